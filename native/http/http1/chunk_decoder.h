@@ -1,0 +1,48 @@
+// The chunked transfer coding (RFC 9112 §7.1), undone. A few bytes of state, no buffer: what it
+// says of each step are views into the bytes it was given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace fairlead::http1 {
+
+class ChunkDecoder {
+ public:
+  enum class Step : uint8_t {
+    // `data` holds body bytes.
+    Data,
+    // All input is used up; the body goes on.
+    NeedMore,
+    // The last chunk's line is over; what follows is the trailer section (maybe only CRLF).
+    Trailers,
+    // Not the coding: the connection must end.
+    Error,
+  };
+  struct Result {
+    Step step;
+    // Bytes of the input used by this step, `data` included.
+    size_t consumed;
+    std::string_view data;
+  };
+
+  // Takes one step over `input`. Call again with what was not consumed until NeedMore, Trailers or
+  // Error. Chunk extensions are skipped (at most 16 KiB of them in a body); bare LF is an error.
+  Result next(std::string_view input);
+
+  // Body bytes that are still to come of the chunk that is being read.
+  uint64_t chunkRemaining() const { return remaining_; }
+  // Whole body bytes of the current chunk may be taken past the decoder (splice).
+  void skipData(uint64_t bytes);
+  void reset() { *this = ChunkDecoder(); }
+
+ private:
+  enum class State : uint8_t { Size, SizeDigits, Extension, SizeLf, Data, DataCr, DataLf, Failed, Done };
+  State state_ = State::Size;
+  uint8_t digits_ = 0;
+  uint16_t extension_bytes_ = 0;
+  uint64_t remaining_ = 0;
+};
+
+}  // namespace fairlead::http1

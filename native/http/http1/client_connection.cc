@@ -1,0 +1,412 @@
+#include "http/http1/client_connection.h"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace fairlead::http1 {
+
+using http::HeaderId;
+using http::ResetReason;
+using http::ResponseSink;
+
+ClientConnection::ClientConnection(net::Loop& loop, net::FileDescriptor fd,
+                                   uint32_t buffer_limit_bytes, const ClientSettings& settings,
+                                   net::OutBatch& batch, http::ResponseHead& scratch,
+                                   ClientCallbacks& callbacks)
+    : Connection(loop, std::move(fd), buffer_limit_bytes),
+      settings_(settings),
+      batch_(batch),
+      scratch_(scratch),
+      callbacks_(callbacks),
+      started_at_us_(net::Loop::readClockMicros()) {
+  node_.connection = this;
+}
+
+bool ClientConnection::start() {
+  if (!loop().add(fd(), this)) return false;
+  watch(loop().now() + settings_.connect_timeout_ms);
+  return true;
+}
+
+http::ClientStream& ClientConnection::attach(ResponseSink& sink, bool to_head, bool to_connect) {
+  FL_DCHECK(state_ == State::Idle);
+  sink_ = &sink;
+  to_head_ = to_head;
+  to_connect_ = to_connect;
+  keep_alive_ = true;
+  request_done_ = false;
+  splicing_ = false;
+  state_ = State::Head;
+  deadline_ = net::kNever;
+  ++requests_;
+  return *this;
+}
+
+bool ClientConnection::onFirstEvent(uint32_t events) {
+  if (state_ != State::Connecting) return true;
+  if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return false;
+  int error = 0;
+  socklen_t size = sizeof(error);
+  ::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error != 0) {
+    state_ = State::Closed;
+    Timer::disarm();
+    callbacks_.onConnectFailed(*this, ClientCallbacks::Failure::Refused, error);
+    close();
+    return false;
+  }
+  state_ = State::Idle;
+  connected_at_us_ = net::Loop::readClockMicros();
+  deadline_ = net::kNever;
+  if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
+  callbacks_.onConnected(*this);
+  return true;
+}
+
+// ---- reading ----
+
+void ClientConnection::onReadable() {
+  while (isOpen() && isReadable() && !isReadingPaused()) {
+    if (splicing_ && sink_) {
+      sink_->onSpliceReadable();
+      return;
+    }
+    const Read got = read();
+    switch (got.result) {
+      case ReadResult::Nothing:
+        return;
+      case ReadResult::End:
+      case ReadResult::Failed:
+        onPeerEnd();
+        return;
+      case ReadResult::Data:
+        break;
+    }
+    if (leftover_) {
+      leftover_->append(got.data, got.size);
+      const std::unique_ptr<std::string> bytes = std::move(leftover_);
+      consume(bytes->data(), bytes->size());
+    } else {
+      consume(got.data, got.size);
+    }
+  }
+}
+
+void ClientConnection::consume(char* data, size_t size) {
+  countBytes();
+  while (size > 0 && isOpen()) {
+    size_t used = 0;
+    switch (state_) {
+      case State::Head:
+        used = consumeHead(data, size);
+        break;
+      case State::Body:
+        used = in_trailers_ ? consumeTrailers(data, size) : consumeBody(data, size);
+        break;
+      case State::Raw:
+        sink_->onResponseData({data, size}, false);
+        used = size;
+        break;
+      case State::Idle:
+      case State::Connecting:
+        // Bytes that nobody asked for: whose they are cannot be known.
+        abort(ClientCallbacks::CloseReason::ProtocolError);
+        return;
+      case State::Closed:
+        return;
+    }
+    // The answer is complete, and the buffer may hold another connection's bytes by now.
+    if (!sink_) return;
+    data += used;
+    size -= used;
+    if (used == 0) {
+      leftover_ = std::make_unique<std::string>(data, size);
+      break;
+    }
+  }
+  if (sink_) sink_->onResponseReadEnd();
+}
+
+size_t ClientConnection::consumeHead(char* data, size_t size) {
+  http::ResponseHead& head = scratch_;
+  const ScanResult scan = scanResponse(data, size, settings_.limits, &head);
+  if (scan.state == Scan::Incomplete) return 0;
+  if (scan.state == Scan::Error) {
+    protocolError();
+    return size;
+  }
+  const AnsweredMethod method = to_head_      ? AnsweredMethod::Head
+                                : to_connect_ ? AnsweredMethod::Connect
+                                              : AnsweredMethod::Other;
+  const FramingResult framing = responseFraming(head, method, {});
+  if (!framing.ok) {
+    protocolError();
+    return size;
+  }
+  const uint32_t used = head.head_bytes;
+  if (head.status < 200 && head.status != 101) {
+    sink_->onInformational(head);
+    return used;
+  }
+  keep_alive_ = head.version == http::Version::Http11;
+  for (const http::HeaderEntry& entry : head.headers) {
+    if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
+    if (containsToken(entry.value(), "close")) keep_alive_ = false;
+    if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
+      keep_alive_ = true;
+    }
+  }
+  framing_ = framing.framing.kind;
+  body_remaining_ = framing.framing.length_bytes;
+  in_trailers_ = false;
+  if (framing_ == BodyFraming::Kind::Chunked) chunks_.reset();
+  if (framing_ == BodyFraming::Kind::UntilClose) keep_alive_ = false;
+  if (head.status == 101 || (to_connect_ && head.status / 100 == 2)) {
+    state_ = State::Raw;
+    keep_alive_ = false;
+    sink_->onResponseHead(head, false);
+    return used;
+  }
+  if (framing_ == BodyFraming::Kind::None) {
+    // What follows an answer that is over was never asked for.
+    if (size > used) keep_alive_ = false;
+    ResponseSink* sink = sink_;
+    answerComplete();
+    sink->onResponseHead(head, true);
+    callbacks_.serveWaiting();
+    return size;
+  }
+  state_ = State::Body;
+  sink_->onResponseHead(head, false);
+  return used;
+}
+
+size_t ClientConnection::consumeBody(char* data, size_t size) {
+  if (framing_ == BodyFraming::Kind::Chunked) {
+    size_t used = 0;
+    while (used < size && isOpen() && sink_) {
+      const ChunkDecoder::Result step = chunks_.next({data + used, size - used});
+      used += step.consumed;
+      if (step.step == ChunkDecoder::Step::Data) {
+        sink_->onResponseData(step.data, false);
+      } else if (step.step == ChunkDecoder::Step::NeedMore) {
+        return used;
+      } else if (step.step == ChunkDecoder::Step::Trailers) {
+        in_trailers_ = true;
+        return used < size ? used + consumeTrailers(data + used, size - used) : used;
+      } else {
+        protocolError();
+        return size;
+      }
+    }
+    return used;
+  }
+  if (framing_ == BodyFraming::Kind::UntilClose) {
+    sink_->onResponseData({data, size}, false);
+    return size;
+  }
+  const size_t part = static_cast<size_t>(std::min<uint64_t>(size, body_remaining_));
+  body_remaining_ -= part;
+  if (body_remaining_ > 0) {
+    sink_->onResponseData({data, part}, false);
+    return part;
+  }
+  if (size > part) keep_alive_ = false;
+  ResponseSink* sink = sink_;
+  answerComplete();
+  sink->onResponseData({data, part}, true);
+  callbacks_.serveWaiting();
+  return size;
+}
+
+size_t ClientConnection::consumeTrailers(char* data, size_t size) {
+  http::HeaderMap& trailers = scratch_.headers;
+  size_t used = 0;
+  trailers.clear();
+  const ScanResult scan = scanTrailers(data, size, settings_.limits, &trailers, &used);
+  if (scan.state == Scan::Incomplete) return 0;
+  if (scan.state == Scan::Error) {
+    protocolError();
+    return size;
+  }
+  if (size > used) keep_alive_ = false;
+  ResponseSink* sink = sink_;
+  answerComplete();
+  if (trailers.size() > 0 && settings_.enable_trailers) {
+    sink->onResponseTrailers(trailers);
+  } else {
+    sink->onResponseData({}, true);
+  }
+  callbacks_.serveWaiting();
+  return size;
+}
+
+// The pool hears of it before the sink does, so that a pipelined request finds the connection.
+void ClientConnection::answerComplete() {
+  sink_ = nullptr;
+  splicing_ = false;
+  countBytes();
+  const bool limit = settings_.max_requests > 0 && requests_ >= settings_.max_requests;
+  // An answer that came before the request was sent whole leaves the connection useless.
+  const bool reusable = keep_alive_ && request_done_ && !limit && !hasPeerEnded();
+  if (reusable) {
+    state_ = State::Idle;
+    if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
+    callbacks_.onExchangeDone(*this, true);
+    return;
+  }
+  callbacks_.onExchangeDone(*this, false);
+  abort(hasPeerEnded() ? ClientCallbacks::CloseReason::Peer : ClientCallbacks::CloseReason::Local);
+}
+
+void ClientConnection::onPeerEnd() {
+  if (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose) {
+    ResponseSink* sink = sink_;
+    sink_ = nullptr;
+    callbacks_.onExchangeDone(*this, false);
+    abort(ClientCallbacks::CloseReason::Peer);
+    sink->onResponseData({}, true);
+    callbacks_.serveWaiting();
+    return;
+  }
+  if (state_ == State::Raw) {
+    ResponseSink* sink = sink_;
+    sink_ = nullptr;
+    callbacks_.onExchangeDone(*this, false);
+    abort(ClientCallbacks::CloseReason::Peer);
+    sink->onResponseData({}, true);
+    callbacks_.serveWaiting();
+    return;
+  }
+  if (state_ == State::Body) {
+    fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::Peer);
+    return;
+  }
+  fail(ResetReason::ConnectionTermination, "connection_termination",
+       ClientCallbacks::CloseReason::Peer);
+}
+
+void ClientConnection::protocolError() {
+  fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::ProtocolError);
+}
+
+void ClientConnection::fail(ResetReason reason, std::string_view details,
+                            ClientCallbacks::CloseReason why) {
+  ResponseSink* sink = sink_;
+  abort(why);
+  if (sink) sink->onResponseReset(reason, details);
+  callbacks_.serveWaiting();
+}
+
+void ClientConnection::abort(ClientCallbacks::CloseReason reason) {
+  if (state_ == State::Closed) return;
+  const bool had_stream = sink_ != nullptr;
+  state_ = State::Closed;
+  sink_ = nullptr;
+  Timer::disarm();
+  batch_.dropOf(this);
+  countBytes();
+  close();
+  callbacks_.onClosed(*this, reason, had_stream);
+}
+
+// ---- writing ----
+
+void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
+  batch_.claim(this);
+  out_body_ = writeRequestHead(batch_, head, end);
+  if (end) {
+    request_done_ = true;
+    flush();
+  }
+}
+
+void ClientConnection::sendData(std::string_view data, bool end) {
+  batch_.claim(this);
+  if (batch_.isAlmostFull()) flush();
+  if (!data.empty()) {
+    if (out_body_ == OutBody::Chunked) {
+      writeChunkStart(batch_, data.size());
+      batch_.addView(data);
+      writeChunkEnd(batch_);
+    } else {
+      batch_.addView(data);
+    }
+  }
+  if (end) sendTrailers(nullptr);
+}
+
+void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
+  batch_.claim(this);
+  if (out_body_ == OutBody::Chunked) {
+    writeLastChunk(batch_, settings_.enable_trailers ? trailers : nullptr);
+  }
+  request_done_ = true;
+  flush();
+}
+
+void ClientConnection::flush() {
+  batch_.claim(this);
+  send(batch_);
+}
+
+void ClientConnection::reset() {
+  sink_ = nullptr;
+  abort(ClientCallbacks::CloseReason::Local);
+}
+
+uint64_t ClientConnection::spliceableBytes() const {
+  return state_ == State::Body && framing_ == BodyFraming::Kind::Length ? body_remaining_ : 0;
+}
+
+void ClientConnection::onSpliced(size_t bytes) {
+  read_bytes_ += bytes;
+  body_remaining_ -= bytes;
+  if (body_remaining_ == 0) answerComplete();
+}
+
+// ---- events ----
+
+void ClientConnection::onBelowLowWatermark() {
+  if (sink_) sink_->onUpstreamWritable();
+}
+
+void ClientConnection::onDrained() {
+  if (sink_) sink_->onUpstreamWritable();
+}
+
+void ClientConnection::onWriteFailed() { onPeerEnd(); }
+
+void ClientConnection::watch(net::Millis deadline) {
+  deadline_ = deadline;
+  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
+}
+
+void ClientConnection::onTimer() {
+  if (deadline_ == net::kNever) return;
+  if (deadline_ > loop().now()) {
+    loop().timers().arm(this, deadline_);
+    return;
+  }
+  deadline_ = net::kNever;
+  if (state_ == State::Connecting) {
+    state_ = State::Closed;
+    callbacks_.onConnectFailed(*this, ClientCallbacks::Failure::Timeout, 0);
+    close();
+  } else if (state_ == State::Idle) {
+    abort(ClientCallbacks::CloseReason::IdleTimeout);
+  }
+}
+
+void ClientConnection::countBytes() {
+  if (read_bytes_ == counted_read_ && written_bytes_ == counted_written_) return;
+  callbacks_.onBytes(read_bytes_ - counted_read_, written_bytes_ - counted_written_);
+  counted_read_ = read_bytes_;
+  counted_written_ = written_bytes_;
+}
+
+}  // namespace fairlead::http1

@@ -1,0 +1,45 @@
+// How the bytes after a head are delimited (RFC 9112 §6.3). Pure: values from values.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "http/http1/scanner.h"
+#include "http/message.h"
+
+namespace fairlead::http1 {
+
+struct BodyFraming {
+  enum class Kind : uint8_t {
+    None,
+    Length,
+    Chunked,
+    // Responses only: the body ends with the connection.
+    UntilClose,
+  };
+  Kind kind = Kind::None;
+  // Meaningful only when kind == Length; never 0 then.
+  uint64_t length_bytes = 0;
+};
+
+// The framing, or the error that must end the connection: the two ends no longer agree on where
+// the next message starts.
+struct FramingResult {
+  BodyFraming framing;
+  bool ok = true;
+  ScanError error;
+};
+
+struct FramingRules {
+  // http_protocol_options.allow_chunked_length: with both, chunked wins and the length is dropped.
+  bool allow_chunked_length = false;
+};
+
+FramingResult requestFraming(const http::RequestHead& head, const FramingRules& rules);
+
+// `to_head` / `to_connect`: the method of the request that is answered.
+enum class AnsweredMethod : uint8_t { Other, Head, Connect };
+FramingResult responseFraming(const http::ResponseHead& head, AnsweredMethod method,
+                              const FramingRules& rules);
+
+}  // namespace fairlead::http1

@@ -1,0 +1,53 @@
+// HTTP/1 heads: bytes to views (RFC 9112 §2 to §5). Pure: no I/O, no allocation, no state.
+// Scans with SSE4.2 where the compiler has it, and with a scalar twin that gives the same answers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "http/message.h"
+
+namespace fairlead::http1 {
+
+struct HeadLimits {
+  // Bytes of the head, request line included.
+  uint32_t max_head_bytes = 60 * 1024;
+  // Headers, `host` included.
+  uint32_t max_headers = 100;
+};
+
+enum class Scan : uint8_t {
+  Complete,
+  // More bytes are needed; nothing in the output may be used.
+  Incomplete,
+  // The peer's fault; `error` says which.
+  Error,
+};
+
+// Why a head is refused. `status` is what a client hears; `details` is RESPONSE_CODE_DETAILS as
+// the real server spells it ("http1.codec_error").
+struct ScanError {
+  uint16_t status = 400;
+  std::string_view details;
+};
+
+struct ScanResult {
+  Scan state;
+  ScanError error;
+};
+
+// Reads a request's head from `data`. Header names are turned to lower case in place, and values
+// are trimmed; leading empty lines are skipped and counted in head_bytes. Obsolete line folding is
+// joined in place (CR, LF become blanks). Views in `out` point into `data`.
+ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out);
+
+// The same for a response's head.
+ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits, http::ResponseHead* out);
+
+// Reads a block of trailers (after the last chunk's line) up to and with its empty line.
+// `consumed` is the number of bytes it took. Used by ChunkDecoder's caller.
+ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, http::HeaderMap* out,
+                        size_t* consumed);
+
+}  // namespace fairlead::http1

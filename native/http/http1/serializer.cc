@@ -1,0 +1,143 @@
+#include "http/http1/serializer.h"
+
+#include <array>
+#include <cstring>
+
+namespace fairlead::http1 {
+
+namespace {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+
+char* put(char* to, std::string_view bytes) {
+  std::memcpy(to, bytes.data(), bytes.size());
+  return to + bytes.size();
+}
+
+char* putHeader(char* to, std::string_view name, std::string_view value) {
+  to = put(to, name);
+  *to++ = ':';
+  *to++ = ' ';
+  to = put(to, value);
+  *to++ = '\r';
+  *to++ = '\n';
+  return to;
+}
+
+// Every entry but the removed ones; notes whether a content-length is among them.
+char* putHeaders(char* to, const HeaderMap& headers, bool* has_length) {
+  for (const HeaderEntry& entry : headers) {
+    if (entry.name_size == 0) continue;
+    if (entry.id == HeaderId::ContentLength) *has_length = true;
+    to = putHeader(to, entry.name(), entry.value());
+  }
+  return to;
+}
+
+char* putStatusLine(char* to, uint16_t status, bool http_10) {
+  to = put(to, http_10 ? "HTTP/1.0 " : "HTTP/1.1 ");
+  *to++ = static_cast<char>('0' + status / 100 % 10);
+  *to++ = static_cast<char>('0' + status / 10 % 10);
+  *to++ = static_cast<char>('0' + status % 10);
+  *to++ = ' ';
+  to = put(to, http::reasonPhrase(status));
+  return put(to, "\r\n");
+}
+
+bool isBodiless(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "DELETE" || method == "TRACE" ||
+         method == "OPTIONS" || method == "CONNECT";
+}
+
+}  // namespace
+
+size_t headBytes(const HeaderMap& headers, size_t first_line_bytes) {
+  size_t bytes = first_line_bytes + 96;
+  for (const HeaderEntry& entry : headers) bytes += entry.name_size + entry.value_size + 4;
+  return bytes;
+}
+
+OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end) {
+  char* to = batch.reserve(headBytes(*head.headers, 64));
+  to = putStatusLine(to, head.status, head.http_10);
+  bool has_length = false;
+  to = putHeaders(to, *head.headers, &has_length);
+  OutBody body = OutBody::None;
+  const bool never_has_body = head.status < 200 || head.status == 204 || head.status == 304;
+  if (has_length) {
+    body = OutBody::Length;
+  } else if (never_has_body) {
+    body = OutBody::None;
+  } else if (end && !head.to_head) {
+    to = put(to, "content-length: 0\r\n");
+  } else if (head.http_10) {
+    body = OutBody::UntilClose;
+  } else if (head.to_connect) {
+    body = OutBody::UntilClose;
+  } else {
+    to = put(to, "transfer-encoding: chunked\r\n");
+    body = OutBody::Chunked;
+  }
+  batch.commit(put(to, "\r\n"));
+  return end ? OutBody::None : body;
+}
+
+OutBody writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end) {
+  const size_t first_line = head.method.size() + head.path.size() + head.authority.size() + 32;
+  char* to = batch.reserve(headBytes(*head.headers, first_line));
+  to = put(to, head.method);
+  *to++ = ' ';
+  to = put(to, head.path);
+  to = put(to, " HTTP/1.1\r\n");
+  to = putHeader(to, "host", head.authority);
+  bool has_length = false;
+  to = putHeaders(to, *head.headers, &has_length);
+  OutBody body = OutBody::None;
+  if (has_length) {
+    body = OutBody::Length;
+  } else if (head.upgrade) {
+    body = OutBody::UntilClose;
+  } else if (!end) {
+    to = put(to, "transfer-encoding: chunked\r\n");
+    body = OutBody::Chunked;
+  } else if (!isBodiless(head.method)) {
+    to = put(to, "content-length: 0\r\n");
+  }
+  batch.commit(put(to, "\r\n"));
+  return end ? OutBody::None : body;
+}
+
+void writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers) {
+  char* to = batch.reserve(headers ? headBytes(*headers, 64) : 128);
+  to = putStatusLine(to, status, false);
+  bool ignored = false;
+  if (headers) to = putHeaders(to, *headers, &ignored);
+  batch.commit(put(to, "\r\n"));
+}
+
+void writeChunkStart(net::OutBatch& batch, size_t bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  char text[20];
+  int at = 18;
+  text[18] = '\r';
+  text[19] = '\n';
+  do {
+    text[--at] = kDigits[bytes & 15];
+    bytes >>= 4;
+  } while (bytes != 0);
+  batch.copy({text + at, static_cast<size_t>(20 - at)});
+}
+
+void writeChunkEnd(net::OutBatch& batch) { batch.copy("\r\n"); }
+
+void writeLastChunk(net::OutBatch& batch, const HeaderMap* trailers) {
+  char* to = batch.reserve(trailers ? headBytes(*trailers, 8) : 16);
+  to = put(to, "0\r\n");
+  bool ignored = false;
+  if (trailers) to = putHeaders(to, *trailers, &ignored);
+  batch.commit(put(to, "\r\n"));
+}
+
+}  // namespace fairlead::http1

@@ -1,0 +1,166 @@
+// A message's head as views: what a codec found, what routing and the proxy read.
+// Nothing here owns bytes: views point into the buffer that the head was read into (or into an
+// arena that copied it) and live as long as that does. Header names are always lower case.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/check.h"
+
+namespace fairlead::http {
+
+// Headers that the proxy itself reads or writes. Interned when a head is parsed, so that no name
+// is compared again on the way of a request.
+enum class HeaderId : uint8_t {
+  Other = 0,
+  Accept,
+  AcceptEncoding,
+  Authority,
+  Connection,
+  ContentLength,
+  ContentType,
+  Cookie,
+  Date,
+  Expect,
+  Forwarded,
+  GrpcStatus,
+  GrpcTimeout,
+  Host,
+  Http2Settings,
+  KeepAlive,
+  Location,
+  ProxyConnection,
+  Referer,
+  Server,
+  Te,
+  Trailer,
+  TransferEncoding,
+  Upgrade,
+  UserAgent,
+  Via,
+  XClientTraceId,
+  XEnvoyAttemptCount,
+  XEnvoyDegraded,
+  XEnvoyDecoratorOperation,
+  XEnvoyDownstreamServiceCluster,
+  XEnvoyDownstreamServiceNode,
+  XEnvoyExpectedRqTimeoutMs,
+  XEnvoyExternalAddress,
+  XEnvoyForceTrace,
+  XEnvoyHedgeOnPerTryTimeout,
+  XEnvoyImmediateHealthCheckFail,
+  XEnvoyInternal,
+  XEnvoyIpTags,
+  XEnvoyIsTimeoutRetry,
+  XEnvoyMaxRetries,
+  XEnvoyOriginalHost,
+  XEnvoyOriginalPath,
+  XEnvoyOverloaded,
+  XEnvoyRateLimited,
+  XEnvoyRetriableHeaderNames,
+  XEnvoyRetriableStatusCodes,
+  XEnvoyRetryGrpcOn,
+  XEnvoyRetryOn,
+  XEnvoyUpstreamAltStatName,
+  XEnvoyUpstreamCanary,
+  XEnvoyUpstreamHealthcheckedCluster,
+  XEnvoyUpstreamRqPerTryTimeoutMs,
+  XEnvoyUpstreamRqTimeoutAltResponse,
+  XEnvoyUpstreamRqTimeoutMs,
+  XEnvoyUpstreamServiceTime,
+  XEnvoyUpstreamStreamDurationMs,
+  XForwardedClientCert,
+  XForwardedFor,
+  XForwardedHost,
+  XForwardedPort,
+  XForwardedProto,
+  XRequestId,
+  kCount,
+};
+
+struct HeaderEntry {
+  const char* name_data;
+  const char* value_data;
+  uint32_t value_size;
+  uint16_t name_size;
+  HeaderId id;
+
+  std::string_view name() const { return {name_data, name_size}; }
+  std::string_view value() const { return {value_data, value_size}; }
+};
+
+// The headers of one message in their order, at most kMax of them. Bytes are not owned.
+// About 5 KiB: one per worker as scratch, never one per connection.
+class HeaderMap {
+ public:
+  static constexpr uint32_t kMax = 256;
+
+  void clear() { size_ = 0; }
+  uint32_t size() const { return size_; }
+  bool full() const { return size_ == kMax; }
+
+  void add(HeaderId id, std::string_view name, std::string_view value) {
+    FL_DCHECK(!full());
+    entries_[size_++] = {name.data(), value.data(), static_cast<uint32_t>(value.size()),
+                         static_cast<uint16_t>(name.size()), id};
+  }
+
+  HeaderEntry* begin() { return entries_; }
+  HeaderEntry* end() { return entries_ + size_; }
+  const HeaderEntry* begin() const { return entries_; }
+  const HeaderEntry* end() const { return entries_ + size_; }
+  HeaderEntry& operator[](uint32_t index) { return entries_[index]; }
+  const HeaderEntry& operator[](uint32_t index) const { return entries_[index]; }
+
+  // The first header of that id; null when there is none. Not for HeaderId::Other.
+  const HeaderEntry* find(HeaderId id) const {
+    for (const HeaderEntry& entry : *this) {
+      if (entry.id == id) return &entry;
+    }
+    return nullptr;
+  }
+
+  // The first header of that (lower-case) name; null when there is none.
+  const HeaderEntry* find(std::string_view name) const {
+    for (const HeaderEntry& entry : *this) {
+      if (entry.name() == name) return &entry;
+    }
+    return nullptr;
+  }
+
+ private:
+  uint32_t size_ = 0;
+  HeaderEntry entries_[kMax];
+};
+
+// The id of a lower-case name; Other when it is none of ours. Pure.
+HeaderId internHeader(std::string_view lower_case_name);
+// The name of an id; empty for Other.
+std::string_view headerName(HeaderId id);
+
+enum class Version : uint8_t { Http10, Http11 };
+
+struct RequestHead {
+  std::string_view method;
+  // As it was sent: "/path?query", "http://host/path", "*" or "host:port".
+  std::string_view target;
+  Version version = Version::Http11;
+  // Bytes of the head, its empty line included.
+  uint32_t head_bytes = 0;
+  HeaderMap headers;
+};
+
+struct ResponseHead {
+  uint16_t status = 0;
+  std::string_view reason;
+  Version version = Version::Http11;
+  uint32_t head_bytes = 0;
+  HeaderMap headers;
+};
+
+// The reason phrase that the proxy sends for a status ("OK", "Unknown").
+std::string_view reasonPhrase(uint16_t status);
+
+}  // namespace fairlead::http

@@ -1,0 +1,147 @@
+#include "net/address.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+
+namespace fairlead::net {
+
+Address Address::fromPlan(const plan::Address& from) {
+  Address address;
+  if (from.ip.size() == 4) {
+    address.storage_.v4.sin_family = AF_INET;
+    address.storage_.v4.sin_port = htons(static_cast<uint16_t>(from.port));
+    std::memcpy(&address.storage_.v4.sin_addr, from.ip.data(), 4);
+    address.size_ = sizeof(sockaddr_in);
+  } else if (from.ip.size() == 16) {
+    address.storage_.v6.sin6_family = AF_INET6;
+    address.storage_.v6.sin6_port = htons(static_cast<uint16_t>(from.port));
+    std::memcpy(&address.storage_.v6.sin6_addr, from.ip.data(), 16);
+    address.size_ = sizeof(sockaddr_in6);
+  } else {
+    address.storage_.pipe.sun_family = AF_UNIX;
+    const size_t length = std::min(from.pipe.size(), sizeof(address.storage_.pipe.sun_path) - 1);
+    std::memcpy(address.storage_.pipe.sun_path, from.pipe.data(), length);
+    // A leading @ is the abstract namespace: its first byte is 0, and its length counts.
+    if (length > 0 && from.pipe[0] == '@') address.storage_.pipe.sun_path[0] = '\0';
+    const size_t terminator = length > 0 && from.pipe[0] == '@' ? 0 : 1;
+    address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length + terminator);
+  }
+  return address;
+}
+
+Address Address::fromKernel(const sockaddr* from, socklen_t length) {
+  Address address;
+  address.size_ = std::min<socklen_t>(length, sizeof(Storage));
+  std::memcpy(&address.storage_, from, address.size_);
+  return address;
+}
+
+uint16_t Address::port() const {
+  if (family() == AF_INET) return ntohs(storage_.v4.sin_port);
+  if (family() == AF_INET6) return ntohs(storage_.v6.sin6_port);
+  return 0;
+}
+
+std::string_view Address::ipBytes() const {
+  if (family() == AF_INET) return {reinterpret_cast<const char*>(&storage_.v4.sin_addr), 4};
+  if (family() == AF_INET6) return {reinterpret_cast<const char*>(&storage_.v6.sin6_addr), 16};
+  return {};
+}
+
+std::string_view Address::writeIp(char* out) const {
+  if (family() == AF_INET) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&storage_.v4.sin_addr);
+    char* to = out;
+    for (int i = 0; i < 4; ++i) {
+      if (i > 0) *to++ = '.';
+      to = std::to_chars(to, to + 3, bytes[i]).ptr;
+    }
+    return {out, static_cast<size_t>(to - out)};
+  }
+  if (family() == AF_INET6) {
+    ::inet_ntop(AF_INET6, &storage_.v6.sin6_addr, out, INET6_ADDRSTRLEN);
+    return {out, std::strlen(out)};
+  }
+  const char* path = storage_.pipe.sun_path;
+  const size_t header = offsetof(sockaddr_un, sun_path);
+  size_t length = size_ > header ? size_ - header : 0;
+  if (length > 0 && path[0] != '\0') length = ::strnlen(path, length);
+  length = std::min(length, kTextBytes);
+  std::memcpy(out, path, length);
+  if (length > 0 && out[0] == '\0') out[0] = '@';
+  return {out, length};
+}
+
+std::string_view Address::writeText(char* out) const {
+  if (!isIp()) return writeIp(out);
+  char* to = out;
+  if (family() == AF_INET6) *to++ = '[';
+  to += writeIp(to).size();
+  if (family() == AF_INET6) *to++ = ']';
+  *to++ = ':';
+  to = std::to_chars(to, to + 5, port()).ptr;
+  return {out, static_cast<size_t>(to - out)};
+}
+
+std::string Address::ip() const {
+  char buffer[kTextBytes];
+  return std::string(writeIp(buffer));
+}
+
+std::string Address::text() const {
+  char buffer[kTextBytes];
+  return std::string(writeText(buffer));
+}
+
+bool Address::isLoopback() const {
+  if (family() == AF_INET) return (ntohl(storage_.v4.sin_addr.s_addr) >> 24) == 127;
+  return family() == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&storage_.v6.sin6_addr);
+}
+
+bool parseIp(std::string_view text, Address* out) {
+  plan::Address address;
+  if (text.size() > 64) return false;
+  std::string host(text);
+  const size_t colon = host.rfind(':');
+  const bool bracketed = !host.empty() && host[0] == '[';
+  const bool only_colon = colon != std::string::npos && host.find(':') == colon;
+  if (bracketed || only_colon) {
+    const size_t end = bracketed ? host.find(']') : colon;
+    if (end == std::string::npos) return false;
+    if (colon != std::string::npos && colon > end - (bracketed ? 0 : 1) && colon + 1 < host.size()) {
+      const char* last = host.data() + host.size();
+      uint32_t port = 0;
+      const auto parsed = std::from_chars(host.data() + colon + 1, last, port);
+      if (parsed.ptr != last || port > 65535) return false;
+      address.port = port;
+    }
+    host = host.substr(bracketed ? 1 : 0, end - (bracketed ? 1 : 0));
+  }
+  char bytes[16];
+  if (::inet_pton(AF_INET, host.c_str(), bytes) == 1) {
+    address.ip.assign(bytes, 4);
+  } else if (::inet_pton(AF_INET6, host.c_str(), bytes) == 1) {
+    address.ip.assign(bytes, 16);
+  } else {
+    return false;
+  }
+  *out = Address::fromPlan(address);
+  return true;
+}
+
+bool Cidr::contains(const Address& address) const {
+  const std::string_view ip = address.ipBytes();
+  if (ip.size() != ip_.size() || ip.empty()) return false;
+  const uint32_t bits = std::min<uint32_t>(bits_, static_cast<uint32_t>(ip.size() * 8));
+  const size_t whole = bits / 8;
+  if (std::memcmp(ip.data(), ip_.data(), whole) != 0) return false;
+  if (bits % 8 == 0) return true;
+  const uint8_t mask = static_cast<uint8_t>(0xff << (8 - bits % 8));
+  return ((static_cast<uint8_t>(ip[whole]) ^ static_cast<uint8_t>(ip_[whole])) & mask) == 0;
+}
+
+}  // namespace fairlead::net

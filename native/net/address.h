@@ -1,0 +1,67 @@
+// Addresses as the kernel and as people see them. Values.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <netinet/in.h>
+
+#include <string>
+#include <string_view>
+
+#include "plan/plan.gen.h"
+
+namespace fairlead::net {
+
+// An IP address with its port, or a pipe's path.
+class Address {
+ public:
+  Address() = default;
+  static Address fromPlan(const plan::Address& address);
+  static Address fromKernel(const sockaddr* address, socklen_t length);
+
+  const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  socklen_t rawSize() const { return size_; }
+  int family() const { return storage_.any.sa_family; }
+  bool isIp() const { return family() == AF_INET || family() == AF_INET6; }
+  // 0 for a pipe.
+  uint16_t port() const;
+  // "10.0.0.1", "::1", or the path.
+  std::string ip() const;
+  // "10.0.0.1:80", "[::1]:80", or the path.
+  std::string text() const;
+  // The same into `out` (at least kTextBytes): no allocation. Returns what was written.
+  static constexpr size_t kTextBytes = 112;
+  std::string_view writeIp(char* out) const;
+  std::string_view writeText(char* out) const;
+  bool isLoopback() const;
+  // Network order: 4 or 16 bytes; empty for a pipe.
+  std::string_view ipBytes() const;
+  bool sameIp(const Address& other) const { return ipBytes() == other.ipBytes(); }
+
+ private:
+  union Storage {
+    sockaddr any;
+    sockaddr_in v4;
+    sockaddr_in6 v6;
+    sockaddr_un pipe;
+  };
+  Storage storage_ = {};
+  socklen_t size_ = 0;
+};
+
+// Parses "10.0.0.1", "::1", with or without a port ("10.0.0.1:80", "[::1]:80"). False: no address.
+bool parseIp(std::string_view text, Address* out);
+
+// A range of addresses.
+class Cidr {
+ public:
+  explicit Cidr(const plan::CidrRange& range) : ip_(range.ip), bits_(range.prefix_length) {}
+  bool contains(const Address& address) const;
+  uint32_t prefixLength() const { return bits_; }
+
+ private:
+  std::string ip_;
+  uint32_t bits_;
+};
+
+}  // namespace fairlead::net

@@ -1,0 +1,17 @@
+// Who is told of a descriptor's events. Registered once with a Loop, which does not own it.
+#pragma once
+
+#include <cstdint>
+
+namespace fairlead::net {
+
+class EventHandler {
+ public:
+  // `events`: EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLHUP, EPOLLERR; edges, not levels.
+  virtual void onEvents(uint32_t events) = 0;
+
+ protected:
+  ~EventHandler() = default;
+};
+
+}  // namespace fairlead::net

@@ -1,0 +1,33 @@
+#include "net/inbox.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace fairlead::net {
+
+Inbox::Inbox() : event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) { FL_CHECK(event_.valid()); }
+
+void Inbox::post(std::function<void()> task) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  const uint64_t one = 1;
+  // Fails only when the counter is full: then a wake-up is pending anyway.
+  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof(one));
+}
+
+void Inbox::onEvents(uint32_t) {
+  uint64_t count;
+  [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof(count));
+  std::vector<std::function<void()>> tasks;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    tasks.swap(tasks_);
+  }
+  for (auto& task : tasks) task();
+}
+
+}  // namespace fairlead::net

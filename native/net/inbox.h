@@ -1,0 +1,30 @@
+// Work that other threads hand to a loop's thread: rare, so a lock and an eventfd serve well.
+// post() may be called from any thread; everything else is the loop's.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "net/event_handler.h"
+#include "net/file_descriptor.h"
+
+namespace fairlead::net {
+
+class Inbox : public EventHandler {
+ public:
+  Inbox();
+
+  // Any thread. The task runs on the loop's thread at the top of one of its next turns, in order.
+  void post(std::function<void()> task);
+
+  int fd() const { return event_.get(); }
+  void onEvents(uint32_t events) override;
+
+ private:
+  FileDescriptor event_;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> tasks_;  // Guarded by mutex_.
+};
+
+}  // namespace fairlead::net

@@ -1,0 +1,60 @@
+#include "net/loop.h"
+
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace fairlead::net {
+
+namespace {
+constexpr int kMaxEvents = 256;
+constexpr Millis kLongestWaitMs = 60'000;
+}  // namespace
+
+uint64_t Loop::readClockMicros() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+Loop::Loop()
+    : epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      now_us_(readClockMicros()),
+      timers_(now_us_ / 1000),
+      read_buffer_(std::make_unique_for_overwrite<char[]>(kReadBufferBytes)) {
+  FL_CHECK(epoll_ >= 0);
+  FL_CHECK(add(inbox_.fd(), &inbox_));
+}
+
+Loop::~Loop() { ::close(epoll_); }
+
+bool Loop::add(int fd, EventHandler* handler) {
+  epoll_event event;
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = handler;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void Loop::run() {
+  while (!stopping_) turn(static_cast<int>(timers_.untilNext(kLongestWaitMs)));
+}
+
+void Loop::turn(int timeout_ms) {
+  epoll_event events[kMaxEvents];
+  const int count = ::epoll_wait(epoll_, events, kMaxEvents, timeout_ms);
+  FL_CHECK(count >= 0 || errno == EINTR);
+  now_us_ = readClockMicros();
+  timers_.advance(now());
+  for (int i = 0; i < count; ++i) {
+    static_cast<EventHandler*>(events[i].data.ptr)->onEvents(events[i].events);
+  }
+  // The dying may bury others.
+  while (!dead_.empty()) {
+    std::vector<std::unique_ptr<Mortal>> dead;
+    dead.swap(dead_);
+  }
+}
+
+}  // namespace fairlead::net

@@ -1,0 +1,59 @@
+// A cluster as all threads share it: settings, budgets, statistics, and the latest hosts. Made by
+// the control thread; immutable but for the budgets (atomic) and the host set (swapped on workers
+// by a message of its own).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "http/http1/client_connection.h"
+#include "plan/plan.gen.h"
+#include "stats/registry.h"
+#include "upstream/balancer.h"
+#include "upstream/host_set.h"
+#include "upstream/limits.h"
+
+namespace fairlead::upstream {
+
+class Cluster {
+ public:
+  Cluster(const plan::Cluster& settings, std::shared_ptr<stats::Block<stats::Cluster>> stats)
+      : settings_(settings), stats_(std::move(stats)) {
+    for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
+      limits_[i].configure(settings_.limits[i]);
+    }
+    client_.limits.max_head_bytes = settings_.max_response_headers_kb * 1024;
+    client_.limits.max_headers = settings_.max_headers_count;
+    client_.enable_trailers = settings_.enable_trailers;
+    client_.connect_timeout_ms = settings_.connect_timeout_ms;
+    client_.idle_timeout_ms = settings_.idle_timeout_ms;
+    client_.max_duration_ms = settings_.max_connection_duration_ms;
+    client_.max_requests = settings_.max_requests_per_connection;
+  }
+
+  const plan::Cluster& settings() const { return settings_; }
+  const std::string& name() const { return settings_.name; }
+  const std::string& observabilityName() const {
+    return settings_.observability_name.empty() ? settings_.name : settings_.observability_name;
+  }
+  // `priority`: 0 default, 1 high.
+  Limits& limits(uint32_t priority) { return limits_[priority & 1]; }
+  const http1::ClientSettings& clientSettings() const { return client_; }
+  BalancerSettings balancerSettings() const {
+    return {settings_.balancer, settings_.least_request_choices, settings_.least_request_full_scan};
+  }
+  stats::Block<stats::Cluster>& stats() { return *stats_; }
+
+  // Control thread only: what /clusters shows.
+  const std::shared_ptr<const HostSet>& hosts() const { return hosts_; }
+  void setHosts(std::shared_ptr<const HostSet> hosts) { hosts_ = std::move(hosts); }
+
+ private:
+  const plan::Cluster settings_;
+  std::shared_ptr<stats::Block<stats::Cluster>> stats_;
+  Limits limits_[2];
+  http1::ClientSettings client_;
+  std::shared_ptr<const HostSet> hosts_;
+};
+
+}  // namespace fairlead::upstream

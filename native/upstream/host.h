@@ -1,0 +1,71 @@
+// One endpoint of a cluster. Settings never change; counters have one slot per worker, written by
+// its owner only (relaxed load and store), summed by the control thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "net/address.h"
+#include "plan/plan.gen.h"
+
+namespace fairlead::upstream {
+
+// A number with one writer and any readers.
+class OwnedCounter {
+ public:
+  void add(uint64_t amount = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  void subtract(uint64_t amount = 1) {
+    value_.store(value_.load(std::memory_order_relaxed) - amount, std::memory_order_relaxed);
+  }
+  uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+struct alignas(64) HostCounters {
+  OwnedCounter rq_total, rq_success, rq_active, rq_error, rq_timeout, rq_pending_active;
+  OwnedCounter cx_total, cx_active, cx_connect_fail;
+};
+
+class Host {
+ public:
+  Host(const plan::Host& settings, unsigned workers)
+      : settings_(settings),
+        address_(net::Address::fromPlan(settings.address.value_or(plan::Address()))),
+        text_(address_.text()),
+        counters_(std::make_unique<HostCounters[]>(workers)),
+        workers_(workers) {}
+
+  const plan::Host& settings() const { return settings_; }
+  const net::Address& address() const { return address_; }
+  // "10.0.0.1:80"
+  const std::string& text() const { return text_; }
+  uint32_t weight() const { return settings_.weight; }
+  uint32_t priority() const { return settings_.priority; }
+
+  HostCounters& counters(unsigned worker) { return counters_[worker]; }
+  // Any thread: the sum over all workers.
+  template <typename Field>
+  uint64_t sum(Field HostCounters::* field) const {
+    uint64_t total = 0;
+    for (unsigned i = 0; i < workers_; ++i) total += (counters_[i].*field).read();
+    return total;
+  }
+
+  bool isHealthy() const { return settings_.health == plan::Host::Health::Healthy; }
+  bool isDegraded() const { return settings_.health == plan::Host::Health::Degraded; }
+
+ private:
+  const plan::Host settings_;
+  const net::Address address_;
+  const std::string text_;
+  const std::unique_ptr<HostCounters[]> counters_;
+  const unsigned workers_;
+};
+
+}  // namespace fairlead::upstream

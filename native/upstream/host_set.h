@@ -1,0 +1,50 @@
+// The hosts of a cluster at one moment, by priority and health, with the share of traffic that each
+// priority gets. Immutable; replaced as a whole.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "upstream/host.h"
+
+namespace fairlead::upstream {
+
+using HostList = std::vector<Host*>;
+
+struct PriorityHosts {
+  HostList all;
+  HostList healthy;
+  HostList degraded;
+  // Percent of all requests that go to this priority's healthy and degraded hosts.
+  uint32_t healthy_load = 0;
+  uint32_t degraded_load = 0;
+  // Too few are healthy: requests go to all hosts, healthy or not.
+  bool panic = false;
+};
+
+class HostSet {
+ public:
+  // `panic_threshold_pct`: below it a priority panics. `overprovisioning_pct`: 140 means that a
+  // priority takes all its traffic while 100/140 of its hosts are healthy.
+  HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_threshold_pct,
+          uint32_t overprovisioning_pct);
+
+  const std::vector<std::shared_ptr<Host>>& hosts() const { return hosts_; }
+  const std::vector<PriorityHosts>& priorities() const { return priorities_; }
+  uint32_t healthyCount() const { return healthy_count_; }
+  uint32_t degradedCount() const { return degraded_count_; }
+  uint32_t maxWeight() const { return max_weight_; }
+
+ private:
+  void spreadLoad(uint32_t panic_threshold_pct, uint32_t overprovisioning_pct);
+  void spreadLoadInPanic();
+
+  std::vector<std::shared_ptr<Host>> hosts_;
+  std::vector<PriorityHosts> priorities_;
+  uint32_t healthy_count_ = 0;
+  uint32_t degraded_count_ = 0;
+  uint32_t max_weight_ = 0;
+};
+
+}  // namespace fairlead::upstream

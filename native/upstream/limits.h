@@ -1,0 +1,49 @@
+// Circuit-breaker budgets of a cluster: shared by all workers, touched only when a resource is
+// taken or given back. Relaxed: a limit may be exceeded by as many as there are workers, never lost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "plan/plan.gen.h"
+
+namespace fairlead::upstream {
+
+// One resource. On its own cache line, so that two resources never fight for one.
+class alignas(64) Budget {
+ public:
+  void setMax(uint64_t max) { max_.store(max, std::memory_order_relaxed); }
+  uint64_t max() const { return max_.load(std::memory_order_relaxed); }
+  uint64_t used() const { return used_.load(std::memory_order_relaxed); }
+  bool isExhausted() const { return used() >= max(); }
+
+  bool tryTake() {
+    if (isExhausted()) return false;
+    used_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  // Beyond the limit too: a host's first connection is always allowed.
+  void take() { used_.fetch_add(1, std::memory_order_relaxed); }
+  void giveBack() { used_.fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> used_{0};
+  std::atomic<uint64_t> max_{0};
+};
+
+// Of one priority.
+struct Limits {
+  Budget connections;
+  Budget pending_requests;
+  Budget requests;
+  Budget retries;
+
+  void configure(const plan::CircuitLimits& limits) {
+    connections.setMax(limits.max_connections);
+    pending_requests.setMax(limits.max_pending_requests);
+    requests.setMax(limits.max_requests);
+    retries.setMax(limits.max_retries);
+  }
+};
+
+}  // namespace fairlead::upstream

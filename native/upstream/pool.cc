@@ -1,0 +1,255 @@
+#include "upstream/pool.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include "upstream/connect.h"
+#include "upstream/worker_cluster.h"
+
+namespace fairlead::upstream {
+
+using http1::ClientConnection;
+using Counter = stats::Cluster::Counter;
+using Gauge = stats::Cluster::Gauge;
+using Histogram = stats::Cluster::Histogram;
+
+namespace {
+
+uint64_t millisSince(uint64_t start_us) { return (net::Loop::readClockMicros() - start_us) / 1000; }
+
+std::string_view connectErrorText(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+      return "remote connection failure|delayed connect error: Connection refused";
+    default:
+      return "remote connection failure";
+  }
+}
+
+}  // namespace
+
+HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host)
+    : cluster_(cluster),
+      host_(std::move(host)),
+      counters_(host_->counters(cluster.context().worker)) {}
+
+HttpPool::~HttpPool() {
+  failWaiters(PoolFailure::ConnectionTermination, {});
+  while (http1::PooledNode* node = idle_.front()) {
+    node->connection->abort(CloseReason::Local);
+  }
+  while (http1::PooledNode* node = busy_.front()) {
+    node->connection->abort(CloseReason::Local);
+  }
+}
+
+// ---- requests ----
+
+void HttpPool::newStream(PoolWaiter& waiter) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  if (waiting_.empty() && !idle_.empty()) {
+    attach(waiter);
+    return;
+  }
+  Limits& limits = cluster_.cluster().limits(waiter.priority);
+  if (!limits.pending_requests.tryTake()) {
+    stats.add(Counter::UpstreamRqPendingOverflow);
+    waiter.onPoolFailure(PoolFailure::Overflow, host_.get(), {});
+    return;
+  }
+  stats.add(Counter::UpstreamRqPendingTotal);
+  stats.up(Gauge::UpstreamRqPendingActive);
+  counters_.rq_pending_active.add();
+  waiting_.pushBack(&waiter);
+  ++waiting_count_;
+  if (connecting_ >= waiting_count_) return;
+  PoolFailure failure;
+  if (openConnection(waiter.priority, &failure) || !waiter.isLinked()) return;
+  // Without any connection of its own to wait for, it cannot wait.
+  if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
+}
+
+void HttpPool::cancel(PoolWaiter& waiter) {
+  if (!waiter.isLinked()) return;
+  waiter.unlink();
+  --waiting_count_;
+  cluster_.cluster().limits(waiter.priority).pending_requests.giveBack();
+  cluster_.stats().down(Gauge::UpstreamRqPendingActive);
+  counters_.rq_pending_active.subtract();
+  cluster_.stats().add(Counter::UpstreamRqCancelled);
+}
+
+bool HttpPool::attach(PoolWaiter& waiter) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  if (!cluster_.cluster().limits(waiter.priority).requests.tryTake()) {
+    stats.add(Counter::UpstreamRqPendingOverflow);
+    stats.add(Counter::UpstreamRqActiveOverflow);
+    waiter.onPoolFailure(PoolFailure::Overflow, host_.get(), {});
+    return false;
+  }
+  http1::PooledNode* node = idle_.popFront();
+  busy_.pushFront(node);
+  ClientConnection& connection = *node->connection;
+  connection.request_priority = waiter.priority;
+  stats.add(Counter::UpstreamRqTotal);
+  stats.up(Gauge::UpstreamRqActive);
+  counters_.rq_total.add();
+  counters_.rq_active.add();
+  http::ClientStream& stream =
+      connection.attach(waiter.responseSink(), waiter.to_head, waiter.to_connect);
+  waiter.onPoolReady(stream, *host_, connection);
+  return true;
+}
+
+void HttpPool::serveWaiting() {
+  while (!waiting_.empty() && !idle_.empty()) {
+    PoolWaiter* waiter = waiting_.popFront();
+    --waiting_count_;
+    cluster_.cluster().limits(waiter->priority).pending_requests.giveBack();
+    cluster_.stats().down(Gauge::UpstreamRqPendingActive);
+    counters_.rq_pending_active.subtract();
+    attach(*waiter);
+  }
+  // Connections were lost while requests wait: as many as those need are opened again.
+  while (connecting_ < waiting_count_ && idle_.empty()) {
+    PoolFailure failure;
+    if (!openConnection(waiting_.front()->priority, &failure)) {
+      if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
+      return;
+    }
+  }
+}
+
+void HttpPool::failWaiters(PoolFailure failure, std::string_view details) {
+  List<PoolWaiter> failing;
+  waiting_.moveAllTo(failing);
+  while (PoolWaiter* waiter = failing.popFront()) {
+    --waiting_count_;
+    cluster_.cluster().limits(waiter->priority).pending_requests.giveBack();
+    cluster_.stats().down(Gauge::UpstreamRqPendingActive);
+    cluster_.stats().add(Counter::UpstreamRqPendingFailureEject);
+    counters_.rq_pending_active.subtract();
+    waiter->onPoolFailure(failure, host_.get(), details);
+  }
+}
+
+// ---- connections ----
+
+bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  Budget& budget = cluster_.cluster().limits(priority).connections;
+  *failure = PoolFailure::Overflow;
+  if (!budget.tryTake()) {
+    stats.add(Counter::UpstreamCxOverflow);
+    // A host without any connection gets one beyond the limit: its requests could never be served.
+    if (connection_count_ > 0) return false;
+    budget.take();
+  }
+  int error = 0;
+  net::FileDescriptor fd = beginConnect(*host_, cluster_.settings(), &error);
+  UpstreamContext& context = cluster_.context();
+  stats.add(Counter::UpstreamCxTotal);
+  stats.add(Counter::UpstreamCxHttp1Total);
+  counters_.cx_total.add();
+  if (!fd.valid()) {
+    budget.giveBack();
+    stats.add(Counter::UpstreamCxConnectFail);
+    counters_.cx_connect_fail.add();
+    *failure = PoolFailure::ConnectFailure;
+    return false;
+  }
+  stats.up(Gauge::UpstreamCxActive);
+  counters_.cx_active.add();
+  auto* connection = new ClientConnection(context.loop, std::move(fd),
+                                          cluster_.settings().per_connection_buffer_limit_bytes,
+                                          cluster_.cluster().clientSettings(), context.batch,
+                                          context.response_scratch, *this);
+  connection->connection_priority = priority;
+  busy_.pushFront(&connection->node());
+  ++connection_count_;
+  ++connecting_;
+  FL_CHECK(connection->start());
+  return true;
+}
+
+void HttpPool::onConnected(ClientConnection& connection) {
+  --connecting_;
+  cluster_.stats().record(Histogram::UpstreamCxConnectMs, millisSince(connection.startedAtMicros()));
+  connection.node().unlink();
+  idle_.pushFront(&connection.node());
+  serveWaiting();
+}
+
+void HttpPool::onConnectFailed(ClientConnection& connection, Failure failure, int error) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  --connecting_;
+  --connection_count_;
+  connection.node().unlink();
+  cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
+  stats.add(Counter::UpstreamCxConnectFail);
+  if (failure == Failure::Timeout) stats.add(Counter::UpstreamCxConnectTimeout);
+  stats.add(Counter::UpstreamCxDestroy);
+  stats.add(failure == Failure::Timeout ? Counter::UpstreamCxDestroyLocal
+                                        : Counter::UpstreamCxDestroyRemote);
+  stats.down(Gauge::UpstreamCxActive);
+  stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));
+  counters_.cx_connect_fail.add();
+  counters_.cx_active.subtract();
+  failWaiters(failure == Failure::Timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure,
+              connectErrorText(error));
+}
+
+void HttpPool::onExchangeDone(ClientConnection& connection, bool reusable) {
+  requestEnded();
+  cluster_.cluster().limits(connection.request_priority).requests.giveBack();
+  if (!reusable) return;
+  connection.node().unlink();
+  if (draining_) {
+    connection.abort(CloseReason::Local);
+    return;
+  }
+  idle_.pushFront(&connection.node());
+}
+
+void HttpPool::requestEnded() {
+  cluster_.stats().down(Gauge::UpstreamRqActive);
+  counters_.rq_active.subtract();
+}
+
+void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool had_stream) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  connection.node().unlink();
+  --connection_count_;
+  if (!connection.isEstablished()) --connecting_;
+  cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
+  stats.down(Gauge::UpstreamCxActive);
+  counters_.cx_active.subtract();
+  const bool by_peer = reason == CloseReason::Peer;
+  stats.add(Counter::UpstreamCxDestroy);
+  stats.add(by_peer ? Counter::UpstreamCxDestroyRemote : Counter::UpstreamCxDestroyLocal);
+  if (had_stream) {
+    stats.add(Counter::UpstreamCxDestroyWithActiveRq);
+    stats.add(by_peer ? Counter::UpstreamCxDestroyRemoteWithActiveRq
+                      : Counter::UpstreamCxDestroyLocalWithActiveRq);
+    requestEnded();
+    cluster_.cluster().limits(connection.request_priority).requests.giveBack();
+  }
+  if (reason == CloseReason::ProtocolError) stats.add(Counter::UpstreamCxProtocolError);
+  if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
+  if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);
+  stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));
+  stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
+}
+
+void HttpPool::onBytes(size_t received, size_t sent) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  if (received > 0) stats.add(Counter::UpstreamCxRxBytesTotal, received);
+  if (sent > 0) stats.add(Counter::UpstreamCxTxBytesTotal, sent);
+}
+
+void HttpPool::drain() {
+  draining_ = true;
+  while (http1::PooledNode* node = idle_.front()) node->connection->abort(CloseReason::Local);
+}
+
+}  // namespace fairlead::upstream

@@ -1,0 +1,71 @@
+#include "upstream/worker_cluster.h"
+
+namespace fairlead::upstream {
+
+using Counter = stats::Cluster::Counter;
+
+WorkerCluster::WorkerCluster(std::shared_ptr<Cluster> cluster, UpstreamContext& context)
+    : cluster_(std::move(cluster)),
+      context_(context),
+      stats_(cluster_->stats().shard(context.worker + 1)),
+      balancer_(cluster_->balancerSettings(), context.worker, context.random) {}
+
+WorkerCluster::~WorkerCluster() = default;
+
+void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
+  // Hosts that stay are the same objects: their pools stay. Those of the others drain.
+  for (auto entry = pools_.begin(); entry != pools_.end();) {
+    bool stays = false;
+    for (const auto& host : hosts->hosts()) stays |= host.get() == entry->first;
+    if (stays) {
+      ++entry;
+      continue;
+    }
+    entry->second->drain();
+    if (entry->second->isEmpty()) {
+      entry = pools_.erase(entry);
+    } else {
+      ++entry;
+    }
+  }
+  latest_pool_ = nullptr;
+  hosts_ = std::move(hosts);
+  balancer_.setHosts(*hosts_);
+}
+
+HttpPool* WorkerCluster::chooseHttpPool() {
+  const Choice choice = balancer_.choose();
+  if (choice.panicked) stats_->add(Counter::LbHealthyPanic);
+  if (!choice.host) {
+    stats_->add(Counter::UpstreamCxNoneHealthy);
+    return nullptr;
+  }
+  return &poolOf(*choice.host);
+}
+
+HttpPool& WorkerCluster::poolOf(Host& host) {
+  if (latest_pool_ && &latest_pool_->host() == &host) return *latest_pool_;
+  std::unique_ptr<HttpPool>& pool = pools_[&host];
+  if (!pool) {
+    for (const auto& shared : hosts_->hosts()) {
+      if (shared.get() == &host) pool = std::make_unique<HttpPool>(*this, shared);
+    }
+  }
+  latest_pool_ = pool.get();
+  return *pool;
+}
+
+std::shared_ptr<Host> WorkerCluster::chooseHost() {
+  const Choice choice = balancer_.choose();
+  if (choice.panicked) stats_->add(Counter::LbHealthyPanic);
+  if (!choice.host) {
+    stats_->add(Counter::UpstreamCxNoneHealthy);
+    return nullptr;
+  }
+  for (const auto& shared : hosts_->hosts()) {
+    if (shared.get() == choice.host) return shared;
+  }
+  return nullptr;
+}
+
+}  // namespace fairlead::upstream

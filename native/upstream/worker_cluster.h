@@ -1,0 +1,55 @@
+// One worker's view of a cluster: its hosts, its balancer, its pools. Owned by the worker; reached
+// through routes by slot, never by name on the way of a request.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "net/loop.h"
+#include "net/out_batch.h"
+#include "stats/registry.h"
+#include "upstream/cluster.h"
+#include "upstream/pool.h"
+
+namespace fairlead::upstream {
+
+// What a worker lends to everything upstream.
+struct UpstreamContext {
+  net::Loop& loop;
+  net::OutBatch& batch;
+  http::ResponseHead& response_scratch;
+  Random& random;
+  unsigned worker;
+};
+
+class WorkerCluster {
+ public:
+  WorkerCluster(std::shared_ptr<Cluster> cluster, UpstreamContext& context);
+  ~WorkerCluster();
+
+  Cluster& cluster() { return *cluster_; }
+  const plan::Cluster& settings() const { return cluster_->settings(); }
+  UpstreamContext& context() { return context_; }
+  stats::Shard<stats::Cluster>& stats() { return *stats_; }
+  void setHosts(std::shared_ptr<const HostSet> hosts);
+  const HostSet* hosts() const { return hosts_.get(); }
+
+  // The pool of the host whose turn it is; null when no host may be used.
+  HttpPool* chooseHttpPool();
+  // For the TCP relay: null when no host may be used.
+  std::shared_ptr<Host> chooseHost();
+
+ private:
+  HttpPool& poolOf(Host& host);
+
+  std::shared_ptr<Cluster> cluster_;
+  UpstreamContext& context_;
+  stats::Shard<stats::Cluster>* stats_;
+  Balancer balancer_;
+  std::shared_ptr<const HostSet> hosts_;
+  std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;
+  // The latest answer of poolOf: with one host no lookup is needed.
+  HttpPool* latest_pool_ = nullptr;
+};
+
+}  // namespace fairlead::upstream

@@ -1,0 +1,110 @@
+// The only file that loads the addon: the data plane as the control plane sees it.
+// Everything here is called on the control thread; nothing blocks longer than a few milliseconds.
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What could not be applied, and why; the rest of the update took effect. */
+export interface ApplyError {
+  readonly kind: 'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener';
+  /** The name of the object; empty for `plan` (the bytes themselves are wrong). */
+  readonly name: string;
+  readonly message: string;
+}
+
+export interface ListenerStatus {
+  readonly name: string;
+  /** An IP address, or the path of a pipe. */
+  readonly address: string;
+  /** The port that the kernel gave, 0 for a pipe. */
+  readonly port: number;
+}
+
+/** A statistic of the control plane's own: an opaque number from `stat`. */
+export type StatHandle = number;
+
+export type StatsFormat = 'text' | 'json' | 'prometheus';
+export type StatsType = 'All' | 'Counters' | 'Gauges' | 'Histograms' | 'TextReadouts';
+export type HistogramBuckets = 'summary' | 'cumulative' | 'disjoint' | 'detailed';
+
+export interface StatsQuery {
+  readonly format: StatsFormat;
+  readonly usedOnly: boolean;
+  /** A compiled program (src/plan/regex.ts) that is searched in each name. */
+  readonly filter?: Uint8Array;
+  readonly invertFilter: boolean;
+  readonly type: StatsType;
+  /** Absent: the format's own default (summary; Prometheus: cumulative buckets). */
+  readonly histogramBuckets?: HistogramBuckets;
+  /** Prometheus only: text readouts as gauges with a `text_value` label. */
+  readonly textReadouts: boolean;
+  /** 'exclude': without hidden stats; 'only': nothing else. */
+  readonly hidden: 'include' | 'only' | 'exclude';
+}
+
+/** A long answer in pieces: at most about 64 KiB and a few milliseconds each. */
+export interface Page {
+  /** The next piece; null at the end. */
+  next(): Buffer | null;
+}
+
+export interface NativeOptions {
+  /** Worker threads, at least 1. */
+  readonly concurrency: number;
+  /** The name that generated headers and requests carry: the node's cluster (may be empty). */
+  readonly localCluster: string;
+  /** Milliseconds between two writes of an access log that is not full. */
+  readonly fileFlushIntervalMs: number;
+  /** Fixed tags (`--stats-tag`, stats_config.stats_tags): name and value pairs, for Prometheus. */
+  readonly fixedTags: readonly (readonly [string, string])[];
+  /** A line that native code wants logged; `level` as in logging/levels. */
+  onLog(level: string, component: string, message: string, file: string, line: number): void;
+}
+
+/** The data plane: worker threads, listeners, clusters, statistics. */
+export interface NativeProxy {
+  /** Applies an `Update` (src/plan). Listeners bind here, so that errors are known at once. */
+  apply(update: Uint8Array): readonly ApplyError[];
+  /** Starts the worker threads: from here on connections are accepted. */
+  start(): void;
+  /** Listeners in order of addition, with the addresses they are bound to. */
+  listeners(): readonly ListenerStatus[];
+  /** Closes listeners, lets workers end, joins them, writes what logs hold. Resolves when done. */
+  shutdown(): Promise<void>;
+  /** Opens access logs anew, as after a rotation. */
+  reopenLogs(): void;
+
+  /** The handle of a control-plane statistic by its full name ("server.live"); throws if unknown. */
+  stat(name: string): StatHandle;
+  counterAdd(handle: StatHandle, amount: number): void;
+  gaugeSet(handle: StatHandle, value: number): void;
+  histogramRecord(handle: StatHandle, value: number): void;
+  textSet(handle: StatHandle, text: string): void;
+  /** The sum over all workers of any counter or gauge by its full name; undefined if unknown. */
+  statValue(name: string): number | undefined;
+  /** Merges histograms: what was recorded since the last call becomes the interval. */
+  flushHistograms(): void;
+  /** Counters read 0 from here on in local output. */
+  resetCounters(): void;
+  openStats(query: StatsQuery): Page;
+  /** /clusters; `filter` is a compiled program searched in cluster names. */
+  openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
+  /** Bytes: allocated by malloc and mapped for it, as /memory shows them. */
+  memory(): { readonly allocated: number; readonly heapSize: number; readonly unmapped: number; readonly free: number; readonly physical: number };
+}
+
+export interface Addon {
+  create(options: NativeOptions): NativeProxy;
+}
+
+/** Loads the addon that `npm ci` built. Throws an error that says how to build it. */
+export function loadAddon(): Addon {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const path = join(here, '..', 'build', 'Release', 'fairlead.node');
+  try {
+    return createRequire(import.meta.url)(path) as Addon;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`the native addon is not built for this Node (${why}); run: npm run build`);
+  }
+}
