@@ -22,21 +22,33 @@ Address Address::fromPlan(const plan::Address& from) {
     std::memcpy(&address.storage_.v6.sin6_addr, from.ip.data(), 16);
     address.size_ = sizeof(sockaddr_in6);
   } else {
-    address.storage_.pipe.sun_family = AF_UNIX;
-    const size_t length = std::min(from.pipe.size(), sizeof(address.storage_.pipe.sun_path) - 1);
-    std::memcpy(address.storage_.pipe.sun_path, from.pipe.data(), length);
+    auto pipe = std::make_shared<sockaddr_un>();
+    pipe->sun_family = AF_UNIX;
+    const size_t length = std::min(from.pipe.size(), sizeof(pipe->sun_path) - 1);
+    std::memcpy(pipe->sun_path, from.pipe.data(), length);
     // A leading @ is the abstract namespace: its first byte is 0, and its length counts.
-    if (length > 0 && from.pipe[0] == '@') address.storage_.pipe.sun_path[0] = '\0';
-    const size_t terminator = length > 0 && from.pipe[0] == '@' ? 0 : 1;
+    const bool abstract = length > 0 && from.pipe[0] == '@';
+    if (abstract) pipe->sun_path[0] = '\0';
+    const size_t terminator = abstract ? 0 : 1;
     address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length + terminator);
+    address.storage_.any.sa_family = AF_UNIX;
+    address.pipe_ = std::move(pipe);
   }
   return address;
 }
 
 Address Address::fromKernel(const sockaddr* from, socklen_t length) {
   Address address;
-  address.size_ = std::min<socklen_t>(length, sizeof(Storage));
-  std::memcpy(&address.storage_, from, address.size_);
+  address.storage_.any.sa_family = from->sa_family;
+  if (from->sa_family == AF_UNIX) {
+    auto pipe = std::make_shared<sockaddr_un>();
+    address.size_ = std::min<socklen_t>(length, sizeof(sockaddr_un));
+    std::memcpy(pipe.get(), from, address.size_);
+    address.pipe_ = std::move(pipe);
+  } else {
+    address.size_ = std::min<socklen_t>(length, sizeof(Storage));
+    std::memcpy(&address.storage_, from, address.size_);
+  }
   return address;
 }
 
@@ -66,7 +78,8 @@ std::string_view Address::writeIp(char* out) const {
     ::inet_ntop(AF_INET6, &storage_.v6.sin6_addr, out, INET6_ADDRSTRLEN);
     return {out, std::strlen(out)};
   }
-  const char* path = storage_.pipe.sun_path;
+  if (!pipe_) return {};
+  const char* path = pipe_->sun_path;
   const size_t header = offsetof(sockaddr_un, sun_path);
   size_t length = size_ > header ? size_ - header : 0;
   if (length > 0 && path[0] != '\0') length = ::strnlen(path, length);

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 #include <netinet/in.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,14 +13,17 @@
 
 namespace fairlead::net {
 
-// An IP address with its port, or a pipe's path.
+// An IP address with its port, or a pipe's path. Small, because every connection has one: a pipe's
+// path lives apart.
 class Address {
  public:
   Address() = default;
   static Address fromPlan(const plan::Address& address);
   static Address fromKernel(const sockaddr* address, socklen_t length);
 
-  const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  const sockaddr* raw() const {
+    return pipe_ ? reinterpret_cast<const sockaddr*>(pipe_.get()) : &storage_.any;
+  }
   socklen_t rawSize() const { return size_; }
   int family() const { return storage_.any.sa_family; }
   bool isIp() const { return family() == AF_INET || family() == AF_INET6; }
@@ -43,10 +47,10 @@ class Address {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
-    sockaddr_un pipe;
   };
   Storage storage_ = {};
   socklen_t size_ = 0;
+  std::shared_ptr<const sockaddr_un> pipe_;
 };
 
 // Parses "10.0.0.1", "::1", with or without a port ("10.0.0.1:80", "[::1]:80"). False: no address.

@@ -43,10 +43,16 @@ void Loop::run() {
 
 void Loop::turn(int timeout_ms) {
   epoll_event events[kMaxEvents];
-  const int count = ::epoll_wait(epoll_, events, kMaxEvents, timeout_ms);
+  const int wait = deferred_.empty() ? timeout_ms : 0;
+  const int count = ::epoll_wait(epoll_, events, kMaxEvents, wait);
   FL_CHECK(count >= 0 || errno == EINTR);
   now_us_ = readClockMicros();
   timers_.advance(now());
+  if (!deferred_.empty()) {
+    List<Deferred> due;
+    deferred_.moveAllTo(due);
+    while (Deferred* work = due.popFront()) work->onDeferred();
+  }
   for (int i = 0; i < count; ++i) {
     static_cast<EventHandler*>(events[i].data.ptr)->onEvents(events[i].events);
   }

@@ -21,6 +21,16 @@ class Mortal {
   virtual ~Mortal() = default;
 };
 
+// Work of one connection that goes on in the next turn, so that the others have theirs in between.
+// Leaves by itself when it is destroyed.
+class Deferred : public ListNode<Deferred> {
+ public:
+  virtual void onDeferred() = 0;
+
+ protected:
+  ~Deferred() = default;
+};
+
 class Loop {
  public:
   // One hot buffer, in cache, instead of one per connection (16 KiB per connection: +30 %).
@@ -40,6 +50,10 @@ class Loop {
   // False when the kernel refuses (errno says why). Closing the descriptor unregisters it.
   bool add(int fd, EventHandler* handler);
   void post(std::function<void()> task) { inbox_.post(std::move(task)); }
+  // `work` is called in the next turn, once.
+  void defer(Deferred* work) {
+    if (!work->isLinked()) deferred_.pushBack(work);
+  }
   // `object` is deleted at the end of this turn.
   void bury(std::unique_ptr<Mortal> object) { dead_.push_back(std::move(object)); }
 
@@ -62,6 +76,7 @@ class Loop {
   SlabPool slabs_;
   Inbox inbox_;
   std::unique_ptr<char[]> read_buffer_;
+  List<Deferred> deferred_;
   std::vector<std::unique_ptr<Mortal>> dead_;
 };
 

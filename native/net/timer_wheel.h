@@ -25,7 +25,6 @@ class Timer : public ListNode<Timer> {
   // When it fires; meaningful while armed.
   Millis due() const { return due_; }
   void disarm() { unlink(); }
-  Millis due() const { return due_; }
 
  protected:
   ~Timer() = default;

@@ -7,6 +7,7 @@
 
 #include "net/loop.h"
 #include "net/out_batch.h"
+#include "net/splice.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
 #include "upstream/pool.h"
@@ -17,6 +18,7 @@ namespace fairlead::upstream {
 struct UpstreamContext {
   net::Loop& loop;
   net::OutBatch& batch;
+  net::SplicePipes& pipes;
   http::ResponseHead& response_scratch;
   Random& random;
   unsigned worker;

@@ -1,0 +1,67 @@
+#include "filters/network/echo.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+class EchoConnection final : public net::Connection, public net::DownstreamConnection {
+ public:
+  EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
+                 net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
+      : Connection(loop, std::move(socket.fd), buffer_limit_bytes),
+        DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
+        batch_(batch) {}
+
+  void drain() override {}
+  void abort() override { finish(); }
+
+ private:
+  void onReadable() override {
+    while (isOpen() && isReadable() && !isReadingPaused()) {
+      const Read got = read();
+      if (got.result == ReadResult::Nothing) return;
+      if (got.result != ReadResult::Data) {
+        ended_ = true;
+        if (pendingBytes() == 0) finish();
+        return;
+      }
+      batch_.claim(this);
+      batch_.addView({got.data, got.size});
+      send(batch_);
+      if (isOverHighWatermark()) pauseReading();
+    }
+  }
+  void onBelowLowWatermark() override {
+    if (isReadingPaused()) resumeReading();
+  }
+  void onDrained() override {
+    if (ended_) {
+      finish();
+    } else if (isReadingPaused()) {
+      resumeReading();
+    }
+  }
+  void onWriteFailed() override { finish(); }
+
+  void finish() {
+    if (!isOpen()) return;
+    leaveListener();
+    close();
+  }
+
+  net::OutBatch& batch_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+net::DownstreamConnection* Echo::accept(net::AcceptedSocket socket,
+                                        net::ConnectionAccounts& accounts) {
+  auto* connection =
+      new EchoConnection(loop_, batch_, buffer_limit_bytes_, std::move(socket), accounts);
+  if (loop_.add(connection->fd(), connection)) return connection;
+  connection->abort();
+  return nullptr;
+}
+
+}  // namespace fairlead::filters

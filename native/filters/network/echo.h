@@ -1,0 +1,23 @@
+// envoy.filters.network.echo: what a client sends comes back. The worker's thread.
+#pragma once
+
+#include "net/connection.h"
+#include "net/downstream_connection.h"
+
+namespace fairlead::filters {
+
+class Echo final : public net::ConnectionFactory {
+ public:
+  Echo(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes)
+      : loop_(loop), batch_(batch), buffer_limit_bytes_(buffer_limit_bytes) {}
+
+  net::DownstreamConnection* accept(net::AcceptedSocket socket,
+                                    net::ConnectionAccounts& accounts) override;
+
+ private:
+  net::Loop& loop_;
+  net::OutBatch& batch_;
+  const uint32_t buffer_limit_bytes_;
+};
+
+}  // namespace fairlead::filters

@@ -1,0 +1,77 @@
+// A client's connection as its listener knows it: counted, listed, and told to drain or end.
+// Base of everything that speaks with clients (HTTP, TCP relay, …). The worker's thread.
+#pragma once
+
+#include "base/list.h"
+#include "net/address.h"
+#include "net/file_descriptor.h"
+#include "net/loop.h"
+
+namespace fairlead::net {
+
+// What accept(2) gave.
+struct AcceptedSocket {
+  FileDescriptor fd;
+  Address remote;
+  Address local;
+  // Of the whole process; what %CONNECTION_ID% shows.
+  uint64_t id;
+};
+
+// Counts connections of one listener on one worker.
+class ConnectionAccounts {
+ public:
+  virtual void onConnectionOpened() = 0;
+  virtual void onConnectionClosed(uint64_t length_ms) = 0;
+
+ protected:
+  ~ConnectionAccounts() = default;
+};
+
+class DownstreamConnection : public ListNode<DownstreamConnection> {
+ public:
+  DownstreamConnection(ConnectionAccounts& accounts, Address remote, Address local, uint64_t id)
+      : accounts_(accounts), remote_(std::move(remote)), local_(std::move(local)), id_(id) {
+    accounts_.onConnectionOpened();
+  }
+  DownstreamConnection(const DownstreamConnection&) = delete;
+  DownstreamConnection& operator=(const DownstreamConnection&) = delete;
+
+  // No new work: ends once the work under way is done.
+  virtual void drain() = 0;
+  // Ends now.
+  virtual void abort() = 0;
+
+  const Address& remote() const { return remote_; }
+  const Address& local() const { return local_; }
+  uint64_t id() const { return id_; }
+  uint64_t startedAtMicros() const { return started_at_us_; }
+
+ protected:
+  virtual ~DownstreamConnection() = default;
+  // Once: the connection is over, though the object may live to the end of the turn.
+  void leaveListener() {
+    if (left_) return;
+    left_ = true;
+    unlink();
+    accounts_.onConnectionClosed((Loop::readClockMicros() - started_at_us_) / 1000);
+  }
+
+ private:
+  ConnectionAccounts& accounts_;
+  const uint64_t started_at_us_ = Loop::readClockMicros();
+  const Address remote_;
+  const Address local_;
+  const uint64_t id_;
+  bool left_ = false;
+};
+
+// Makes connections of one filter chain on one worker.
+class ConnectionFactory {
+ public:
+  virtual ~ConnectionFactory() = default;
+  // Null: the connection was refused and is closed. The object owns itself.
+  virtual DownstreamConnection* accept(AcceptedSocket socket, ConnectionAccounts& accounts) = 0;
+};
+
+}  // namespace fairlead::net

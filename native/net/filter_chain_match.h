@@ -1,0 +1,41 @@
+// Which filter chain takes a connection: by the addresses it came from and went to.
+// Immutable; shared by all workers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "net/address.h"
+#include "plan/plan.gen.h"
+
+namespace fairlead::net {
+
+// The order of criteria is the real server's: destination port, destination address, (server name,
+// transport and application protocol: only known behind a TLS inspector), direct source, source
+// type, source address, source port. At each step the most specific fit wins, and there is no way
+// back: a chain that loses at a later step does not give an earlier loser another chance.
+class FilterChainMatch {
+ public:
+  static constexpr int kNone = -1;
+
+  FilterChainMatch() = default;
+  explicit FilterChainMatch(const std::vector<plan::FilterChain>& chains);
+
+  // The index of the chain; kNone when there is none.
+  int find(const Address& local, const Address& direct_remote, const Address& remote) const;
+
+ private:
+  struct Entry {
+    int chain;
+    plan::FilterChainMatch match;
+    std::vector<Cidr> destination;
+    std::vector<Cidr> direct_source;
+    std::vector<Cidr> source;
+  };
+
+  std::vector<Entry> entries_;
+  int default_chain_ = kNone;
+  bool trivial_ = false;
+};
+
+}  // namespace fairlead::net

@@ -1,0 +1,179 @@
+#include "net/listener.h"
+
+#include <netinet/tcp.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace fairlead::net {
+
+namespace {
+
+using Counter = stats::Listener::Counter;
+using Gauge = stats::Listener::Gauge;
+using Histogram = stats::Listener::Histogram;
+using WorkerCounter = stats::ListenerWorker::Counter;
+using WorkerGauge = stats::ListenerWorker::Gauge;
+
+// Out of descriptors: the queue is looked at again after this long.
+constexpr Millis kAcceptRetryMs = 100;
+
+// One sequence for the whole process; touched once per connection.
+std::atomic<uint64_t> next_connection_id{0};
+
+bool setOption(int fd, int level, int name, int value) {
+  return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
+}
+
+Error socketError(const plan::Listener& listener, const Address& address, const char* what) {
+  return Error{"listener '" + listener.name + "' cannot " + what + " " + address.text() + ": " +
+               std::strerror(errno)};
+}
+
+}  // namespace
+
+Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address) {
+  FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return socketError(listener, address, "open a socket for");
+  if (address.isIp()) {
+    setOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+    if (listener.reuse_port && !setOption(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) {
+      return socketError(listener, address, "share the port of");
+    }
+    if (address.family() == AF_INET6) setOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+    if (listener.freebind && !setOption(fd.get(), IPPROTO_IP, IP_FREEBIND, 1)) {
+      return socketError(listener, address, "set freebind for");
+    }
+    if (listener.transparent && !setOption(fd.get(), IPPROTO_IP, IP_TRANSPARENT, 1)) {
+      return socketError(listener, address, "set transparent for");
+    }
+    setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    if (listener.tcp_fast_open_queue_length > 0) {
+      setOption(fd.get(), IPPROTO_TCP, TCP_FASTOPEN,
+                static_cast<int>(listener.tcp_fast_open_queue_length));
+    }
+  } else if (const std::string path = address.text(); !path.empty() && path[0] != '@') {
+    ::unlink(path.c_str());
+  }
+  if (::bind(fd.get(), address.raw(), address.rawSize()) != 0) {
+    return socketError(listener, address, "bind to");
+  }
+  if (!address.isIp() && listener.pipe_mode != 0 && address.text()[0] != '@' &&
+      ::chmod(address.text().c_str(), listener.pipe_mode) != 0) {
+    return socketError(listener, address, "set the mode of");
+  }
+  if (::listen(fd.get(), static_cast<int>(listener.backlog)) != 0) {
+    return socketError(listener, address, "listen on");
+  }
+  return fd;
+}
+
+Address boundAddress(int fd) {
+  sockaddr_storage storage;
+  socklen_t size = sizeof(storage);
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&storage), &size) != 0) return {};
+  return Address::fromKernel(reinterpret_cast<sockaddr*>(&storage), size);
+}
+
+Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config, FileDescriptor socket,
+                   unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories)
+    : loop_(loop),
+      config_(std::move(config)),
+      socket_(std::move(socket)),
+      factories_(std::move(factories)),
+      stats_(*config_->stats->shard(worker + 1)),
+      worker_stats_(*config_->worker_stats[worker]->shard(worker + 1)) {}
+
+Listener::~Listener() { abortConnections(); }
+
+bool Listener::start() { return loop_.add(socket_.get(), this); }
+
+void Listener::stop() {
+  Timer::disarm();
+  socket_.close();
+}
+
+void Listener::drainConnections() {
+  List<DownstreamConnection> draining;
+  connections_.moveAllTo(draining);
+  while (DownstreamConnection* connection = draining.popFront()) {
+    connections_.pushBack(connection);
+    connection->drain();
+  }
+}
+
+void Listener::abortConnections() {
+  while (DownstreamConnection* connection = connections_.front()) connection->abort();
+}
+
+void Listener::onEvents(uint32_t) { acceptAll(); }
+
+void Listener::onTimer() { acceptAll(); }
+
+void Listener::acceptAll() {
+  const uint32_t limit = config_->plan.max_connections_to_accept_per_socket_event;
+  uint64_t accepted = 0;
+  while (socket_.valid()) {
+    if (limit > 0 && accepted >= limit) {
+      // The edge is used up: what is left is taken in the next turn.
+      loop_.timers().arm(this, loop_.now());
+      break;
+    }
+    sockaddr_storage storage;
+    socklen_t size = sizeof(storage);
+    auto* raw = reinterpret_cast<sockaddr*>(&storage);
+    FileDescriptor fd(::accept4(socket_.get(), raw, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd.valid()) {
+      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        loop_.timers().arm(this, loop_.now() + kAcceptRetryMs);
+      } else if (errno == EINTR || errno == ECONNABORTED) {
+        continue;
+      }
+      break;
+    }
+    ++accepted;
+    Address remote = Address::fromKernel(raw, size);
+    Address local = boundAddress(fd.get());
+    if (remote.isIp()) setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    take({std::move(fd), std::move(remote), std::move(local),
+          next_connection_id.fetch_add(1, std::memory_order_relaxed)});
+  }
+  if (accepted > 0) stats_.record(Histogram::ConnectionsAcceptedPerSocketEvent, accepted);
+}
+
+void Listener::take(AcceptedSocket socket) {
+  const int chain = config_->match.find(socket.local, socket.remote, socket.remote);
+  if (chain == FilterChainMatch::kNone) {
+    stats_.add(Counter::DownstreamCxTotal);
+    stats_.add(Counter::NoFilterChainMatch);
+    stats_.add(Counter::DownstreamCxDestroy);
+    return;
+  }
+  ConnectionFactory* factory = factories_[static_cast<size_t>(chain)].get();
+  if (!factory) {
+    stats_.add(Counter::DownstreamCxTotal);
+    stats_.add(Counter::DownstreamCxDestroy);
+    return;
+  }
+  if (DownstreamConnection* connection = factory->accept(std::move(socket), *this)) {
+    connections_.pushBack(connection);
+  }
+}
+
+void Listener::onConnectionOpened() {
+  stats_.add(Counter::DownstreamCxTotal);
+  stats_.up(Gauge::DownstreamCxActive);
+  worker_stats_.add(WorkerCounter::DownstreamCxTotal);
+  worker_stats_.up(WorkerGauge::DownstreamCxActive);
+}
+
+void Listener::onConnectionClosed(uint64_t length_ms) {
+  stats_.add(Counter::DownstreamCxDestroy);
+  stats_.down(Gauge::DownstreamCxActive);
+  stats_.record(Histogram::DownstreamCxLengthMs, length_ms);
+  worker_stats_.down(WorkerGauge::DownstreamCxActive);
+}
+
+}  // namespace fairlead::net

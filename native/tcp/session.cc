@@ -1,0 +1,291 @@
+#include "tcp/session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "format/context.h"
+#include "upstream/connect.h"
+
+namespace fairlead::tcp {
+
+namespace {
+
+using Counter = stats::Tcp::Counter;
+using ClusterCounter = stats::Cluster::Counter;
+using ClusterGauge = stats::Cluster::Gauge;
+using ClusterHistogram = stats::Cluster::Histogram;
+using proxy::ResponseFlag;
+
+uint64_t wallMicros() {
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
+}
+
+}  // namespace
+
+Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
+    : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
+      proxy_(proxy),
+      started_wall_us_(wallMicros()) {
+  upstream::UpstreamContext& context = proxy_.context();
+  client_ = new Side(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
+                     context.batch, context.pipes, *this, false);
+}
+
+bool Session::start() {
+  proxy_.stats().add(Counter::DownstreamCxTotal);
+  net::Loop& loop = proxy_.context().loop;
+  // Nothing is read before there is somewhere to send it.
+  client_->pauseReading();
+  if (!loop.add(client_->fd(), client_)) {
+    finish();
+    return false;
+  }
+  const plan::TcpProxy& plan = proxy_.config().plan;
+  if (plan.max_downstream_connection_duration_ms > 0) {
+    duration_deadline_ = loop.now() + plan.max_downstream_connection_duration_ms;
+    watch(duration_deadline_);
+  }
+  cluster_name_ = proxy_.chooseCluster();
+  cluster_ = proxy_.findCluster(cluster_name_);
+  if (!cluster_) {
+    flags_.set(ResponseFlag::NoClusterFound);
+    proxy_.stats().add(Counter::DownstreamCxNoRoute);
+    finish();
+    return false;
+  }
+  connect();
+  return !finished_;
+}
+
+// ---- connecting ----
+
+void Session::connect() {
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  upstream::Budget& budget = cluster_->cluster().limits(0).connections;
+  if (budget.isExhausted()) {
+    stats.add(ClusterCounter::UpstreamCxOverflow);
+    flags_.set(ResponseFlag::UpstreamOverflow);
+    finish();
+    return;
+  }
+  host_ = cluster_->chooseHost();
+  if (!host_) {
+    flags_.set(ResponseFlag::NoHealthyUpstream);
+    finish();
+    return;
+  }
+  ++attempts_;
+  upstream::UpstreamContext& context = proxy_.context();
+  upstream::HostCounters& host = host_->counters(context.worker);
+  int error = 0;
+  net::FileDescriptor fd = upstream::beginConnect(*host_, cluster_->settings(), &error);
+  budget.take();
+  stats.add(ClusterCounter::UpstreamCxTotal);
+  stats.up(ClusterGauge::UpstreamCxActive);
+  stats.add(ClusterCounter::UpstreamRqPendingTotal);
+  stats.up(ClusterGauge::UpstreamRqPendingActive);
+  host.cx_total.add();
+  host.cx_active.add();
+  connect_started_us_ = net::Loop::readClockMicros();
+  if (!fd.valid()) {
+    connectFailed(false, error);
+    return;
+  }
+  server_ = new Side(context.loop, std::move(fd),
+                     cluster_->settings().per_connection_buffer_limit_bytes, context.batch,
+                     context.pipes, *this, true);
+  FL_CHECK(context.loop.add(server_->fd(), server_));
+  connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
+  watch(connect_deadline_);
+}
+
+void Session::onConnectResult(Side& side, int error) {
+  connect_deadline_ = net::kNever;
+  if (error != 0) {
+    connectFailed(false, error);
+    return;
+  }
+  onConnected();
+}
+
+void Session::connectFailed(bool timeout, int error) {
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.add(ClusterCounter::UpstreamCxConnectFail);
+  if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
+  stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
+  stats.down(ClusterGauge::UpstreamRqPendingActive);
+  host_->counters(proxy_.context().worker).cx_connect_fail.add();
+  transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused" : "";
+  releaseUpstream(!timeout);
+  if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {
+    connect();
+    return;
+  }
+  stats.add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
+  flags_.set(ResponseFlag::UpstreamConnectionFailure);
+  finish(true);
+}
+
+void Session::onConnected() {
+  upstream::UpstreamContext& context = proxy_.context();
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  connected_ = true;
+  upstream_local_ = net::boundAddress(server_->fd());
+  stats.record(ClusterHistogram::UpstreamCxConnectMs,
+               (net::Loop::readClockMicros() - connect_started_us_) / 1000);
+  stats.down(ClusterGauge::UpstreamRqPendingActive);
+  stats.add(ClusterCounter::UpstreamRqTotal);
+  stats.up(ClusterGauge::UpstreamRqActive);
+  host_->counters(context.worker).rq_total.add();
+  host_->counters(context.worker).rq_active.add();
+  client_->join(*server_);
+  server_->join(*client_);
+  if (proxy_.config().plan.idle_timeout_ms > 0) {
+    idle_deadline_ = context.loop.now() + proxy_.config().plan.idle_timeout_ms;
+    watch(idle_deadline_);
+  }
+  client_->resumeReading();
+}
+
+// ---- relaying ----
+
+void Session::onMoved(Side& from) {
+  if (idle_deadline_ != net::kNever) {
+    idle_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.idle_timeout_ms;
+  }
+  countBytes();
+}
+
+void Session::countBytes() {
+  if (!client_) return;
+  const uint64_t received = client_->readBytes() - received_;
+  const uint64_t sent = (server_ ? server_->readBytes() : sent_) - sent_;
+  stats::Shard<stats::Tcp>& stats = proxy_.stats();
+  if (received > 0) stats.add(Counter::DownstreamCxRxBytesTotal, received);
+  if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
+  if (cluster_ && received > 0) {
+    cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
+  }
+  if (cluster_ && sent > 0) cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
+  received_ += received;
+  sent_ += sent;
+}
+
+void Session::onFlowControl(Side& from, bool paused) {
+  if (&from == client_) {
+    proxy_.stats().add(paused ? Counter::DownstreamFlowControlPausedReadingTotal
+                              : Counter::DownstreamFlowControlResumedReadingTotal);
+    return;
+  }
+  cluster_->stats().add(paused ? ClusterCounter::UpstreamFlowControlPausedReadingTotal
+                               : ClusterCounter::UpstreamFlowControlResumedReadingTotal);
+}
+
+void Session::onEnded(Side& side) {
+  if (!client_->hasEnded() || !server_->hasEnded()) return;
+  // What a slow reader has not taken yet still leaves.
+  if (client_->pendingBytes() == 0 && server_->pendingBytes() == 0) finish(&side == server_);
+}
+
+void Session::onDrained(Side& side) {
+  if (server_ && client_->hasEnded() && server_->hasEnded()) onEnded(side);
+}
+
+void Session::onBroken(Side& side) { finish(&side == server_); }
+
+// ---- deadlines ----
+
+net::Millis Session::nextDeadline() const {
+  return std::min({connect_deadline_, idle_deadline_, duration_deadline_});
+}
+
+void Session::watch(net::Millis deadline) {
+  if (!Timer::isArmed() || deadline < due()) {
+    proxy_.context().loop.timers().arm(this, deadline);
+  }
+}
+
+void Session::onTimer() {
+  const net::Millis now = proxy_.context().loop.now();
+  if (connect_deadline_ <= now) {
+    connect_deadline_ = net::kNever;
+    connectFailed(true, 0);
+  } else if (duration_deadline_ <= now) {
+    proxy_.stats().add(Counter::MaxDownstreamConnectionDuration);
+    flags_.set(ResponseFlag::DurationTimeout);
+    finish();
+  } else if (idle_deadline_ <= now) {
+    proxy_.stats().add(Counter::IdleTimeout);
+    flags_.set(ResponseFlag::StreamIdleTimeout);
+    finish();
+  }
+  if (!finished_ && nextDeadline() != net::kNever) watch(nextDeadline());
+}
+
+// ---- the end ----
+
+void Session::releaseUpstream(bool by_peer) {
+  if (!host_) return;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  upstream::HostCounters& host = host_->counters(proxy_.context().worker);
+  cluster_->cluster().limits(0).connections.giveBack();
+  stats.down(ClusterGauge::UpstreamCxActive);
+  stats.add(ClusterCounter::UpstreamCxDestroy);
+  stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemote
+                    : ClusterCounter::UpstreamCxDestroyLocal);
+  stats.record(ClusterHistogram::UpstreamCxLengthMs,
+               (net::Loop::readClockMicros() - connect_started_us_) / 1000);
+  host.cx_active.subtract();
+  if (connected_) {
+    stats.add(ClusterCounter::UpstreamCxDestroyWithActiveRq);
+    stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemoteWithActiveRq
+                      : ClusterCounter::UpstreamCxDestroyLocalWithActiveRq);
+    stats.down(ClusterGauge::UpstreamRqActive);
+    stats.record(ClusterHistogram::UpstreamRqPerCx, 1);
+    host.rq_active.subtract();
+  } else if (connect_deadline_ != net::kNever) {
+    // Ended while connecting.
+    stats.down(ClusterGauge::UpstreamRqPendingActive);
+    stats.add(ClusterCounter::UpstreamRqCancelled);
+  }
+  if (Side* server = std::exchange(server_, nullptr)) server->end();
+}
+
+void Session::finish(bool by_upstream) {
+  if (finished_) return;
+  finished_ = true;
+  Timer::disarm();
+  countBytes();
+  logAccess();
+  releaseUpstream(by_upstream);
+  std::exchange(client_, nullptr)->end();
+  leaveListener();
+  proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));
+}
+
+void Session::logAccess() {
+  const TcpProxyConfig& config = proxy_.config();
+  if (config.access_logs.empty()) return;
+  format::FormatContext context;
+  context.start_time_us = started_wall_us_;
+  context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
+  context.flags = flags_;
+  context.bytes_received = received_;
+  context.bytes_sent = sent_;
+  context.downstream_remote = &remote();
+  context.downstream_direct_remote = &remote();
+  context.downstream_local = &local();
+  context.connection_id = id();
+  context.filter_chain_name = config.filter_chain_name;
+  context.upstream_cluster = cluster_ ? cluster_->cluster().observabilityName() : "";
+  context.upstream_cluster_raw = cluster_name_;
+  context.transport_failure = transport_failure_;
+  if (host_) context.upstream_remote = &host_->address();
+  if (connected_) context.upstream_local = &upstream_local_;
+  for (const auto& log : config.access_logs) log->write(proxy_.context().worker, context);
+}
+
+}  // namespace fairlead::tcp

@@ -1,0 +1,49 @@
+// The TCP relay of one filter chain: its settings for all threads, and what makes its sessions on
+// one worker.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "access_log/access_log.h"
+#include "net/downstream_connection.h"
+#include "plan/plan.gen.h"
+#include "stats/registry.h"
+#include "upstream/worker_clusters.h"
+
+namespace fairlead::tcp {
+
+// Immutable; shared by all workers.
+struct TcpProxyConfig {
+  plan::TcpProxy plan;
+  std::string filter_chain_name;
+  uint32_t buffer_limit_bytes;
+  std::shared_ptr<stats::Block<stats::Tcp>> stats;
+  std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
+};
+
+// One worker's. The worker's thread.
+class TcpProxy final : public net::ConnectionFactory {
+ public:
+  TcpProxy(std::shared_ptr<const TcpProxyConfig> config, upstream::WorkerClusters& clusters)
+      : config_(std::move(config)),
+        clusters_(clusters),
+        stats_(*config_->stats->shard(clusters.context().worker + 1)) {}
+
+  net::DownstreamConnection* accept(net::AcceptedSocket socket,
+                                    net::ConnectionAccounts& accounts) override;
+
+  const TcpProxyConfig& config() const { return *config_; }
+  stats::Shard<stats::Tcp>& stats() { return stats_; }
+  upstream::UpstreamContext& context() { return clusters_.context(); }
+  // The name of the cluster whose turn it is, by weight.
+  const std::string& chooseCluster();
+  upstream::WorkerCluster* findCluster(std::string_view name) { return clusters_.find(name); }
+
+ private:
+  const std::shared_ptr<const TcpProxyConfig> config_;
+  upstream::WorkerClusters& clusters_;
+  stats::Shard<stats::Tcp>& stats_;
+};
+
+}  // namespace fairlead::tcp

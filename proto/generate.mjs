@@ -1,0 +1,47 @@
+// Generates both ends of the plan's wire format from proto/fairlead/plan/*.proto:
+//   native/plan/plan.gen.h, plan.gen.cc   structs and their bounds-checked reader
+//   src/plan/plan.gen.ts                  types and the writer
+// Usage: node proto/generate.mjs [--check]   --check: fails when a file differs, and writes nothing.
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { emitHeader, emitSource } from './generator/emit-cpp.mjs';
+import { emitTypeScript } from './generator/emit-typescript.mjs';
+import { parseProto } from './generator/parse.mjs';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const root = join(here, '..');
+const folder = join(here, 'fairlead', 'plan');
+// Imported files come before those that import them.
+const order = ['common', 'cluster', 'route', 'listener', 'update'];
+const found = readdirSync(folder).map((name) => name.replace(/\.proto$/, ''));
+const files = [...order.filter((name) => found.includes(name)), ...found.filter((name) => !order.includes(name))];
+const messages = files.flatMap((name) =>
+  parseProto(readFileSync(join(folder, `${name}.proto`), 'utf8'), `${name}.proto`),
+);
+
+const outputs = {
+  'native/plan/plan.gen.h': emitHeader(messages),
+  'native/plan/plan.gen.cc': emitSource(messages),
+  'src/plan/plan.gen.ts': emitTypeScript(messages),
+};
+const check = process.argv.includes('--check');
+let stale = 0;
+for (const [path, text] of Object.entries(outputs)) {
+  const file = join(root, path);
+  if (!check) {
+    writeFileSync(file, text);
+    continue;
+  }
+  let current = '';
+  try {
+    current = readFileSync(file, 'utf8');
+  } catch {
+    // A missing file differs.
+  }
+  if (current !== text) {
+    console.error(`${path} does not fit proto/fairlead/plan: run npm run generate`);
+    stale += 1;
+  }
+}
+process.exitCode = stale > 0 ? 1 : 0;

@@ -1,0 +1,85 @@
+// Writes proto3's wire format into one growing buffer. Lengths of messages are not known before they
+// are written: four bytes are kept for each, which every reader of varints understands.
+
+const LENGTH_BYTES = 4;
+const MAX_MESSAGE_BYTES = 2 ** (7 * LENGTH_BYTES) - 1;
+const encoder = new TextEncoder();
+
+export class WireWriter {
+  #bytes = new Uint8Array(1024);
+  #at = 0;
+
+  /** The bytes written so far; the writer must not be used after this. */
+  finish(): Uint8Array {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** An integer field: 0 to 2^53 - 1, or a negative number as proto3's int64. */
+  number(tag: number, value: number): void {
+    this.#reserve(20);
+    this.#varint(tag);
+    if (value < 0) this.#negative(value);
+    else this.#varint(value);
+  }
+
+  text(tag: number, value: string): void {
+    // A UTF-16 unit takes at most three bytes.
+    this.#reserve(20 + value.length * 3);
+    this.#varint(tag);
+    const lengthAt = this.#at;
+    this.#at += LENGTH_BYTES;
+    const { written } = encoder.encodeInto(value, this.#bytes.subarray(this.#at));
+    this.#at += written;
+    this.#patchLength(lengthAt, written);
+  }
+
+  bytes(tag: number, value: Uint8Array): void {
+    this.#reserve(20 + value.length);
+    this.#varint(tag);
+    this.#varint(value.length);
+    this.#bytes.set(value, this.#at);
+    this.#at += value.length;
+  }
+
+  message<T>(tag: number, value: T, write: (out: WireWriter, value: T) => void): void {
+    this.#reserve(20);
+    this.#varint(tag);
+    const lengthAt = this.#at;
+    this.#at += LENGTH_BYTES;
+    write(this, value);
+    this.#patchLength(lengthAt, this.#at - lengthAt - LENGTH_BYTES);
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#at + bytes <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(this.#bytes.length * 2, this.#at + bytes));
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+  }
+
+  #varint(value: number): void {
+    let left = value;
+    while (left > 0x7f) {
+      this.#bytes[this.#at++] = (left % 0x80) | 0x80;
+      left = Math.floor(left / 0x80);
+    }
+    this.#bytes[this.#at++] = left;
+  }
+
+  #negative(value: number): void {
+    let left = BigInt.asUintN(64, BigInt(value));
+    while (left > 0x7fn) {
+      this.#bytes[this.#at++] = Number(left & 0x7fn) | 0x80;
+      left >>= 7n;
+    }
+    this.#bytes[this.#at++] = Number(left);
+  }
+
+  #patchLength(at: number, length: number): void {
+    if (length > MAX_MESSAGE_BYTES) throw new RangeError(`a plan of ${length} bytes is too large`);
+    for (let i = 0; i < LENGTH_BYTES; i++) {
+      const more = i < LENGTH_BYTES - 1 ? 0x80 : 0;
+      this.#bytes[at + i] = ((length >>> (7 * i)) & 0x7f) | more;
+    }
+  }
+}
