@@ -1,11 +1,14 @@
-// Generates both ends of the plan's wire format from proto/fairlead/plan/*.proto:
+// Generates both ends of the plan's wire format from proto/fairlead/plan/*.proto, and the table of
+// statistics from native/stats/catalogue.txt:
 //   native/plan/plan.gen.h, plan.gen.cc   structs and their bounds-checked reader
+//   native/stats/catalogue.gen.h          an enumerator for each statistic
 //   src/plan/plan.gen.ts                  types and the writer
 // Usage: node proto/generate.mjs [--check]   --check: fails when a file differs, and writes nothing.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { emitHeader, emitSource } from './generator/emit-cpp.mjs';
+import { emitCatalogue, parseCatalogue } from './generator/emit-stats.mjs';
 import { emitTypeScript } from './generator/emit-typescript.mjs';
 import { parseProto } from './generator/parse.mjs';
 
@@ -23,6 +26,9 @@ const messages = files.flatMap((name) =>
 const outputs = {
   'native/plan/plan.gen.h': emitHeader(messages),
   'native/plan/plan.gen.cc': emitSource(messages),
+  'native/stats/catalogue.gen.h': emitCatalogue(
+    parseCatalogue(readFileSync(join(root, 'native/stats/catalogue.txt'), 'utf8')),
+  ),
   'src/plan/plan.gen.ts': emitTypeScript(messages),
 };
 const check = process.argv.includes('--check');
