@@ -7,8 +7,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "base/check.h"
-
 namespace fairlead::http {
 
 // Headers that the proxy itself reads or writes. Interned when a head is parsed, so that no name
@@ -91,18 +89,18 @@ struct HeaderEntry {
   std::string_view value() const { return {value_data, value_size}; }
 };
 
-// The headers of one message in their order, at most kMax of them. Bytes are not owned.
-// About 5 KiB: one per worker as scratch, never one per connection.
+// The headers of one message in their order, at most kMax of them: 1,000 of a peer's and what the
+// proxy adds. Bytes are not owned. 26 KiB: one per worker as scratch, never one per connection.
 class HeaderMap {
  public:
-  static constexpr uint32_t kMax = 256;
+  static constexpr uint32_t kMax = 1100;
 
   void clear() { size_ = 0; }
   uint32_t size() const { return size_; }
   bool full() const { return size_ == kMax; }
 
   void add(HeaderId id, std::string_view name, std::string_view value) {
-    FL_DCHECK(!full());
+    if (full()) return;
     entries_[size_++] = {name.data(), value.data(), static_cast<uint32_t>(value.size()),
                          static_cast<uint16_t>(name.size()), id};
   }

@@ -35,11 +35,12 @@ struct FramingRules {
   bool allow_chunked_length = false;
 };
 
-FramingResult requestFraming(const http::RequestHead& head, const FramingRules& rules);
+// Where chunked wins over a length (allow_chunked_length), the length is taken out of the head.
+FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules);
 
 // `to_head` / `to_connect`: the method of the request that is answered.
 enum class AnsweredMethod : uint8_t { Other, Head, Connect };
-FramingResult responseFraming(const http::ResponseHead& head, AnsweredMethod method,
+FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,
                               const FramingRules& rules);
 
 }  // namespace fairlead::http1

@@ -1,0 +1,180 @@
+#include "http/message.h"
+
+#include <array>
+
+namespace fairlead::http {
+
+namespace {
+
+struct Known {
+  std::string_view name;
+  HeaderId id;
+};
+
+// In the order of HeaderId, so that an id finds its name by its number.
+constexpr Known kKnown[] = {
+    {"", HeaderId::Other},
+    {"accept", HeaderId::Accept},
+    {"accept-encoding", HeaderId::AcceptEncoding},
+    {":authority", HeaderId::Authority},
+    {"connection", HeaderId::Connection},
+    {"content-length", HeaderId::ContentLength},
+    {"content-type", HeaderId::ContentType},
+    {"cookie", HeaderId::Cookie},
+    {"date", HeaderId::Date},
+    {"expect", HeaderId::Expect},
+    {"forwarded", HeaderId::Forwarded},
+    {"grpc-status", HeaderId::GrpcStatus},
+    {"grpc-timeout", HeaderId::GrpcTimeout},
+    {"host", HeaderId::Host},
+    {"http2-settings", HeaderId::Http2Settings},
+    {"keep-alive", HeaderId::KeepAlive},
+    {"location", HeaderId::Location},
+    {"proxy-connection", HeaderId::ProxyConnection},
+    {"referer", HeaderId::Referer},
+    {"server", HeaderId::Server},
+    {"te", HeaderId::Te},
+    {"trailer", HeaderId::Trailer},
+    {"transfer-encoding", HeaderId::TransferEncoding},
+    {"upgrade", HeaderId::Upgrade},
+    {"user-agent", HeaderId::UserAgent},
+    {"via", HeaderId::Via},
+    {"x-client-trace-id", HeaderId::XClientTraceId},
+    {"x-envoy-attempt-count", HeaderId::XEnvoyAttemptCount},
+    {"x-envoy-degraded", HeaderId::XEnvoyDegraded},
+    {"x-envoy-decorator-operation", HeaderId::XEnvoyDecoratorOperation},
+    {"x-envoy-downstream-service-cluster", HeaderId::XEnvoyDownstreamServiceCluster},
+    {"x-envoy-downstream-service-node", HeaderId::XEnvoyDownstreamServiceNode},
+    {"x-envoy-expected-rq-timeout-ms", HeaderId::XEnvoyExpectedRqTimeoutMs},
+    {"x-envoy-external-address", HeaderId::XEnvoyExternalAddress},
+    {"x-envoy-force-trace", HeaderId::XEnvoyForceTrace},
+    {"x-envoy-hedge-on-per-try-timeout", HeaderId::XEnvoyHedgeOnPerTryTimeout},
+    {"x-envoy-immediate-health-check-fail", HeaderId::XEnvoyImmediateHealthCheckFail},
+    {"x-envoy-internal", HeaderId::XEnvoyInternal},
+    {"x-envoy-ip-tags", HeaderId::XEnvoyIpTags},
+    {"x-envoy-is-timeout-retry", HeaderId::XEnvoyIsTimeoutRetry},
+    {"x-envoy-max-retries", HeaderId::XEnvoyMaxRetries},
+    {"x-envoy-original-host", HeaderId::XEnvoyOriginalHost},
+    {"x-envoy-original-path", HeaderId::XEnvoyOriginalPath},
+    {"x-envoy-overloaded", HeaderId::XEnvoyOverloaded},
+    {"x-envoy-rate-limited", HeaderId::XEnvoyRateLimited},
+    {"x-envoy-retriable-header-names", HeaderId::XEnvoyRetriableHeaderNames},
+    {"x-envoy-retriable-status-codes", HeaderId::XEnvoyRetriableStatusCodes},
+    {"x-envoy-retry-grpc-on", HeaderId::XEnvoyRetryGrpcOn},
+    {"x-envoy-retry-on", HeaderId::XEnvoyRetryOn},
+    {"x-envoy-upstream-alt-stat-name", HeaderId::XEnvoyUpstreamAltStatName},
+    {"x-envoy-upstream-canary", HeaderId::XEnvoyUpstreamCanary},
+    {"x-envoy-upstream-healthchecked-cluster", HeaderId::XEnvoyUpstreamHealthcheckedCluster},
+    {"x-envoy-upstream-rq-per-try-timeout-ms", HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs},
+    {"x-envoy-upstream-rq-timeout-alt-response", HeaderId::XEnvoyUpstreamRqTimeoutAltResponse},
+    {"x-envoy-upstream-rq-timeout-ms", HeaderId::XEnvoyUpstreamRqTimeoutMs},
+    {"x-envoy-upstream-service-time", HeaderId::XEnvoyUpstreamServiceTime},
+    {"x-envoy-upstream-stream-duration-ms", HeaderId::XEnvoyUpstreamStreamDurationMs},
+    {"x-forwarded-client-cert", HeaderId::XForwardedClientCert},
+    {"x-forwarded-for", HeaderId::XForwardedFor},
+    {"x-forwarded-host", HeaderId::XForwardedHost},
+    {"x-forwarded-port", HeaderId::XForwardedPort},
+    {"x-forwarded-proto", HeaderId::XForwardedProto},
+    {"x-request-id", HeaderId::XRequestId},
+};
+constexpr size_t kKnownCount = sizeof(kKnown) / sizeof(kKnown[0]);
+static_assert(kKnownCount == static_cast<size_t>(HeaderId::kCount));
+
+// Open addressing, filled when this is compiled.
+constexpr size_t kSlots = 256;
+
+constexpr size_t hashOf(std::string_view name) {
+  const auto at = [name](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(name[i])); };
+  const size_t size = name.size();
+  return (size * 37 + at(0) * 3 + at(size - 1) * 11 + at(size / 2) * 29 + at(size * 3 / 4) * 53) %
+         kSlots;
+}
+
+constexpr std::array<uint8_t, kSlots> makeTable() {
+  std::array<uint8_t, kSlots> table = {};
+  for (size_t i = 1; i < kKnownCount; ++i) {
+    size_t slot = hashOf(kKnown[i].name);
+    while (table[slot] != 0) slot = (slot + 1) % kSlots;
+    table[slot] = static_cast<uint8_t>(i);
+  }
+  return table;
+}
+
+constexpr std::array<uint8_t, kSlots> kTable = makeTable();
+
+}  // namespace
+
+HeaderId internHeader(std::string_view name) {
+  if (name.empty()) return HeaderId::Other;
+  for (size_t slot = hashOf(name); kTable[slot] != 0; slot = (slot + 1) % kSlots) {
+    if (kKnown[kTable[slot]].name == name) return kKnown[kTable[slot]].id;
+  }
+  return HeaderId::Other;
+}
+
+std::string_view headerName(HeaderId id) { return kKnown[static_cast<size_t>(id)].name; }
+
+std::string_view reasonPhrase(uint16_t status) {
+  switch (status) {
+    case 100: return "Continue";
+    case 101: return "Switching Protocols";
+    case 200: return "OK";
+    case 201: return "Created";
+    case 202: return "Accepted";
+    case 203: return "Non-Authoritative Information";
+    case 204: return "No Content";
+    case 205: return "Reset Content";
+    case 206: return "Partial Content";
+    case 207: return "Multi-Status";
+    case 208: return "Already Reported";
+    case 226: return "IM Used";
+    case 300: return "Multiple Choices";
+    case 301: return "Moved Permanently";
+    case 302: return "Found";
+    case 303: return "See Other";
+    case 304: return "Not Modified";
+    case 305: return "Use Proxy";
+    case 307: return "Temporary Redirect";
+    case 308: return "Permanent Redirect";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 402: return "Payment Required";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 406: return "Not Acceptable";
+    case 407: return "Proxy Authentication Required";
+    case 408: return "Request Timeout";
+    case 409: return "Conflict";
+    case 410: return "Gone";
+    case 411: return "Length Required";
+    case 412: return "Precondition Failed";
+    case 413: return "Payload Too Large";
+    case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
+    case 416: return "Range Not Satisfiable";
+    case 417: return "Expectation Failed";
+    case 421: return "Misdirected Request";
+    case 422: return "Unprocessable Entity";
+    case 423: return "Locked";
+    case 424: return "Failed Dependency";
+    case 426: return "Upgrade Required";
+    case 428: return "Precondition Required";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 501: return "Not Implemented";
+    case 502: return "Bad Gateway";
+    case 503: return "Service Unavailable";
+    case 504: return "Gateway Timeout";
+    case 505: return "HTTP Version Not Supported";
+    case 506: return "Variant Also Negotiates";
+    case 507: return "Insufficient Storage";
+    case 508: return "Loop Detected";
+    case 510: return "Not Extended";
+    case 511: return "Network Authentication Required";
+    default: return "Unknown";
+  }
+}
+
+}  // namespace fairlead::http
