@@ -15,7 +15,7 @@ using Counter = stats::Tcp::Counter;
 using ClusterCounter = stats::Cluster::Counter;
 using ClusterGauge = stats::Cluster::Gauge;
 using ClusterHistogram = stats::Cluster::Histogram;
-using proxy::ResponseFlag;
+using format::ResponseFlag;
 
 uint64_t wallMicros() {
   timespec now;

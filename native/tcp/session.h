@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "net/downstream_connection.h"
-#include "proxy/response_flags.h"
+#include "format/response_flags.h"
 #include "tcp/side.h"
 #include "tcp/tcp_proxy.h"
 
@@ -62,7 +62,7 @@ class Session final : public net::DownstreamConnection,
   uint64_t sent_ = 0;      // To the client; counted so far.
   uint64_t started_wall_us_;
   uint32_t attempts_ = 0;
-  proxy::ResponseFlags flags_;
+  format::ResponseFlags flags_;
   std::string_view transport_failure_;
   bool connected_ = false;
   bool finished_ = false;

@@ -1,0 +1,106 @@
+// Why a request or connection went the way it went: what %RESPONSE_FLAGS% shows. A small set.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fairlead::format {
+
+// In the order in which they are shown.
+enum class ResponseFlag : uint8_t {
+  FailedLocalHealthCheck,
+  NoHealthyUpstream,
+  UpstreamRequestTimeout,
+  LocalReset,
+  UpstreamRemoteReset,
+  UpstreamConnectionFailure,
+  UpstreamConnectionTermination,
+  UpstreamOverflow,
+  NoRouteFound,
+  DelayInjected,
+  FaultInjected,
+  RateLimited,
+  UnauthorizedExternalService,
+  RateLimitServiceError,
+  DownstreamConnectionTermination,
+  UpstreamRetryLimitExceeded,
+  StreamIdleTimeout,
+  InvalidEnvoyRequestHeaders,
+  DownstreamProtocolError,
+  UpstreamMaxStreamDurationReached,
+  ResponseFromCacheFilter,
+  NoFilterConfigFound,
+  DurationTimeout,
+  UpstreamProtocolError,
+  NoClusterFound,
+  OverloadManager,
+  DnsResolutionFailed,
+  DropOverLoad,
+  DownstreamRemoteReset,
+  UnconditionalDropOverload,
+  kCount,
+};
+
+struct ResponseFlagName {
+  std::string_view short_name;
+  std::string_view long_name;
+};
+constexpr ResponseFlagName kResponseFlagNames[] = {
+    {"LH", "FailedLocalHealthCheck"},
+    {"UH", "NoHealthyUpstream"},
+    {"UT", "UpstreamRequestTimeout"},
+    {"LR", "LocalReset"},
+    {"UR", "UpstreamRemoteReset"},
+    {"UF", "UpstreamConnectionFailure"},
+    {"UC", "UpstreamConnectionTermination"},
+    {"UO", "UpstreamOverflow"},
+    {"NR", "NoRouteFound"},
+    {"DI", "DelayInjected"},
+    {"FI", "FaultInjected"},
+    {"RL", "RateLimited"},
+    {"UAEX", "UnauthorizedExternalService"},
+    {"RLSE", "RateLimitServiceError"},
+    {"DC", "DownstreamConnectionTermination"},
+    {"URX", "UpstreamRetryLimitExceeded"},
+    {"SI", "StreamIdleTimeout"},
+    {"IH", "InvalidEnvoyRequestHeaders"},
+    {"DPE", "DownstreamProtocolError"},
+    {"UMSDR", "UpstreamMaxStreamDurationReached"},
+    {"RFCF", "ResponseFromCacheFilter"},
+    {"NFCF", "NoFilterConfigFound"},
+    {"DT", "DurationTimeout"},
+    {"UPE", "UpstreamProtocolError"},
+    {"NC", "NoClusterFound"},
+    {"OM", "OverloadManagerTerminated"},
+    {"DF", "DnsResolutionFailed"},
+    {"DO", "DropOverload"},
+    {"DR", "DownstreamRemoteReset"},
+    {"UDO", "UnconditionalDropOverload"},
+};
+
+class ResponseFlags {
+ public:
+  void set(ResponseFlag flag) { bits_ |= bit(flag); }
+  bool has(ResponseFlag flag) const { return (bits_ & bit(flag)) != 0; }
+  bool any() const { return bits_ != 0; }
+  bool anyOf(ResponseFlags other) const { return (bits_ & other.bits_) != 0; }
+
+  // "UF,URX"; "-" for none.
+  void appendTo(std::string* out, bool long_names) const {
+    if (!any()) out->push_back('-');
+    bool first = true;
+    for (uint8_t i = 0; i < static_cast<uint8_t>(ResponseFlag::kCount); ++i) {
+      if (!has(static_cast<ResponseFlag>(i))) continue;
+      if (!first) out->push_back(',');
+      first = false;
+      out->append(long_names ? kResponseFlagNames[i].long_name : kResponseFlagNames[i].short_name);
+    }
+  }
+
+ private:
+  static uint32_t bit(ResponseFlag flag) { return uint32_t{1} << static_cast<uint8_t>(flag); }
+  uint32_t bits_ = 0;
+};
+
+}  // namespace fairlead::format
