@@ -78,6 +78,9 @@ enum class HeaderId : uint8_t {
   kCount,
 };
 
+// The name of an id; empty for Other.
+std::string_view headerName(HeaderId id);
+
 struct HeaderEntry {
   const char* name_data;
   const char* value_data;
@@ -87,6 +90,15 @@ struct HeaderEntry {
 
   std::string_view name() const { return {name_data, name_size}; }
   std::string_view value() const { return {value_data, value_size}; }
+  void setValue(std::string_view value) {
+    value_data = value.data();
+    value_size = static_cast<uint32_t>(value.size());
+  }
+  // Serializers skip it from here on; its place in the map stays.
+  void remove() {
+    id = HeaderId::Other;
+    name_size = 0;
+  }
 };
 
 // The headers of one message in their order, at most kMax of them: 1,000 of a peer's and what the
@@ -112,12 +124,38 @@ class HeaderMap {
   HeaderEntry& operator[](uint32_t index) { return entries_[index]; }
   const HeaderEntry& operator[](uint32_t index) const { return entries_[index]; }
 
+  void remove(HeaderId id) {
+    for (HeaderEntry& entry : *this) {
+      if (entry.id == id) entry.remove();
+    }
+  }
+  void remove(std::string_view name) {
+    for (HeaderEntry& entry : *this) {
+      if (entry.name() == name) entry.remove();
+    }
+  }
+  // Every other entry of the same name.
+  void removeOthers(const HeaderEntry* kept) {
+    for (HeaderEntry& entry : *this) {
+      if (&entry != kept && entry.name_size > 0 && entry.name() == kept->name()) entry.remove();
+    }
+  }
+  // The value in the place of the first header of that id, or in a new one at the end.
+  void set(HeaderId id, std::string_view value);
+
   // The first header of that id; null when there is none. Not for HeaderId::Other.
   const HeaderEntry* find(HeaderId id) const {
     for (const HeaderEntry& entry : *this) {
       if (entry.id == id) return &entry;
     }
     return nullptr;
+  }
+
+  HeaderEntry* find(HeaderId id) {
+    return const_cast<HeaderEntry*>(static_cast<const HeaderMap*>(this)->find(id));
+  }
+  HeaderEntry* find(std::string_view name) {
+    return const_cast<HeaderEntry*>(static_cast<const HeaderMap*>(this)->find(name));
   }
 
   // The first header of that (lower-case) name; null when there is none.
@@ -133,11 +171,17 @@ class HeaderMap {
   HeaderEntry entries_[kMax];
 };
 
+inline void HeaderMap::set(HeaderId id, std::string_view value) {
+  if (HeaderEntry* entry = find(id)) {
+    entry->setValue(value);
+    removeOthers(entry);
+  } else {
+    add(id, headerName(id), value);
+  }
+}
+
 // The id of a lower-case name; Other when it is none of ours. Pure.
 HeaderId internHeader(std::string_view lower_case_name);
-// The name of an id; empty for Other.
-std::string_view headerName(HeaderId id);
-
 enum class Version : uint8_t { Http10, Http11 };
 
 struct RequestHead {
