@@ -40,7 +40,10 @@ class RequestSink {
   virtual void onRequestData(std::string_view data, bool end) = 0;
   virtual void onRequestTrailers(HeaderMap& trailers) = 0;
   virtual void onRequestReadEnd() = 0;
-  // The client is gone, or broke the protocol in the body. The sink must not use its ServerStream
+  // The body breaks its framing: the sink answers with that status and ends the connection, or
+  // resets what it has begun to answer.
+  virtual void onRequestBroken(uint16_t status, std::string_view details) = 0;
+  // The client is gone, or the connection ended from here. The sink must not use its ServerStream
   // any more.
   virtual void onRequestReset(ResetReason reason, std::string_view details) = 0;
   // What was written for the client fell below the low watermark.
@@ -59,6 +62,9 @@ struct ResponseOut {
   bool to_connect = false;
   // The connection ends after this answer; the header that says so is the caller's.
   bool close_after = false;
+  // Ending, the connection waits for the client to close its side first, so that an answer to a
+  // request that was not read whole is not lost in a reset.
+  bool linger = false;
   // "HTTP/1.0" on the status line, and no chunked coding.
   bool http_10 = false;
 };
@@ -132,9 +138,15 @@ class ClientStream {
   // Bytes of a length-delimited body that are still to come; 0 when unknown or not spliceable.
   virtual uint64_t spliceableBytes() const = 0;
   virtual int spliceFd() = 0;
-  // `bytes` of the body were taken past the codec. `end`: the body is complete.
-  virtual void onSpliced(size_t bytes) = 0;
+  // From here on the body is taken past the codec: onSpliceReadable() instead of data.
   virtual void beginSplice() = 0;
+  // `bytes` of the body were taken so. With the last of them the answer is complete on this side,
+  // and the stream must not be used any more.
+  virtual void onSpliced(size_t bytes) = 0;
+  // The socket has nothing more to take now.
+  virtual void markUnreadable() = 0;
+  // The socket ended, or failed, before the body did: the sink hears onResponseReset().
+  virtual void failSplice() = 0;
 
  protected:
   ~ClientStream() = default;

@@ -188,6 +188,10 @@ struct RequestHead {
   std::string_view method;
   // As it was sent: "/path?query", "http://host/path", "*" or "host:port".
   std::string_view target;
+  // Of the target or the host header, which is taken out of the headers. No data: there is none.
+  std::string_view authority;
+  // With its query.
+  std::string_view path;
   Version version = Version::Http11;
   // Bytes of the head, its empty line included.
   uint32_t head_bytes = 0;

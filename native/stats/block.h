@@ -82,7 +82,7 @@ class BlockBase {
 template <typename Layout>
 class Block final : public BlockBase {
  public:
-  // `threads`: the control thread and all workers.
+  // `threads`: the control thread, all workers, the log flusher.
   Block(Scope scope, size_t threads)
       : BlockBase(std::move(scope)),
         shards_(std::make_unique<std::atomic<Shard<Layout>*>[]>(threads)),

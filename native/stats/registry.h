@@ -16,7 +16,8 @@ namespace fairlead::stats {
 
 class Registry {
  public:
-  explicit Registry(unsigned workers) : threads_(workers + 1) {}
+  // Threads that write: the control thread, the workers, and the log flusher.
+  explicit Registry(unsigned workers) : threads_(workers + 2) {}
 
   // The block of a scope: the one that exists, or a new one. It leaves the registry when nobody
   // holds it any more.

@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "format/context.h"
+#include "net/listener.h"
 #include "upstream/connect.h"
 
 namespace fairlead::tcp {

@@ -366,7 +366,9 @@ uint64_t ClientConnection::spliceableBytes() const {
 void ClientConnection::onSpliced(size_t bytes) {
   read_bytes_ += bytes;
   body_remaining_ -= bytes;
-  if (body_remaining_ == 0) answerComplete();
+  if (body_remaining_ > 0) return;
+  answerComplete();
+  callbacks_.serveWaiting();
 }
 
 // ---- events ----

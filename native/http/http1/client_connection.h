@@ -92,7 +92,8 @@ class ClientConnection final : public net::Connection,
   int spliceFd() override { return fd(); }
   void beginSplice() override { splicing_ = true; }
   void onSpliced(size_t bytes) override;
-  void noteUnreadable() { markUnreadable(); }
+  void markUnreadable() override { Connection::markUnreadable(); }
+  void failSplice() override { onPeerEnd(); }
 
  private:
   enum class State : uint8_t { Connecting, Idle, Head, Body, Raw, Closed };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "http/target.h"
+
 namespace fairlead::http1 {
 
 using http::RequestSink;
@@ -139,6 +141,20 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     callbacks_.onCodecError({426, "low_version"});
     return size;
   }
+  http::Target target;
+  if (!http::parseTarget(head.method, head.target, &target)) {
+    callbacks_.onCodecError({400, "http1.codec_error"});
+    return size;
+  }
+  head.path = target.path;
+  head.authority = target.authority;
+  for (http::HeaderEntry& entry : head.headers) {
+    if (entry.id != http::HeaderId::Host) continue;
+    if (target.form == http::Target::Form::Origin || target.form == http::Target::Form::Asterisk) {
+      head.authority = {entry.value_data, entry.value_size};
+    }
+    entry.remove();
+  }
   const uint32_t used = head.head_bytes;
   chunked_ = framing.framing.kind == BodyFraming::Kind::Chunked;
   in_trailers_ = false;
@@ -211,17 +227,12 @@ size_t ServerConnection::consumeTrailers(char* data, size_t size) {
 }
 
 void ServerConnection::failBody(const ScanError& error) {
-  // The stream is told first, so that it lets go of its upstream; then the client.
-  if (RequestSink* stream = stream_) {
-    const bool answered = answer_complete_ || out_body_ != OutBody::None;
-    stream_ = nullptr;
-    stream->onRequestReset(ResetReason::ProtocolError, error.details);
-    if (answered) {
-      abort();
-      return;
-    }
+  if (stream_) {
+    stream_->onRequestBroken(error.status, error.details);
+  } else {
+    // The answer is out already: nobody waits for more of this body.
+    abort();
   }
-  callbacks_.onCodecError(error);
 }
 
 void ServerConnection::onPeerEnd() {
@@ -276,6 +287,7 @@ void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* heade
 void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   batch_.claim(this);
   close_after_ = head.close_after;
+  linger_delayed_ = head.linger;
   out_body_ = writeResponseHead(batch_, head, end);
   if (out_body_ == OutBody::UntilClose && !head.to_connect) close_after_ = true;
   if (head.status == 101 || head.to_connect) state_ = State::Raw;
@@ -316,16 +328,6 @@ void ServerConnection::onSpliced(size_t bytes, bool end) {
 }
 
 void ServerConnection::reset() {
-  stream_ = nullptr;
-  flush();
-  finish(Linger::Delayed);
-}
-
-void ServerConnection::sendErrorReply(const http::ResponseOut& head, std::string_view body) {
-  batch_.claim(this);
-  writeResponseHead(batch_, head, body.empty());
-  if (!body.empty() && !head.to_head) batch_.addView(body);
-  out_body_ = OutBody::None;
   stream_ = nullptr;
   flush();
   finish(Linger::Delayed);

@@ -38,8 +38,8 @@ class ServerCallbacks {
  public:
   // A request's head is complete. The sink must be told of nothing before this returns.
   virtual http::RequestSink* newStream(http::ServerStream& stream) = 0;
-  // What the client sent is not HTTP, or too much of it: counted and answered by the callee
-  // through sendErrorReply() (or closed).
+  // What the client sent is not HTTP, or too much of it: counted and answered by the callee, whose
+  // answer ends the connection.
   virtual void onCodecError(const ScanError& error) = 0;
   virtual void onHeadTimeout() = 0;
   virtual void onIdleTimeout() = 0;
@@ -65,8 +65,6 @@ class ServerConnection final : public net::Connection, public http::ServerStream
   void drain();
   bool hasActiveStream() const { return stream_ != nullptr; }
 
-  // An answer that no stream made (a head that could not be parsed); the connection ends after it.
-  void sendErrorReply(const http::ResponseOut& head, std::string_view body);
   // Ends the connection now. The callbacks hear onConnectionClosed(false).
   void abort(CloseKind kind = CloseKind::Fin);
   // Waits for what is written to leave and for the client to go, at most the delayed close timeout.

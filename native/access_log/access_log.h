@@ -1,0 +1,30 @@
+// One access log: a condition, a format, a file. Immutable; each worker writes to a lane of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "access_log/filter.h"
+#include "access_log/log_files.h"
+#include "format/format.h"
+
+namespace fairlead::access_log {
+
+class AccessLog {
+ public:
+  static Result<std::shared_ptr<AccessLog>> build(const plan::AccessLog& plan, LogFiles& files);
+
+  // The worker's thread. Logs the line if the filter accepts it.
+  void write(size_t worker, const format::FormatContext& context, uint64_t random = 0) {
+    if (filter_ && !filter_->accepts(context, random)) return;
+    format_.append(context, true, file_->lane(worker));
+    file_->lineDone(worker);
+  }
+
+ private:
+  std::optional<Filter> filter_;
+  format::Format format_;
+  std::shared_ptr<LogFile> file_;
+};
+
+}  // namespace fairlead::access_log

@@ -1,0 +1,84 @@
+#include "access_log/filter.h"
+
+namespace fairlead::access_log {
+
+using Kind = plan::AccessLogFilter::Kind;
+using Comparison = plan::AccessLogFilter::Comparison;
+
+Result<Filter> Filter::build(const plan::AccessLogFilter& plan) {
+  Filter filter;
+  filter.plan_ = plan;
+  filter.plan_.filters.clear();
+  for (const plan::AccessLogFilter& inner : plan.filters) {
+    Result<Filter> built = build(inner);
+    if (!built) return built.error();
+    filter.filters_.push_back(std::move(built.value()));
+  }
+  for (const std::string& name : plan.flags) {
+    for (uint8_t i = 0; i < static_cast<uint8_t>(format::ResponseFlag::kCount); ++i) {
+      if (format::kResponseFlagNames[i].short_name == name) {
+        filter.flags_.set(static_cast<format::ResponseFlag>(i));
+      }
+    }
+  }
+  if (plan.header && plan.header->string_match) {
+    Result<route::StringMatcher> matcher = route::StringMatcher::build(*plan.header->string_match);
+    if (!matcher) return matcher.error();
+    filter.matcher_ = std::move(matcher.value());
+  }
+  return filter;
+}
+
+bool Filter::compares(uint64_t number) const {
+  switch (plan_.comparison) {
+    case Comparison::Eq:
+      return number == plan_.value;
+    case Comparison::Ge:
+      return number >= plan_.value;
+    case Comparison::Le:
+      return number <= plan_.value;
+    case Comparison::Ne:
+      return number != plan_.value;
+  }
+  return false;
+}
+
+bool Filter::accepts(const format::FormatContext& context, uint64_t random) const {
+  switch (plan_.kind) {
+    case Kind::And:
+      for (const Filter& filter : filters_) {
+        if (!filter.accepts(context, random)) return false;
+      }
+      return true;
+    case Kind::Or:
+      for (const Filter& filter : filters_) {
+        if (filter.accepts(context, random)) return true;
+      }
+      return false;
+    case Kind::Status:
+      return compares(context.status);
+    case Kind::Duration:
+      return context.duration_us != format::kUnknown && compares(context.duration_us / 1000);
+    case Kind::Header:
+      return acceptsHeader(context);
+    case Kind::Flags:
+      return plan_.flags.empty() ? context.flags.any() : context.flags.anyOf(flags_);
+    case Kind::NotHealthCheck:
+      return true;
+    case Kind::Runtime:
+      return random % 1'000'000 < plan_.share_millionths;
+  }
+  return true;
+}
+
+bool Filter::acceptsHeader(const format::FormatContext& context) const {
+  if (!plan_.header) return true;
+  const std::string_view value = context.requestHeader(plan_.header->name);
+  const bool found = plan_.header->name[0] == ':' ||
+                     (context.request_headers && context.request_headers->find(plan_.header->name));
+  bool fits = found;
+  if (found && !plan_.header->present_only && matcher_) fits = matcher_->matches(value);
+  return fits != plan_.header->invert;
+}
+
+}  // namespace fairlead::access_log

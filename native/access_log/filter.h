@@ -1,0 +1,31 @@
+// Which requests are logged: a tree of conditions. Immutable; any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "format/context.h"
+#include "plan/plan.gen.h"
+#include "route/string_matcher.h"
+
+namespace fairlead::access_log {
+
+class Filter {
+ public:
+  static Result<Filter> build(const plan::AccessLogFilter& plan);
+  // `random`: draws for shares.
+  bool accepts(const format::FormatContext& context, uint64_t random) const;
+
+ private:
+  bool compares(uint64_t number) const;
+  bool acceptsHeader(const format::FormatContext& context) const;
+
+  plan::AccessLogFilter plan_;
+  format::ResponseFlags flags_;
+  std::optional<route::StringMatcher> matcher_;
+  std::vector<Filter> filters_;
+};
+
+}  // namespace fairlead::access_log
