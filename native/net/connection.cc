@@ -9,6 +9,13 @@ namespace fairlead::net {
 
 Connection::~Connection() { out_.clear(loop_.slabs()); }
 
+Address Connection::localAddress() const {
+  sockaddr_storage storage;
+  socklen_t size = sizeof(storage);
+  auto* raw = reinterpret_cast<sockaddr*>(&storage);
+  return ::getsockname(fd_.get(), raw, &size) == 0 ? Address::fromKernel(raw, size) : Address();
+}
+
 void Connection::send(OutBatch& batch) {
   if (batch.empty()) return;
   if (!isOpen() || failed_) {

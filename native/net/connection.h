@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "base/slab.h"
+#include "net/address.h"
 #include "net/event_handler.h"
 #include "net/file_descriptor.h"
 #include "net/loop.h"
@@ -24,6 +25,8 @@ class Connection : public EventHandler, public Mortal {
 
   Loop& loop() { return loop_; }
   int fd() const { return fd_.get(); }
+  // Asks the kernel.
+  Address localAddress() const;
   bool isOpen() const { return fd_.valid(); }
 
   // Sends the batch and empties it; what the socket does not take waits in slabs.

@@ -5,7 +5,6 @@
 #include <ctime>
 
 #include "format/context.h"
-#include "net/listener.h"
 #include "upstream/connect.h"
 
 namespace fairlead::tcp {
@@ -134,7 +133,7 @@ void Session::onConnected() {
   upstream::UpstreamContext& context = proxy_.context();
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   connected_ = true;
-  upstream_local_ = net::boundAddress(server_->fd());
+  upstream_local_ = server_->localAddress();
   stats.record(ClusterHistogram::UpstreamCxConnectMs,
                (net::Loop::readClockMicros() - connect_started_us_) / 1000);
   stats.down(ClusterGauge::UpstreamRqPendingActive);

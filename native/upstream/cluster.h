@@ -38,6 +38,9 @@ class Cluster {
   }
   // `priority`: 0 default, 1 high.
   Limits& limits(uint32_t priority) { return limits_[priority & 1]; }
+  const Limits& limits(uint32_t priority) const { return limits_[priority & 1]; }
+  // Control thread: writes what the budgets say now to the gauges that show it.
+  void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
   const http1::ClientSettings& clientSettings() const { return client_; }
   BalancerSettings balancerSettings() const {
     return {settings_.balancer, settings_.least_request_choices, settings_.least_request_full_scan};

@@ -43,6 +43,8 @@ class Host {
 
   const plan::Host& settings() const { return settings_; }
   const net::Address& address() const { return address_; }
+  // Hosts with the same key are the same host, with the same settings.
+  std::string key() const;
   // "10.0.0.1:80"
   const std::string& text() const { return text_; }
   uint32_t weight() const { return settings_.weight; }

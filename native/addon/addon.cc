@@ -1,0 +1,290 @@
+// The edge to Node: the only file that speaks N-API. Checks every argument (TypeScript has checked
+// them before; a mistake here must throw, not crash), and translates. The control thread's.
+#include <malloc.h>
+#include <napi.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/regex.h"
+#include "stats/query.h"
+#include "worker/clusters_page.h"
+#include "worker/data_plane.h"
+
+namespace fairlead::addon {
+
+namespace {
+
+Napi::Value fail(const Napi::Env& env, const std::string& message) {
+  Napi::Error::New(env, message).ThrowAsJavaScriptException();
+  return env.Undefined();
+}
+
+std::string_view bytesOf(const Napi::Value& value) {
+  const auto array = value.As<Napi::Uint8Array>();
+  return {reinterpret_cast<const char*>(array.Data()), array.ByteLength()};
+}
+
+// A filter on names: a program of src/plan/regex.ts, searched; empty when there is none.
+Result<std::function<bool(std::string_view)>> filterOf(const Napi::Value& value, bool invert) {
+  std::function<bool(std::string_view)> filter;
+  if (!value.IsTypedArray()) return filter;
+  Result<Regex> regex = Regex::load(bytesOf(value));
+  if (!regex) return regex.error();
+  filter = [regex = regex.value(), invert](std::string_view name) {
+    return regex.search(name) != invert;
+  };
+  return filter;
+}
+
+// A long answer, handed out piece by piece.
+class PageObject final : public Napi::ObjectWrap<PageObject> {
+ public:
+  static Napi::Object make(const Napi::Env& env, std::unique_ptr<stats::Page> page) {
+    const Napi::Function constructor =
+        DefineClass(env, "Page", {InstanceMethod("next", &PageObject::next)});
+    const Napi::Object object = constructor.New({});
+    Unwrap(object)->page_ = std::move(page);
+    return object;
+  }
+  explicit PageObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
+
+ private:
+  Napi::Value next(const Napi::CallbackInfo& info) {
+    if (!page_) return info.Env().Null();
+    std::string piece;
+    if (!page_->next(&piece)) page_.reset();
+    return Napi::Buffer<char>::Copy(info.Env(), piece.data(), piece.size());
+  }
+
+  std::unique_ptr<stats::Page> page_;
+};
+
+// Joins the worker threads off the control thread, which goes on serving.
+class Shutdown final : public Napi::AsyncWorker {
+ public:
+  Shutdown(const Napi::Env& env, std::shared_ptr<worker::DataPlane> data_plane)
+      : AsyncWorker(env), done_(Napi::Promise::Deferred::New(env)), data_plane_(data_plane) {}
+  Napi::Promise promise() const { return done_.Promise(); }
+
+ private:
+  void Execute() override { data_plane_->stop(); }
+  void OnOK() override { done_.Resolve(Env().Undefined()); }
+
+  Napi::Promise::Deferred done_;
+  std::shared_ptr<worker::DataPlane> data_plane_;
+};
+
+class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
+ public:
+  static Napi::Function define(const Napi::Env& env) {
+    return DefineClass(env, "NativeProxy",
+                       {InstanceMethod("apply", &ProxyObject::apply),
+                        InstanceMethod("start", &ProxyObject::start),
+                        InstanceMethod("listeners", &ProxyObject::listeners),
+                        InstanceMethod("drainListeners", &ProxyObject::drainListeners),
+                        InstanceMethod("shutdown", &ProxyObject::shutdown),
+                        InstanceMethod("reopenLogs", &ProxyObject::reopenLogs),
+                        InstanceMethod("stat", &ProxyObject::stat),
+                        InstanceMethod("counterAdd", &ProxyObject::counterAdd),
+                        InstanceMethod("gaugeSet", &ProxyObject::gaugeSet),
+                        InstanceMethod("histogramRecord", &ProxyObject::histogramRecord),
+                        InstanceMethod("statValue", &ProxyObject::statValue),
+                        InstanceMethod("flushHistograms", &ProxyObject::flushHistograms),
+                        InstanceMethod("resetCounters", &ProxyObject::resetCounters),
+                        InstanceMethod("openStats", &ProxyObject::openStats),
+                        InstanceMethod("openClusters", &ProxyObject::openClusters),
+                        InstanceMethod("memory", &ProxyObject::memory)});
+  }
+
+  explicit ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+    const Napi::Object options = info[0].As<Napi::Object>();
+    worker::DataPlane::Options settings;
+    settings.workers = options.Get("concurrency").As<Napi::Number>().Uint32Value();
+    settings.log_flush_ms = options.Get("fileFlushIntervalMs").As<Napi::Number>().Uint32Value();
+    if (settings.workers == 0) {
+      fail(info.Env(), "concurrency must be at least 1");
+      return;
+    }
+    const Napi::Array tags = options.Get("fixedTags").As<Napi::Array>();
+    for (uint32_t i = 0; i < tags.Length(); ++i) {
+      const Napi::Array pair = tags.Get(i).As<Napi::Array>();
+      fixed_labels_.emplace_back(pair.Get(0u).ToString().Utf8Value(),
+                                 pair.Get(1u).ToString().Utf8Value());
+    }
+    data_plane_ = std::make_shared<worker::DataPlane>(settings);
+  }
+
+ private:
+  Napi::Value apply(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    if (!info[0].IsTypedArray()) return fail(env, "apply() takes the bytes of an update");
+    const std::string_view bytes = bytesOf(info[0]);
+    const std::vector<worker::ApplyError> errors = data_plane_->apply(bytes.data(), bytes.size());
+    const Napi::Array result = Napi::Array::New(env, errors.size());
+    for (uint32_t i = 0; i < errors.size(); ++i) {
+      const Napi::Object item = Napi::Object::New(env);
+      item.Set("kind", errors[i].kind);
+      item.Set("name", errors[i].name);
+      item.Set("message", errors[i].message);
+      result.Set(i, item);
+    }
+    return result;
+  }
+
+  void start(const Napi::CallbackInfo&) { data_plane_->start(); }
+  void drainListeners(const Napi::CallbackInfo&) { data_plane_->drainListeners(); }
+  void reopenLogs(const Napi::CallbackInfo&) { data_plane_->reopenLogs(); }
+
+  Napi::Value shutdown(const Napi::CallbackInfo& info) {
+    auto* work = new Shutdown(info.Env(), data_plane_);
+    const Napi::Promise promise = work->promise();
+    work->Queue();
+    return promise;
+  }
+
+  Napi::Value listeners(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const auto& bound = data_plane_->listeners();
+    const Napi::Array result = Napi::Array::New(env, bound.size());
+    for (uint32_t i = 0; i < bound.size(); ++i) {
+      const Napi::Object item = Napi::Object::New(env);
+      item.Set("name", bound[i].name);
+      item.Set("address", bound[i].address.ip());
+      item.Set("port", bound[i].address.port());
+      result.Set(i, item);
+    }
+    return result;
+  }
+
+  // ---- statistics ----
+
+  Napi::Value stat(const Napi::CallbackInfo& info) {
+    const std::string name = info[0].ToString().Utf8Value();
+    std::optional<stats::Registry::Handle> handle = data_plane_->stats().findStat(name);
+    if (!handle) return fail(info.Env(), "there is no statistic '" + name + "'");
+    handles_.push_back(std::move(*handle));
+    return Napi::Number::New(info.Env(), static_cast<double>(handles_.size() - 1));
+  }
+
+  const stats::Registry::Handle* handleOf(const Napi::CallbackInfo& info) {
+    const uint32_t index = info[0].ToNumber().Uint32Value();
+    if (index < handles_.size()) return &handles_[index];
+    fail(info.Env(), "not a handle of stat()");
+    return nullptr;
+  }
+
+  void counterAdd(const Napi::CallbackInfo& info) {
+    if (const stats::Registry::Handle* handle = handleOf(info)) {
+      handle->block->addOwn(handle->index,
+                            static_cast<uint64_t>(info[1].ToNumber().Int64Value()));
+    }
+  }
+  void gaugeSet(const Napi::CallbackInfo& info) {
+    if (const stats::Registry::Handle* handle = handleOf(info)) {
+      handle->block->setOwn(handle->index,
+                            static_cast<uint64_t>(info[1].ToNumber().Int64Value()));
+    }
+  }
+  void histogramRecord(const Napi::CallbackInfo& info) {
+    if (const stats::Registry::Handle* handle = handleOf(info)) {
+      handle->block->recordOwn(handle->index,
+                               static_cast<uint64_t>(info[1].ToNumber().Int64Value()));
+    }
+  }
+
+  Napi::Value statValue(const Napi::CallbackInfo& info) {
+    data_plane_->refreshGauges();
+    const auto value = data_plane_->stats().value(info[0].ToString().Utf8Value());
+    if (!value) return info.Env().Undefined();
+    return Napi::Number::New(info.Env(), static_cast<double>(*value));
+  }
+
+  void flushHistograms(const Napi::CallbackInfo&) { data_plane_->stats().flushHistograms(); }
+  void resetCounters(const Napi::CallbackInfo&) { data_plane_->stats().resetCounters(); }
+
+  Napi::Value openStats(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const Napi::Object wanted = info[0].As<Napi::Object>();
+    const auto flag = [&](const char* name) { return wanted.Get(name).ToBoolean().Value(); };
+    const auto text = [&](const char* name) {
+      const Napi::Value value = wanted.Get(name);
+      return value.IsString() ? value.ToString().Utf8Value() : std::string();
+    };
+    stats::Query query;
+    query.used_only = flag("usedOnly");
+    auto filter = filterOf(wanted.Get("filter"), flag("invertFilter"));
+    if (!filter) return fail(env, filter.error().message);
+    query.filter = std::move(filter.value());
+    query.fixed_labels = fixed_labels_;
+    const std::string type = text("type");
+    const bool all = (type.empty() || type == "All") && text("hidden") != "only";
+    query.counters = all || type == "Counters";
+    query.gauges = all || type == "Gauges";
+    query.histograms = all || type == "Histograms";
+    const std::string format = text("format");
+    const std::string buckets = text("histogramBuckets");
+    query.buckets = format == "prometheus"  ? stats::Buckets::Cumulative
+                                            : stats::Buckets::Summary;
+    if (buckets == "summary") query.buckets = stats::Buckets::Summary;
+    if (buckets == "cumulative") query.buckets = stats::Buckets::Cumulative;
+    if (buckets == "disjoint") query.buckets = stats::Buckets::Disjoint;
+    if (buckets == "detailed") query.buckets = stats::Buckets::Detailed;
+    data_plane_->refreshGauges();
+    const stats::Registry& registry = data_plane_->stats();
+    std::unique_ptr<stats::Page> page = format == "json" ? stats::openJson(registry, query)
+                                        : format == "prometheus"
+                                            ? stats::openPrometheus(registry, query)
+                                            : stats::openText(registry, query);
+    return PageObject::make(env, std::move(page));
+  }
+
+  Napi::Value openClusters(const Napi::CallbackInfo& info) {
+    auto filter = filterOf(info[1], false);
+    if (!filter) return fail(info.Env(), filter.error().message);
+    const bool json = info[0].ToString().Utf8Value() == "json";
+    return PageObject::make(
+        info.Env(), json ? worker::openClustersJson(*data_plane_, std::move(filter.value()))
+                         : worker::openClustersText(*data_plane_, std::move(filter.value())));
+  }
+
+  Napi::Value memory(const Napi::CallbackInfo& info) {
+    const struct mallinfo2 now = ::mallinfo2();
+    const Napi::Object result = Napi::Object::New(info.Env());
+    const auto set = [&result, &info](const char* name, size_t value) {
+      result.Set(name, Napi::Number::New(info.Env(), static_cast<double>(value)));
+    };
+    set("allocated", now.uordblks + now.hblkhd);
+    set("heapSize", now.arena + now.hblkhd);
+    set("free", now.fordblks);
+    return result;
+  }
+
+  std::shared_ptr<worker::DataPlane> data_plane_;
+  std::vector<stats::Registry::Handle> handles_;
+  std::vector<std::pair<std::string, std::string>> fixed_labels_;
+};
+
+Napi::Value create(const Napi::CallbackInfo& info) {
+  if (!info[0].IsObject()) return fail(info.Env(), "create() takes options");
+  const Napi::Function constructor = ProxyObject::define(info.Env());
+  return constructor.New({info[0]});
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  exports.Set("create", Napi::Function::New(env, create));
+  return exports;
+}
+
+}  // namespace
+
+Napi::Object load(Napi::Env env, Napi::Object exports) { return init(env, exports); }
+
+}  // namespace fairlead::addon
+
+// The macro makes names of the function's, so it wants a plain one.
+static Napi::Object loadAddon(Napi::Env env, Napi::Object exports) {
+  return fairlead::addon::load(env, exports);
+}
+NODE_API_MODULE(fairlead, loadAddon)

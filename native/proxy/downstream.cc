@@ -1,0 +1,87 @@
+#include "proxy/downstream.h"
+
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using Counter = stats::Http::Counter;
+using Gauge = stats::Http::Gauge;
+using Histogram = stats::Http::Histogram;
+
+Downstream::Downstream(HttpServer& server, net::AcceptedSocket socket,
+                       net::ConnectionAccounts& accounts)
+    : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
+      server_(server) {
+  Context& context = server.context();
+  connection_ = new http1::ServerConnection(
+      context.loop(), std::move(socket.fd), server.config().buffer_limit_bytes,
+      server.config().codec, context.upstream.batch, context.request, *this);
+  stats::Shard<stats::Http>& stats = server.stats();
+  stats.add(Counter::DownstreamCxTotal);
+  stats.up(Gauge::DownstreamCxActive);
+  stats.add(Counter::DownstreamCxHttp1Total);
+  stats.up(Gauge::DownstreamCxHttp1Active);
+}
+
+bool Downstream::start() { return connection_->start(); }
+
+bool Downstream::isAtRequestLimit() const {
+  const uint32_t limit = server_.config().plan.max_requests_per_connection;
+  return limit > 0 && requests_ >= limit;
+}
+
+void Downstream::drain() {
+  draining_ = true;
+  connection_->drain();
+}
+
+void Downstream::abort() { connection_->abort(); }
+
+Stream& Downstream::takeStream(http::ServerStream& client) {
+  ++requests_;
+  Stream* stream = server_.context().streams.take();
+  stream->start(*this, client);
+  return *stream;
+}
+
+http::RequestSink* Downstream::newStream(http::ServerStream& stream) { return &takeStream(stream); }
+
+void Downstream::onCodecError(const http1::ScanError& error) {
+  takeStream(*connection_).onRequestBroken(error.status, error.details);
+}
+
+void Downstream::onHeadTimeout() {
+  server_.stats().add(Counter::DownstreamRqHeaderTimeout);
+  takeStream(*connection_).answerHeadTimeout();
+}
+
+void Downstream::onIdleTimeout() {
+  server_.stats().add(Counter::DownstreamCxIdleTimeout);
+  connection_->finish(http1::ServerConnection::Linger::None);
+}
+
+void Downstream::onDelayedCloseTimeout() {
+  server_.stats().add(Counter::DownstreamCxDelayedCloseTimeout);
+}
+
+void Downstream::onBytes(size_t received, size_t sent) {
+  received_ += received;
+  sent_ += sent;
+  stats::Shard<stats::Http>& stats = server_.stats();
+  if (received > 0) stats.add(Counter::DownstreamCxRxBytesTotal, received);
+  if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
+}
+
+void Downstream::onConnectionClosed(bool by_peer) {
+  stats::Shard<stats::Http>& stats = server_.stats();
+  stats.add(Counter::DownstreamCxDestroy);
+  stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);
+  stats.down(Gauge::DownstreamCxActive);
+  stats.down(Gauge::DownstreamCxHttp1Active);
+  stats.record(Histogram::DownstreamCxLengthMs,
+               (net::Loop::readClockMicros() - startedAtMicros()) / 1000);
+  leaveListener();
+  server_.context().loop().bury(std::unique_ptr<Mortal>(this));
+}
+
+}  // namespace fairlead::proxy

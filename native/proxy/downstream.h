@@ -1,0 +1,54 @@
+// One client's HTTP connection: makes a stream of each request and counts what happens to the
+// connection itself. Owns itself, as its codec does. The worker's thread.
+#pragma once
+
+#include "http/http1/server_connection.h"
+#include "net/downstream_connection.h"
+#include "proxy/http_server.h"
+
+namespace fairlead::proxy {
+
+class Stream;
+
+class Downstream final : public net::DownstreamConnection,
+                         public net::Mortal,
+                         private http1::ServerCallbacks {
+ public:
+  Downstream(HttpServer& server, net::AcceptedSocket socket, net::ConnectionAccounts& accounts);
+
+  // False: it has ended already.
+  bool start();
+
+  HttpServer& server() { return server_; }
+  bool isDraining() const { return draining_; }
+  // Whether the answer to the request that is served now must be the connection's last.
+  bool isAtRequestLimit() const;
+  // Bytes on the wire so far.
+  uint64_t receivedBytes() const { return received_; }
+  uint64_t sentBytes() const { return sent_; }
+
+  // net::DownstreamConnection
+  void drain() override;
+  void abort() override;
+
+ private:
+  // http1::ServerCallbacks
+  http::RequestSink* newStream(http::ServerStream& stream) override;
+  void onCodecError(const http1::ScanError& error) override;
+  void onHeadTimeout() override;
+  void onIdleTimeout() override;
+  void onDelayedCloseTimeout() override;
+  void onBytes(size_t received, size_t sent) override;
+  void onConnectionClosed(bool by_peer) override;
+
+  Stream& takeStream(http::ServerStream& stream);
+
+  HttpServer& server_;
+  http1::ServerConnection* connection_;
+  uint64_t received_ = 0;
+  uint64_t sent_ = 0;
+  uint32_t requests_ = 0;
+  bool draining_ = false;
+};
+
+}  // namespace fairlead::proxy

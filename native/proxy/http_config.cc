@@ -1,0 +1,44 @@
+#include "proxy/http_config.h"
+
+namespace fairlead::proxy {
+
+namespace {
+
+http::EscapedSlashes escapedSlashes(plan::HttpConnectionManager::EscapedSlashes from) {
+  using From = plan::HttpConnectionManager::EscapedSlashes;
+  switch (from) {
+    case From::KeepUnchanged:
+      return http::EscapedSlashes::Keep;
+    case From::RejectRequest:
+      return http::EscapedSlashes::Reject;
+    case From::UnescapeAndRedirect:
+      return http::EscapedSlashes::UnescapeAndRedirect;
+    case From::UnescapeAndForward:
+      return http::EscapedSlashes::UnescapeAndForward;
+  }
+  return http::EscapedSlashes::Keep;
+}
+
+}  // namespace
+
+HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buffer_limit)
+    : plan(settings),
+      router(settings.router.value_or(plan::Router())),
+      buffer_limit_bytes(buffer_limit) {
+  codec.limits.max_head_bytes = settings.max_request_headers_kb * 1024;
+  codec.limits.max_headers = settings.max_headers_count;
+  codec.framing.allow_chunked_length = settings.allow_chunked_length;
+  codec.accept_http_10 = settings.accept_http_10;
+  codec.enable_trailers = settings.enable_trailers;
+  codec.delayed_close_ms = settings.delayed_close_timeout_ms;
+  codec.idle_timeout_ms = settings.idle_timeout_ms;
+  codec.head_timeout_ms = settings.request_headers_timeout_ms;
+  path_rules.normalize = settings.normalize_path;
+  path_rules.merge_slashes = settings.merge_slashes;
+  path_rules.escaped_slashes = escapedSlashes(settings.escaped_slashes);
+  for (const plan::CidrRange& range : settings.internal_addresses) {
+    internal_addresses.emplace_back(range);
+  }
+}
+
+}  // namespace fairlead::proxy

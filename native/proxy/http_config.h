@@ -1,0 +1,41 @@
+// An HTTP connection manager's settings, compiled. Immutable; shared by all workers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "access_log/access_log.h"
+#include "http/http1/server_connection.h"
+#include "http/normalize_path.h"
+#include "net/address.h"
+#include "plan/plan.gen.h"
+#include "route/route_table.h"
+#include "stats/registry.h"
+
+namespace fairlead::proxy {
+
+struct HttpConfig {
+  HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buffer_limit);
+
+  plan::HttpConnectionManager plan;
+  plan::Router router;
+  http1::ServerSettings codec;
+  http::PathRules path_rules;
+  uint32_t buffer_limit_bytes;
+  std::string filter_chain_name;
+  std::vector<net::Cidr> internal_addresses;
+  std::shared_ptr<const route::RouteTable> routes;
+  std::shared_ptr<stats::Block<stats::Http>> stats;
+  std::shared_ptr<stats::Block<stats::ListenerHttp>> listener_stats;
+  std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
+
+  bool isInternal(const net::Address& address) const {
+    for (const net::Cidr& range : internal_addresses) {
+      if (range.contains(address)) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,29 @@
+#include "proxy/http_server.h"
+
+#include "proxy/downstream.h"
+
+namespace fairlead::proxy {
+
+HttpServer::HttpServer(std::shared_ptr<const HttpConfig> config, Context& context)
+    : config_(std::move(config)),
+      context_(context),
+      stats_(*config_->stats->shard(context.upstream.worker + 1)),
+      listener_stats_(*config_->listener_stats->shard(context.upstream.worker + 1)) {}
+
+net::DownstreamConnection* HttpServer::accept(net::AcceptedSocket socket,
+                                              net::ConnectionAccounts& accounts) {
+  // Owns itself from here on; may have ended already when start() returns.
+  auto* downstream = new Downstream(*this, std::move(socket), accounts);
+  return downstream->start() ? downstream : nullptr;
+}
+
+void HttpServer::bindClusters() {
+  generation_ = context_.clusters.generation();
+  bound_clusters_.clear();
+  if (!config_->routes) return;
+  for (const std::string& name : config_->routes->clusterNames()) {
+    bound_clusters_.push_back(context_.clusters.find(name));
+  }
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,42 @@
+// HTTP on one filter chain of one worker: makes its connections, and keeps what they share: settings,
+// statistics, the clusters that its routes name. The worker's thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/downstream_connection.h"
+#include "proxy/context.h"
+#include "proxy/http_config.h"
+
+namespace fairlead::proxy {
+
+class HttpServer final : public net::ConnectionFactory {
+ public:
+  HttpServer(std::shared_ptr<const HttpConfig> config, Context& context);
+
+  net::DownstreamConnection* accept(net::AcceptedSocket socket,
+                                    net::ConnectionAccounts& accounts) override;
+
+  const HttpConfig& config() const { return *config_; }
+  Context& context() { return context_; }
+  stats::Shard<stats::Http>& stats() { return stats_; }
+  stats::Shard<stats::ListenerHttp>& listenerStats() { return listener_stats_; }
+  // The cluster of a route target's slot; null: there is none of that name.
+  upstream::WorkerCluster* cluster(int slot) {
+    if (generation_ != context_.clusters.generation()) bindClusters();
+    return bound_clusters_[static_cast<size_t>(slot)];
+  }
+
+ private:
+  void bindClusters();
+
+  const std::shared_ptr<const HttpConfig> config_;
+  Context& context_;
+  stats::Shard<stats::Http>& stats_;
+  stats::Shard<stats::ListenerHttp>& listener_stats_;
+  uint64_t generation_ = UINT64_MAX;
+  std::vector<upstream::WorkerCluster*> bound_clusters_;
+};
+
+}  // namespace fairlead::proxy

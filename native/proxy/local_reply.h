@@ -1,0 +1,47 @@
+// An answer that the proxy itself gives.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "format/response_flags.h"
+
+namespace fairlead::proxy {
+
+struct LocalReply {
+  uint16_t status;
+  // Empty: no body, and no content-type.
+  std::string_view body;
+  // What %RESPONSE_CODE_DETAILS% says.
+  std::string_view details;
+  std::optional<format::ResponseFlag> flag = std::nullopt;
+  bool overloaded = false;
+  // The connection ends after it.
+  bool close = false;
+  // A redirect's target; empty: none.
+  std::string_view location = {};
+};
+
+// What grpc-status says in place of an HTTP status.
+inline std::string_view grpcStatusOf(uint16_t status) {
+  switch (status) {
+    case 400:
+      return "13";
+    case 401:
+      return "16";
+    case 403:
+      return "7";
+    case 404:
+      return "12";
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return "14";
+    default:
+      return "2";
+  }
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,27 @@
+// What becomes of a request's headers before it is routed: hop-by-hop headers go, what only trusted
+// peers may say goes, and the proxy says who the client is. As the real server does it, in its order.
+#pragma once
+
+#include <string_view>
+
+#include "http/message.h"
+#include "net/address.h"
+#include "proxy/context.h"
+#include "proxy/http_config.h"
+
+namespace fairlead::proxy {
+
+struct RequestFacts {
+  // "http" or "https", from x-forwarded-proto.
+  std::string_view scheme;
+  // The client as far as it can be trusted.
+  net::Address client;
+  bool internal = false;
+  std::string_view request_id;
+};
+
+// `remote`: who is connected. Strings that are made live in the context's arena.
+RequestFacts prepareRequestHeaders(http::HeaderMap& headers, const HttpConfig& config,
+                                   const net::Address& remote, Context& context);
+
+}  // namespace fairlead::proxy

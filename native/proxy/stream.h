@@ -1,0 +1,184 @@
+// One request, from its first byte to its access log: prepares and routes it, forwards it to a host,
+// passes the answer back, or answers itself. The worker's thread; taken from a pool and given back.
+//
+// Always holds:
+// - client_ is null once the client is gone or has its answer whole; upstream_ is null before a host
+//   has the request and after it has answered.
+// - The last bytes of an answer are written only after everything is counted and logged, because
+//   writing them may begin the connection's next request.
+// - timer_ is armed at the earliest deadline or before it, and stays armed between requests: moving a
+//   deadline is one store.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "format/context.h"
+#include "http/codec.h"
+#include "net/splice.h"
+#include "proxy/http_server.h"
+#include "proxy/local_reply.h"
+#include "proxy/request_headers.h"
+#include "proxy/saved_head.h"
+#include "route/route_table.h"
+#include "upstream/pool.h"
+
+namespace fairlead::proxy {
+
+class Downstream;
+
+class Stream final : public http::RequestSink,
+                     public http::ResponseSink,
+                     public upstream::PoolWaiter,
+                     private net::Timer,
+                     private net::Deferred {
+ public:
+  Stream() = default;
+
+  // Begins a request of that connection.
+  void start(Downstream& downstream, http::ServerStream& client);
+  // The head did not come in time.
+  void answerHeadTimeout();
+
+  // http::RequestSink
+  void onRequestHead(http::RequestHead& head, bool end) override;
+  void onRequestData(std::string_view data, bool end) override;
+  void onRequestTrailers(http::HeaderMap& trailers) override;
+  void onRequestReadEnd() override;
+  void onRequestBroken(uint16_t status, std::string_view details) override;
+  void onRequestReset(http::ResetReason reason, std::string_view details) override;
+  void onDownstreamWritable() override;
+
+  // http::ResponseSink
+  void onInformational(http::ResponseHead& head) override;
+  void onResponseHead(http::ResponseHead& head, bool end) override;
+  void onResponseData(std::string_view data, bool end) override;
+  void onResponseTrailers(http::HeaderMap& trailers) override;
+  void onResponseReadEnd() override;
+  void onResponseReset(http::ResetReason reason, std::string_view details) override;
+  void onUpstreamWritable() override;
+  void onSpliceReadable() override { pumpSplice(); }
+
+  // upstream::PoolWaiter
+  void onPoolReady(http::ClientStream& stream, upstream::Host& host,
+                   http1::ClientConnection& connection) override;
+  void onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
+                     std::string_view details) override;
+  http::ResponseSink& responseSink() override { return *this; }
+
+ private:
+  using Flag = format::ResponseFlag;
+
+  // ---- stream.cc: the request's way in ----
+  bool checkHead(http::RequestHead& head);
+  bool normalizePath(http::RequestHead& head);
+  void noteKeepAlive(const http::RequestHead& head);
+  void requestComplete();
+
+  // ---- stream_route.cc: where it goes ----
+  void routeRequest(http::RequestHead& head);
+  void forward(http::RequestHead& head, const route::RequestView& view);
+  bool requiresTls(const route::RequestView& view);
+  void redirect(const route::RequestView& view);
+  void answerDirectly();
+  void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view);
+  void rewriteHost(http::RequestHead& head, const route::RequestView& view);
+  void mutateRequest(http::HeaderMap& headers);
+  void sendRequestHead(std::string_view method, std::string_view path, std::string_view authority,
+                       http::HeaderMap& headers);
+  void chooseTimeouts(http::HeaderMap& headers);
+  // Answers in place of a host that did not.
+  void failUpstream(LocalReply answer, std::string_view reason);
+
+  // ---- stream_response.cc: the way back ----
+  void sendResponseHead(uint16_t status, http::HeaderMap& headers, bool end, bool local);
+  void finishResponseHeaders(http::HeaderMap& headers, bool local, bool* close);
+  void mutateResponse(http::HeaderMap& headers);
+  void reply(const LocalReply& answer);
+  void sendResponseEnd(std::string_view data);
+  void chargeUpstream(uint16_t status, const http::HeaderMap* headers);
+  void upstreamComplete();
+  void abandonUpstream();
+  void resetDownstream();
+  bool beginSplice();
+  void pumpSplice();
+  void onDeferred() override { pumpSplice(); }
+
+  // ---- stream_end.cc: deadlines, counting, logging ----
+  void onTimer() override;
+  void watch(net::Millis deadline);
+  void touch();
+  void finish();
+  void countResponse(uint16_t status);
+  void logAccess();
+  void fillFormatContext(format::FormatContext* context);
+  void release();
+
+  const HttpConfig& config() const { return server_->config(); }
+  Context& context() { return server_->context(); }
+  net::Loop& loop() { return server_->context().loop(); }
+  uint64_t now() { return loop().nowMicros(); }
+  bool isIdle() const { return server_ == nullptr; }
+
+  HttpServer* server_ = nullptr;
+  Downstream* downstream_ = nullptr;
+  http::ServerStream* client_ = nullptr;
+  http::ClientStream* upstream_ = nullptr;
+  upstream::HttpPool* waiting_pool_ = nullptr;
+  upstream::WorkerCluster* cluster_ = nullptr;
+  upstream::Host* host_ = nullptr;
+  const route::VirtualHost* virtual_host_ = nullptr;
+  const route::Route* route_ = nullptr;
+  const route::Target* target_ = nullptr;
+  std::unique_ptr<net::Splice> splice_;
+
+  // The head as it goes to the host: where it was read, while that handler runs; saved after that.
+  http::RequestHead* live_head_ = nullptr;
+  SavedHead upstream_request_;
+  // For the access log.
+  SavedHead request_;
+  SavedHead response_;
+  // What came of a body before there was a host to send it to.
+  std::string waiting_body_;
+  std::string details_;
+  std::string cluster_name_;
+  // Where the answer or the log speaks of it.
+  std::string request_id_;
+  std::string_view transport_failure_;
+  std::string_view local_body_;
+  net::Address upstream_local_;
+  net::Address client_address_;
+
+  uint64_t start_us_ = 0;
+  uint64_t request_end_us_ = 0;
+  uint64_t response_begin_us_ = 0;
+  uint64_t bytes_received_ = 0;
+  uint64_t bytes_sent_ = 0;
+  uint64_t splice_left_ = 0;
+  uint64_t random_ = 0;
+  net::Millis route_timeout_ms_ = 0;
+  net::Millis idle_timeout_ms_ = 0;
+  net::Millis route_deadline_ = net::kNever;
+  net::Millis idle_deadline_ = net::kNever;
+  net::Millis request_deadline_ = net::kNever;
+  net::Millis duration_deadline_ = net::kNever;
+
+  format::ResponseFlags flags_;
+  uint16_t status_ = 0;
+  bool http_10_ = false;
+  bool head_request_ = false;
+  bool connect_request_ = false;
+  bool grpc_request_ = false;
+  bool internal_ = false;
+  bool close_requested_ = false;     // By the client, or by its version.
+  bool keep_alive_asked_ = false;
+  bool request_complete_ = false;
+  bool response_started_ = false;
+  bool client_paused_ = false;
+  bool upstream_paused_ = false;
+  bool close_after_reply_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace fairlead::proxy

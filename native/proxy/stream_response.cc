@@ -1,0 +1,409 @@
+#include "base/text.h"
+#include "proxy/downstream.h"
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using Counter = stats::Http::Counter;
+using ClusterCounter = stats::Cluster::Counter;
+using ClusterHistogram = stats::Cluster::Histogram;
+using ServerHeader = plan::HttpConnectionManager::ServerHeader;
+
+namespace {
+
+// Fewer bytes than this are copied: a pipe costs more.
+constexpr uint64_t kWorthSplicingBytes = 64 * 1024;
+
+void removeHopByHop(HeaderMap& headers) {
+  for (HeaderEntry& entry : headers) {
+    switch (entry.id) {
+      case HeaderId::Connection:
+      case HeaderId::KeepAlive:
+      case HeaderId::ProxyConnection:
+      case HeaderId::TransferEncoding:
+      case HeaderId::Upgrade:
+        entry.remove();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+std::string_view numberText(uint64_t number, Arena& arena) {
+  char text[24];
+  char* at = text + sizeof(text);
+  do {
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  return arena.copy({at, static_cast<size_t>(text + sizeof(text) - at)});
+}
+
+// What a grpc-message may not have bare (the gRPC protocol's percent-encoding).
+std::string percentEncoded(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    if (c >= ' ' && c <= '~' && c != '%') {
+      result.push_back(c);
+    } else {
+      result.push_back('%');
+      result.push_back(kHex[static_cast<uint8_t>(c) >> 4]);
+      result.push_back(kHex[c & 15]);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+// ---- from the host ----
+
+void Stream::onInformational(http::ResponseHead& head) {
+  touch();
+  if (!client_ || response_started_ || http_10_) return;
+  if (head.status == 100 && !config().plan.proxy_100_continue) return;
+  if (head.status != 100 && head.status != 103) return;
+  removeHopByHop(head.headers);
+  client_->sendInformational(head.status, &head.headers);
+}
+
+void Stream::onResponseHead(http::ResponseHead& head, bool end) {
+  Arena& arena = context().arena;
+  arena.reset();
+  if (head.status == 101) {
+    // Nobody asked for another protocol.
+    upstream_->reset();
+    upstream_ = nullptr;
+    failUpstream({502, {}, {}, Flag::UpstreamProtocolError}, "protocol error");
+    return;
+  }
+  if (end) upstream_ = nullptr;
+  touch();
+  response_begin_us_ = now();
+  details_ = "via_upstream";
+  HeaderMap& headers = head.headers;
+  chargeUpstream(head.status, &headers);
+  removeHopByHop(headers);
+  if (!config().router.suppress_envoy_headers) {
+    const uint64_t from = request_end_us_ > 0 ? request_end_us_ : now();
+    headers.set(HeaderId::XEnvoyUpstreamServiceTime,
+                numberText((now() - from) / 1000, arena));
+  }
+  mutateResponse(headers);
+  if (virtual_host_->plan.include_attempt_count_in_response) {
+    headers.set(HeaderId::XEnvoyAttemptCount, "1");
+  }
+  if (end) upstreamComplete();
+  sendResponseHead(head.status, headers, end, false);
+}
+
+void Stream::onResponseData(std::string_view data, bool end) {
+  touch();
+  bytes_sent_ += data.size();
+  if (!end) {
+    if (client_) client_->sendData(data, false);
+    return;
+  }
+  upstream_ = nullptr;
+  upstreamComplete();
+  sendResponseEnd(data);
+}
+
+void Stream::onResponseTrailers(HeaderMap& trailers) {
+  upstream_ = nullptr;
+  upstreamComplete();
+  http::ServerStream* client = client_;
+  finish();
+  release();
+  if (client) client->sendTrailers(&trailers);
+}
+
+void Stream::onResponseReadEnd() {
+  if (!client_ || !upstream_) return;
+  client_->flush();
+  if (beginSplice() || upstream_paused_ || !client_->isOverHighWatermark()) return;
+  upstream_paused_ = true;
+  cluster_->stats().add(ClusterCounter::UpstreamFlowControlPausedReadingTotal);
+  upstream_->pauseReading();
+}
+
+void Stream::onDownstreamWritable() {
+  touch();
+  if (splice_) {
+    pumpSplice();
+    return;
+  }
+  if (!upstream_paused_ || !upstream_ || client_->isOverHighWatermark()) return;
+  upstream_paused_ = false;
+  cluster_->stats().add(ClusterCounter::UpstreamFlowControlResumedReadingTotal);
+  upstream_->resumeReading();
+}
+
+void Stream::onResponseReset(http::ResetReason reason, std::string_view details) {
+  upstream_ = nullptr;
+  splice_.reset();
+  cluster_->stats().add(ClusterCounter::UpstreamRqRxReset);
+  host_->counters(context().upstream.worker).rq_error.add();
+  const bool nonsense = reason == http::ResetReason::ProtocolError;
+  const Flag flag = nonsense ? Flag::UpstreamProtocolError : Flag::UpstreamConnectionTermination;
+  const std::string_view words = nonsense ? "protocol error" : "connection termination";
+  if (!response_started_) {
+    failUpstream({static_cast<uint16_t>(nonsense ? 502 : 503), {}, {}, flag}, words);
+    return;
+  }
+  flags_.set(flag);
+  details_ = "upstream_reset_after_response_started{";
+  details_.append(words).append("}");
+  resetDownstream();
+}
+
+void Stream::chargeUpstream(uint16_t status, const HeaderMap* headers) {
+  if (!cluster_) return;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.add(ClusterCounter::UpstreamRqCompleted);
+  stats.countResponse(stats::CodeVariant::All, status);
+  stats.countResponse(internal_ ? stats::CodeVariant::Internal : stats::CodeVariant::External,
+                      status);
+  if (!headers || !host_) return;
+  const HeaderEntry* canary = headers->find(HeaderId::XEnvoyUpstreamCanary);
+  if ((canary && canary->value() == "true") || host_->settings().canary) {
+    stats.countResponse(stats::CodeVariant::Canary, status);
+  }
+  upstream::HostCounters& host = host_->counters(context().upstream.worker);
+  if (status >= 500) {
+    host.rq_error.add();
+  } else {
+    host.rq_success.add();
+  }
+}
+
+// The host's answer is whole.
+void Stream::upstreamComplete() {
+  route_deadline_ = net::kNever;
+  const uint64_t from = request_end_us_ > 0 ? request_end_us_ : now();
+  const uint64_t ms = (now() - from) / 1000;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.record(ClusterHistogram::UpstreamRqTime, ms);
+  stats.record(internal_ ? ClusterHistogram::InternalUpstreamRqTime
+                         : ClusterHistogram::ExternalUpstreamRqTime,
+               ms);
+}
+
+// The request is no longer wanted upstream, wherever it is.
+void Stream::abandonUpstream() {
+  route_deadline_ = net::kNever;
+  splice_.reset();
+  if (upstream::HttpPool* pool = std::exchange(waiting_pool_, nullptr)) pool->cancel(*this);
+  if (http::ClientStream* upstream = std::exchange(upstream_, nullptr)) {
+    cluster_->stats().add(ClusterCounter::UpstreamRqTxReset);
+    upstream->reset();
+  }
+}
+
+// ---- to the client ----
+
+void Stream::mutateResponse(HeaderMap& headers) {
+  if (!route_) return;
+  static const route::HeaderMutations kNone;
+  const route::HeaderMutations* levels[] = {target_ ? &target_->mutations : &kNone,
+                                            &route_->mutations, &virtual_host_->mutations,
+                                            &config().routes->mutations()};
+  bool any = false;
+  for (const route::HeaderMutations* level : levels) any |= level->changesResponse();
+  if (!any) return;
+  if (request_.isSet()) request_.restore(&context().request.headers);
+  format::FormatContext format;
+  fillFormatContext(&format);
+  format.response_headers = &headers;
+  const bool reversed = config().routes->mostSpecificWins();
+  for (int i = 0; i < 4; ++i) {
+    const route::HeaderMutations& level = *levels[reversed ? 3 - i : i];
+    if (level.changesResponse()) level.applyToResponse(headers, format, context().arena);
+  }
+}
+
+void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) {
+  const plan::HttpConnectionManager& plan = config().plan;
+  if (!headers.find(HeaderId::Date)) {
+    headers.add(HeaderId::Date, "date", context().clock.date());
+  }
+  switch (plan.server_header) {
+    case ServerHeader::Overwrite:
+      headers.set(HeaderId::Server, plan.server_name);
+      break;
+    case ServerHeader::AppendIfAbsent:
+      if (!headers.find(HeaderId::Server)) headers.add(HeaderId::Server, "server", plan.server_name);
+      break;
+    case ServerHeader::PassThrough:
+      break;
+  }
+  if (plan.always_set_request_id_in_response && !request_id_.empty()) {
+    headers.set(HeaderId::XRequestId, request_id_);
+  }
+  if (!plan.via.empty()) {
+    if (HeaderEntry* via = headers.find(HeaderId::Via)) {
+      via->setValue(context().arena.join(via->value(), ", ", plan.via));
+    } else {
+      headers.add(HeaderId::Via, "via", plan.via);
+    }
+  }
+  *close = *close || close_requested_ || !request_complete_;
+  if (!request_complete_) server_->stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+  if (!*close && downstream_->isAtRequestLimit()) {
+    *close = true;
+    server_->stats().add(Counter::DownstreamCxMaxRequestsReached);
+  }
+  if (!*close && downstream_->isDraining()) {
+    *close = true;
+    server_->stats().add(Counter::DownstreamCxDrainClose);
+  }
+  if (*close) {
+    headers.add(HeaderId::Connection, "connection", "close");
+  } else if (keep_alive_asked_) {
+    headers.add(HeaderId::Connection, "connection", "keep-alive");
+  }
+}
+
+void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, bool local) {
+  bool close = close_after_reply_;
+  finishResponseHeaders(headers, local, &close);
+  countResponse(status);
+  response_started_ = true;
+  if (!config().access_logs.empty()) response_.save({}, {}, {}, headers);
+  http::ResponseOut out{status, &headers};
+  out.to_head = head_request_;
+  out.to_connect = connect_request_ && status / 100 == 2;
+  out.close_after = close;
+  out.linger = local || !request_complete_;
+  out.http_10 = http_10_;
+  http::ServerStream* client = client_;
+  if (end) {
+    finish();
+    release();
+  }
+  if (client) client->sendHead(out, end);
+}
+
+void Stream::sendResponseEnd(std::string_view data) {
+  http::ServerStream* client = client_;
+  finish();
+  release();
+  if (client) client->sendData(data, true);
+}
+
+void Stream::reply(const LocalReply& answer) {
+  HeaderMap& headers = context().headers;
+  Arena& arena = context().arena;
+  headers.clear();
+  if (answer.flag) flags_.set(*answer.flag);
+  details_ = answer.details;
+  uint16_t status = answer.status;
+  std::string_view body = answer.body;
+  const bool grpc = grpc_request_ && answer.location.empty();
+  if (answer.overloaded) headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
+  if (!answer.location.empty()) headers.add(HeaderId::Location, "location", answer.location);
+  status_ = grpc ? 200 : status;
+  mutateResponse(headers);
+  if (grpc) {
+    headers.add(HeaderId::ContentType, "content-type", "application/grpc");
+    headers.add(HeaderId::GrpcStatus, "grpc-status", grpcStatusOf(status));
+    if (!body.empty()) {
+      headers.add(HeaderId::Other, "grpc-message", arena.copy(percentEncoded(body)));
+    }
+    status = 200;
+    body = {};
+  } else if (!body.empty()) {
+    headers.set(HeaderId::ContentLength, numberText(body.size(), arena));
+    if (!headers.find(HeaderId::ContentType)) {
+      headers.add(HeaderId::ContentType, "content-type", "text/plain");
+    }
+  }
+  close_after_reply_ = answer.close;
+  local_body_ = body;
+  const bool sends_body = !body.empty() && !head_request_;
+  if (!sends_body) {
+    sendResponseHead(status, headers, true, true);
+    return;
+  }
+  bytes_sent_ = body.size();
+  http::ServerStream* client = client_;
+  sendResponseHead(status, headers, false, true);
+  finish();
+  release();
+  if (client) client->sendData(body, true);
+}
+
+void Stream::resetDownstream() {
+  stats::Shard<stats::Http>& stats = server_->stats();
+  stats.add(Counter::DownstreamRqTxReset);
+  stats.add(Counter::RqResetAfterDownstreamResponseStarted);
+  http::ServerStream* client = client_;
+  finish();
+  release();
+  if (client) client->reset();
+}
+
+// ---- past user space ----
+
+bool Stream::beginSplice() {
+  if (splice_) return true;
+  const uint64_t left = upstream_->spliceableBytes();
+  if (left < kWorthSplicingBytes || client_->spliceFd() < 0 || !client_->canWriteNow()) {
+    return false;
+  }
+  auto splice = std::make_unique<net::Splice>(context().upstream.pipes);
+  if (!splice->valid()) return false;
+  splice_ = std::move(splice);
+  splice_left_ = left;
+  upstream_->beginSplice();
+  return true;
+}
+
+void Stream::pumpSplice() {
+  if (!splice_ || !client_) return;
+  using Stop = net::Splice::Stop;
+  const int source = upstream_ ? upstream_->spliceFd() : -1;
+  const net::Splice::Moved moved = splice_->move(source, client_->spliceFd(), splice_left_);
+  splice_left_ -= moved.taken;
+  bytes_sent_ += moved.written;
+  if (moved.taken + moved.written > 0) touch();
+  client_->onSpliced(moved.written, false);
+  http::ClientStream* const upstream = upstream_;
+  if (splice_left_ == 0 && upstream) {
+    upstream_ = nullptr;
+    upstreamComplete();
+  }
+  if (upstream && moved.taken > 0) upstream->onSpliced(moved.taken);
+  switch (moved.stop) {
+    case Stop::SourceEmpty:
+      upstream_->markUnreadable();
+      return;
+    case Stop::SourceEnded:
+    case Stop::SourceFailed:
+      upstream_->failSplice();
+      return;
+    case Stop::SinkFull:
+      client_->markUnwritable();
+      return;
+    case Stop::SinkFailed:
+      // The client's own events tell of it.
+      return;
+    case Stop::Yield:
+      loop().defer(this);
+      return;
+    case Stop::Limit:
+      break;
+  }
+  splice_.reset();
+  http::ServerStream* client = client_;
+  finish();
+  release();
+  client->onSpliced(0, true);
+}
+
+}  // namespace fairlead::proxy

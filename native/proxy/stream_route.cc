@@ -1,0 +1,346 @@
+#include "base/text.h"
+#include "proxy/downstream.h"
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using Counter = stats::Http::Counter;
+using ClusterCounter = stats::Cluster::Counter;
+using HostRewrite = plan::HostRewrite::Kind;
+
+namespace {
+
+std::string_view numberText(uint64_t number, Arena& arena) {
+  char text[24];
+  char* at = text + sizeof(text);
+  do {
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  return arena.copy({at, static_cast<size_t>(text + sizeof(text) - at)});
+}
+
+std::string_view withoutPort(std::string_view authority) {
+  const size_t colon = authority.rfind(':');
+  if (colon == std::string_view::npos || authority.find(']', colon) != std::string_view::npos) {
+    return authority;
+  }
+  return authority.substr(0, colon);
+}
+
+void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
+               uint16_t listener_port) {
+  if (plan.strip_trailing_host_dot) {
+    std::string_view host = withoutPort(head.authority);
+    if (host.size() == head.authority.size() && host.ends_with('.')) {
+      head.authority.remove_suffix(1);
+    }
+  }
+  if (!plan.strip_any_host_port && !plan.strip_matching_host_port) return;
+  const std::string_view host = withoutPort(head.authority);
+  if (host.size() == head.authority.size()) return;
+  uint64_t port = 0;
+  if (!parseDecimal(head.authority.substr(host.size() + 1), &port)) return;
+  if (plan.strip_any_host_port || port == listener_port) head.authority = host;
+}
+
+}  // namespace
+
+void Stream::routeRequest(http::RequestHead& head) {
+  const HttpConfig& config = this->config();
+  stripPort(head, config.plan, downstream_->local().port());
+  const RequestFacts facts =
+      prepareRequestHeaders(head.headers, config, downstream_->remote(), context());
+  client_address_ = facts.client;
+  internal_ = facts.internal;
+  if (config.plan.always_set_request_id_in_response || !config.access_logs.empty()) {
+    request_id_ = facts.request_id;
+  }
+  if (!config.access_logs.empty()) {
+    request_.save(head.method, head.path, head.authority, head.headers);
+  }
+  const route::RequestView view{head.method,  head.path,     head.authority,
+                                facts.scheme, &head.headers, random_};
+  virtual_host_ = config.routes ? config.routes->findHost(head.authority) : nullptr;
+  if (virtual_host_ && requiresTls(view)) {
+    std::string text("https://");
+    text.append(withoutPort(view.authority)).append(view.path);
+    LocalReply answer{301, {}, "direct_response"};
+    answer.location = context().arena.copy(text);
+    server_->stats().add(Counter::RqRedirect);
+    reply(answer);
+    return;
+  }
+  if (virtual_host_) route_ = virtual_host_->index->find(view);
+  // A CONNECT is no path: only routes that ask for it take it.
+  if (route_ && connect_request_ &&
+      route_->match.pathKind() != plan::RouteMatch::PathKind::Connect) {
+    route_ = nullptr;
+  }
+  if (!route_) {
+    server_->stats().add(Counter::NoRoute);
+    reply({404, {}, "route_not_found", Flag::NoRouteFound, false, connect_request_});
+    return;
+  }
+  if (route_->redirect) {
+    redirect(view);
+  } else if (route_->direct_response) {
+    answerDirectly();
+  } else if (route_->cluster) {
+    forward(head, view);
+  } else {
+    reply({404, {}, "route_not_found", Flag::NoRouteFound});
+  }
+}
+
+bool Stream::requiresTls(const route::RequestView& view) {
+  using RequireTls = plan::VirtualHost::RequireTls;
+  const RequireTls required = virtual_host_->plan.require_tls;
+  if (required == RequireTls::None || view.scheme == "https") return false;
+  return required == RequireTls::All || !internal_;
+}
+
+void Stream::redirect(const route::RequestView& view) {
+  server_->stats().add(Counter::RqRedirect);
+  LocalReply answer{static_cast<uint16_t>(route_->redirect->plan.status), {}, "direct_response"};
+  answer.location = route_->redirect->location(view, route_->match, context().arena);
+  reply(answer);
+}
+
+void Stream::answerDirectly() {
+  server_->stats().add(Counter::RqDirectResponse);
+  const plan::DirectResponse& response = *route_->direct_response;
+  reply({static_cast<uint16_t>(response.status), response.body, "direct_response"});
+}
+
+// ---- to a cluster ----
+
+void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
+  server_->stats().add(Counter::RqTotal);
+  const route::ClusterAction& action = *route_->cluster;
+  target_ = &action.pick(view);
+  if (target_->slot >= 0) {
+    cluster_ = server_->cluster(target_->slot);
+    if (!config().access_logs.empty()) {
+      cluster_name_ = config().routes->clusterNames()[static_cast<size_t>(target_->slot)];
+    }
+  } else {
+    std::string_view name;
+    if (view.header(target_->cluster_header, &name)) cluster_name_ = name;
+    cluster_ = context().clusters.find(cluster_name_);
+  }
+  if (!cluster_) {
+    using NotFound = plan::ClusterAction::NotFound;
+    server_->stats().add(Counter::NoCluster);
+    const uint16_t status = action.plan.not_found == NotFound::NotFound              ? 404
+                            : action.plan.not_found == NotFound::InternalServerError ? 500
+                                                                                     : 503;
+    reply({status, {}, "cluster_not_found", Flag::NoClusterFound});
+    return;
+  }
+  upstream::HttpPool* pool = cluster_->chooseHttpPool();
+  if (!pool) {
+    chargeUpstream(503, nullptr);
+    reply({503, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream});
+    return;
+  }
+  host_ = &pool->host();
+  prepareUpstreamHead(head, view);
+  to_head = head_request_;
+  to_connect = connect_request_;
+  priority = static_cast<uint8_t>(action.plan.priority);
+  waiting_pool_ = pool;
+  if (request_complete_ && route_timeout_ms_ > 0) {
+    route_deadline_ = loop().now() + route_timeout_ms_;
+    watch(route_deadline_);
+  }
+  // With an idle connection at hand the head goes straight from where it was read; else it is kept.
+  live_head_ = &head;
+  pool->newStream(*this);
+  if (waiting_pool_ && PoolWaiter::isLinked()) {
+    upstream_request_.save(head.method, head.path, head.authority, head.headers);
+  }
+  live_head_ = nullptr;
+}
+
+void Stream::chooseTimeouts(HeaderMap& headers) {
+  const plan::ClusterAction& plan = route_->cluster->plan;
+  route_timeout_ms_ = plan.timeout_ms;
+  if (HeaderEntry* wanted = headers.find(HeaderId::XEnvoyUpstreamRqTimeoutMs)) {
+    uint64_t ms = 0;
+    if (parseDecimal(wanted->value(), &ms)) route_timeout_ms_ = ms;
+    wanted->remove();
+  }
+  if (plan.idle_timeout_ms) {
+    idle_timeout_ms_ = *plan.idle_timeout_ms;
+    touch();
+  }
+  if (plan.max_stream_duration_ms) {
+    duration_deadline_ = *plan.max_stream_duration_ms == 0
+                             ? net::kNever
+                             : loop().now() + *plan.max_stream_duration_ms;
+    watch(duration_deadline_);
+  }
+}
+
+void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view) {
+  HeaderMap& headers = head.headers;
+  Arena& arena = context().arena;
+  const std::string_view path_before = head.path;
+  const std::string_view host_before = head.authority;
+  chooseTimeouts(headers);
+  if (route_timeout_ms_ > 0 && !config().router.suppress_envoy_headers) {
+    headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, numberText(route_timeout_ms_, arena));
+  }
+  if (virtual_host_->plan.include_request_attempt_count) {
+    headers.set(HeaderId::XEnvoyAttemptCount, "1");
+  }
+  mutateRequest(headers);
+  rewriteHost(head, view);
+  const route::ClusterAction& action = *route_->cluster;
+  if (action.path_rewrite.kind != plan::PathRewrite::Kind::None) {
+    head.path = action.path_rewrite.apply(head.path, route_->match, arena);
+  }
+  if (config().router.suppress_envoy_headers) return;
+  if (head.authority != host_before) {
+    headers.set(HeaderId::XEnvoyOriginalHost, host_before);
+  }
+  if (head.path != path_before) headers.set(HeaderId::XEnvoyOriginalPath, path_before);
+}
+
+void Stream::rewriteHost(http::RequestHead& head, const route::RequestView& view) {
+  const route::ClusterAction& action = *route_->cluster;
+  const std::string_view before = head.authority;
+  if (!target_->host_rewrite.empty()) {
+    head.authority = target_->host_rewrite;
+  } else if (action.plan.host_rewrite) {
+    const plan::HostRewrite& rewrite = *action.plan.host_rewrite;
+    std::string_view value;
+    switch (rewrite.kind) {
+      case HostRewrite::None:
+        break;
+      case HostRewrite::Literal:
+        head.authority = rewrite.value;
+        break;
+      case HostRewrite::Header:
+        if (view.header(rewrite.value, &value) && !value.empty()) head.authority = value;
+        break;
+      case HostRewrite::Auto:
+        if (!host_->settings().hostname.empty()) head.authority = host_->settings().hostname;
+        break;
+      case HostRewrite::PathRegex: {
+        std::string text;
+        action.host_regex->replaceAll(view.pathOnly(), rewrite.regex->substitution, &text);
+        if (!text.empty()) head.authority = context().arena.copy(text);
+        break;
+      }
+    }
+    if (rewrite.append_x_forwarded_host && head.authority != before) {
+      HeaderEntry* existing = head.headers.find(HeaderId::XForwardedHost);
+      if (existing) {
+        existing->setValue(context().arena.join(existing->value(), ",", before));
+      } else {
+        head.headers.add(HeaderId::XForwardedHost, "x-forwarded-host", before);
+      }
+    }
+  }
+}
+
+void Stream::mutateRequest(HeaderMap& headers) {
+  const route::HeaderMutations* levels[] = {&target_->mutations, &route_->mutations,
+                                            &virtual_host_->mutations,
+                                            &config().routes->mutations()};
+  bool any = false;
+  for (const route::HeaderMutations* level : levels) any |= level->changesRequest();
+  if (!any) return;
+  format::FormatContext format;
+  fillFormatContext(&format);
+  format.request_headers = &headers;
+  // The last to speak wins: usually the table, unless the most specific is to win.
+  const bool reversed = config().routes->mostSpecificWins();
+  for (int i = 0; i < 4; ++i) {
+    const route::HeaderMutations& level = *levels[reversed ? 3 - i : i];
+    if (level.changesRequest()) level.applyToRequest(headers, format, context().arena);
+  }
+}
+
+// ---- the pool's answer ----
+
+void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
+                         http1::ClientConnection& connection) {
+  waiting_pool_ = nullptr;
+  upstream_ = &stream;
+  host_ = &host;
+  if (!config().access_logs.empty()) upstream_local_ = connection.localAddress();
+  if (live_head_) {
+    sendRequestHead(live_head_->method, live_head_->path, live_head_->authority,
+                    live_head_->headers);
+    return;
+  }
+  HeaderMap& headers = context().headers;
+  upstream_request_.restore(&headers);
+  sendRequestHead(upstream_request_.method(), upstream_request_.path(),
+                  upstream_request_.authority(), headers);
+  if (!waiting_body_.empty() || request_complete_) {
+    if (!waiting_body_.empty()) upstream_->sendData(waiting_body_, request_complete_);
+    waiting_body_.clear();
+  }
+  if (upstream_) upstream_->flush();
+  if (client_paused_) onUpstreamWritable();
+}
+
+void Stream::sendRequestHead(std::string_view method, std::string_view path,
+                             std::string_view authority, HeaderMap& headers) {
+  const bool end = request_complete_ && waiting_body_.empty();
+  upstream_->sendHead({method, path, authority, &headers}, end);
+}
+
+void Stream::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
+                           std::string_view details) {
+  waiting_pool_ = nullptr;
+  transport_failure_ = details;
+  std::string_view reason;
+  LocalReply answer{503, {}, {}};
+  switch (failure) {
+    case upstream::PoolFailure::Overflow:
+      reason = "overflow";
+      answer.flag = Flag::UpstreamOverflow;
+      answer.overloaded = true;
+      break;
+    case upstream::PoolFailure::ConnectFailure:
+      reason = "remote connection failure";
+      answer.flag = Flag::UpstreamConnectionFailure;
+      break;
+    case upstream::PoolFailure::ConnectTimeout:
+      reason = "connection timeout";
+      answer.flag = Flag::UpstreamConnectionFailure;
+      break;
+    case upstream::PoolFailure::ConnectionTermination:
+      reason = "connection termination";
+      answer.flag = Flag::UpstreamConnectionTermination;
+      break;
+  }
+  if (host && failure != upstream::PoolFailure::Overflow) {
+    host->counters(context().upstream.worker).rq_error.add();
+  }
+  failUpstream(answer, reason);
+}
+
+void Stream::failUpstream(LocalReply answer, std::string_view reason) {
+  upstream_ = nullptr;
+  std::string details = "upstream_reset_before_response_started{";
+  details.append(reason);
+  if (!transport_failure_.empty()) details.append("|").append(transport_failure_);
+  details.append("}");
+  std::string body = "upstream connect error or disconnect/reset before headers. reset reason: ";
+  body.append(reason);
+  answer.details = details;
+  answer.body = body;
+  chargeUpstream(answer.status, nullptr);
+  reply(answer);
+}
+
+}  // namespace fairlead::proxy

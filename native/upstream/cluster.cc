@@ -1,0 +1,42 @@
+#include "upstream/cluster.h"
+
+namespace fairlead::upstream {
+
+void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const {
+  using Gauge = stats::Cluster::Gauge;
+  const Limits& limits = limits_[priority];
+  const bool high = priority == 1;
+  // A breaker that was never open stays a gauge that nobody touched.
+  const auto open = [&stats](Gauge normal, Gauge high_one, bool is_high, const Budget& budget) {
+    const Gauge gauge = is_high ? high_one : normal;
+    if (budget.isExhausted() || stats.isSet(gauge)) stats.set(gauge, budget.isExhausted() ? 1 : 0);
+  };
+  open(Gauge::CircuitBreakersDefaultCxOpen, Gauge::CircuitBreakersHighCxOpen, high,
+       limits.connections);
+  open(Gauge::CircuitBreakersDefaultRqPendingOpen, Gauge::CircuitBreakersHighRqPendingOpen, high,
+       limits.pending_requests);
+  open(Gauge::CircuitBreakersDefaultRqOpen, Gauge::CircuitBreakersHighRqOpen, high,
+       limits.requests);
+  open(Gauge::CircuitBreakersDefaultRqRetryOpen, Gauge::CircuitBreakersHighRqRetryOpen, high,
+       limits.retries);
+  if (priority >= settings_.limits.size() || !settings_.limits[priority].track_remaining) return;
+  const auto remaining = [](const Budget& budget) {
+    return budget.max() > budget.used() ? budget.max() - budget.used() : 0;
+  };
+  const auto set = [&stats, high](Gauge normal, Gauge high_one, uint64_t value) {
+    stats.set(high ? high_one : normal, value);
+  };
+  set(Gauge::CircuitBreakersDefaultRemainingCx, Gauge::CircuitBreakersHighRemainingCx,
+      remaining(limits.connections));
+  set(Gauge::CircuitBreakersDefaultRemainingPending, Gauge::CircuitBreakersHighRemainingPending,
+      remaining(limits.pending_requests));
+  set(Gauge::CircuitBreakersDefaultRemainingRq, Gauge::CircuitBreakersHighRemainingRq,
+      remaining(limits.requests));
+  set(Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries,
+      remaining(limits.retries));
+  const uint64_t unlimited_minus_one = UINT64_MAX - 1;  // As set() adds one to say that it was set.
+  set(Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools,
+      unlimited_minus_one);
+}
+
+}  // namespace fairlead::upstream

@@ -1,0 +1,244 @@
+#include "worker/clusters_page.h"
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace fairlead::worker {
+
+namespace {
+
+using upstream::Cluster;
+using upstream::Host;
+using upstream::HostCounters;
+using Health = plan::Host::Health;
+
+struct HostNumber {
+  const char* name;
+  upstream::OwnedCounter HostCounters::* field;
+  bool gauge;
+};
+// In the order of the text; JSON has counters first.
+constexpr HostNumber kHostNumbers[] = {
+    {"cx_active", &HostCounters::cx_active, true},
+    {"cx_connect_fail", &HostCounters::cx_connect_fail, false},
+    {"cx_total", &HostCounters::cx_total, false},
+    {"rq_active", &HostCounters::rq_active, true},
+    {"rq_error", &HostCounters::rq_error, false},
+    {"rq_pending_active", &HostCounters::rq_pending_active, true},
+    {"rq_success", &HostCounters::rq_success, false},
+    {"rq_timeout", &HostCounters::rq_timeout, false},
+    {"rq_total", &HostCounters::rq_total, false},
+};
+
+std::string_view healthFlags(Health health) {
+  switch (health) {
+    case Health::Healthy:
+      return "healthy";
+    case Health::Unhealthy:
+    case Health::Timeout:
+      return "/failed_eds_health";
+    case Health::Degraded:
+      return "/degraded_eds_health";
+    case Health::Draining:
+      return "/eds_status_draining";
+  }
+  return "healthy";
+}
+
+std::string_view edsHealth(Health health) {
+  switch (health) {
+    case Health::Healthy:
+      return "HEALTHY";
+    case Health::Unhealthy:
+    case Health::Timeout:
+      return "UNHEALTHY";
+    case Health::Degraded:
+      return "DEGRADED";
+    case Health::Draining:
+      return "DRAINING";
+  }
+  return "HEALTHY";
+}
+
+// Walks a snapshot of the clusters; `next` writes one cluster.
+class ClustersPage : public stats::Page {
+ public:
+  ClustersPage(const DataPlane& data_plane, const NameFilter& filter) {
+    for (const auto& [name, cluster] : data_plane.clusters()) {
+      if (!filter || filter(name)) clusters_.push_back(cluster);
+    }
+  }
+
+  bool next(std::string* out) override {
+    const size_t start = out->size();
+    if (at_ == 0) begin(out);
+    while (at_ < clusters_.size() && out->size() - start < kPieceBytes) {
+      append(out, *clusters_[at_], at_ == 0);
+      ++at_;
+    }
+    if (at_ < clusters_.size()) return true;
+    end(out);
+    return false;
+  }
+
+ protected:
+  bool isEmpty() const { return clusters_.empty(); }
+  virtual void begin(std::string*) {}
+  virtual void append(std::string* out, const Cluster& cluster, bool first) = 0;
+  virtual void end(std::string*) {}
+
+ private:
+  std::vector<std::shared_ptr<const Cluster>> clusters_;
+  size_t at_ = 0;
+};
+
+class TextPage final : public ClustersPage {
+ public:
+  using ClustersPage::ClustersPage;
+
+ private:
+  void append(std::string* out, const Cluster& cluster, bool) override {
+    const std::string prefix = cluster.name() + "::";
+    const auto line = [&](std::string_view key, std::string_view value) {
+      out->append(prefix).append(key).append("::").append(value).append("\n");
+    };
+    line("observability_name", cluster.observabilityName());
+    const char* const priorities[] = {"default_priority", "high_priority"};
+    for (uint32_t i = 0; i < 2; ++i) {
+      const upstream::Limits& limits = cluster.limits(i);
+      const std::string priority = priorities[i];
+      line(priority + "::max_connections", std::to_string(limits.connections.max()));
+      line(priority + "::max_pending_requests", std::to_string(limits.pending_requests.max()));
+      line(priority + "::max_requests", std::to_string(limits.requests.max()));
+      line(priority + "::max_retries", std::to_string(limits.retries.max()));
+    }
+    line("added_via_api", cluster.settings().added_via_api ? "true" : "false");
+    if (!cluster.hosts()) return;
+    for (const auto& host : cluster.hosts()->hosts()) appendHost(out, prefix, *host);
+  }
+
+  static void appendHost(std::string* out, const std::string& cluster_prefix, const Host& host) {
+    const std::string prefix = cluster_prefix + host.text() + "::";
+    const auto line = [&](std::string_view key, std::string_view value) {
+      out->append(prefix).append(key).append("::").append(value).append("\n");
+    };
+    for (const HostNumber& number : kHostNumbers) {
+      line(number.name, std::to_string(host.sum(number.field)));
+    }
+    const plan::Host& settings = host.settings();
+    line("hostname", settings.hostname);
+    line("health_flags", healthFlags(settings.health));
+    line("weight", std::to_string(settings.weight));
+    line("region", settings.region);
+    line("zone", settings.zone);
+    line("sub_zone", settings.sub_zone);
+    line("canary", settings.canary ? "true" : "false");
+    line("priority", std::to_string(settings.priority));
+    line("success_rate", "-1");
+    line("local_origin_success_rate", "-1");
+  }
+};
+
+class JsonPage final : public ClustersPage {
+ public:
+  using ClustersPage::ClustersPage;
+
+ private:
+  void begin(std::string* out) override { out->append(isEmpty() ? "{" : "{\"cluster_statuses\":["); }
+  void end(std::string* out) override { out->append(isEmpty() ? "}" : "]}"); }
+
+  void append(std::string* out, const Cluster& cluster, bool first) override {
+    if (!first) out->push_back(',');
+    out->append("{\"name\":");
+    appendJsonString(out, cluster.name());
+    if (cluster.settings().added_via_api) out->append(",\"added_via_api\":true");
+    if (cluster.hosts() && !cluster.hosts()->hosts().empty()) {
+      out->append(",\"host_statuses\":[");
+      bool first_host = true;
+      for (const auto& host : cluster.hosts()->hosts()) {
+        if (!first_host) out->push_back(',');
+        first_host = false;
+        appendHost(out, *host);
+      }
+      out->push_back(']');
+    }
+    out->append(",\"circuit_breakers\":{\"thresholds\":[");
+    for (uint32_t i = 0; i < 2; ++i) {
+      const upstream::Limits& limits = cluster.limits(i);
+      out->append(i == 0 ? "{" : ",{\"priority\":\"HIGH\",");
+      out->append("\"max_connections\":" + std::to_string(limits.connections.max()));
+      out->append(",\"max_pending_requests\":" + std::to_string(limits.pending_requests.max()));
+      out->append(",\"max_requests\":" + std::to_string(limits.requests.max()));
+      out->append(",\"max_retries\":" + std::to_string(limits.retries.max()));
+      out->push_back('}');
+    }
+    out->append("]},\"observability_name\":");
+    appendJsonString(out, cluster.observabilityName());
+    out->push_back('}');
+  }
+
+  static void appendNumbers(std::string* out, const Host& host) {
+    bool first = true;
+    for (const bool gauges : {false, true}) {
+      for (const HostNumber& number : kHostNumbers) {
+        if (number.gauge != gauges) continue;
+        const uint64_t value = host.sum(number.field);
+        out->append(first ? "{" : ",{");
+        first = false;
+        if (gauges) out->append("\"type\":\"GAUGE\",");
+        if (value != 0) out->append("\"value\":\"" + std::to_string(value) + "\",");
+        out->append("\"name\":\"").append(number.name).append("\"}");
+      }
+    }
+  }
+
+  static void appendHost(std::string* out, const Host& host) {
+    const plan::Host& settings = host.settings();
+    out->append("{\"address\":");
+    if (host.address().isIp()) {
+      out->append("{\"socket_address\":{\"address\":");
+      appendJsonString(out, host.address().ip());
+      out->append(",\"port_value\":" + std::to_string(host.address().port()) + "}}");
+    } else {
+      out->append("{\"pipe\":{\"path\":");
+      appendJsonString(out, host.text());
+      out->append("}}");
+    }
+    out->append(",\"stats\":[");
+    appendNumbers(out, host);
+    out->append("],\"health_status\":{\"eds_health_status\":\"");
+    out->append(edsHealth(settings.health)).append("\"}");
+    out->append(",\"weight\":" + std::to_string(settings.weight));
+    if (!settings.hostname.empty()) {
+      out->append(",\"hostname\":");
+      appendJsonString(out, settings.hostname);
+    }
+    if (settings.priority != 0) out->append(",\"priority\":" + std::to_string(settings.priority));
+    out->append(",\"locality\":{");
+    bool first = true;
+    const auto field = [&](const char* name, const std::string& value) {
+      if (value.empty()) return;
+      out->append(first ? "\"" : ",\"").append(name).append("\":");
+      first = false;
+      appendJsonString(out, value);
+    };
+    field("region", settings.region);
+    field("zone", settings.zone);
+    field("sub_zone", settings.sub_zone);
+    out->append("}}");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter) {
+  return std::make_unique<TextPage>(data_plane, filter);
+}
+
+std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter) {
+  return std::make_unique<JsonPage>(data_plane, filter);
+}
+
+}  // namespace fairlead::worker

@@ -1,0 +1,19 @@
+// GET /clusters: every cluster's limits and hosts with their numbers, as text or JSON, cluster by
+// cluster. The control thread's.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "stats/query.h"
+#include "worker/data_plane.h"
+
+namespace fairlead::worker {
+
+using NameFilter = std::function<bool(std::string_view)>;
+
+std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter);
+std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter);
+
+}  // namespace fairlead::worker

@@ -1,0 +1,275 @@
+#include "worker/data_plane.h"
+
+#include <cstring>
+
+namespace fairlead::worker {
+
+namespace {
+using ClusterGauge = stats::Cluster::Gauge;
+using ClusterCounter = stats::Cluster::Counter;
+using stats::plainScope;
+}  // namespace
+
+DataPlane::DataPlane(const Options& options)
+    : options_(options),
+      registry_(options.workers),
+      filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
+      listener_stats_(registry_.create<stats::ListenerManager>(plainScope("listener_manager."))),
+      cluster_stats_(registry_.create<stats::ClusterManager>(plainScope("cluster_manager."))),
+      logs_(options.workers, filesystem_stats_) {
+  const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
+    other_stats_.push_back(registry_.create<Layout>(scope));
+  };
+  hold(std::type_identity<stats::Server>(), plainScope("server."));
+  hold(std::type_identity<stats::Runtime>(), plainScope("runtime."));
+  hold(std::type_identity<stats::Http1Codec>(), plainScope("http1."));
+  hold(std::type_identity<stats::Overload>(), plainScope("overload."));
+  hold(std::type_identity<stats::OverloadAction>(), plainScope("envoy."));
+  hold(std::type_identity<stats::Watchdog>(), plainScope("main_thread."));
+  hold(std::type_identity<stats::Watchdog>(), plainScope("workers."));
+  hold(std::type_identity<stats::AsyncClient>(), stats::httpScope("async-client"));
+  hold(std::type_identity<stats::HttpAdmin>(), stats::httpScope("admin"));
+  hold(std::type_identity<stats::ListenerAdmin>(), plainScope("listener.admin."));
+  hold(std::type_identity<stats::ListenerHttp>(), stats::listenerAdminHttpScope());
+  const std::string thread_local_manager = "thread_local_cluster_manager.";
+  hold(std::type_identity<stats::ClusterManagerThread>(),
+       plainScope(thread_local_manager + "main_thread."));
+  for (unsigned i = 0; i < options.workers; ++i) {
+    hold(std::type_identity<stats::ServerWorker>(), stats::workerScope("server.", i));
+    hold(std::type_identity<stats::ClusterManagerThread>(),
+         stats::workerScope(thread_local_manager, i));
+    workers_.push_back(std::make_unique<Worker>(i, logs_, options.log_flush_ms));
+  }
+}
+
+DataPlane::~DataPlane() { stop(); }
+
+void DataPlane::start() {
+  if (started_) return;
+  started_ = true;
+  for (const auto& worker : workers_) worker->start();
+  listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::WorkersStarted, 1);
+}
+
+void DataPlane::stop() {
+  for (const auto& worker : workers_) worker->stop();
+  workers_.clear();
+  logs_.stop();
+}
+
+void DataPlane::drainListeners() {
+  for (const auto& worker : workers_) {
+    worker->post([target = worker.get()] { target->drainListeners(); });
+  }
+}
+
+std::vector<ApplyError> DataPlane::apply(const void* plan, size_t size) {
+  std::vector<ApplyError> errors;
+  Result<plan::Update> update = plan::readUpdate(plan, size);
+  if (!update) {
+    errors.push_back({"plan", "", update.error().message});
+    return errors;
+  }
+  for (const plan::Cluster& cluster : update.value().clusters) applyCluster(cluster);
+  for (const plan::Assignment& part : update.value().assignments) applyAssignment(part, &errors);
+  for (const plan::RouteTable& table : update.value().route_tables) applyRouteTable(table, &errors);
+  for (const plan::Listener& listener : update.value().listeners) applyListener(listener, &errors);
+  return errors;
+}
+
+// ---- clusters ----
+
+void DataPlane::applyCluster(const plan::Cluster& plan) {
+  const std::string& scope = plan.observability_name.empty() ? plan.name : plan.observability_name;
+  auto cluster = std::make_shared<upstream::Cluster>(
+      plan, registry_.create<stats::Cluster>(stats::clusterScope(scope)));
+  const bool known = clusters_.contains(plan.name);
+  clusters_[plan.name] = cluster;
+  using Counter = stats::ClusterManager::Counter;
+  cluster_stats_->shard(0)->add(known ? Counter::ClusterModified : Counter::ClusterAdded);
+  cluster_stats_->shard(0)->set(stats::ClusterManager::Gauge::ActiveClusters, clusters_.size());
+  for (const auto& worker : workers_) {
+    worker->post([target = worker.get(), cluster] { target->clusters().set(cluster, nullptr); });
+  }
+}
+
+void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyError>* errors) {
+  const auto found = clusters_.find(plan.cluster_name);
+  if (found == clusters_.end()) {
+    errors->push_back({"assignment", plan.cluster_name, "there is no cluster of this name"});
+    return;
+  }
+  upstream::Cluster& cluster = *found->second;
+  // Hosts that stay keep their connections and counters: they are the same objects.
+  std::map<std::string, std::shared_ptr<upstream::Host>> before;
+  if (cluster.hosts()) {
+    for (const auto& host : cluster.hosts()->hosts()) before[host->key()] = host;
+  }
+  std::vector<std::shared_ptr<upstream::Host>> hosts;
+  for (const plan::Host& host_plan : plan.hosts) {
+    auto host = std::make_shared<upstream::Host>(host_plan, options_.workers);
+    const auto same = before.find(host->key());
+    hosts.push_back(same == before.end() ? std::move(host) : same->second);
+  }
+  const bool changed = !cluster.hosts() ? !hosts.empty() : hosts != cluster.hosts()->hosts();
+  auto set = std::make_shared<const upstream::HostSet>(
+      std::move(hosts), cluster.settings().panic_threshold_pct, plan.overprovisioning_factor_pct);
+  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
+  if (changed) stats.add(ClusterCounter::MembershipChange);
+  stats.set(ClusterGauge::MembershipTotal, set->hosts().size());
+  stats.set(ClusterGauge::MembershipHealthy, set->healthyCount());
+  stats.set(ClusterGauge::MembershipDegraded, set->degradedCount());
+  stats.set(ClusterGauge::MaxHostWeight, set->maxWeight());
+  cluster.setHosts(set);
+  for (const auto& worker : workers_) {
+    worker->post([target = worker.get(), name = plan.cluster_name, set] {
+      target->clusters().setHosts(name, set);
+    });
+  }
+}
+
+void DataPlane::refreshGauges() {
+  for (const auto& [name, cluster] : clusters_) {
+    for (uint32_t priority = 0; priority < 2; ++priority) {
+      cluster->publishLimits(priority, *cluster->stats().shard(0));
+    }
+  }
+}
+
+// ---- routes ----
+
+void DataPlane::applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors) {
+  Result<std::shared_ptr<const route::RouteTable>> table = route::RouteTable::build(plan);
+  if (!table) {
+    errors->push_back({"route_table", plan.name, table.error().message});
+    return;
+  }
+  route_tables_[plan.name] = std::move(table.value());
+}
+
+// ---- listeners ----
+
+void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors) {
+  using Counter = stats::ListenerManager::Counter;
+  stats::Shard<stats::ListenerManager>& stats = *listener_stats_->shard(0);
+  stats.add(Counter::ListenerAdded);
+  net::Address bound;
+  Result<std::vector<net::FileDescriptor>> sockets = openSockets(plan, &bound);
+  Result<std::shared_ptr<ListenerPlan>> built = sockets ? buildListener(plan) : sockets.error();
+  if (!built) {
+    errors->push_back({"listener", plan.name, built.error().message});
+    stats.add(Counter::ListenerCreateFailure);
+    return;
+  }
+  auto config = std::make_shared<net::ListenerConfig>(*built.value()->config);
+  config->address = bound;
+  built.value()->config = std::move(config);
+  std::shared_ptr<const ListenerPlan> shared = built.value();
+  bound_.push_back({plan.name, bound});
+  listener_plans_.push_back(shared);
+  stats.set(stats::ListenerManager::Gauge::TotalListenersActive, bound_.size());
+  stats.add(Counter::ListenerCreateSuccess, workers_.size());
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    // The task must be copyable.
+    auto socket = std::make_shared<net::FileDescriptor>(std::move(sockets.value()[i]));
+    workers_[i]->post([target = workers_[i].get(), shared, socket] {
+      target->addListener(shared, std::move(*socket));
+    });
+  }
+}
+
+Result<std::vector<net::FileDescriptor>> DataPlane::openSockets(const plan::Listener& plan,
+                                                                net::Address* bound) {
+  std::vector<net::FileDescriptor> sockets;
+  *bound = net::Address::fromPlan(plan.address.value_or(plan::Address()));
+  const bool own_each = plan.reuse_port && bound->isIp();
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (i > 0 && !own_each) {
+      sockets.emplace_back(::dup(sockets[0].get()));
+      continue;
+    }
+    Result<net::FileDescriptor> socket = net::openListenSocket(plan, *bound);
+    if (!socket) return socket.error();
+    // The kernel's port for all, when the plan left it open.
+    if (i == 0 && bound->isIp()) *bound = net::boundAddress(socket.value().get());
+    sockets.push_back(std::move(socket.value()));
+  }
+  return sockets;
+}
+
+Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Listener& plan) {
+  auto config = std::make_shared<net::ListenerConfig>();
+  config->plan = plan;
+  config->match = net::FilterChainMatch(plan.filter_chains);
+  config->stats = registry_.create<stats::Listener>(stats::listenerScope(plan.stat_name));
+  for (unsigned i = 0; i < options_.workers; ++i) {
+    config->worker_stats.push_back(registry_.create<stats::ListenerWorker>(
+        stats::listenerWorkerScope(plan.stat_name, i)));
+  }
+  auto result = std::make_shared<ListenerPlan>();
+  for (const plan::FilterChain& chain : plan.filter_chains) {
+    Result<FilterChainPlan> built = buildChain(plan, chain);
+    if (!built) return built.error();
+    result->chains.push_back(std::move(built.value()));
+  }
+  config->plan.filter_chains.clear();
+  result->config = std::move(config);
+  return result;
+}
+
+Result<FilterChainPlan> DataPlane::buildChain(const plan::Listener& listener,
+                                              const plan::FilterChain& chain) {
+  if (chain.http) return buildHttp(listener, chain);
+  if (chain.tcp) return buildTcp(listener, chain);
+  if (chain.direct_response) {
+    return FilterChainPlan(DirectResponsePlan{chain.direct_response->body});
+  }
+  if (chain.echo) return FilterChainPlan(EchoPlan());
+  return FilterChainPlan(EmptyPlan());
+}
+
+Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
+                                             const plan::FilterChain& chain) {
+  const plan::HttpConnectionManager& plan = *chain.http;
+  auto config =
+      std::make_shared<proxy::HttpConfig>(plan, listener.per_connection_buffer_limit_bytes);
+  const auto table = route_tables_.find(plan.route_table);
+  if (table == route_tables_.end()) {
+    return Error{"there is no route table '" + plan.route_table + "'"};
+  }
+  config->routes = table->second;
+  config->filter_chain_name = chain.name;
+  config->stats = registry_.create<stats::Http>(stats::httpScope(plan.stat_prefix));
+  config->listener_stats = registry_.create<stats::ListenerHttp>(
+      stats::listenerHttpScope(listener.stat_name, plan.stat_prefix));
+  auto logs = buildLogs(plan.access_logs);
+  if (!logs) return logs.error();
+  config->access_logs = std::move(logs.value());
+  return FilterChainPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
+}
+
+Result<FilterChainPlan> DataPlane::buildTcp(const plan::Listener& listener,
+                                            const plan::FilterChain& chain) {
+  auto config = std::make_shared<tcp::TcpProxyConfig>();
+  config->plan = *chain.tcp;
+  config->filter_chain_name = chain.name;
+  config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
+  config->stats = registry_.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
+  auto logs = buildLogs(chain.tcp->access_logs);
+  if (!logs) return logs.error();
+  config->access_logs = std::move(logs.value());
+  return FilterChainPlan(std::shared_ptr<const tcp::TcpProxyConfig>(std::move(config)));
+}
+
+Result<std::vector<std::shared_ptr<access_log::AccessLog>>> DataPlane::buildLogs(
+    const std::vector<plan::AccessLog>& plans) {
+  std::vector<std::shared_ptr<access_log::AccessLog>> logs;
+  for (const plan::AccessLog& plan : plans) {
+    auto log = access_log::AccessLog::build(plan, logs_);
+    if (!log) return log.error();
+    logs.push_back(std::move(log.value()));
+  }
+  return logs;
+}
+
+}  // namespace fairlead::worker

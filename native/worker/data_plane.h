@@ -1,0 +1,88 @@
+// The whole data plane as the control thread sees it: applies plans, runs workers, reads numbers.
+// Every method is the control thread's. What is refused is refused before any worker hears of it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access_log/log_files.h"
+#include "plan/plan.gen.h"
+#include "route/route_table.h"
+#include "stats/registry.h"
+#include "upstream/cluster.h"
+#include "worker/worker.h"
+
+namespace fairlead::worker {
+
+struct ApplyError {
+  // "plan", "cluster", "assignment", "route_table", "listener".
+  const char* kind;
+  std::string name;
+  std::string message;
+};
+
+class DataPlane {
+ public:
+  struct Options {
+    unsigned workers = 1;
+    net::Millis log_flush_ms = 10'000;
+  };
+  explicit DataPlane(const Options& options);
+  ~DataPlane();
+
+  std::vector<ApplyError> apply(const void* plan, size_t size);
+  void start();
+  // Ends connections and threads; writes what logs hold. Blocks until it is done.
+  void stop();
+  // Listeners close; connections end with their next answer.
+  void drainListeners();
+  void reopenLogs() { logs_.reopen(); }
+
+  stats::Registry& stats() { return registry_; }
+  // Gauges that are made only when someone reads: circuit breakers.
+  void refreshGauges();
+
+  struct BoundListener {
+    std::string name;
+    net::Address address;
+  };
+  const std::vector<BoundListener>& listeners() const { return bound_; }
+  // By name.
+  const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
+    return clusters_;
+  }
+
+ private:
+  void applyCluster(const plan::Cluster& plan);
+  void applyAssignment(const plan::Assignment& plan, std::vector<ApplyError>* errors);
+  void applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors);
+  void applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors);
+  Result<std::shared_ptr<ListenerPlan>> buildListener(const plan::Listener& plan);
+  Result<FilterChainPlan> buildChain(const plan::Listener& listener, const plan::FilterChain& chain);
+  Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain);
+  Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
+  Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
+      const std::vector<plan::AccessLog>& plans);
+  Result<std::vector<net::FileDescriptor>> openSockets(const plan::Listener& plan,
+                                                       net::Address* bound);
+
+  const Options options_;
+  stats::Registry registry_;
+  // Scopes that exist from the start.
+  std::shared_ptr<stats::Block<stats::Filesystem>> filesystem_stats_;
+  std::shared_ptr<stats::Block<stats::ListenerManager>> listener_stats_;
+  std::shared_ptr<stats::Block<stats::ClusterManager>> cluster_stats_;
+  std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
+  access_log::LogFiles logs_;
+  std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
+  std::map<std::string, std::shared_ptr<const route::RouteTable>> route_tables_;
+  std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
+  std::vector<BoundListener> bound_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  bool started_ = false;
+};
+
+}  // namespace fairlead::worker

@@ -1,0 +1,91 @@
+#include "worker/worker.h"
+
+#include <csignal>
+
+#include "filters/network/direct_response.h"
+#include "filters/network/echo.h"
+#include "proxy/http_server.h"
+#include "tcp/tcp_proxy.h"
+
+namespace fairlead::worker {
+
+Worker::Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms)
+    : index_(index),
+      logs_(logs),
+      clusters_(upstream::UpstreamContext{loop_, batch_, pipes_, response_scratch_, random_, index}),
+      context_(clusters_),
+      log_timer_(*this, logs, log_flush_ms) {}
+
+Worker::~Worker() { stop(); }
+
+void Worker::start() {
+  // Signals are the control thread's.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Worker::run() {
+  const std::string name = "wrk:worker_" + std::to_string(index_);
+  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  log_timer_.onTimer();
+  loop_.run();
+  log_timer_.disarm();
+  listeners_.clear();
+  clusters_.clear();
+  // Frees what ended just now.
+  loop_.turn(0);
+  logs_.flushWorker(index_);
+}
+
+void Worker::stop() {
+  if (!thread_.joinable()) return;
+  loop_.post([this] { loop_.stop(); });
+  thread_.join();
+}
+
+void Worker::LogTimer::onTimer() {
+  logs_.flushWorker(worker_.index());
+  worker_.loop_.timers().arm(this, worker_.loop_.now() + interval_ms_);
+}
+
+std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {
+  if (const auto* http = std::get_if<std::shared_ptr<const proxy::HttpConfig>>(&chain)) {
+    return std::make_unique<proxy::HttpServer>(*http, context_);
+  }
+  if (const auto* relay = std::get_if<std::shared_ptr<const tcp::TcpProxyConfig>>(&chain)) {
+    return std::make_unique<tcp::TcpProxy>(*relay, clusters_);
+  }
+  if (const auto* direct = std::get_if<DirectResponsePlan>(&chain)) {
+    return std::make_unique<filters::DirectResponse>(loop_, batch_, direct->body);
+  }
+  if (std::holds_alternative<EchoPlan>(chain)) {
+    constexpr uint32_t kBufferLimit = 1024 * 1024;
+    return std::make_unique<filters::Echo>(loop_, batch_, kBufferLimit);
+  }
+  return nullptr;
+}
+
+void Worker::addListener(std::shared_ptr<const ListenerPlan> plan, net::FileDescriptor socket) {
+  std::vector<std::unique_ptr<net::ConnectionFactory>> factories;
+  for (const FilterChainPlan& chain : plan->chains) factories.push_back(makeFactory(chain));
+  auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(socket), index_,
+                                                  std::move(factories));
+  FL_CHECK(listener->start());
+  listeners_.push_back(std::move(listener));
+}
+
+void Worker::stopListener(const std::string& name) {
+  for (const auto& listener : listeners_) {
+    if (listener->config().plan.name == name) listener->stop();
+  }
+}
+
+void Worker::drainListeners() {
+  for (const auto& listener : listeners_) listener->drainConnections();
+}
+
+}  // namespace fairlead::worker

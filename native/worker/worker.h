@@ -1,0 +1,71 @@
+// One worker: a thread, its loop, its listeners and clusters, and all that its requests borrow. The
+// root owner of everything on its thread. Other threads only post.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "access_log/log_files.h"
+#include "net/listener.h"
+#include "net/loop.h"
+#include "proxy/context.h"
+#include "worker/listener_plan.h"
+
+namespace fairlead::worker {
+
+class Worker {
+ public:
+  // `log_flush_ms`: how long a log line may wait in the worker's buffer.
+  Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms);
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+  ~Worker();
+
+  unsigned index() const { return index_; }
+  // The control thread.
+  void start();
+  // Ends all connections, then the thread. Returns when it has ended.
+  void stop();
+  // Any thread: `task` runs on the worker's thread, in order, once it has been started.
+  void post(std::function<void()> task) { loop_.post(std::move(task)); }
+
+  // The worker's thread.
+  upstream::WorkerClusters& clusters() { return clusters_; }
+  void addListener(std::shared_ptr<const ListenerPlan> plan, net::FileDescriptor socket);
+  void stopListener(const std::string& name);
+  void drainListeners();
+
+ private:
+  // Hands log lines over at every flush interval.
+  class LogTimer final : public net::Timer {
+   public:
+    LogTimer(Worker& worker, access_log::LogFiles& logs, net::Millis interval_ms)
+        : worker_(worker), logs_(logs), interval_ms_(interval_ms) {}
+    void onTimer() override;
+
+   private:
+    Worker& worker_;
+    access_log::LogFiles& logs_;
+    const net::Millis interval_ms_;
+  };
+
+  void run();
+  std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterChainPlan& chain);
+
+  const unsigned index_;
+  access_log::LogFiles& logs_;
+  net::Loop loop_;
+  net::OutBatch batch_;
+  net::SplicePipes pipes_;
+  http::ResponseHead response_scratch_;
+  Random random_;
+  upstream::WorkerClusters clusters_;
+  proxy::Context context_;
+  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  LogTimer log_timer_;
+  std::thread thread_;
+};
+
+}  // namespace fairlead::worker
