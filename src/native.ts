@@ -51,14 +51,10 @@ export interface Page {
 export interface NativeOptions {
   /** Worker threads, at least 1. */
   readonly concurrency: number;
-  /** The name that generated headers and requests carry: the node's cluster (may be empty). */
-  readonly localCluster: string;
   /** Milliseconds between two writes of an access log that is not full. */
   readonly fileFlushIntervalMs: number;
   /** Fixed tags (`--stats-tag`, stats_config.stats_tags): name and value pairs, for Prometheus. */
   readonly fixedTags: readonly (readonly [string, string])[];
-  /** A line that native code wants logged; `level` as in logging/levels. */
-  onLog(level: string, component: string, message: string, file: string, line: number): void;
 }
 
 /** The data plane: worker threads, listeners, clusters, statistics. */
@@ -69,7 +65,9 @@ export interface NativeProxy {
   start(): void;
   /** Listeners in order of addition, with the addresses they are bound to. */
   listeners(): readonly ListenerStatus[];
-  /** Closes listeners, lets workers end, joins them, writes what logs hold. Resolves when done. */
+  /** Open connections end with their next answer; idle ones at once. */
+  drainListeners(): void;
+  /** Ends connections and threads, and writes what logs hold. Resolves when it is done. */
   shutdown(): Promise<void>;
   /** Opens access logs anew, as after a rotation. */
   reopenLogs(): void;
@@ -89,8 +87,8 @@ export interface NativeProxy {
   openStats(query: StatsQuery): Page;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
-  /** Bytes: allocated by malloc and mapped for it, as /memory shows them. */
-  memory(): { readonly allocated: number; readonly heapSize: number; readonly unmapped: number; readonly free: number; readonly physical: number };
+  /** Bytes of malloc's: in use, taken from the system, and free within that. */
+  memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
 }
 
 export interface Addon {

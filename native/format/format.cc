@@ -183,6 +183,7 @@ void appendValue(const plan::FormatPiece& piece, const FormatContext& context, s
     case Operator::GrpcStatus:
       out->append(FormatContext::valueOf(context.response_trailers, "grpc-status"));
       return;
+    case Operator::Absent:
     case Operator::RequestedServerName:
     case Operator::VirtualClusterName:
     case Operator::UniqueId:

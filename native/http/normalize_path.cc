@@ -27,7 +27,8 @@ bool isUnreserved(int c) {
 }
 
 bool mustEscape(char c) {
-  return c == '"' || c == '<' || c == '>' || c == '`' || c == '{' || c == '}' || c == '^';
+  return c == '"' || c == '<' || c == '>' || c == '`' || c == '{' || c == '}' || c == '^' ||
+         c == '|';
 }
 
 bool hasEscapedSlash(std::string_view path) {
@@ -97,12 +98,32 @@ char* removeDotSegments(char* begin, char* end) {
   return to;
 }
 
+// A path of slashes only keeps two of them, as the real server has it.
 char* mergeSlashes(char* begin, char* end) {
   char* to = begin;
   for (char* at = begin; at < end; ++at) {
     if (*at != '/' || to == begin || to[-1] != '/') *to++ = *at;
   }
+  if (to - begin == 1 && end - begin > 1) *to++ = '/';
   return to;
+}
+
+bool hasEscapedNul(std::string_view path) {
+  for (size_t i = 0; i < path.size(); ++i) {
+    if (escapedAt(path, i) == 0) return true;
+  }
+  return false;
+}
+
+// Whether nothing in a path can be rewritten by any rule: what most paths are.
+bool isPlain(std::string_view path) {
+  char before = 0;
+  for (const char c : path) {
+    if (before == '/' && (c == '/' || c == '.')) return false;
+    if (c == '%' || c == '\\' || mustEscape(c)) return false;
+    before = c;
+  }
+  return true;
 }
 
 }  // namespace
@@ -113,6 +134,8 @@ NormalizedPath normalizePath(std::string_view whole, const PathRules& rules, Are
   const std::string_view path = whole.substr(0, query_at);
   const std::string_view rest =
       query_at == std::string_view::npos ? std::string_view() : whole.substr(query_at);
+  if (isPlain(path)) return {Result::Unchanged, whole};
+  if (rules.normalize && hasEscapedNul(path)) return {Result::Rejected, whole};
   const bool slashes = rules.escaped_slashes != EscapedSlashes::Keep && hasEscapedSlash(path);
   if (slashes && rules.escaped_slashes == EscapedSlashes::Reject) return {Result::Rejected, whole};
   if (!slashes && !rules.normalize && !rules.merge_slashes) return {Result::Unchanged, whole};
@@ -130,8 +153,7 @@ NormalizedPath normalizePath(std::string_view whole, const PathRules& rules, Are
     end = slashes ? unescapeSlashes(path, begin) : begin + path.copy(begin, path.size());
   }
   if (rules.merge_slashes) end = mergeSlashes(begin, end);
-  std::memcpy(end, rest.data(), rest.size());
-  end += rest.size();
+  end += rest.copy(end, rest.size());
   const std::string_view result(begin, static_cast<size_t>(end - begin));
   if (result == whole) return {Result::Unchanged, whole};
   const bool redirect = slashes && rules.escaped_slashes == EscapedSlashes::UnescapeAndRedirect;

@@ -1,4 +1,6 @@
-// Makes equal paths look equal (RFC 3986 §6.2.2), as far as a listener asks for it. Pure.
+// Makes equal paths look equal (RFC 3986 §6.2.2), as far as a listener asks for it: escaped slashes
+// first, then unreserved bytes and dot segments, then doubled slashes. The query stays as it is. Pure;
+// a path that stays the same costs one look at its bytes and no memory.
 #pragma once
 
 #include <string_view>
@@ -22,6 +24,7 @@ struct NormalizedPath {
   std::string_view path;
 };
 
+// `path` begins with a slash.
 NormalizedPath normalizePath(std::string_view path, const PathRules& rules, Arena& arena);
 
 }  // namespace fairlead::http

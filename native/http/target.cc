@@ -1,5 +1,6 @@
 #include "http/target.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -8,67 +9,109 @@ namespace fairlead::http {
 
 namespace {
 
-constexpr std::array<bool, 256> makeAuthorityTable() {
-  std::array<bool, 256> table = {};
-  for (int c = '0'; c <= '9'; ++c) table[static_cast<size_t>(c)] = true;
-  for (int c = 'a'; c <= 'z'; ++c) table[static_cast<size_t>(c)] = true;
-  for (int c = 'A'; c <= 'Z'; ++c) table[static_cast<size_t>(c)] = true;
-  for (const char c : {'-', '.', '_', '~', '!', '$', '&', '\'', '(', ')', '*', '+', ',', ';', '=',
-                       ':', '%', '@', '[', ']'}) {
-    table[static_cast<size_t>(c)] = true;
-  }
-  return table;
+constexpr std::string_view kCodecError = "http1.codec_error";
+constexpr std::string_view kInvalidUrl = "http1.invalid_url";
+constexpr std::string_view kInvalidScheme = "http1.invalid_scheme";
+
+using ByteSet = std::array<bool, 256>;
+
+constexpr ByteSet lettersDigitsAnd(std::string_view others) {
+  ByteSet set = {};
+  for (int c = '0'; c <= '9'; ++c) set[static_cast<size_t>(c)] = true;
+  for (int c = 'a'; c <= 'z'; ++c) set[static_cast<size_t>(c)] = true;
+  for (int c = 'A'; c <= 'Z'; ++c) set[static_cast<size_t>(c)] = true;
+  for (const char c : others) set[static_cast<size_t>(c)] = true;
+  return set;
 }
-constexpr std::array<bool, 256> kAuthority = makeAuthorityTable();
+
+constexpr ByteSet kAuthority = lettersDigitsAnd("-._~!$&'()*+,;=:@%[]");
+constexpr ByteSet kScheme = lettersDigitsAnd("+-.");
+// A name that is resolved: no underscore, no escapes.
+constexpr ByteSet kHostName = lettersDigitsAnd("-.");
+constexpr ByteSet kUserInformation = lettersDigitsAnd("-._~!$&'()*+,;=:%");
+
+bool isMadeOf(std::string_view text, const ByteSet& set) {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return set[static_cast<uint8_t>(c)]; });
+}
+
+bool isLetter(char c) { return lowerAscii(c) >= 'a' && lowerAscii(c) <= 'z'; }
+
+bool isAddressByte(char c) {
+  return (c >= '0' && c <= '9') || (lowerAscii(c) >= 'a' && lowerAscii(c) <= 'f') || c == ':' ||
+         c == '.';
+}
 
 bool isPort(std::string_view text) {
-  uint64_t port;
-  return text.size() <= 5 && parseDecimal(text, &port);
+  uint64_t port = 0;
+  return parseDecimal(text, &port) && port <= UINT16_MAX;
 }
 
-bool parseAbsolute(std::string_view target, Target* out) {
-  const size_t colon = target.find("://");
-  if (colon == std::string_view::npos) return false;
+// "host", "host:port", "[address]", "[address]:port".
+enum class Port : unsigned char { Optional, Required };
+bool isHostAndPort(std::string_view text, Port port) {
+  size_t host_end;
+  if (text.starts_with('[')) {
+    const size_t bracket = text.find(']');
+    if (bracket == std::string_view::npos || bracket == 1) return false;
+    const std::string_view address = text.substr(1, bracket - 1);
+    if (!std::all_of(address.begin(), address.end(), isAddressByte)) return false;
+    host_end = bracket + 1;
+  } else {
+    host_end = std::min(text.find(':'), text.size());
+    if (host_end == 0 || !isMadeOf(text.substr(0, host_end), kHostName)) return false;
+  }
+  if (host_end == text.size()) return port == Port::Optional;
+  return text[host_end] == ':' && isPort(text.substr(host_end + 1));
+}
+
+// "scheme://[user@]host[:port][/path][?query]"
+std::string_view parseAbsolute(std::string_view target, Target* out) {
+  const size_t colon = std::min(target.find(':'), target.size());
   out->scheme = target.substr(0, colon);
-  if (!equalsIgnoreCase(out->scheme, "http") && !equalsIgnoreCase(out->scheme, "https")) {
-    return false;
+  if (!isLetter(target[0]) || !isMadeOf(out->scheme, kScheme) ||
+      !target.substr(colon).starts_with("://")) {
+    return kCodecError;
   }
   const std::string_view rest = target.substr(colon + 3);
-  const size_t path = rest.find_first_of("/?#");
-  out->authority = rest.substr(0, path);
-  out->path = path == std::string_view::npos ? "/" : rest.substr(path);
+  const size_t path = std::min(rest.find_first_of("/?"), rest.size());
+  std::string_view authority = rest.substr(0, path);
+  if (!isMadeOf(authority, kAuthority)) return kCodecError;
+  if (const size_t at = authority.rfind('@'); at != std::string_view::npos) {
+    if (!isMadeOf(authority.substr(0, at), kUserInformation)) return kCodecError;
+    authority.remove_prefix(at + 1);
+  }
+  if (!isHostAndPort(authority, Port::Optional)) return kInvalidUrl;
+  if (!equalsIgnoreCase(out->scheme, "http") && !equalsIgnoreCase(out->scheme, "https")) {
+    return kInvalidScheme;
+  }
   out->form = Target::Form::Absolute;
-  return !out->authority.empty() && isValidAuthority(out->authority);
+  out->authority = authority;
+  out->path = path == rest.size() ? "/" : rest.substr(path);
+  return {};
 }
 
 }  // namespace
 
-bool isValidAuthority(std::string_view authority) {
-  for (const char c : authority) {
-    if (!kAuthority[static_cast<uint8_t>(c)]) return false;
-  }
-  return true;
-}
+bool isValidAuthority(std::string_view authority) { return isMadeOf(authority, kAuthority); }
 
-bool parseTarget(std::string_view method, std::string_view target, Target* out) {
+std::string_view parseTarget(std::string_view method, std::string_view target, Target* out) {
   *out = {};
   if (method == "CONNECT") {
-    const size_t colon = target.rfind(':');
-    if (colon == std::string_view::npos || colon == 0 || !isPort(target.substr(colon + 1))) {
-      return false;
-    }
+    if (!isHostAndPort(target, Port::Required)) return kInvalidUrl;
     out->form = Target::Form::Authority;
     out->authority = target;
-    return isValidAuthority(target);
+    return {};
   }
   if (target[0] == '/') {
     out->path = target;
-    return true;
+    return {};
   }
-  if (target == "*") {
+  if (target[0] == '*') {
+    if (method != "OPTIONS") return kInvalidUrl;
     out->form = Target::Form::Asterisk;
     out->path = target;
-    return method == "OPTIONS";
+    return {};
   }
   return parseAbsolute(target, out);
 }

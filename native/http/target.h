@@ -1,4 +1,5 @@
-// What a request line's target names (RFC 9112 §3.2). Pure; views into the target.
+// What a request line's target names (RFC 9112 §3.2), as the real server reads it. Pure; views into
+// the target.
 #pragma once
 
 #include <string_view>
@@ -8,18 +9,22 @@ namespace fairlead::http {
 struct Target {
   enum class Form : unsigned char { Origin, Absolute, Authority, Asterisk };
   Form form = Form::Origin;
-  // Absolute: "http" or "https".
+  // Absolute: "http" or "https", in the case it came in.
   std::string_view scheme;
-  // Absolute and authority form.
+  // Absolute (without user information) and authority form.
   std::string_view authority;
-  // With its query; "*" for the asterisk form; empty for the authority form.
+  // With its query; what begins with an asterisk for the asterisk form; empty for the authority form.
+  // The absolute form may have "?query" alone, which no route matches.
   std::string_view path;
 };
 
-// False: no form that this method may have.
-bool parseTarget(std::string_view method, std::string_view target, Target* out);
+// RESPONSE_CODE_DETAILS of a target that no request of this method may have, whose answer is 400;
+// empty: `out` is filled. `target` is not empty.
+std::string_view parseTarget(std::string_view method, std::string_view target, Target* out);
 
-// Whether a Host header's value is made of bytes that an authority may have (RFC 3986 §3.2).
+// Whether an authority is made of bytes that one may have (RFC 3986 §3.2). An answer to one that is
+// not: 400 with these details.
 bool isValidAuthority(std::string_view authority);
+inline constexpr std::string_view kInvalidAuthorityDetails = "http.invalid_authority";
 
 }  // namespace fairlead::http

@@ -140,7 +140,7 @@ bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 60, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 61, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;

@@ -115,6 +115,8 @@ struct FormatPiece {
     RequestHeadersBytes = 58,
     ResponseHeadersBytes = 59,
     ResponseTrailersBytes = 60,
+    // Never has a value: reads as what is missing.
+    Absent = 61,
   };
   Operator op = {};
   // The literal; a header's name in lower case; the argument as the configuration wrote it.

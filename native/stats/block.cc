@@ -1,6 +1,15 @@
 #include "stats/block.h"
 
+#include <algorithm>
+
 namespace fairlead::stats {
+
+namespace {
+
+const Distribution kNothing;
+const std::string kNoText;
+
+}  // namespace
 
 uint64_t BlockBase::rawCounter(size_t index) const {
   uint64_t sum = 0;
@@ -10,88 +19,176 @@ uint64_t BlockBase::rawCounter(size_t index) const {
   return sum;
 }
 
-uint64_t BlockBase::counter(size_t index, bool* used) const {
-  const uint64_t raw = rawCounter(index);
-  if (used) *used = raw > 0;
-  return raw - (index < counter_baseline_.size() ? counter_baseline_[index] : 0);
+uint64_t BlockBase::baseline(size_t counter) const {
+  return counter < counter_baseline_.size() ? counter_baseline_[counter] : 0;
 }
 
-uint64_t BlockBase::gauge(size_t index, bool* used) const {
-  uint64_t ups = 0;
-  uint64_t downs = 0;
+Reading BlockBase::counter(size_t index) const {
+  const uint64_t raw = rawCounter(index);
+  return {raw - baseline(index), raw > 0 || isTouched(index)};
+}
+
+void BlockBase::readCounters(std::vector<Reading>* readings) const {
+  const size_t count = layout_.counters.size();
+  readings->assign(count, {0, false});
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard) continue;
-    ups += shard->ups[index].load(std::memory_order_relaxed);
-    downs += shard->downs[index].load(std::memory_order_relaxed);
+    for (size_t j = 0; j < count; ++j) {
+      (*readings)[j].value += shard->counters[j].load(std::memory_order_relaxed);
+    }
   }
-  if (used) *used = ups > 0;
-  return ups > downs ? ups - downs : 0;
+  for (size_t j = 0; j < count; ++j) {
+    Reading& reading = (*readings)[j];
+    reading = {reading.value - baseline(j), reading.value > 0 || isTouched(j)};
+  }
 }
 
-const Distribution* BlockBase::interval(size_t histogram) const {
-  if (histogram >= histograms_.size() || !histograms_[histogram]) return nullptr;
-  return &histograms_[histogram]->interval;
+Reading BlockBase::gauge(size_t index) const {
+  uint64_t ups = 0;
+  uint64_t downs = 0;
+  // All that went down before anything that went up: see Shard::down.
+  for (size_t i = 0; i < shardCount(); ++i) {
+    if (const auto shard = view(i)) downs += shard->downs[index].load(std::memory_order_acquire);
+  }
+  for (size_t i = 0; i < shardCount(); ++i) {
+    if (const auto shard = view(i)) ups += shard->ups[index].load(std::memory_order_relaxed);
+  }
+  return {ups - downs, ups > 0 || downs > 0};
 }
 
-const Distribution* BlockBase::total(size_t histogram) const {
-  if (histogram >= histograms_.size() || !histograms_[histogram]) return nullptr;
-  return &histograms_[histogram]->total;
+void BlockBase::readGauges(std::vector<Reading>* readings) const {
+  const size_t count = layout_.gauges.size();
+  readings->assign(count, {0, false});
+  for (size_t i = 0; i < shardCount(); ++i) {
+    const auto shard = view(i);
+    if (!shard) continue;
+    for (size_t j = 0; j < count; ++j) {
+      const uint64_t down = shard->downs[j].load(std::memory_order_acquire);
+      (*readings)[j].value -= down;
+      if (down > 0) (*readings)[j].used = true;
+    }
+  }
+  for (size_t i = 0; i < shardCount(); ++i) {
+    const auto shard = view(i);
+    if (!shard) continue;
+    for (size_t j = 0; j < count; ++j) {
+      const uint64_t up = shard->ups[j].load(std::memory_order_relaxed);
+      (*readings)[j].value += up;
+      if (up > 0) (*readings)[j].used = true;
+    }
+  }
 }
 
-bool BlockBase::isHistogramUsed(size_t histogram) const { return total(histogram) != nullptr; }
+const Distribution& BlockBase::interval(size_t histogram) const {
+  const bool known = histogram < histograms_.size() && histograms_[histogram];
+  return known ? histograms_[histogram]->interval : kNothing;
+}
 
-std::map<std::string, uint64_t> BlockBase::rawCodes() const {
-  std::map<std::string, uint64_t> counts;
+const Distribution& BlockBase::total(size_t histogram) const {
+  const bool known = histogram < histograms_.size() && histograms_[histogram];
+  return known ? histograms_[histogram]->total : kNothing;
+}
+
+bool BlockBase::isRecorded(size_t histogram) const {
+  for (size_t i = 0; i < shardCount(); ++i) {
+    const auto shard = view(i);
+    if (shard && shard->histograms[histogram].load(std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+const std::string& BlockBase::text(size_t index) const {
+  return isTextSet(index) ? *texts_[index] : kNoText;
+}
+
+void BlockBase::setText(size_t text, std::string value) {
+  texts_.resize(layout_.texts.size());
+  texts_[text] = std::move(value);
+}
+
+std::vector<BlockBase::Code> BlockBase::rawCodes() const {
+  std::vector<Code> codes;
+  if (!layout_.has_codes) return codes;
+  const auto count = [&codes](CodeName name, uint64_t value) {
+    for (Code& code : codes) {
+      if (code.name == name) {
+        code.value += value;
+        return;
+      }
+    }
+    codes.push_back({name, value});
+  };
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard || !shard->codes) continue;
-    shard->codes->forEach([&counts](uint16_t status, CodeVariant variant, uint64_t count) {
-      const std::string prefix =
-          std::string(kCodeVariantPrefixes[static_cast<int>(variant)]) + "upstream_rq_";
-      counts[prefix + std::to_string(status)] += count;
-      counts[prefix + std::to_string(status / 100) + "xx"] += count;
-      // Its plain form is an ordinary counter.
-      if (variant != CodeVariant::All) counts[prefix + "completed"] += count;
+    shard->codes->forEach([&](uint16_t status, CodeVariant variant, uint64_t value) {
+      count(status == 0 ? CodeName::unknown(variant) : CodeName::status(variant, status), value);
+      if (status > 0) count(CodeName::family(variant, status / 100), value);
+      const bool is_counter = variant == CodeVariant::All && layout_.has_completed;
+      if (!is_counter) count(CodeName::completed(variant), value);
     });
   }
-  return counts;
+  std::sort(codes.begin(), codes.end(),
+            [](const Code& a, const Code& b) { return a.name < b.name; });
+  return codes;
 }
 
 std::vector<BlockBase::Code> BlockBase::codes() const {
-  std::vector<Code> result;
-  for (const auto& [name, count] : rawCodes()) {
-    const auto before = code_baseline_.find(name);
-    result.push_back({name, count - (before == code_baseline_.end() ? 0 : before->second)});
+  std::vector<Code> codes = rawCodes();
+  auto code = codes.begin();
+  for (const Code& before : code_baseline_) {
+    while (code->name < before.name) ++code;
+    code->value -= before.value;
   }
-  return result;
+  return codes;
 }
 
-void BlockBase::flushHistograms() {
-  const size_t count = names(Kind::Histogram).size();
-  for (size_t i = 0; i < count; ++i) {
-    std::vector<uint64_t> counts;
-    for (size_t shard = 0; shard < shardCount(); ++shard) {
-      const auto shown = view(shard);
-      if (!shown) continue;
-      const HistogramCells* cells = shown->histograms[i].load(std::memory_order_acquire);
-      if (cells) cells->addTo(counts);
+void BlockBase::flushHistograms(BinCounts* scratch) {
+  for (size_t i = 0; i < layout_.histograms.size(); ++i) {
+    uint64_t recorded = 0;
+    for (size_t j = 0; j < shardCount(); ++j) {
+      const auto shard = view(j);
+      if (!shard) continue;
+      const HistogramCells* cells = shard->histograms[i].load(std::memory_order_acquire);
+      if (cells) recorded += cells->recorded();
     }
-    if (counts.empty()) continue;
-    if (histograms_.empty()) histograms_.resize(count);
-    if (!histograms_[i]) histograms_[i] = std::make_unique<Merged>();
-    Merged& merged = *histograms_[i];
-    merged.interval = Distribution(counts, merged.counts);
-    if (!merged.interval.empty()) merged.total = Distribution(counts, {});
-    merged.counts = std::move(counts);
+    if (recorded == 0) continue;
+    if (histograms_.empty()) histograms_.resize(layout_.histograms.size());
+    if (!histograms_[i]) histograms_[i] = std::make_unique<Flushed>();
+    Flushed& flushed = *histograms_[i];
+    if (recorded == flushed.recorded) {
+      flushed.interval = Distribution();
+      continue;
+    }
+    scratch->clear();
+    for (size_t j = 0; j < shardCount(); ++j) {
+      const auto shard = view(j);
+      if (!shard) continue;
+      const HistogramCells* cells = shard->histograms[i].load(std::memory_order_acquire);
+      if (cells) cells->addTo(scratch);
+    }
+    Distribution total(*scratch);
+    flushed.recorded = recorded;
+    flushed.interval = total.since(flushed.total);
+    flushed.total = std::move(total);
   }
 }
 
 void BlockBase::resetCounters() {
-  const size_t count = names(Kind::Counter).size();
+  const size_t count = layout_.counters.size();
   counter_baseline_.resize(count);
   for (size_t i = 0; i < count; ++i) counter_baseline_[i] = rawCounter(i);
   code_baseline_ = rawCodes();
+}
+
+void BlockBase::addOwn(size_t counter, uint64_t amount) {
+  if (amount > 0) {
+    addToOwnShard(counter, amount);
+    return;
+  }
+  touched_.resize(layout_.counters.size());
+  touched_[counter] = true;
 }
 
 }  // namespace fairlead::stats

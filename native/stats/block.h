@@ -3,17 +3,18 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "stats/distribution.h"
 #include "stats/shard.h"
 
 namespace fairlead::stats {
+
+using Label = std::pair<std::string, std::string>;
 
 // Where a scope's names live, and what Prometheus calls them.
 struct Scope {
@@ -21,71 +22,95 @@ struct Scope {
   std::string prefix;
   // "cluster.": the same without what became labels.
   std::string metric_prefix;
-  std::vector<std::pair<std::string, std::string>> labels;
+  // In the order in which they are shown: before the fixed ones, and after.
+  std::vector<Label> first_labels;
+  std::vector<Label> labels;
 };
 
-enum class Kind : uint8_t { Counter, Gauge, Histogram };
+// A sum over all shards.
+struct Reading {
+  uint64_t value;
+  // Anything was ever written, even nothing: a counter by 0, a gauge to 0.
+  bool used;
+};
 
-// The reader's side: the control thread's only, but for what shards publish.
+// The reader's side. The control thread's only, but for what shards publish.
 class BlockBase {
  public:
-  explicit BlockBase(Scope scope) : scope_(std::move(scope)) {}
+  BlockBase(const Layout& layout, Scope scope) : layout_(layout), scope_(std::move(scope)) {}
   virtual ~BlockBase() = default;
+  BlockBase(const BlockBase&) = delete;
+  BlockBase& operator=(const BlockBase&) = delete;
 
+  const Layout& layout() const { return layout_; }
   const Scope& scope() const { return scope_; }
-  virtual std::span<const StatName> names(Kind kind) const = 0;
 
-  // Sums over all shards. `used`: anything was ever written.
-  uint64_t counter(size_t index, bool* used = nullptr) const;
-  uint64_t gauge(size_t index, bool* used = nullptr) const;
-  // Null: nothing was recorded before the latest flush.
-  const Distribution* interval(size_t histogram) const;
-  const Distribution* total(size_t histogram) const;
-  bool isHistogramUsed(size_t histogram) const;
+  Reading counter(size_t index) const;
+  Reading gauge(size_t index) const;
+  // All of them, by index.
+  void readCounters(std::vector<Reading>* readings) const;
+  void readGauges(std::vector<Reading>* readings) const;
+  // What was recorded between the latest two flushes, and before the latest. Until the next flush.
+  const Distribution& interval(size_t histogram) const;
+  const Distribution& total(size_t histogram) const;
+  // Something was recorded, flushed or not.
+  bool isRecorded(size_t histogram) const;
+  // Empty until it is set.
+  const std::string& text(size_t index) const;
+  bool isTextSet(size_t index) const { return index < texts_.size() && texts_[index].has_value(); }
 
-  // Counts by status, each under its name ("external.upstream_rq_200"), sorted.
+  // Counts by status, sorted by name.
   struct Code {
-    std::string name;
+    CodeName name;
     uint64_t value;
   };
   std::vector<Code> codes() const;
 
-  void flushHistograms();
+  // `scratch` spares an allocation per histogram.
+  void flushHistograms(BinCounts* scratch);
   // Counters read 0 from here on.
   void resetCounters();
 
-  // The control thread's own shard.
-  virtual void addOwn(size_t counter, uint64_t amount) = 0;
+  // The control thread's own shard; texts have no other.
+  void addOwn(size_t counter, uint64_t amount);
   virtual void setOwn(size_t gauge, uint64_t value) = 0;
   virtual void recordOwn(size_t histogram, uint64_t value) = 0;
+  void setText(size_t text, std::string value);
 
  protected:
   virtual size_t shardCount() const = 0;
   virtual std::optional<ShardView> view(size_t shard) const = 0;
+  virtual void addToOwnShard(size_t counter, uint64_t amount) = 0;
 
  private:
-  struct Merged {
-    std::vector<uint64_t> counts;
+  struct Flushed {
+    uint64_t recorded = 0;
     Distribution interval;
     Distribution total;
   };
 
   uint64_t rawCounter(size_t index) const;
-  std::map<std::string, uint64_t> rawCodes() const;
+  std::vector<Code> rawCodes() const;
+  uint64_t baseline(size_t counter) const;
+  bool isTouched(size_t counter) const { return counter < touched_.size() && touched_[counter]; }
 
+  const Layout& layout_;
   const Scope scope_;
   std::vector<uint64_t> counter_baseline_;
-  std::map<std::string, uint64_t> code_baseline_;
-  std::vector<std::unique_ptr<Merged>> histograms_;
+  std::vector<Code> code_baseline_;
+  // Counters to which nothing was added, on purpose: they are used all the same.
+  std::vector<bool> touched_;
+  std::vector<std::optional<std::string>> texts_;
+  std::vector<std::unique_ptr<Flushed>> histograms_;
 };
 
-template <typename Layout>
+template <typename L>
 class Block final : public BlockBase {
  public:
   // `threads`: the control thread, all workers, the log flusher.
   Block(Scope scope, size_t threads)
-      : BlockBase(std::move(scope)),
-        shards_(std::make_unique<std::atomic<Shard<Layout>*>[]>(threads)),
+      : BlockBase(L::kLayout, std::move(scope)),
+        shards_(std::make_unique<std::atomic<Shard<L>*>[]>(threads)),
         threads_(threads) {}
   ~Block() override {
     for (size_t i = 0; i < threads_; ++i) delete shards_[i].load();
@@ -93,26 +118,14 @@ class Block final : public BlockBase {
 
   // The shard of a thread: 0 is the control thread, i + 1 worker i. Made when first asked for, by
   // that thread; lives as long as the block.
-  Shard<Layout>* shard(size_t thread) {
-    Shard<Layout>* shard = shards_[thread].load(std::memory_order_acquire);
+  Shard<L>* shard(size_t thread) {
+    Shard<L>* shard = shards_[thread].load(std::memory_order_acquire);
     if (shard) return shard;
-    shard = new Shard<Layout>;
+    shard = new Shard<L>;
     shards_[thread].store(shard, std::memory_order_release);
     return shard;
   }
 
-  std::span<const StatName> names(Kind kind) const override {
-    switch (kind) {
-      case Kind::Counter:
-        return Layout::kCounters;
-      case Kind::Gauge:
-        return Layout::kGauges;
-      case Kind::Histogram:
-        return Layout::kHistograms;
-    }
-    return {};
-  }
-  void addOwn(size_t counter, uint64_t amount) override { shard(0)->addAt(counter, amount); }
   void setOwn(size_t gauge, uint64_t value) override { shard(0)->setAt(gauge, value); }
   void recordOwn(size_t histogram, uint64_t value) override {
     shard(0)->recordAt(histogram, value);
@@ -121,11 +134,12 @@ class Block final : public BlockBase {
  private:
   size_t shardCount() const override { return threads_; }
   std::optional<ShardView> view(size_t index) const override {
-    const Shard<Layout>* shard = shards_[index].load(std::memory_order_acquire);
+    const Shard<L>* shard = shards_[index].load(std::memory_order_acquire);
     return shard ? std::optional(shard->view()) : std::nullopt;
   }
+  void addToOwnShard(size_t counter, uint64_t amount) override { shard(0)->addAt(counter, amount); }
 
-  const std::unique_ptr<std::atomic<Shard<Layout>*>[]> shards_;
+  const std::unique_ptr<std::atomic<Shard<L>*>[]> shards_;
   const size_t threads_;
 };
 

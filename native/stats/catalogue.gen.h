@@ -3,15 +3,10 @@
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+
+#include "stats/layout.h"
 
 namespace fairlead::stats {
-
-struct StatName {
-  std::string_view name;
-  // Not shown before its first value.
-  bool lazy;
-};
 
 struct Cluster {
   enum class Counter : uint16_t {
@@ -104,24 +99,24 @@ struct Cluster {
   enum class Gauge : uint16_t {
     CircuitBreakersDefaultCxOpen,
     CircuitBreakersDefaultCxPoolOpen,
-    CircuitBreakersDefaultRqOpen,
-    CircuitBreakersDefaultRqPendingOpen,
-    CircuitBreakersDefaultRqRetryOpen,
-    CircuitBreakersHighCxOpen,
-    CircuitBreakersHighCxPoolOpen,
-    CircuitBreakersHighRqOpen,
-    CircuitBreakersHighRqPendingOpen,
-    CircuitBreakersHighRqRetryOpen,
     CircuitBreakersDefaultRemainingCx,
     CircuitBreakersDefaultRemainingCxPools,
     CircuitBreakersDefaultRemainingPending,
     CircuitBreakersDefaultRemainingRetries,
     CircuitBreakersDefaultRemainingRq,
+    CircuitBreakersDefaultRqOpen,
+    CircuitBreakersDefaultRqPendingOpen,
+    CircuitBreakersDefaultRqRetryOpen,
+    CircuitBreakersHighCxOpen,
+    CircuitBreakersHighCxPoolOpen,
     CircuitBreakersHighRemainingCx,
     CircuitBreakersHighRemainingCxPools,
     CircuitBreakersHighRemainingPending,
     CircuitBreakersHighRemainingRetries,
     CircuitBreakersHighRemainingRq,
+    CircuitBreakersHighRqOpen,
+    CircuitBreakersHighRqPendingOpen,
+    CircuitBreakersHighRqRetryOpen,
     LbSubsetsActive,
     MaxHostWeight,
     MembershipDegraded,
@@ -138,147 +133,278 @@ struct Cluster {
     WarmingState,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
+    CanaryUpstreamRqTime,
+    ExternalUpstreamRqTime,
+    InternalUpstreamRqTime,
     UpstreamCxConnectMs,
     UpstreamCxLengthMs,
     UpstreamRqPerCx,
     UpstreamRqTime,
-    ExternalUpstreamRqTime,
-    InternalUpstreamRqTime,
-    CanaryUpstreamRqTime,
     kCount,
   };
   static constexpr std::array<StatName, 84> kCounters = {{
-      {"assignment_stale", false},
-      {"assignment_timeout_received", false},
-      {"assignment_use_cached", false},
-      {"bind_errors", false},
-      {"default.total_match_count", false},
-      {"http1.dropped_headers_with_underscores", true},
-      {"http1.metadata_not_supported_error", true},
-      {"http1.requests_rejected_with_underscores_in_headers", true},
-      {"http1.response_flood", true},
-      {"lb_healthy_panic", false},
-      {"lb_local_cluster_not_ok", false},
-      {"lb_recalculate_zone_structures", false},
-      {"lb_subsets_created", false},
-      {"lb_subsets_fallback", false},
-      {"lb_subsets_fallback_panic", false},
-      {"lb_subsets_removed", false},
-      {"lb_subsets_selected", false},
-      {"lb_zone_cluster_too_small", false},
-      {"lb_zone_no_capacity_left", false},
-      {"lb_zone_routing_all_directly", false},
-      {"lb_zone_routing_cross_zone", false},
-      {"lb_zone_routing_sampled", false},
-      {"membership_change", false},
-      {"original_dst_host_invalid", false},
-      {"retry_or_shadow_abandoned", false},
-      {"update_attempt", false},
-      {"update_empty", false},
-      {"update_failure", false},
-      {"update_no_rebuild", false},
-      {"update_success", false},
-      {"upstream_cx_close_notify", false},
-      {"upstream_cx_connect_attempts_exceeded", false},
-      {"upstream_cx_connect_fail", false},
-      {"upstream_cx_connect_timeout", false},
-      {"upstream_cx_connect_with_0_rtt", false},
-      {"upstream_cx_destroy", false},
-      {"upstream_cx_destroy_local", false},
-      {"upstream_cx_destroy_local_with_active_rq", false},
-      {"upstream_cx_destroy_remote", false},
-      {"upstream_cx_destroy_remote_with_active_rq", false},
-      {"upstream_cx_destroy_with_active_rq", false},
-      {"upstream_cx_http1_total", false},
-      {"upstream_cx_http2_total", false},
-      {"upstream_cx_http3_total", false},
-      {"upstream_cx_idle_timeout", false},
-      {"upstream_cx_max_duration_reached", false},
-      {"upstream_cx_max_requests", false},
-      {"upstream_cx_none_healthy", false},
-      {"upstream_cx_overflow", false},
-      {"upstream_cx_pool_overflow", false},
-      {"upstream_cx_preconnect_skipped", false},
-      {"upstream_cx_protocol_error", false},
-      {"upstream_cx_rx_bytes_total", false},
-      {"upstream_cx_total", false},
-      {"upstream_cx_tx_bytes_total", false},
-      {"upstream_flow_control_backed_up_total", false},
-      {"upstream_flow_control_drained_total", false},
-      {"upstream_flow_control_paused_reading_total", false},
-      {"upstream_flow_control_resumed_reading_total", false},
-      {"upstream_http3_broken", false},
-      {"upstream_internal_redirect_failed_total", false},
-      {"upstream_internal_redirect_succeeded_total", false},
-      {"upstream_rq_0rtt", false},
-      {"upstream_rq_active_overflow", false},
-      {"upstream_rq_cancelled", false},
-      {"upstream_rq_completed", false},
-      {"upstream_rq_maintenance_mode", false},
-      {"upstream_rq_max_duration_reached", false},
-      {"upstream_rq_pending_failure_eject", false},
-      {"upstream_rq_pending_overflow", false},
-      {"upstream_rq_pending_total", false},
-      {"upstream_rq_per_try_idle_timeout", false},
-      {"upstream_rq_per_try_timeout", false},
-      {"upstream_rq_retry", false},
-      {"upstream_rq_retry_backoff_exponential", false},
-      {"upstream_rq_retry_backoff_ratelimited", false},
-      {"upstream_rq_retry_limit_exceeded", false},
-      {"upstream_rq_retry_overflow", false},
-      {"upstream_rq_retry_success", false},
-      {"upstream_rq_rx_reset", false},
-      {"upstream_rq_rx_reset_no_error", false},
-      {"upstream_rq_timeout", false},
-      {"upstream_rq_total", false},
-      {"upstream_rq_tx_reset", false},
+      {"assignment_stale", Shown::Always, 0},
+      {"assignment_timeout_received", Shown::Always, 0},
+      {"assignment_use_cached", Shown::Always, 0},
+      {"bind_errors", Shown::Always, 0},
+      {"default.total_match_count", Shown::Always, 0},
+      {"http1.dropped_headers_with_underscores", Shown::With,
+       static_cast<int>(Counter::UpstreamCxHttp1Total)},
+      {"http1.metadata_not_supported_error", Shown::With,
+       static_cast<int>(Counter::UpstreamCxHttp1Total)},
+      {"http1.requests_rejected_with_underscores_in_headers", Shown::With,
+       static_cast<int>(Counter::UpstreamCxHttp1Total)},
+      {"http1.response_flood", Shown::With,
+       static_cast<int>(Counter::UpstreamCxHttp1Total)},
+      {"lb_healthy_panic", Shown::Always, 0},
+      {"lb_local_cluster_not_ok", Shown::Always, 0},
+      {"lb_recalculate_zone_structures", Shown::Always, 0},
+      {"lb_subsets_created", Shown::Always, 0},
+      {"lb_subsets_fallback", Shown::Always, 0},
+      {"lb_subsets_fallback_panic", Shown::Always, 0},
+      {"lb_subsets_removed", Shown::Always, 0},
+      {"lb_subsets_selected", Shown::Always, 0},
+      {"lb_zone_cluster_too_small", Shown::Always, 0},
+      {"lb_zone_no_capacity_left", Shown::Always, 0},
+      {"lb_zone_routing_all_directly", Shown::Always, 0},
+      {"lb_zone_routing_cross_zone", Shown::Always, 0},
+      {"lb_zone_routing_sampled", Shown::Always, 0},
+      {"membership_change", Shown::Always, 0},
+      {"original_dst_host_invalid", Shown::Always, 0},
+      {"retry_or_shadow_abandoned", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_empty", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_no_rebuild", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+      {"upstream_cx_close_notify", Shown::Always, 0},
+      {"upstream_cx_connect_attempts_exceeded", Shown::Always, 0},
+      {"upstream_cx_connect_fail", Shown::Always, 0},
+      {"upstream_cx_connect_timeout", Shown::Always, 0},
+      {"upstream_cx_connect_with_0_rtt", Shown::Always, 0},
+      {"upstream_cx_destroy", Shown::Always, 0},
+      {"upstream_cx_destroy_local", Shown::Always, 0},
+      {"upstream_cx_destroy_local_with_active_rq", Shown::Always, 0},
+      {"upstream_cx_destroy_remote", Shown::Always, 0},
+      {"upstream_cx_destroy_remote_with_active_rq", Shown::Always, 0},
+      {"upstream_cx_destroy_with_active_rq", Shown::Always, 0},
+      {"upstream_cx_http1_total", Shown::Always, 0},
+      {"upstream_cx_http2_total", Shown::Always, 0},
+      {"upstream_cx_http3_total", Shown::Always, 0},
+      {"upstream_cx_idle_timeout", Shown::Always, 0},
+      {"upstream_cx_max_duration_reached", Shown::Always, 0},
+      {"upstream_cx_max_requests", Shown::Always, 0},
+      {"upstream_cx_none_healthy", Shown::Always, 0},
+      {"upstream_cx_overflow", Shown::Always, 0},
+      {"upstream_cx_pool_overflow", Shown::Always, 0},
+      {"upstream_cx_preconnect_skipped", Shown::Always, 0},
+      {"upstream_cx_protocol_error", Shown::Always, 0},
+      {"upstream_cx_rx_bytes_total", Shown::Always, 0},
+      {"upstream_cx_total", Shown::Always, 0},
+      {"upstream_cx_tx_bytes_total", Shown::Always, 0},
+      {"upstream_flow_control_backed_up_total", Shown::Always, 0},
+      {"upstream_flow_control_drained_total", Shown::Always, 0},
+      {"upstream_flow_control_paused_reading_total", Shown::Always, 0},
+      {"upstream_flow_control_resumed_reading_total", Shown::Always, 0},
+      {"upstream_http3_broken", Shown::Always, 0},
+      {"upstream_internal_redirect_failed_total", Shown::Always, 0},
+      {"upstream_internal_redirect_succeeded_total", Shown::Always, 0},
+      {"upstream_rq_0rtt", Shown::Always, 0},
+      {"upstream_rq_active_overflow", Shown::Always, 0},
+      {"upstream_rq_cancelled", Shown::Always, 0},
+      {"upstream_rq_completed", Shown::Always, 0},
+      {"upstream_rq_maintenance_mode", Shown::Always, 0},
+      {"upstream_rq_max_duration_reached", Shown::Always, 0},
+      {"upstream_rq_pending_failure_eject", Shown::Always, 0},
+      {"upstream_rq_pending_overflow", Shown::Always, 0},
+      {"upstream_rq_pending_total", Shown::Always, 0},
+      {"upstream_rq_per_try_idle_timeout", Shown::Always, 0},
+      {"upstream_rq_per_try_timeout", Shown::Always, 0},
+      {"upstream_rq_retry", Shown::Always, 0},
+      {"upstream_rq_retry_backoff_exponential", Shown::Always, 0},
+      {"upstream_rq_retry_backoff_ratelimited", Shown::Always, 0},
+      {"upstream_rq_retry_limit_exceeded", Shown::Always, 0},
+      {"upstream_rq_retry_overflow", Shown::Always, 0},
+      {"upstream_rq_retry_success", Shown::Always, 0},
+      {"upstream_rq_rx_reset", Shown::Always, 0},
+      {"upstream_rq_rx_reset_no_error", Shown::Always, 0},
+      {"upstream_rq_timeout", Shown::Always, 0},
+      {"upstream_rq_total", Shown::Always, 0},
+      {"upstream_rq_tx_reset", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 34> kGauges = {{
-      {"circuit_breakers.default.cx_open", false},
-      {"circuit_breakers.default.cx_pool_open", false},
-      {"circuit_breakers.default.rq_open", false},
-      {"circuit_breakers.default.rq_pending_open", false},
-      {"circuit_breakers.default.rq_retry_open", false},
-      {"circuit_breakers.high.cx_open", false},
-      {"circuit_breakers.high.cx_pool_open", false},
-      {"circuit_breakers.high.rq_open", false},
-      {"circuit_breakers.high.rq_pending_open", false},
-      {"circuit_breakers.high.rq_retry_open", false},
-      {"circuit_breakers.default.remaining_cx", true},
-      {"circuit_breakers.default.remaining_cx_pools", true},
-      {"circuit_breakers.default.remaining_pending", true},
-      {"circuit_breakers.default.remaining_retries", true},
-      {"circuit_breakers.default.remaining_rq", true},
-      {"circuit_breakers.high.remaining_cx", true},
-      {"circuit_breakers.high.remaining_cx_pools", true},
-      {"circuit_breakers.high.remaining_pending", true},
-      {"circuit_breakers.high.remaining_retries", true},
-      {"circuit_breakers.high.remaining_rq", true},
-      {"lb_subsets_active", false},
-      {"max_host_weight", false},
-      {"membership_degraded", false},
-      {"membership_excluded", false},
-      {"membership_healthy", false},
-      {"membership_total", false},
-      {"upstream_cx_active", false},
-      {"upstream_cx_rx_bytes_buffered", false},
-      {"upstream_cx_tx_bytes_buffered", false},
-      {"upstream_queue_overloaded", false},
-      {"upstream_rq_active", false},
-      {"upstream_rq_pending_active", false},
-      {"version", false},
-      {"warming_state", false},
+      {"circuit_breakers.default.cx_open", Shown::Always, 0},
+      {"circuit_breakers.default.cx_pool_open", Shown::Always, 0},
+      {"circuit_breakers.default.remaining_cx", Shown::OnceUsed, 0},
+      {"circuit_breakers.default.remaining_cx_pools", Shown::OnceUsed, 0},
+      {"circuit_breakers.default.remaining_pending", Shown::OnceUsed, 0},
+      {"circuit_breakers.default.remaining_retries", Shown::OnceUsed, 0},
+      {"circuit_breakers.default.remaining_rq", Shown::OnceUsed, 0},
+      {"circuit_breakers.default.rq_open", Shown::Always, 0},
+      {"circuit_breakers.default.rq_pending_open", Shown::Always, 0},
+      {"circuit_breakers.default.rq_retry_open", Shown::Always, 0},
+      {"circuit_breakers.high.cx_open", Shown::Always, 0},
+      {"circuit_breakers.high.cx_pool_open", Shown::Always, 0},
+      {"circuit_breakers.high.remaining_cx", Shown::OnceUsed, 0},
+      {"circuit_breakers.high.remaining_cx_pools", Shown::OnceUsed, 0},
+      {"circuit_breakers.high.remaining_pending", Shown::OnceUsed, 0},
+      {"circuit_breakers.high.remaining_retries", Shown::OnceUsed, 0},
+      {"circuit_breakers.high.remaining_rq", Shown::OnceUsed, 0},
+      {"circuit_breakers.high.rq_open", Shown::Always, 0},
+      {"circuit_breakers.high.rq_pending_open", Shown::Always, 0},
+      {"circuit_breakers.high.rq_retry_open", Shown::Always, 0},
+      {"lb_subsets_active", Shown::Always, 0},
+      {"max_host_weight", Shown::Always, 0},
+      {"membership_degraded", Shown::Always, 0},
+      {"membership_excluded", Shown::Always, 0},
+      {"membership_healthy", Shown::Always, 0},
+      {"membership_total", Shown::Always, 0},
+      {"upstream_cx_active", Shown::Always, 0},
+      {"upstream_cx_rx_bytes_buffered", Shown::Always, 0},
+      {"upstream_cx_tx_bytes_buffered", Shown::Always, 0},
+      {"upstream_queue_overloaded", Shown::Always, 0},
+      {"upstream_rq_active", Shown::Always, 0},
+      {"upstream_rq_pending_active", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+      {"warming_state", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 7> kHistograms = {{
-      {"upstream_cx_connect_ms", false},
-      {"upstream_cx_length_ms", false},
-      {"upstream_rq_per_cx", false},
-      {"upstream_rq_time", true},
-      {"external.upstream_rq_time", true},
-      {"internal.upstream_rq_time", true},
-      {"canary.upstream_rq_time", true},
+      {"canary.upstream_rq_time", Shown::OnceUsed, 0},
+      {"external.upstream_rq_time", Shown::OnceUsed, 0},
+      {"internal.upstream_rq_time", Shown::OnceUsed, 0},
+      {"upstream_cx_connect_ms", Shown::Always, 0},
+      {"upstream_cx_length_ms", Shown::Always, 0},
+      {"upstream_rq_per_cx", Shown::Always, 0},
+      {"upstream_rq_time", Shown::OnceUsed, 0},
   }};
+  static constexpr std::array<StatRef, 118> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Gauge, 4},
+      {Kind::Gauge, 5},
+      {Kind::Gauge, 6},
+      {Kind::Gauge, 7},
+      {Kind::Gauge, 8},
+      {Kind::Gauge, 9},
+      {Kind::Gauge, 10},
+      {Kind::Gauge, 11},
+      {Kind::Gauge, 12},
+      {Kind::Gauge, 13},
+      {Kind::Gauge, 14},
+      {Kind::Gauge, 15},
+      {Kind::Gauge, 16},
+      {Kind::Gauge, 17},
+      {Kind::Gauge, 18},
+      {Kind::Gauge, 19},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Gauge, 20},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+      {Kind::Counter, 19},
+      {Kind::Counter, 20},
+      {Kind::Counter, 21},
+      {Kind::Gauge, 21},
+      {Kind::Counter, 22},
+      {Kind::Gauge, 22},
+      {Kind::Gauge, 23},
+      {Kind::Gauge, 24},
+      {Kind::Gauge, 25},
+      {Kind::Counter, 23},
+      {Kind::Counter, 24},
+      {Kind::Counter, 25},
+      {Kind::Counter, 26},
+      {Kind::Counter, 27},
+      {Kind::Counter, 28},
+      {Kind::Counter, 29},
+      {Kind::Gauge, 26},
+      {Kind::Counter, 30},
+      {Kind::Counter, 31},
+      {Kind::Counter, 32},
+      {Kind::Counter, 33},
+      {Kind::Counter, 34},
+      {Kind::Counter, 35},
+      {Kind::Counter, 36},
+      {Kind::Counter, 37},
+      {Kind::Counter, 38},
+      {Kind::Counter, 39},
+      {Kind::Counter, 40},
+      {Kind::Counter, 41},
+      {Kind::Counter, 42},
+      {Kind::Counter, 43},
+      {Kind::Counter, 44},
+      {Kind::Counter, 45},
+      {Kind::Counter, 46},
+      {Kind::Counter, 47},
+      {Kind::Counter, 48},
+      {Kind::Counter, 49},
+      {Kind::Counter, 50},
+      {Kind::Counter, 51},
+      {Kind::Gauge, 27},
+      {Kind::Counter, 52},
+      {Kind::Counter, 53},
+      {Kind::Gauge, 28},
+      {Kind::Counter, 54},
+      {Kind::Counter, 55},
+      {Kind::Counter, 56},
+      {Kind::Counter, 57},
+      {Kind::Counter, 58},
+      {Kind::Counter, 59},
+      {Kind::Counter, 60},
+      {Kind::Counter, 61},
+      {Kind::Gauge, 29},
+      {Kind::Counter, 62},
+      {Kind::Gauge, 30},
+      {Kind::Counter, 63},
+      {Kind::Counter, 64},
+      {Kind::Counter, 65},
+      {Kind::Counter, 66},
+      {Kind::Counter, 67},
+      {Kind::Gauge, 31},
+      {Kind::Counter, 68},
+      {Kind::Counter, 69},
+      {Kind::Counter, 70},
+      {Kind::Counter, 71},
+      {Kind::Counter, 72},
+      {Kind::Counter, 73},
+      {Kind::Counter, 74},
+      {Kind::Counter, 75},
+      {Kind::Counter, 76},
+      {Kind::Counter, 77},
+      {Kind::Counter, 78},
+      {Kind::Counter, 79},
+      {Kind::Counter, 80},
+      {Kind::Counter, 81},
+      {Kind::Counter, 82},
+      {Kind::Counter, 83},
+      {Kind::Gauge, 32},
+      {Kind::Gauge, 33},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, true, true};
 };
 
 struct ClusterManager {
@@ -297,24 +423,42 @@ struct ClusterManager {
     WarmingClusters,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 7> kCounters = {{
-      {"cluster_added", false},
-      {"cluster_modified", false},
-      {"cluster_removed", false},
-      {"cluster_updated", false},
-      {"cluster_updated_via_merge", false},
-      {"update_merge_cancelled", false},
-      {"update_out_of_merge_window", false},
+      {"cluster_added", Shown::Always, 0},
+      {"cluster_modified", Shown::Always, 0},
+      {"cluster_removed", Shown::Always, 0},
+      {"cluster_updated", Shown::Always, 0},
+      {"cluster_updated_via_merge", Shown::Always, 0},
+      {"update_merge_cancelled", Shown::Always, 0},
+      {"update_out_of_merge_window", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 2> kGauges = {{
-      {"active_clusters", false},
-      {"warming_clusters", false},
+      {"active_clusters", Shown::Always, 0},
+      {"warming_clusters", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 9> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct OverloadAction {
@@ -325,16 +469,26 @@ struct OverloadAction {
   enum class Gauge : uint16_t {
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 1> kCounters = {{
-      {"overload_actions.reset_high_memory_stream.count", false},
+      {"overload_actions.reset_high_memory_stream.count", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Filesystem {
@@ -350,21 +504,36 @@ struct Filesystem {
     WriteTotalBuffered,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 5> kCounters = {{
-      {"flushed_by_timer", false},
-      {"reopen_failed", false},
-      {"write_buffered", false},
-      {"write_completed", false},
-      {"write_failed", false},
+      {"flushed_by_timer", Shown::Always, 0},
+      {"reopen_failed", Shown::Always, 0},
+      {"write_buffered", Shown::Always, 0},
+      {"write_completed", Shown::Always, 0},
+      {"write_failed", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 1> kGauges = {{
-      {"write_total_buffered", false},
+      {"write_total_buffered", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Gauge, 0},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct HttpAdmin {
@@ -433,78 +602,146 @@ struct HttpAdmin {
     DownstreamRqActive,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     DownstreamCxLengthMs,
     DownstreamRqTime,
     kCount,
   };
   static constexpr std::array<StatName, 49> kCounters = {{
-      {"downstream_cx_delayed_close_timeout", false},
-      {"downstream_cx_destroy", false},
-      {"downstream_cx_destroy_active_rq", false},
-      {"downstream_cx_destroy_local", false},
-      {"downstream_cx_destroy_local_active_rq", false},
-      {"downstream_cx_destroy_remote", false},
-      {"downstream_cx_destroy_remote_active_rq", false},
-      {"downstream_cx_drain_close", false},
-      {"downstream_cx_http1_total", false},
-      {"downstream_cx_http2_total", false},
-      {"downstream_cx_http3_total", false},
-      {"downstream_cx_idle_timeout", false},
-      {"downstream_cx_max_duration_reached", false},
-      {"downstream_cx_max_requests_reached", false},
-      {"downstream_cx_overload_disable_keepalive", false},
-      {"downstream_cx_protocol_error", false},
-      {"downstream_cx_rx_bytes_total", false},
-      {"downstream_cx_ssl_total", false},
-      {"downstream_cx_total", false},
-      {"downstream_cx_tx_bytes_total", false},
-      {"downstream_cx_upgrades_total", false},
-      {"downstream_flow_control_paused_reading_total", false},
-      {"downstream_flow_control_resumed_reading_total", false},
-      {"downstream_rq_1xx", false},
-      {"downstream_rq_2xx", false},
-      {"downstream_rq_3xx", false},
-      {"downstream_rq_4xx", false},
-      {"downstream_rq_5xx", false},
-      {"downstream_rq_completed", false},
-      {"downstream_rq_failed_path_normalization", false},
-      {"downstream_rq_header_timeout", false},
-      {"downstream_rq_http1_total", false},
-      {"downstream_rq_http2_total", false},
-      {"downstream_rq_http3_total", false},
-      {"downstream_rq_idle_timeout", false},
-      {"downstream_rq_max_duration_reached", false},
-      {"downstream_rq_non_relative_path", false},
-      {"downstream_rq_overload_close", false},
-      {"downstream_rq_redirected_with_normalized_path", false},
-      {"downstream_rq_rejected_via_ip_detection", false},
-      {"downstream_rq_response_before_rq_complete", false},
-      {"downstream_rq_rx_reset", false},
-      {"downstream_rq_timeout", false},
-      {"downstream_rq_too_large", false},
-      {"downstream_rq_too_many_premature_resets", false},
-      {"downstream_rq_total", false},
-      {"downstream_rq_tx_reset", false},
-      {"downstream_rq_ws_on_non_ws_route", false},
-      {"rs_too_large", false},
+      {"downstream_cx_delayed_close_timeout", Shown::Always, 0},
+      {"downstream_cx_destroy", Shown::Always, 0},
+      {"downstream_cx_destroy_active_rq", Shown::Always, 0},
+      {"downstream_cx_destroy_local", Shown::Always, 0},
+      {"downstream_cx_destroy_local_active_rq", Shown::Always, 0},
+      {"downstream_cx_destroy_remote", Shown::Always, 0},
+      {"downstream_cx_destroy_remote_active_rq", Shown::Always, 0},
+      {"downstream_cx_drain_close", Shown::Always, 0},
+      {"downstream_cx_http1_total", Shown::Always, 0},
+      {"downstream_cx_http2_total", Shown::Always, 0},
+      {"downstream_cx_http3_total", Shown::Always, 0},
+      {"downstream_cx_idle_timeout", Shown::Always, 0},
+      {"downstream_cx_max_duration_reached", Shown::Always, 0},
+      {"downstream_cx_max_requests_reached", Shown::Always, 0},
+      {"downstream_cx_overload_disable_keepalive", Shown::Always, 0},
+      {"downstream_cx_protocol_error", Shown::Always, 0},
+      {"downstream_cx_rx_bytes_total", Shown::Always, 0},
+      {"downstream_cx_ssl_total", Shown::Always, 0},
+      {"downstream_cx_total", Shown::Always, 0},
+      {"downstream_cx_tx_bytes_total", Shown::Always, 0},
+      {"downstream_cx_upgrades_total", Shown::Always, 0},
+      {"downstream_flow_control_paused_reading_total", Shown::Always, 0},
+      {"downstream_flow_control_resumed_reading_total", Shown::Always, 0},
+      {"downstream_rq_1xx", Shown::Always, 0},
+      {"downstream_rq_2xx", Shown::Always, 0},
+      {"downstream_rq_3xx", Shown::Always, 0},
+      {"downstream_rq_4xx", Shown::Always, 0},
+      {"downstream_rq_5xx", Shown::Always, 0},
+      {"downstream_rq_completed", Shown::Always, 0},
+      {"downstream_rq_failed_path_normalization", Shown::Always, 0},
+      {"downstream_rq_header_timeout", Shown::Always, 0},
+      {"downstream_rq_http1_total", Shown::Always, 0},
+      {"downstream_rq_http2_total", Shown::Always, 0},
+      {"downstream_rq_http3_total", Shown::Always, 0},
+      {"downstream_rq_idle_timeout", Shown::Always, 0},
+      {"downstream_rq_max_duration_reached", Shown::Always, 0},
+      {"downstream_rq_non_relative_path", Shown::Always, 0},
+      {"downstream_rq_overload_close", Shown::Always, 0},
+      {"downstream_rq_redirected_with_normalized_path", Shown::Always, 0},
+      {"downstream_rq_rejected_via_ip_detection", Shown::Always, 0},
+      {"downstream_rq_response_before_rq_complete", Shown::Always, 0},
+      {"downstream_rq_rx_reset", Shown::Always, 0},
+      {"downstream_rq_timeout", Shown::Always, 0},
+      {"downstream_rq_too_large", Shown::Always, 0},
+      {"downstream_rq_too_many_premature_resets", Shown::Always, 0},
+      {"downstream_rq_total", Shown::Always, 0},
+      {"downstream_rq_tx_reset", Shown::Always, 0},
+      {"downstream_rq_ws_on_non_ws_route", Shown::Always, 0},
+      {"rs_too_large", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 10> kGauges = {{
-      {"downstream_cx_active", false},
-      {"downstream_cx_http1_active", false},
-      {"downstream_cx_http1_soft_drain", false},
-      {"downstream_cx_http2_active", false},
-      {"downstream_cx_http3_active", false},
-      {"downstream_cx_rx_bytes_buffered", false},
-      {"downstream_cx_ssl_active", false},
-      {"downstream_cx_tx_bytes_buffered", false},
-      {"downstream_cx_upgrades_active", false},
-      {"downstream_rq_active", false},
+      {"downstream_cx_active", Shown::Always, 0},
+      {"downstream_cx_http1_active", Shown::Always, 0},
+      {"downstream_cx_http1_soft_drain", Shown::Always, 0},
+      {"downstream_cx_http2_active", Shown::Always, 0},
+      {"downstream_cx_http3_active", Shown::Always, 0},
+      {"downstream_cx_rx_bytes_buffered", Shown::Always, 0},
+      {"downstream_cx_ssl_active", Shown::Always, 0},
+      {"downstream_cx_tx_bytes_buffered", Shown::Always, 0},
+      {"downstream_cx_upgrades_active", Shown::Always, 0},
+      {"downstream_rq_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 2> kHistograms = {{
-      {"downstream_cx_length_ms", false},
-      {"downstream_rq_time", false},
+      {"downstream_cx_length_ms", Shown::Always, 0},
+      {"downstream_rq_time", Shown::Always, 0},
   }};
+  static constexpr std::array<StatRef, 59> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 8},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 9},
+      {Kind::Gauge, 4},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Gauge, 5},
+      {Kind::Counter, 16},
+      {Kind::Gauge, 6},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+      {Kind::Gauge, 7},
+      {Kind::Counter, 19},
+      {Kind::Gauge, 8},
+      {Kind::Counter, 20},
+      {Kind::Counter, 21},
+      {Kind::Counter, 22},
+      {Kind::Counter, 23},
+      {Kind::Counter, 24},
+      {Kind::Counter, 25},
+      {Kind::Counter, 26},
+      {Kind::Counter, 27},
+      {Kind::Gauge, 9},
+      {Kind::Counter, 28},
+      {Kind::Counter, 29},
+      {Kind::Counter, 30},
+      {Kind::Counter, 31},
+      {Kind::Counter, 32},
+      {Kind::Counter, 33},
+      {Kind::Counter, 34},
+      {Kind::Counter, 35},
+      {Kind::Counter, 36},
+      {Kind::Counter, 37},
+      {Kind::Counter, 38},
+      {Kind::Counter, 39},
+      {Kind::Counter, 40},
+      {Kind::Counter, 41},
+      {Kind::Counter, 42},
+      {Kind::Counter, 43},
+      {Kind::Counter, 44},
+      {Kind::Counter, 45},
+      {Kind::Counter, 46},
+      {Kind::Counter, 47},
+      {Kind::Counter, 48},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct AsyncClient {
@@ -526,27 +763,48 @@ struct AsyncClient {
   enum class Gauge : uint16_t {
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 12> kCounters = {{
-      {"no_cluster", false},
-      {"no_route", false},
-      {"passthrough_internal_redirect_bad_location", false},
-      {"passthrough_internal_redirect_no_route", false},
-      {"passthrough_internal_redirect_predicate", false},
-      {"passthrough_internal_redirect_too_many_redirects", false},
-      {"passthrough_internal_redirect_unsafe_scheme", false},
-      {"rq_direct_response", false},
-      {"rq_overload_local_reply", false},
-      {"rq_redirect", false},
-      {"rq_reset_after_downstream_response_started", false},
-      {"rq_total", false},
+      {"no_cluster", Shown::Always, 0},
+      {"no_route", Shown::Always, 0},
+      {"passthrough_internal_redirect_bad_location", Shown::Always, 0},
+      {"passthrough_internal_redirect_no_route", Shown::Always, 0},
+      {"passthrough_internal_redirect_predicate", Shown::Always, 0},
+      {"passthrough_internal_redirect_too_many_redirects", Shown::Always, 0},
+      {"passthrough_internal_redirect_unsafe_scheme", Shown::Always, 0},
+      {"rq_direct_response", Shown::Always, 0},
+      {"rq_overload_local_reply", Shown::Always, 0},
+      {"rq_redirect", Shown::Always, 0},
+      {"rq_reset_after_downstream_response_started", Shown::Always, 0},
+      {"rq_total", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 12> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Http {
@@ -632,95 +890,180 @@ struct Http {
     DownstreamRqActive,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     DownstreamCxLengthMs,
     DownstreamRqTime,
     kCount,
   };
   static constexpr std::array<StatName, 66> kCounters = {{
-      {"downstream_cx_delayed_close_timeout", false},
-      {"downstream_cx_destroy", false},
-      {"downstream_cx_destroy_active_rq", false},
-      {"downstream_cx_destroy_local", false},
-      {"downstream_cx_destroy_local_active_rq", false},
-      {"downstream_cx_destroy_remote", false},
-      {"downstream_cx_destroy_remote_active_rq", false},
-      {"downstream_cx_drain_close", false},
-      {"downstream_cx_http1_total", false},
-      {"downstream_cx_http2_total", false},
-      {"downstream_cx_http3_total", false},
-      {"downstream_cx_idle_timeout", false},
-      {"downstream_cx_max_duration_reached", false},
-      {"downstream_cx_max_requests_reached", false},
-      {"downstream_cx_overload_disable_keepalive", false},
-      {"downstream_cx_protocol_error", false},
-      {"downstream_cx_rx_bytes_total", false},
-      {"downstream_cx_ssl_total", false},
-      {"downstream_cx_total", false},
-      {"downstream_cx_tx_bytes_total", false},
-      {"downstream_cx_upgrades_total", false},
-      {"downstream_flow_control_paused_reading_total", false},
-      {"downstream_flow_control_resumed_reading_total", false},
-      {"downstream_rq_1xx", false},
-      {"downstream_rq_2xx", false},
-      {"downstream_rq_3xx", false},
-      {"downstream_rq_4xx", false},
-      {"downstream_rq_5xx", false},
-      {"downstream_rq_completed", false},
-      {"downstream_rq_failed_path_normalization", false},
-      {"downstream_rq_header_timeout", false},
-      {"downstream_rq_http1_total", false},
-      {"downstream_rq_http2_total", false},
-      {"downstream_rq_http3_total", false},
-      {"downstream_rq_idle_timeout", false},
-      {"downstream_rq_max_duration_reached", false},
-      {"downstream_rq_non_relative_path", false},
-      {"downstream_rq_overload_close", false},
-      {"downstream_rq_redirected_with_normalized_path", false},
-      {"downstream_rq_rejected_via_ip_detection", false},
-      {"downstream_rq_response_before_rq_complete", false},
-      {"downstream_rq_rx_reset", false},
-      {"downstream_rq_timeout", false},
-      {"downstream_rq_too_large", false},
-      {"downstream_rq_too_many_premature_resets", false},
-      {"downstream_rq_total", false},
-      {"downstream_rq_tx_reset", false},
-      {"downstream_rq_ws_on_non_ws_route", false},
-      {"no_cluster", false},
-      {"no_route", false},
-      {"passthrough_internal_redirect_bad_location", false},
-      {"passthrough_internal_redirect_no_route", false},
-      {"passthrough_internal_redirect_predicate", false},
-      {"passthrough_internal_redirect_too_many_redirects", false},
-      {"passthrough_internal_redirect_unsafe_scheme", false},
-      {"rq_direct_response", false},
-      {"rq_overload_local_reply", false},
-      {"rq_redirect", false},
-      {"rq_reset_after_downstream_response_started", false},
-      {"rq_total", false},
-      {"rs_too_large", false},
-      {"tracing.client_enabled", false},
-      {"tracing.health_check", false},
-      {"tracing.not_traceable", false},
-      {"tracing.random_sampling", false},
-      {"tracing.service_forced", false},
+      {"downstream_cx_delayed_close_timeout", Shown::Always, 0},
+      {"downstream_cx_destroy", Shown::Always, 0},
+      {"downstream_cx_destroy_active_rq", Shown::Always, 0},
+      {"downstream_cx_destroy_local", Shown::Always, 0},
+      {"downstream_cx_destroy_local_active_rq", Shown::Always, 0},
+      {"downstream_cx_destroy_remote", Shown::Always, 0},
+      {"downstream_cx_destroy_remote_active_rq", Shown::Always, 0},
+      {"downstream_cx_drain_close", Shown::Always, 0},
+      {"downstream_cx_http1_total", Shown::Always, 0},
+      {"downstream_cx_http2_total", Shown::Always, 0},
+      {"downstream_cx_http3_total", Shown::Always, 0},
+      {"downstream_cx_idle_timeout", Shown::Always, 0},
+      {"downstream_cx_max_duration_reached", Shown::Always, 0},
+      {"downstream_cx_max_requests_reached", Shown::Always, 0},
+      {"downstream_cx_overload_disable_keepalive", Shown::Always, 0},
+      {"downstream_cx_protocol_error", Shown::Always, 0},
+      {"downstream_cx_rx_bytes_total", Shown::Always, 0},
+      {"downstream_cx_ssl_total", Shown::Always, 0},
+      {"downstream_cx_total", Shown::Always, 0},
+      {"downstream_cx_tx_bytes_total", Shown::Always, 0},
+      {"downstream_cx_upgrades_total", Shown::Always, 0},
+      {"downstream_flow_control_paused_reading_total", Shown::Always, 0},
+      {"downstream_flow_control_resumed_reading_total", Shown::Always, 0},
+      {"downstream_rq_1xx", Shown::Always, 0},
+      {"downstream_rq_2xx", Shown::Always, 0},
+      {"downstream_rq_3xx", Shown::Always, 0},
+      {"downstream_rq_4xx", Shown::Always, 0},
+      {"downstream_rq_5xx", Shown::Always, 0},
+      {"downstream_rq_completed", Shown::Always, 0},
+      {"downstream_rq_failed_path_normalization", Shown::Always, 0},
+      {"downstream_rq_header_timeout", Shown::Always, 0},
+      {"downstream_rq_http1_total", Shown::Always, 0},
+      {"downstream_rq_http2_total", Shown::Always, 0},
+      {"downstream_rq_http3_total", Shown::Always, 0},
+      {"downstream_rq_idle_timeout", Shown::Always, 0},
+      {"downstream_rq_max_duration_reached", Shown::Always, 0},
+      {"downstream_rq_non_relative_path", Shown::Always, 0},
+      {"downstream_rq_overload_close", Shown::Always, 0},
+      {"downstream_rq_redirected_with_normalized_path", Shown::Always, 0},
+      {"downstream_rq_rejected_via_ip_detection", Shown::Always, 0},
+      {"downstream_rq_response_before_rq_complete", Shown::Always, 0},
+      {"downstream_rq_rx_reset", Shown::Always, 0},
+      {"downstream_rq_timeout", Shown::Always, 0},
+      {"downstream_rq_too_large", Shown::Always, 0},
+      {"downstream_rq_too_many_premature_resets", Shown::Always, 0},
+      {"downstream_rq_total", Shown::Always, 0},
+      {"downstream_rq_tx_reset", Shown::Always, 0},
+      {"downstream_rq_ws_on_non_ws_route", Shown::Always, 0},
+      {"no_cluster", Shown::Always, 0},
+      {"no_route", Shown::Always, 0},
+      {"passthrough_internal_redirect_bad_location", Shown::Always, 0},
+      {"passthrough_internal_redirect_no_route", Shown::Always, 0},
+      {"passthrough_internal_redirect_predicate", Shown::Always, 0},
+      {"passthrough_internal_redirect_too_many_redirects", Shown::Always, 0},
+      {"passthrough_internal_redirect_unsafe_scheme", Shown::Always, 0},
+      {"rq_direct_response", Shown::Always, 0},
+      {"rq_overload_local_reply", Shown::Always, 0},
+      {"rq_redirect", Shown::Always, 0},
+      {"rq_reset_after_downstream_response_started", Shown::Always, 0},
+      {"rq_total", Shown::Always, 0},
+      {"rs_too_large", Shown::Always, 0},
+      {"tracing.client_enabled", Shown::Always, 0},
+      {"tracing.health_check", Shown::Always, 0},
+      {"tracing.not_traceable", Shown::Always, 0},
+      {"tracing.random_sampling", Shown::Always, 0},
+      {"tracing.service_forced", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 10> kGauges = {{
-      {"downstream_cx_active", false},
-      {"downstream_cx_http1_active", false},
-      {"downstream_cx_http1_soft_drain", false},
-      {"downstream_cx_http2_active", false},
-      {"downstream_cx_http3_active", false},
-      {"downstream_cx_rx_bytes_buffered", false},
-      {"downstream_cx_ssl_active", false},
-      {"downstream_cx_tx_bytes_buffered", false},
-      {"downstream_cx_upgrades_active", false},
-      {"downstream_rq_active", false},
+      {"downstream_cx_active", Shown::Always, 0},
+      {"downstream_cx_http1_active", Shown::Always, 0},
+      {"downstream_cx_http1_soft_drain", Shown::Always, 0},
+      {"downstream_cx_http2_active", Shown::Always, 0},
+      {"downstream_cx_http3_active", Shown::Always, 0},
+      {"downstream_cx_rx_bytes_buffered", Shown::Always, 0},
+      {"downstream_cx_ssl_active", Shown::Always, 0},
+      {"downstream_cx_tx_bytes_buffered", Shown::Always, 0},
+      {"downstream_cx_upgrades_active", Shown::Always, 0},
+      {"downstream_rq_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 2> kHistograms = {{
-      {"downstream_cx_length_ms", false},
-      {"downstream_rq_time", false},
+      {"downstream_cx_length_ms", Shown::Always, 0},
+      {"downstream_rq_time", Shown::Always, 0},
   }};
+  static constexpr std::array<StatRef, 76> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 8},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 9},
+      {Kind::Gauge, 4},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Gauge, 5},
+      {Kind::Counter, 16},
+      {Kind::Gauge, 6},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+      {Kind::Gauge, 7},
+      {Kind::Counter, 19},
+      {Kind::Gauge, 8},
+      {Kind::Counter, 20},
+      {Kind::Counter, 21},
+      {Kind::Counter, 22},
+      {Kind::Counter, 23},
+      {Kind::Counter, 24},
+      {Kind::Counter, 25},
+      {Kind::Counter, 26},
+      {Kind::Counter, 27},
+      {Kind::Gauge, 9},
+      {Kind::Counter, 28},
+      {Kind::Counter, 29},
+      {Kind::Counter, 30},
+      {Kind::Counter, 31},
+      {Kind::Counter, 32},
+      {Kind::Counter, 33},
+      {Kind::Counter, 34},
+      {Kind::Counter, 35},
+      {Kind::Counter, 36},
+      {Kind::Counter, 37},
+      {Kind::Counter, 38},
+      {Kind::Counter, 39},
+      {Kind::Counter, 40},
+      {Kind::Counter, 41},
+      {Kind::Counter, 42},
+      {Kind::Counter, 43},
+      {Kind::Counter, 44},
+      {Kind::Counter, 45},
+      {Kind::Counter, 46},
+      {Kind::Counter, 47},
+      {Kind::Counter, 48},
+      {Kind::Counter, 49},
+      {Kind::Counter, 50},
+      {Kind::Counter, 51},
+      {Kind::Counter, 52},
+      {Kind::Counter, 53},
+      {Kind::Counter, 54},
+      {Kind::Counter, 55},
+      {Kind::Counter, 56},
+      {Kind::Counter, 57},
+      {Kind::Counter, 58},
+      {Kind::Counter, 59},
+      {Kind::Counter, 60},
+      {Kind::Counter, 61},
+      {Kind::Counter, 62},
+      {Kind::Counter, 63},
+      {Kind::Counter, 64},
+      {Kind::Counter, 65},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Http1Codec {
@@ -734,19 +1077,32 @@ struct Http1Codec {
   enum class Gauge : uint16_t {
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 4> kCounters = {{
-      {"dropped_headers_with_underscores", false},
-      {"metadata_not_supported_error", false},
-      {"requests_rejected_with_underscores_in_headers", false},
-      {"response_flood", false},
+      {"dropped_headers_with_underscores", Shown::Always, 0},
+      {"metadata_not_supported_error", Shown::Always, 0},
+      {"requests_rejected_with_underscores_in_headers", Shown::Always, 0},
+      {"response_flood", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Listener {
@@ -770,33 +1126,56 @@ struct Listener {
     DownstreamPreCxActive,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     ConnectionsAcceptedPerSocketEvent,
     DownstreamCxLengthMs,
     kCount,
   };
   static constexpr std::array<StatName, 12> kCounters = {{
-      {"downstream_cx_destroy", false},
-      {"downstream_cx_overflow", false},
-      {"downstream_cx_overload_reject", false},
-      {"downstream_cx_total", false},
-      {"downstream_cx_transport_socket_connect_timeout", false},
-      {"downstream_global_cx_overflow", false},
-      {"downstream_listener_filter_error", false},
-      {"downstream_listener_filter_remote_close", false},
-      {"downstream_pre_cx_timeout", false},
-      {"extension_config_missing", false},
-      {"network_extension_config_missing", false},
-      {"no_filter_chain_match", false},
+      {"downstream_cx_destroy", Shown::Always, 0},
+      {"downstream_cx_overflow", Shown::Always, 0},
+      {"downstream_cx_overload_reject", Shown::Always, 0},
+      {"downstream_cx_total", Shown::Always, 0},
+      {"downstream_cx_transport_socket_connect_timeout", Shown::Always, 0},
+      {"downstream_global_cx_overflow", Shown::Always, 0},
+      {"downstream_listener_filter_error", Shown::Always, 0},
+      {"downstream_listener_filter_remote_close", Shown::Always, 0},
+      {"downstream_pre_cx_timeout", Shown::Always, 0},
+      {"extension_config_missing", Shown::Always, 0},
+      {"network_extension_config_missing", Shown::Always, 0},
+      {"no_filter_chain_match", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 2> kGauges = {{
-      {"downstream_cx_active", false},
-      {"downstream_pre_cx_active", false},
+      {"downstream_cx_active", Shown::Always, 0},
+      {"downstream_pre_cx_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 2> kHistograms = {{
-      {"connections_accepted_per_socket_event", false},
-      {"downstream_cx_length_ms", false},
+      {"connections_accepted_per_socket_event", Shown::Always, 0},
+      {"downstream_cx_length_ms", Shown::Always, 0},
   }};
+  static constexpr std::array<StatRef, 14> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct ListenerHttp {
@@ -812,21 +1191,36 @@ struct ListenerHttp {
   enum class Gauge : uint16_t {
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 6> kCounters = {{
-      {"downstream_rq_1xx", false},
-      {"downstream_rq_2xx", false},
-      {"downstream_rq_3xx", false},
-      {"downstream_rq_4xx", false},
-      {"downstream_rq_5xx", false},
-      {"downstream_rq_completed", false},
+      {"downstream_rq_1xx", Shown::Always, 0},
+      {"downstream_rq_2xx", Shown::Always, 0},
+      {"downstream_rq_3xx", Shown::Always, 0},
+      {"downstream_rq_4xx", Shown::Always, 0},
+      {"downstream_rq_5xx", Shown::Always, 0},
+      {"downstream_rq_completed", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct ListenerWorker {
@@ -838,17 +1232,28 @@ struct ListenerWorker {
     DownstreamCxActive,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 1> kCounters = {{
-      {"downstream_cx_total", false},
+      {"downstream_cx_total", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 1> kGauges = {{
-      {"downstream_cx_active", false},
+      {"downstream_cx_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct ListenerAdmin {
@@ -872,33 +1277,56 @@ struct ListenerAdmin {
     MainThreadDownstreamCxActive,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     ConnectionsAcceptedPerSocketEvent,
     DownstreamCxLengthMs,
     kCount,
   };
   static constexpr std::array<StatName, 11> kCounters = {{
-      {"downstream_cx_destroy", false},
-      {"downstream_cx_overflow", false},
-      {"downstream_cx_overload_reject", false},
-      {"downstream_cx_total", false},
-      {"downstream_cx_transport_socket_connect_timeout", false},
-      {"downstream_global_cx_overflow", false},
-      {"downstream_listener_filter_error", false},
-      {"downstream_listener_filter_remote_close", false},
-      {"downstream_pre_cx_timeout", false},
-      {"main_thread.downstream_cx_total", false},
-      {"no_filter_chain_match", false},
+      {"downstream_cx_destroy", Shown::Always, 0},
+      {"downstream_cx_overflow", Shown::Always, 0},
+      {"downstream_cx_overload_reject", Shown::Always, 0},
+      {"downstream_cx_total", Shown::Always, 0},
+      {"downstream_cx_transport_socket_connect_timeout", Shown::Always, 0},
+      {"downstream_global_cx_overflow", Shown::Always, 0},
+      {"downstream_listener_filter_error", Shown::Always, 0},
+      {"downstream_listener_filter_remote_close", Shown::Always, 0},
+      {"downstream_pre_cx_timeout", Shown::Always, 0},
+      {"main_thread.downstream_cx_total", Shown::Always, 0},
+      {"no_filter_chain_match", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 3> kGauges = {{
-      {"downstream_cx_active", false},
-      {"downstream_pre_cx_active", false},
-      {"main_thread.downstream_cx_active", false},
+      {"downstream_cx_active", Shown::Always, 0},
+      {"downstream_pre_cx_active", Shown::Always, 0},
+      {"main_thread.downstream_cx_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 2> kHistograms = {{
-      {"connections_accepted_per_socket_event", false},
-      {"downstream_cx_length_ms", false},
+      {"connections_accepted_per_socket_event", Shown::Always, 0},
+      {"downstream_cx_length_ms", Shown::Always, 0},
   }};
+  static constexpr std::array<StatRef, 14> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 8},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct ListenerManager {
@@ -921,28 +1349,50 @@ struct ListenerManager {
     WorkersStarted,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 7> kCounters = {{
-      {"listener_added", false},
-      {"listener_create_failure", false},
-      {"listener_create_success", false},
-      {"listener_in_place_updated", false},
-      {"listener_modified", false},
-      {"listener_removed", false},
-      {"listener_stopped", false},
+      {"listener_added", Shown::Always, 0},
+      {"listener_create_failure", Shown::Always, 0},
+      {"listener_create_success", Shown::Always, 0},
+      {"listener_in_place_updated", Shown::Always, 0},
+      {"listener_modified", Shown::Always, 0},
+      {"listener_removed", Shown::Always, 0},
+      {"listener_stopped", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 6> kGauges = {{
-      {"total_filter_chains_draining", false},
-      {"total_listeners_active", false},
-      {"total_listeners_draining", false},
-      {"total_listeners_warming", false},
-      {"workers_pinned", false},
-      {"workers_started", false},
+      {"total_filter_chains_draining", Shown::Always, 0},
+      {"total_listeners_active", Shown::Always, 0},
+      {"total_listeners_draining", Shown::Always, 0},
+      {"total_listeners_warming", Shown::Always, 0},
+      {"workers_pinned", Shown::Always, 0},
+      {"workers_started", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 13> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Gauge, 4},
+      {Kind::Gauge, 5},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Watchdog {
@@ -954,17 +1404,28 @@ struct Watchdog {
   enum class Gauge : uint16_t {
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 2> kCounters = {{
-      {"watchdog_mega_miss", false},
-      {"watchdog_miss", false},
+      {"watchdog_mega_miss", Shown::Always, 0},
+      {"watchdog_miss", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Runtime {
@@ -983,24 +1444,42 @@ struct Runtime {
     NumLayers,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 5> kCounters = {{
-      {"deprecated_feature_use", false},
-      {"load_error", false},
-      {"load_success", false},
-      {"override_dir_exists", false},
-      {"override_dir_not_exists", false},
+      {"deprecated_feature_use", Shown::Always, 0},
+      {"load_error", Shown::Always, 0},
+      {"load_success", Shown::Always, 0},
+      {"override_dir_exists", Shown::Always, 0},
+      {"override_dir_not_exists", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 4> kGauges = {{
-      {"admin_overrides_active", false},
-      {"deprecated_feature_seen_since_process_start", false},
-      {"num_keys", false},
-      {"num_layers", false},
+      {"admin_overrides_active", Shown::Always, 0},
+      {"deprecated_feature_seen_since_process_start", Shown::Always, 0},
+      {"num_keys", Shown::Always, 0},
+      {"num_layers", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 9> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Server {
@@ -1035,42 +1514,76 @@ struct Server {
     Version,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     InitializationTimeMs,
     kCount,
   };
   static constexpr std::array<StatName, 9> kCounters = {{
-      {"debug_assertion_failures", false},
-      {"dropped_stat_flushes", false},
-      {"dynamic_unknown_fields", false},
-      {"envoy_bug_failures", false},
-      {"envoy_notifications", false},
-      {"main_thread.watchdog_mega_miss", false},
-      {"main_thread.watchdog_miss", false},
-      {"static_unknown_fields", false},
-      {"wip_protos", false},
+      {"debug_assertion_failures", Shown::Always, 0},
+      {"dropped_stat_flushes", Shown::Always, 0},
+      {"dynamic_unknown_fields", Shown::Always, 0},
+      {"envoy_bug_failures", Shown::Always, 0},
+      {"envoy_notifications", Shown::Always, 0},
+      {"main_thread.watchdog_mega_miss", Shown::Always, 0},
+      {"main_thread.watchdog_miss", Shown::Always, 0},
+      {"static_unknown_fields", Shown::Always, 0},
+      {"wip_protos", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 16> kGauges = {{
-      {"compilation_settings.fips_mode", false},
-      {"concurrency", false},
-      {"days_until_first_cert_expiring", false},
-      {"hot_restart_epoch", false},
-      {"hot_restart_generation", false},
-      {"live", false},
-      {"memory_allocated", false},
-      {"memory_heap_size", false},
-      {"memory_physical_size", false},
-      {"parent_connections", false},
-      {"seconds_until_first_ocsp_response_expiring", false},
-      {"state", false},
-      {"stats_recent_lookups", false},
-      {"total_connections", false},
-      {"uptime", false},
-      {"version", false},
+      {"compilation_settings.fips_mode", Shown::Always, 0},
+      {"concurrency", Shown::Always, 0},
+      {"days_until_first_cert_expiring", Shown::Always, 0},
+      {"hot_restart_epoch", Shown::Always, 0},
+      {"hot_restart_generation", Shown::Always, 0},
+      {"live", Shown::Always, 0},
+      {"memory_allocated", Shown::Always, 0},
+      {"memory_heap_size", Shown::Always, 0},
+      {"memory_physical_size", Shown::Always, 0},
+      {"parent_connections", Shown::Always, 0},
+      {"seconds_until_first_ocsp_response_expiring", Shown::Always, 0},
+      {"state", Shown::Always, 0},
+      {"stats_recent_lookups", Shown::Always, 0},
+      {"total_connections", Shown::Always, 0},
+      {"uptime", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 1> kHistograms = {{
-      {"initialization_time_ms", false},
+      {"initialization_time_ms", Shown::Always, 0},
   }};
+  static constexpr std::array<StatRef, 25> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Gauge, 3},
+      {Kind::Gauge, 4},
+      {Kind::Gauge, 5},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 6},
+      {Kind::Gauge, 7},
+      {Kind::Gauge, 8},
+      {Kind::Gauge, 9},
+      {Kind::Gauge, 10},
+      {Kind::Gauge, 11},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 12},
+      {Kind::Gauge, 13},
+      {Kind::Gauge, 14},
+      {Kind::Gauge, 15},
+      {Kind::Counter, 8},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct ServerWorker {
@@ -1082,17 +1595,28 @@ struct ServerWorker {
   enum class Gauge : uint16_t {
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 2> kCounters = {{
-      {"watchdog_mega_miss", false},
-      {"watchdog_miss", false},
+      {"watchdog_mega_miss", Shown::Always, 0},
+      {"watchdog_miss", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Tcp {
@@ -1118,31 +1642,56 @@ struct Tcp {
     UpstreamFlushActive,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 13> kCounters = {{
-      {"downstream_cx_drain_close", false},
-      {"downstream_cx_no_route", false},
-      {"downstream_cx_overload_close", false},
-      {"downstream_cx_rx_bytes_total", false},
-      {"downstream_cx_total", false},
-      {"downstream_cx_tx_bytes_total", false},
-      {"downstream_flow_control_paused_reading_total", false},
-      {"downstream_flow_control_resumed_reading_total", false},
-      {"early_data_received_count_total", false},
-      {"idle_timeout", false},
-      {"max_downstream_connection_duration", false},
-      {"route_delayed_total", false},
-      {"upstream_flush_total", false},
+      {"downstream_cx_drain_close", Shown::Always, 0},
+      {"downstream_cx_no_route", Shown::Always, 0},
+      {"downstream_cx_overload_close", Shown::Always, 0},
+      {"downstream_cx_rx_bytes_total", Shown::Always, 0},
+      {"downstream_cx_total", Shown::Always, 0},
+      {"downstream_cx_tx_bytes_total", Shown::Always, 0},
+      {"downstream_flow_control_paused_reading_total", Shown::Always, 0},
+      {"downstream_flow_control_resumed_reading_total", Shown::Always, 0},
+      {"early_data_received_count_total", Shown::Always, 0},
+      {"idle_timeout", Shown::Always, 0},
+      {"max_downstream_connection_duration", Shown::Always, 0},
+      {"route_delayed_total", Shown::Always, 0},
+      {"upstream_flush_total", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 3> kGauges = {{
-      {"downstream_cx_rx_bytes_buffered", false},
-      {"downstream_cx_tx_bytes_buffered", false},
-      {"upstream_flush_active", false},
+      {"downstream_cx_rx_bytes_buffered", Shown::Always, 0},
+      {"downstream_cx_tx_bytes_buffered", Shown::Always, 0},
+      {"upstream_flush_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 16> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 12},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct ClusterManagerThread {
@@ -1153,16 +1702,26 @@ struct ClusterManagerThread {
     ClustersInflated,
     kCount,
   };
+  enum class Text : uint16_t {
+    kCount,
+  };
   enum class Histogram : uint16_t {
     kCount,
   };
   static constexpr std::array<StatName, 0> kCounters = {{
   }};
   static constexpr std::array<StatName, 1> kGauges = {{
-      {"clusters_inflated", false},
+      {"clusters_inflated", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Gauge, 0},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 struct Overload {
@@ -1170,6 +1729,9 @@ struct Overload {
     kCount,
   };
   enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
     kCount,
   };
   enum class Histogram : uint16_t {
@@ -1180,9 +1742,718 @@ struct Overload {
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
-  static constexpr std::array<StatName, 1> kHistograms = {{
-      {"refresh_interval_delay", false},
+  static constexpr std::array<StatName, 0> kTexts = {{
   }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"refresh_interval_delay", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct OutlierDetection {
+  enum class Counter : uint16_t {
+    EjectionsConsecutive5xx,
+    EjectionsDetectedConsecutive5xx,
+    EjectionsDetectedConsecutiveGatewayFailure,
+    EjectionsDetectedConsecutiveLocalOriginFailure,
+    EjectionsDetectedDegradation,
+    EjectionsDetectedFailurePercentage,
+    EjectionsDetectedLocalOriginFailurePercentage,
+    EjectionsDetectedLocalOriginSuccessRate,
+    EjectionsDetectedSuccessRate,
+    EjectionsEnforcedConsecutive5xx,
+    EjectionsEnforcedConsecutiveGatewayFailure,
+    EjectionsEnforcedConsecutiveLocalOriginFailure,
+    EjectionsEnforcedFailurePercentage,
+    EjectionsEnforcedLocalOriginFailurePercentage,
+    EjectionsEnforcedLocalOriginSuccessRate,
+    EjectionsEnforcedSuccessRate,
+    EjectionsEnforcedTotal,
+    EjectionsOverflow,
+    EjectionsSuccessRate,
+    EjectionsTotal,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    EjectionsActive,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 20> kCounters = {{
+      {"ejections_consecutive_5xx", Shown::Always, 0},
+      {"ejections_detected_consecutive_5xx", Shown::Always, 0},
+      {"ejections_detected_consecutive_gateway_failure", Shown::Always, 0},
+      {"ejections_detected_consecutive_local_origin_failure", Shown::Always, 0},
+      {"ejections_detected_degradation", Shown::Always, 0},
+      {"ejections_detected_failure_percentage", Shown::Always, 0},
+      {"ejections_detected_local_origin_failure_percentage", Shown::Always, 0},
+      {"ejections_detected_local_origin_success_rate", Shown::Always, 0},
+      {"ejections_detected_success_rate", Shown::Always, 0},
+      {"ejections_enforced_consecutive_5xx", Shown::Always, 0},
+      {"ejections_enforced_consecutive_gateway_failure", Shown::Always, 0},
+      {"ejections_enforced_consecutive_local_origin_failure", Shown::Always, 0},
+      {"ejections_enforced_failure_percentage", Shown::Always, 0},
+      {"ejections_enforced_local_origin_failure_percentage", Shown::Always, 0},
+      {"ejections_enforced_local_origin_success_rate", Shown::Always, 0},
+      {"ejections_enforced_success_rate", Shown::Always, 0},
+      {"ejections_enforced_total", Shown::Always, 0},
+      {"ejections_overflow", Shown::Always, 0},
+      {"ejections_success_rate", Shown::Always, 0},
+      {"ejections_total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"ejections_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 21> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+      {Kind::Counter, 19},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct HealthCheck {
+  enum class Counter : uint16_t {
+    Attempt,
+    Failure,
+    NetworkFailure,
+    PassiveFailure,
+    Success,
+    VerifyCluster,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Degraded,
+    Healthy,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"attempt", Shown::Always, 0},
+      {"failure", Shown::Always, 0},
+      {"network_failure", Shown::Always, 0},
+      {"passive_failure", Shown::Always, 0},
+      {"success", Shown::Always, 0},
+      {"verify_cluster", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"degraded", Shown::Always, 0},
+      {"healthy", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 8> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 1},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct TimeoutBudget {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqTimeoutBudgetPerTryPercentUsed,
+    UpstreamRqTimeoutBudgetPercentUsed,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 2> kHistograms = {{
+      {"upstream_rq_timeout_budget_per_try_percent_used", Shown::Always, 0},
+      {"upstream_rq_timeout_budget_percent_used", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct MessageSizes {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqBodySize,
+    UpstreamRqHeadersCount,
+    UpstreamRqHeadersSize,
+    UpstreamRsBodySize,
+    UpstreamRsHeadersCount,
+    UpstreamRsHeadersSize,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 6> kHistograms = {{
+      {"upstream_rq_body_size", Shown::Always, 0},
+      {"upstream_rq_headers_count", Shown::Always, 0},
+      {"upstream_rq_headers_size", Shown::Always, 0},
+      {"upstream_rs_body_size", Shown::Always, 0},
+      {"upstream_rs_headers_count", Shown::Always, 0},
+      {"upstream_rs_headers_size", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Eds {
+  enum class Counter : uint16_t {
+    InitFetchTimeout,
+    UpdateRejected,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"update_time", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Gauge, 0},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Zone {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqTime,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"upstream_rq_time", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, true, false};
+};
+
+struct VirtualCluster {
+  enum class Counter : uint16_t {
+    UpstreamRqRetry,
+    UpstreamRqRetryLimitExceeded,
+    UpstreamRqRetryOverflow,
+    UpstreamRqRetrySuccess,
+    UpstreamRqTimeout,
+    UpstreamRqTotal,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqTime,
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"upstream_rq_retry", Shown::Always, 0},
+      {"upstream_rq_retry_limit_exceeded", Shown::Always, 0},
+      {"upstream_rq_retry_overflow", Shown::Always, 0},
+      {"upstream_rq_retry_success", Shown::Always, 0},
+      {"upstream_rq_timeout", Shown::Always, 0},
+      {"upstream_rq_total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"upstream_rq_time", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, true, false};
+};
+
+struct HealthCheckFilter {
+  enum class Counter : uint16_t {
+    CachedResponse,
+    Degraded,
+    Failed,
+    FailedClusterEmpty,
+    FailedClusterNotFound,
+    FailedClusterUnhealthy,
+    Ok,
+    RequestTotal,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 8> kCounters = {{
+      {"cached_response", Shown::Always, 0},
+      {"degraded", Shown::Always, 0},
+      {"failed", Shown::Always, 0},
+      {"failed_cluster_empty", Shown::Always, 0},
+      {"failed_cluster_not_found", Shown::Always, 0},
+      {"failed_cluster_unhealthy", Shown::Always, 0},
+      {"ok", Shown::Always, 0},
+      {"request_total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 8> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Ssl {
+  enum class Counter : uint16_t {
+    ConnectionError,
+    FailVerifyCertHash,
+    FailVerifyError,
+    FailVerifyNoCert,
+    FailVerifySan,
+    Handshake,
+    NoCertificate,
+    OcspStapleFailed,
+    OcspStapleOmitted,
+    OcspStapleRequests,
+    OcspStapleResponses,
+    SessionReused,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 12> kCounters = {{
+      {"connection_error", Shown::Always, 0},
+      {"fail_verify_cert_hash", Shown::Always, 0},
+      {"fail_verify_error", Shown::Always, 0},
+      {"fail_verify_no_cert", Shown::Always, 0},
+      {"fail_verify_san", Shown::Always, 0},
+      {"handshake", Shown::Always, 0},
+      {"no_certificate", Shown::Always, 0},
+      {"ocsp_staple_failed", Shown::Always, 0},
+      {"ocsp_staple_omitted", Shown::Always, 0},
+      {"ocsp_staple_requests", Shown::Always, 0},
+      {"ocsp_staple_responses", Shown::Always, 0},
+      {"session_reused", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 12> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct SslSocketFactory {
+  enum class Counter : uint16_t {
+    DownstreamContextSecretsNotReady,
+    SslContextUpdateBySds,
+    UpstreamContextSecretsNotReady,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"downstream_context_secrets_not_ready", Shown::Always, 0},
+      {"ssl_context_update_by_sds", Shown::Always, 0},
+      {"upstream_context_secrets_not_ready", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Lds {
+  enum class Counter : uint16_t {
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Cds {
+  enum class Counter : uint16_t {
+    ConfigReload,
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ConfigReloadTimeMs,
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"config_reload", Shown::Always, 0},
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 3> kGauges = {{
+      {"config_reload_time_ms", Shown::Always, 0},
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 9> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Rds {
+  enum class Counter : uint16_t {
+    ConfigReload,
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateEmpty,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ConfigReloadTimeMs,
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"config_reload", Shown::Always, 0},
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_empty", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 3> kGauges = {{
+      {"config_reload_time_ms", Shown::Always, 0},
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 10> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct Sds {
+  enum class Counter : uint16_t {
+    InitFetchTimeout,
+    KeyRotationFailed,
+    UpdateAttempt,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"key_rotation_failed", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 8> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
 };
 
 }  // namespace fairlead::stats

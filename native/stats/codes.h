@@ -1,17 +1,69 @@
-// Answers counted by status: upstream_rq_200, upstream_rq_2xx, upstream_rq_completed and the same by
-// where the request came from. A status takes a slot when it is first seen. One writer, any readers.
+// Answers counted by status: upstream_rq_200, upstream_rq_2xx, upstream_rq_completed and the same
+// by where the request came from. A status takes a slot when it is first seen. One writer, any
+// readers.
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace fairlead::stats {
 
-// Whose answers are counted a second time, under a prefix of their own.
-enum class CodeVariant : uint8_t { All, External, Internal, Canary };
-constexpr int kCodeVariants = 4;
-constexpr const char* kCodeVariantPrefixes[kCodeVariants] = {"", "external.", "internal.",
-                                                             "canary."};
+// Under which names an answer is counted: the plain ones, or those with a prefix for its origin.
+// What belongs under several is counted once for each.
+enum class CodeVariant : uint8_t { Canary, External, Internal, Retry, All };
+constexpr int kCodeVariants = 5;
+
+// The name of one such counter. Ordered as the names are.
+class CodeName {
+ public:
+  CodeName() = default;
+  static constexpr CodeName status(CodeVariant variant, int status) {
+    return {variant, status * 2};
+  }
+  // 1 to 5: upstream_rq_1xx to upstream_rq_5xx.
+  static constexpr CodeName family(CodeVariant variant, int digit) {
+    return {variant, (digit * 100 + 99) * 2 + 1};
+  }
+  static constexpr CodeName completed(CodeVariant variant) { return {variant, kCompleted}; }
+  // Of statuses outside 100 to 599.
+  static constexpr CodeName unknown(CodeVariant variant) { return {variant, kUnknown}; }
+
+  auto operator<=>(const CodeName&) const = default;
+
+  CodeVariant variant() const { return static_cast<CodeVariant>(rank_ >> 12); }
+  // 0 when the name is not of that form.
+  int statusNumber() const { return place() < kCompleted && place() % 2 == 0 ? place() / 2 : 0; }
+  int familyDigit() const { return place() < kCompleted && place() % 2 == 1 ? place() / 200 : 0; }
+
+  // "external." or nothing.
+  std::string_view prefix() const {
+    constexpr std::string_view kPrefixes[] = {"canary.", "external.", "internal.", "retry.", ""};
+    return kPrefixes[static_cast<int>(variant())];
+  }
+  // "external.upstream_rq_2xx"
+  void appendTo(std::string* out) const {
+    out->append(prefix()).append("upstream_rq_");
+    if (const int status = statusNumber()) {
+      out->append(std::to_string(status));
+    } else if (const int digit = familyDigit()) {
+      out->append(std::to_string(digit)).append("xx");
+    } else {
+      out->append(place() == kCompleted ? "completed" : "unknown");
+    }
+  }
+
+ private:
+  static constexpr int kCompleted = 2000;
+  static constexpr int kUnknown = 2001;
+  constexpr CodeName(CodeVariant variant, int place)
+      : rank_(static_cast<uint16_t>(static_cast<int>(variant) << 12 | place)) {}
+  int place() const { return rank_ & 0xfff; }
+
+  uint16_t rank_ = 0;
+};
 
 class CodeCounts {
  public:
@@ -19,36 +71,44 @@ class CodeCounts {
   CodeCounts(const CodeCounts&) = delete;
   CodeCounts& operator=(const CodeCounts&) = delete;
   ~CodeCounts() {
-    for (Chunk* chunk = next_.load(); chunk;) {
+    for (Chunk* chunk = first_.load(); chunk;) {
       Chunk* next = chunk->next.load();
       delete chunk;
       chunk = next;
     }
   }
 
+  // The owner's.
   void add(CodeVariant variant, uint16_t status) {
-    bump(slotOf(status).counts[static_cast<int>(variant)]);
+    std::atomic<uint64_t>& count =
+        slotOf(status < 100 || status > 599 ? kUnknownStatus : status)
+            .counts[static_cast<int>(variant)];
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  // Calls visit(status, variant, count) for each that was counted.
+  // Anyone's. Calls visit(status, variant, count) for each that was counted; `status` is 0 for
+  // those outside 100 to 599.
   template <typename Visit>
   void forEach(Visit visit) const {
-    for (const Chunk* chunk = next_.load(std::memory_order_acquire); chunk;
+    for (const Chunk* chunk = first_.load(std::memory_order_acquire); chunk;
          chunk = chunk->next.load(std::memory_order_acquire)) {
       for (const Slot& slot : chunk->slots) {
-        const uint16_t status = slot.status.load(std::memory_order_acquire);
+        const uint16_t status = slot.status.load(std::memory_order_relaxed);
         if (status == 0) return;
         for (int i = 0; i < kCodeVariants; ++i) {
           const uint64_t count = slot.counts[i].load(std::memory_order_relaxed);
-          if (count > 0) visit(status, static_cast<CodeVariant>(i), count);
+          if (count == 0) continue;
+          visit(status == kUnknownStatus ? 0 : status, static_cast<CodeVariant>(i), count);
         }
       }
     }
   }
 
  private:
-  static constexpr int kSlotsPerChunk = 6;
+  static constexpr int kSlotsPerChunk = 5;
+  static constexpr uint16_t kUnknownStatus = 1;
   struct Slot {
+    // 0: free, as are all that follow.
     std::atomic<uint16_t> status{0};
     std::atomic<uint64_t> counts[kCodeVariants] = {};
   };
@@ -57,12 +117,9 @@ class CodeCounts {
     std::atomic<Chunk*> next{nullptr};
   };
 
-  static void bump(std::atomic<uint64_t>& count) {
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-
+  // A scope sees few different statuses: a walk over the first few slots finds most.
   Slot& slotOf(uint16_t status) {
-    std::atomic<Chunk*>* link = &next_;
+    std::atomic<Chunk*>* link = &first_;
     for (;;) {
       Chunk* chunk = link->load(std::memory_order_relaxed);
       if (!chunk) {
@@ -73,7 +130,7 @@ class CodeCounts {
         const uint16_t taken = slot.status.load(std::memory_order_relaxed);
         if (taken == status) return slot;
         if (taken == 0) {
-          slot.status.store(status, std::memory_order_release);
+          slot.status.store(status, std::memory_order_relaxed);
           return slot;
         }
       }
@@ -81,7 +138,7 @@ class CodeCounts {
     }
   }
 
-  std::atomic<Chunk*> next_{nullptr};
+  std::atomic<Chunk*> first_{nullptr};
 };
 
 }  // namespace fairlead::stats

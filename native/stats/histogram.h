@@ -1,15 +1,15 @@
-// Histograms as the real server has them: log-linear bins of two significant decimal digits, so that
-// quantiles and bucket counts agree with its own.
+// Histograms as the real server has them: log-linear bins of two significant decimal digits, so
+// that quantiles and bucket counts agree with its own. This is the writer's half; distribution.h is
+// the reader's.
 //
 // A worker's cells only grow, written by it alone; the reader remembers what it merged last, and so
 // knows both the interval and the total without ever writing to a cell.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
 namespace fairlead::stats {
 
@@ -17,13 +17,57 @@ namespace fairlead::stats {
 using Bin = uint16_t;
 constexpr int kBinsPerDecade = 90;
 constexpr int kDecades = 20;
+constexpr int kBins = 1 + kBinsPerDecade * kDecades;
 
-// The bin of a value. Pure.
-Bin binOf(uint64_t value);
+constexpr std::array<uint64_t, kDecades> kPowersOfTen = [] {
+  std::array<uint64_t, kDecades> powers{};
+  uint64_t power = 1;
+  for (uint64_t& each : powers) {
+    each = power;
+    power *= 10;
+  }
+  return powers;
+}();
+
+// floor(log10(value)) of a value above 0: from the number of bits (1233/4096 is just below log10 of
+// 2), then one step.
+constexpr int decadeOf(uint64_t value) {
+  const int guess = (std::bit_width(value) * 1233) >> 12;
+  return value < kPowersOfTen[guess] ? guess - 1 : guess;
+}
+
+constexpr Bin binOf(uint64_t value) {
+  if (value == 0) return 0;
+  if (value < 10) return static_cast<Bin>(1 + (value - 1) * 10);
+  const int decade = decadeOf(value);
+  return static_cast<Bin>(1 + decade * kBinsPerDecade + value / kPowersOfTen[decade - 1] - 10);
+}
+
 double lowerEdge(Bin bin);
 double binWidth(Bin bin);
 
-// One worker's cells of one histogram. record() is the owner's; anyone may read.
+// How often values fell into bins, summed over the shards of one histogram.
+class BinCounts {
+ public:
+  void clear() {
+    counts_.fill(0);
+    end_ = 0;
+  }
+  void add(Bin bin, uint64_t count) {
+    counts_[bin] += count;
+    if (bin >= end_) end_ = bin + 1;
+  }
+  uint64_t operator[](Bin bin) const { return counts_[bin]; }
+  // All bins from here on are 0.
+  int end() const { return end_; }
+
+ private:
+  std::array<uint64_t, kBins> counts_ = {};
+  int end_ = 0;
+};
+
+// One worker's cells of one histogram: ten for the values below ten, and a page for each power of
+// ten from there on, made when first needed. record() is the owner's; anyone may read.
 class HistogramCells {
  public:
   HistogramCells() = default;
@@ -32,65 +76,41 @@ class HistogramCells {
   ~HistogramCells();
 
   void record(uint64_t value) {
-    const Bin bin = binOf(value);
-    if (bin == 0) {
-      bump(zero_);
-      return;
+    if (value < 10) {
+      bump(units_[value]);
+    } else {
+      recordInPage(value);
     }
-    Decade* decade = decades_[(bin - 1) / kBinsPerDecade].load(std::memory_order_relaxed);
-    if (!decade) decade = makeDecade((bin - 1) / kBinsPerDecade);
-    bump(decade->counts[(bin - 1) % kBinsPerDecade]);
+    // Whoever sees this also sees the cell.
+    recorded_.store(recorded_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  // Adds every count to `counts` (indexed by bin, grown as needed).
-  void addTo(std::vector<uint64_t>& counts) const;
+  // Changes with each value; what is recorded at this very moment may be missed.
+  uint64_t recorded() const { return recorded_.load(std::memory_order_acquire); }
+  void addTo(BinCounts* counts) const;
 
  private:
-  struct Decade {
+  struct Page {
     std::atomic<uint64_t> counts[kBinsPerDecade] = {};
   };
 
   static void bump(std::atomic<uint64_t>& count) {
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  Decade* makeDecade(int index);
+  void recordInPage(uint64_t value) {
+    const int decade = decadeOf(value);
+    // Two digits need no division.
+    const uint64_t digits = decade == 1 ? value : value / kPowersOfTen[decade - 1];
+    Page* page = pages_[decade - 1].load(std::memory_order_relaxed);
+    if (!page) page = makePage(decade);
+    bump(page->counts[digits - 10]);
+  }
+  Page* makePage(int decade);
 
-  std::atomic<uint64_t> zero_{0};
-  std::atomic<Decade*> decades_[kDecades] = {};
+  std::atomic<uint64_t> recorded_{0};
+  std::atomic<uint64_t> units_[10] = {};
+  // By decade, from tens on.
+  std::atomic<Page*> pages_[kDecades - 1] = {};
 };
-
-// How often values fell into bins: what a histogram says of a span of time.
-class Distribution {
- public:
-  struct Entry {
-    Bin bin;
-    uint64_t count;
-  };
-
-  Distribution() = default;
-  // `counts` by bin, less those of `before`.
-  Distribution(const std::vector<uint64_t>& counts, const std::vector<uint64_t>& before);
-
-  bool empty() const { return entries_.empty(); }
-  uint64_t count() const { return count_; }
-  const std::vector<Entry>& entries() const { return entries_; }
-  // The value below which the share `q` (0 to 1) of all lies; NaN when there is none.
-  double quantile(double q) const;
-  // How many values are counted at or below `bound`.
-  uint64_t atOrBelow(double bound) const;
-  // An estimate: a bin's values count as its harmonic middle.
-  double sum() const;
-
- private:
-  std::vector<Entry> entries_;
-  uint64_t count_ = 0;
-};
-
-// Quantiles that are shown.
-constexpr double kQuantiles[] = {0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1};
-// Upper bounds of buckets.
-constexpr double kBucketBounds[] = {0.5,   1,     5,     10,     25,     50,      100,
-                                    250,   500,   1000,  2500,   5000,   10000,   30000,
-                                    60000, 300000, 600000, 1800000, 3600000};
 
 }  // namespace fairlead::stats

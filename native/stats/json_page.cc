@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "stats/buckets.h"
 #include "stats/numbers.h"
 #include "stats/query.h"
 #include "stats/walk.h"
@@ -6,8 +7,6 @@
 namespace fairlead::stats {
 
 namespace {
-
-const Distribution kNothing;
 
 void appendOrNull(std::string* out, double value) {
   if (std::isnan(value)) {
@@ -43,24 +42,18 @@ void appendValues(std::string* out, const Distribution& interval, const Distribu
 }
 
 void appendBuckets(std::string* out, const Distribution& interval, const Distribution& total,
-                   bool cumulative) {
-  uint64_t interval_before = 0;
-  uint64_t total_before = 0;
-  bool first = true;
+                   std::span<const double> bounds, Buckets buckets) {
+  const std::vector<uint64_t> in_interval = bucketCounts(interval, bounds, buckets);
+  const std::vector<uint64_t> in_total = bucketCounts(total, bounds, buckets);
   out->push_back('[');
-  for (const double bound : kBucketBounds) {
-    const uint64_t in_interval = interval.atOrBelow(bound);
-    const uint64_t in_total = total.atOrBelow(bound);
-    out->append(first ? "{\"upper_bound\":" : ",{\"upper_bound\":");
-    first = false;
-    appendShortest(out, bound);
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    out->append(i == 0 ? "{\"upper_bound\":" : ",{\"upper_bound\":");
+    appendShortest(out, bounds[i]);
     out->append(",\"interval\":");
-    appendNumber(out, cumulative ? in_interval : in_interval - interval_before);
+    appendNumber(out, in_interval[i]);
     out->append(",\"cumulative\":");
-    appendNumber(out, cumulative ? in_total : in_total - total_before);
+    appendNumber(out, in_total[i]);
     out->push_back('}');
-    interval_before = in_interval;
-    total_before = in_total;
   }
   out->push_back(']');
 }
@@ -81,85 +74,89 @@ void appendBins(std::string* out, const Distribution& of) {
   out->push_back(']');
 }
 
-void appendHistogram(std::string* out, const Row& row, Buckets buckets) {
-  const Distribution* interval = row.block->interval(row.index);
-  const Distribution* total = row.block->total(row.index);
-  if (!interval) interval = &kNothing;
-  if (!total) total = &kNothing;
-  out->append("{\"name\":");
-  appendJsonString(out, row.name);
-  switch (buckets) {
-    case Buckets::Summary:
-      out->append(",\"values\":");
-      appendValues(out, *interval, *total);
-      break;
-    case Buckets::Cumulative:
-    case Buckets::Disjoint:
-      out->append(",\"buckets\":");
-      appendBuckets(out, *interval, *total, buckets == Buckets::Cumulative);
-      break;
-    case Buckets::Detailed:
-      out->append(",\"totals\":");
-      appendBins(out, *total);
-      out->append(",\"intervals\":");
-      appendBins(out, *interval);
-      out->append(",\"percentiles\":");
-      appendValues(out, *interval, *total);
-      break;
-  }
-  out->push_back('}');
-}
-
 class JsonPage final : public Page {
  public:
   JsonPage(const Registry& registry, Query query)
-      : query_(std::move(query)), walk_(registry, query_) {}
+      : registry_(registry), query_(std::move(query)), walk_(registry, query_) {}
 
   bool next(std::string* out) override {
     const size_t start = out->size();
-    if (!started_) {
-      started_ = true;
-      out->append("{\"stats\":[");
-    }
+    size_t budget = kPieceNames;
     while (out->size() - start < kPieceBytes) {
-      if (!in_histograms_) {
-        if (!walk_.nextValues(&rows_)) {
-          in_histograms_ = true;
-          walk_.restart();
-          continue;
-        }
-        for (const Row& row : rows_) {
-          out->append(first_ ? "{\"name\":" : ",{\"name\":");
-          first_ = false;
-          appendJsonString(out, row.name);
-          out->append(",\"value\":");
-          appendNumber(out, row.value);
-          out->push_back('}');
-        }
-        continue;
-      }
-      if (!walk_.nextHistograms(&rows_)) {
-        if (any_histogram_) closeHistograms(out);
-        out->append("]}");
+      std::string_view prefix;
+      const Row* row = nullptr;
+      const Step step = walk_.next(&prefix, &row, &budget);
+      if (step == Step::Pause) return true;
+      if (step == Step::End) {
+        end(out);
         return false;
       }
-      for (const Row& row : rows_) {
-        if (any_histogram_) {
-          out->push_back(',');
-        } else {
-          openHistograms(out);
-        }
-        any_histogram_ = true;
-        appendHistogram(out, row, query_.buckets);
-      }
+      name_.assign(prefix).append(row->name);
+      append(out, *row);
     }
     return true;
   }
 
  private:
-  void openHistograms(std::string* out) {
-    out->append(first_ ? "{\"histograms\":" : ",{\"histograms\":");
-    switch (query_.buckets) {
+  void append(std::string* out, const Row& row) {
+    if (row.kind == Kind::Histogram) {
+      if (in_histograms_) {
+        out->push_back(',');
+      } else {
+        separate(out);
+        openHistograms(out);
+        in_histograms_ = true;
+      }
+      appendHistogram(out, row);
+      return;
+    }
+    separate(out);
+    out->append("{\"name\":");
+    appendJsonString(out, name_);
+    out->append(",\"value\":");
+    if (row.kind == Kind::Text) {
+      appendJsonString(out, row.block->text(row.index));
+    } else {
+      appendNumber(out, row.value);
+    }
+    out->push_back('}');
+  }
+
+  void appendHistogram(std::string* out, const Row& row) const {
+    const Distribution& interval = row.block->interval(row.index);
+    const Distribution& total = row.block->total(row.index);
+    out->append("{\"name\":");
+    appendJsonString(out, name_);
+    switch (buckets()) {
+      case Buckets::Summary:
+        out->append(",\"values\":");
+        appendValues(out, interval, total);
+        break;
+      case Buckets::Cumulative:
+      case Buckets::Disjoint:
+        out->append(",\"buckets\":");
+        appendBuckets(out, interval, total, registry_.bucketBounds(name_), buckets());
+        break;
+      case Buckets::Detailed:
+        out->append(",\"totals\":");
+        appendBins(out, total);
+        out->append(",\"intervals\":");
+        appendBins(out, interval);
+        out->append(",\"percentiles\":");
+        appendValues(out, interval, total);
+        break;
+    }
+    out->push_back('}');
+  }
+
+  // Before each element of the outer array.
+  void separate(std::string* out) {
+    out->append(is_started_ ? "," : "{\"stats\":[");
+    is_started_ = true;
+  }
+  void openHistograms(std::string* out) const {
+    out->append("{\"histograms\":");
+    switch (buckets()) {
       case Buckets::Summary:
         out->push_back('{');
         appendQuantiles(out, "supported_quantiles");
@@ -176,19 +173,22 @@ class JsonPage final : public Page {
         return;
     }
   }
-  void closeHistograms(std::string* out) {
-    const bool plain =
-        query_.buckets == Buckets::Cumulative || query_.buckets == Buckets::Disjoint;
-    out->append(plain ? "]}" : "]}}");
+  void end(std::string* out) {
+    if (in_histograms_) {
+      const bool is_list = buckets() == Buckets::Cumulative || buckets() == Buckets::Disjoint;
+      out->append(is_list ? "]}" : "]}}");
+    }
+    out->append(is_started_ ? "]}" : "{\"stats\":[]}");
   }
+  Buckets buckets() const { return query_.buckets.value_or(Buckets::Summary); }
 
+  const Registry& registry_;
   const Query query_;
   Walk walk_;
-  std::vector<Row> rows_;
-  bool started_ = false;
-  bool first_ = true;
+  // Of the row at hand.
+  std::string name_;
+  bool is_started_ = false;
   bool in_histograms_ = false;
-  bool any_histogram_ = false;
 };
 
 }  // namespace

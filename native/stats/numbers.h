@@ -31,7 +31,8 @@ inline void appendShortest(std::string* out, double value) {
   out->append(text, std::to_chars(text, text + sizeof(text), value).ptr);
 }
 
-// printf's %g with so many significant digits: 1.8e+06 (6), 0.29999999999999998889776975374843 (32).
+// printf's %g with so many significant digits: 1.8e+06 (6), 0.29999999999999998889776975374843
+// (32).
 inline void appendSignificant(std::string* out, double value, int digits) {
   char text[64];
   const int length = std::snprintf(text, sizeof(text), "%.*g", digits, value);

@@ -3,41 +3,52 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "stats/registry.h"
 
 namespace fairlead::stats {
 
-// How histograms are shown.
+// How histograms are shown. Prometheus knows the first two.
 enum class Buckets : uint8_t { Summary, Cumulative, Disjoint, Detailed };
 
 struct Query {
+  // Text and JSON; Prometheus' page always has the first, second and last.
   bool counters = true;
   bool gauges = true;
+  bool texts = true;
   bool histograms = true;
   // Only what was ever written.
   bool used_only = false;
-  Buckets buckets = Buckets::Summary;
-  // Which full names are shown; empty: all.
+  // Only hidden statistics: there are none.
+  bool hidden_only = false;
+  // Absent: summaries, for Prometheus cumulative.
+  std::optional<Buckets> buckets;
+  // Which full names are shown, or not shown; empty: all.
   std::function<bool(std::string_view)> filter;
-  // Prometheus: labels that every series has.
-  std::vector<std::pair<std::string, std::string>> fixed_labels;
+  bool invert_filter = false;
+  // Prometheus: texts as gauges with a label, and labels that every series has.
+  bool text_readouts = false;
+  std::vector<Label> fixed_labels;
+
+  bool wants(std::string_view name) const { return !filter || filter(name) != invert_filter; }
 };
 
 // A long answer. The control thread's.
 class Page {
  public:
-  // A piece is handed out once it is this long.
+  // A piece ends once it is this long, or this many names were looked at.
   static constexpr size_t kPieceBytes = 64 * 1024;
+  static constexpr size_t kPieceNames = 20'000;
   virtual ~Page() = default;
-  // Appends the next piece. False: the answer is complete.
+  // Appends the next piece, which may be empty. False: the answer is complete.
   virtual bool next(std::string* out) = 0;
 };
 
+// The registry must live longer than the page.
 std::unique_ptr<Page> openText(const Registry& registry, Query query);
 std::unique_ptr<Page> openJson(const Registry& registry, Query query);
 std::unique_ptr<Page> openPrometheus(const Registry& registry, Query query);

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace fairlead::stats {
 
-std::shared_ptr<BlockBase> Registry::find(const std::string& prefix, const StatName* layout) const {
+std::shared_ptr<BlockBase> Registry::find(const std::string& prefix, const Layout& layout) const {
   const auto place = blocks_.find(prefix);
   if (place == blocks_.end()) return nullptr;
   for (const std::weak_ptr<BlockBase>& weak : place->second) {
     std::shared_ptr<BlockBase> block = weak.lock();
-    if (block && block->names(Kind::Counter).data() == layout) return block;
+    if (block && &block->layout() == &layout) return block;
   }
   return nullptr;
 }
@@ -17,7 +19,7 @@ std::shared_ptr<BlockBase> Registry::find(const std::string& prefix, const StatN
 void Registry::insert(std::shared_ptr<BlockBase> block) {
   auto& place = blocks_[block->scope().prefix];
   std::erase_if(place, [](const std::weak_ptr<BlockBase>& weak) { return weak.expired(); });
-  place.push_back(block);
+  place.push_back(std::move(block));
 }
 
 std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
@@ -35,7 +37,7 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
 }
 
 std::optional<Registry::Handle> Registry::findStat(std::string_view name) const {
-  // The scope is the part before some dot: the longest that knows the rest.
+  // The scope is the part before some dot.
   for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
     const auto place = blocks_.find(std::string(name.substr(0, dot + 1)));
@@ -44,30 +46,92 @@ std::optional<Registry::Handle> Registry::findStat(std::string_view name) const 
     for (const std::weak_ptr<BlockBase>& weak : place->second) {
       std::shared_ptr<BlockBase> block = weak.lock();
       if (!block) continue;
-      for (const Kind kind : {Kind::Counter, Kind::Gauge, Kind::Histogram}) {
-        const std::span<const StatName> names = block->names(kind);
-        for (size_t i = 0; i < names.size(); ++i) {
-          if (names[i].name == rest) return Handle{std::move(block), kind, i};
-        }
+      for (const Kind kind : {Kind::Counter, Kind::Gauge, Kind::Text, Kind::Histogram}) {
+        const std::span<const StatName> names = block->layout().names(kind);
+        const auto stat = std::lower_bound(
+            names.begin(), names.end(), rest,
+            [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
+        if (stat == names.end() || stat->name != rest) continue;
+        return Handle{std::move(block), kind, static_cast<size_t>(stat - names.begin())};
       }
     }
   }
   return std::nullopt;
 }
 
+std::optional<Registry::StatId> Registry::idOf(std::string_view name) {
+  const auto known = ids_.find(std::string(name));
+  if (known != ids_.end() && !stats_[known->second].block.expired()) return known->second;
+  const std::optional<Handle> found = findStat(name);
+  if (!found) return std::nullopt;
+  Stat stat = {found->block, found->kind, found->index};
+  if (known != ids_.end()) {
+    stats_[known->second] = std::move(stat);
+    return known->second;
+  }
+  const auto id = static_cast<StatId>(stats_.size());
+  stats_.push_back(std::move(stat));
+  ids_.emplace(name, id);
+  return id;
+}
+
+void Registry::add(StatId counter, uint64_t amount) {
+  const Stat& stat = stats_[counter];
+  FL_CHECK(stat.kind == Kind::Counter);
+  if (const auto block = stat.block.lock()) block->addOwn(stat.index, amount);
+}
+
+void Registry::set(StatId gauge, uint64_t value) {
+  const Stat& stat = stats_[gauge];
+  FL_CHECK(stat.kind == Kind::Gauge);
+  if (const auto block = stat.block.lock()) block->setOwn(stat.index, value);
+}
+
+void Registry::record(StatId histogram, uint64_t value) {
+  const Stat& stat = stats_[histogram];
+  FL_CHECK(stat.kind == Kind::Histogram);
+  if (const auto block = stat.block.lock()) block->recordOwn(stat.index, value);
+}
+
+void Registry::setText(StatId text, std::string value) {
+  const Stat& stat = stats_[text];
+  FL_CHECK(stat.kind == Kind::Text);
+  if (const auto block = stat.block.lock()) block->setText(stat.index, std::move(value));
+}
+
 std::optional<uint64_t> Registry::value(std::string_view name) const {
   const std::optional<Handle> found = findStat(name);
-  if (!found || found->kind == Kind::Histogram) return std::nullopt;
-  return found->kind == Kind::Counter ? found->block->counter(found->index)
-                                      : found->block->gauge(found->index);
+  if (!found) return std::nullopt;
+  if (found->kind == Kind::Counter) return found->block->counter(found->index).value;
+  if (found->kind == Kind::Gauge) return found->block->gauge(found->index).value;
+  return std::nullopt;
+}
+
+template <typename Visit>
+void Registry::forEachBlock(Visit visit) {
+  for (auto entry = blocks_.begin(); entry != blocks_.end();) {
+    std::erase_if(entry->second, [&](const std::weak_ptr<BlockBase>& weak) {
+      const std::shared_ptr<BlockBase> block = weak.lock();
+      if (block) visit(*block);
+      return !block;
+    });
+    entry = entry->second.empty() ? blocks_.erase(entry) : std::next(entry);
+  }
 }
 
 void Registry::flushHistograms() {
-  for (const std::shared_ptr<BlockBase>& block : blocks()) block->flushHistograms();
+  forEachBlock([this](BlockBase& block) { block.flushHistograms(&scratch_); });
 }
 
 void Registry::resetCounters() {
-  for (const std::shared_ptr<BlockBase>& block : blocks()) block->resetCounters();
+  forEachBlock([](BlockBase& block) { block.resetCounters(); });
+}
+
+std::span<const double> Registry::bucketBounds(std::string_view histogram) const {
+  for (const BucketRule& rule : bucket_rules_) {
+    if (rule.matches(histogram)) return rule.bounds;
+  }
+  return kBucketBounds;
 }
 
 }  // namespace fairlead::stats

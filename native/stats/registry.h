@@ -1,9 +1,11 @@
-// Every scope there is. The control thread's; blocks are shared with the workers that write to them.
+// Every scope there is. The control thread's; blocks are shared with the workers that write to
+// them.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,6 +16,12 @@
 
 namespace fairlead::stats {
 
+// Upper bounds of the buckets of those histograms whose full name matches.
+struct BucketRule {
+  std::function<bool(std::string_view)> matches;
+  std::vector<double> bounds;
+};
+
 class Registry {
  public:
   // Threads that write: the control thread, the workers, and the log flusher.
@@ -21,37 +29,70 @@ class Registry {
 
   // The block of a scope: the one that exists, or a new one. It leaves the registry when nobody
   // holds it any more.
-  template <typename Layout>
-  std::shared_ptr<Block<Layout>> create(const Scope& scope) {
-    if (std::shared_ptr<BlockBase> existing = find(scope.prefix, Layout::kCounters.data())) {
-      return std::static_pointer_cast<Block<Layout>>(existing);
+  template <typename L>
+  std::shared_ptr<Block<L>> create(const Scope& scope) {
+    if (std::shared_ptr<BlockBase> existing = find(scope.prefix, L::kLayout)) {
+      return std::static_pointer_cast<Block<L>>(existing);
     }
-    auto block = std::make_shared<Block<Layout>>(scope, threads_);
+    auto block = std::make_shared<Block<L>>(scope, threads_);
     insert(block);
     return block;
   }
 
-  // A statistic by its full name.
+  // A statistic by its full name; while it is held, so is its scope.
   struct Handle {
     std::shared_ptr<BlockBase> block;
     Kind kind;
     size_t index;
   };
   std::optional<Handle> findStat(std::string_view name) const;
+
+  // The same as a number, which is valid for ever and holds nothing: what is written after the end
+  // of the scope is lost.
+  using StatId = uint32_t;
+  std::optional<StatId> idOf(std::string_view name);
+  Kind kindOf(StatId id) const { return stats_[id].kind; }
+  // Each for its kind only. To add 0 to a counter marks it used.
+  void add(StatId counter, uint64_t amount);
+  void set(StatId gauge, uint64_t value);
+  void record(StatId histogram, uint64_t value);
+  void setText(StatId text, std::string value);
+
+  // The sum over all threads of a counter or gauge by its full name.
   std::optional<uint64_t> value(std::string_view name) const;
 
+  // What was recorded since the previous call becomes the interval.
   void flushHistograms();
+  // Counters read 0 from here on.
   void resetCounters();
+
+  // The first that matches counts; without one the bounds are kBucketBounds.
+  void setBucketRules(std::vector<BucketRule> rules) { bucket_rules_ = std::move(rules); }
+  std::span<const double> bucketBounds(std::string_view histogram) const;
 
   // All blocks that are alive, sorted by prefix.
   std::vector<std::shared_ptr<BlockBase>> blocks() const;
 
  private:
-  std::shared_ptr<BlockBase> find(const std::string& prefix, const StatName* layout) const;
+  struct Stat {
+    std::weak_ptr<BlockBase> block;
+    Kind kind;
+    size_t index;
+  };
+
+  std::shared_ptr<BlockBase> find(const std::string& prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);
+  // Calls visit(block) for each that is alive, and forgets the others.
+  template <typename Visit>
+  void forEachBlock(Visit visit);
 
   const size_t threads_;
+  // By prefix: a scope of several layouts has a block for each.
   std::unordered_map<std::string, std::vector<std::weak_ptr<BlockBase>>> blocks_;
+  std::vector<Stat> stats_;
+  std::unordered_map<std::string, StatId> ids_;
+  std::vector<BucketRule> bucket_rules_;
+  BinCounts scratch_;
 };
 
 }  // namespace fairlead::stats

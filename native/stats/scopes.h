@@ -1,54 +1,37 @@
-// The names of scopes and the labels that Prometheus makes of them.
+// The names of scopes, and the labels that Prometheus makes of them. Pure.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "stats/block.h"
 
 namespace fairlead::stats {
 
-inline Scope plainScope(const std::string& prefix) { return {prefix, prefix, {}}; }
+// Names that the configuration gave may hold anything: ':' becomes '_' as the real server has it,
+// and a label ends at the first dot; what follows stays part of the metric's name.
 
-inline Scope clusterScope(const std::string& name) {
-  return {"cluster." + name + ".", "cluster.", {{"envoy_cluster_name", name}}};
-}
-
-inline Scope httpScope(const std::string& prefix) {
-  return {"http." + prefix + ".", "http.", {{"envoy_http_conn_manager_prefix", prefix}}};
-}
-
-inline Scope tcpScope(const std::string& prefix) {
-  return {"tcp." + prefix + ".", "tcp.", {{"envoy_tcp_prefix", prefix}}};
-}
-
-inline Scope listenerScope(const std::string& address) {
-  return {"listener." + address + ".", "listener.", {{"envoy_listener_address", address}}};
-}
-
-inline Scope listenerHttpScope(const std::string& address, const std::string& prefix) {
-  return {"listener." + address + ".http." + prefix + ".",
-          "listener.http.",
-          {{"envoy_http_conn_manager_prefix", prefix}, {"envoy_listener_address", address}}};
-}
-
-inline Scope listenerWorkerScope(const std::string& address, unsigned worker) {
-  const std::string id = std::to_string(worker);
-  return {"listener." + address + ".worker_" + id + ".",
-          "listener.worker.",
-          {{"envoy_worker_id", id}, {"envoy_listener_address", address}}};
-}
-
-// The admin's listener and its HTTP: "listener.admin." has no address to make a label of.
-inline Scope listenerAdminHttpScope() {
-  return {"listener.admin.http.admin.",
-          "listener.admin.http.",
-          {{"envoy_http_conn_manager_prefix", "admin"}}};
-}
-
+// "cluster_manager.": no labels.
+Scope plainScope(std::string prefix);
+Scope clusterScope(std::string_view name);
+// "cluster.<name>.zone.<from>.<to>."
+Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to);
+Scope httpScope(std::string_view prefix);
+Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration);
+Scope tcpScope(std::string_view prefix);
+// `name`: "127.0.0.1_10000", or the listener's stat_prefix.
+Scope listenerScope(std::string_view name);
+Scope listenerHttpScope(std::string_view listener, std::string_view http_prefix);
+Scope listenerWorkerScope(std::string_view listener, unsigned worker);
+// The admin's listener: "listener.admin." has no address to make a label of.
+Scope listenerAdminHttpScope();
+Scope virtualClusterScope(std::string_view virtual_host, std::string_view virtual_cluster);
+// A route with a stat_prefix.
+Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix);
+Scope sdsScope(std::string_view secret);
 // "server.worker_0.", "thread_local_cluster_manager.worker_0."
-inline Scope workerScope(const std::string& prefix, unsigned worker) {
-  const std::string id = std::to_string(worker);
-  return {prefix + "worker_" + id + ".", prefix + "worker.", {{"envoy_worker_id", id}}};
-}
+Scope workerScope(const std::string& prefix, unsigned worker);
+// A part of a scope ("outlier_detection.") under the scope's labels.
+Scope innerScope(Scope scope, std::string_view part);
 
 }  // namespace fairlead::stats

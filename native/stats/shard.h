@@ -1,6 +1,6 @@
 // One thread's numbers of one scope. Written by its owner with plain loads and stores (no
-// read-modify-write, no lock); read by anyone, relaxed. A gauge is what went up less what went down,
-// so that a thread may take down what another put up.
+// read-modify-write, no lock); read by anyone. A gauge is what went up less what went down, so that
+// a thread may take down what another put up.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,13 @@ struct ShardView {
   const CodeCounts* codes = nullptr;
 };
 
-template <typename Layout>
+// `L`: a struct of the catalogue.
+template <typename L>
 class alignas(64) Shard {
  public:
-  using Counter = typename Layout::Counter;
-  using Gauge = typename Layout::Gauge;
-  using Histogram = typename Layout::Histogram;
+  using Counter = typename L::Counter;
+  using Gauge = typename L::Gauge;
+  using Histogram = typename L::Histogram;
 
   Shard() = default;
   Shard(const Shard&) = delete;
@@ -39,24 +40,28 @@ class alignas(64) Shard {
   }
 
   // ---- the owner's ----
-  void add(Counter counter, uint64_t amount = 1) { bump(counters_[index(counter)], amount); }
-  void up(Gauge gauge, uint64_t amount = 1) { bump(ups_[index(gauge)], amount); }
-  void down(Gauge gauge, uint64_t amount = 1) { bump(downs_[index(gauge)], amount); }
-  // For gauges that only this shard's thread writes. One more on both sides says that it was set.
-  void set(Gauge gauge, uint64_t value) {
-    downs_[index(gauge)].store(1, std::memory_order_relaxed);
-    ups_[index(gauge)].store(value + 1, std::memory_order_relaxed);
+  void add(Counter counter, uint64_t amount = 1) { addAt(index(counter), amount); }
+  void up(Gauge gauge, uint64_t amount = 1) {
+    Slot& slot = ups_[index(gauge)];
+    slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
-  void record(Histogram histogram, uint64_t value) {
-    std::atomic<HistogramCells*>& place = histograms_[index(histogram)];
-    HistogramCells* cells = place.load(std::memory_order_relaxed);
-    if (!cells) {
-      cells = new HistogramCells;
-      place.store(cells, std::memory_order_release);
-    }
-    cells->record(value);
+  // A reader that sees what went down also sees what had gone up before it, on whatever thread: it
+  // reads this side first.
+  void down(Gauge gauge, uint64_t amount = 1) {
+    Slot& slot = downs_[index(gauge)];
+    slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_release);
   }
+  // For gauges that no other thread writes.
+  void set(Gauge gauge, uint64_t value) { setAt(index(gauge), value); }
+  bool isSet(Gauge gauge) const {
+    return ups_[index(gauge)].load(std::memory_order_relaxed) > 0 ||
+           downs_[index(gauge)].load(std::memory_order_relaxed) > 0;
+  }
+  void record(Histogram histogram, uint64_t value) { recordAt(index(histogram), value); }
+  // Counts an answer under upstream_rq_<status> and upstream_rq_<n>xx of the variant, and, but for
+  // the plain variant of scopes that have it as a counter, under upstream_rq_completed.
   void countResponse(CodeVariant variant, uint16_t status) {
+    static_assert(L::kLayout.has_codes, "the catalogue has no codes for this scope");
     CodeCounts* codes = codes_.load(std::memory_order_relaxed);
     if (!codes) {
       codes = new CodeCounts;
@@ -65,10 +70,25 @@ class alignas(64) Shard {
     codes->add(variant, status);
   }
   // By number, for the control thread's handles.
-  void addAt(size_t counter, uint64_t amount) { bump(counters_[counter], amount); }
-  void setAt(size_t gauge, uint64_t value) { set(static_cast<Gauge>(gauge), value); }
+  void addAt(size_t counter, uint64_t amount) {
+    Slot& slot = counters_[counter];
+    slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  void setAt(size_t gauge, uint64_t value) {
+    uint64_t down = downs_[gauge].load(std::memory_order_relaxed);
+    // Both sides above 0: that it was set, even to 0, must be seen.
+    if (value == 0 && down == 0) down = 1;
+    ups_[gauge].store(value + down, std::memory_order_relaxed);
+    downs_[gauge].store(down, std::memory_order_release);
+  }
   void recordAt(size_t histogram, uint64_t value) {
-    record(static_cast<Histogram>(histogram), value);
+    std::atomic<HistogramCells*>& place = histograms_[histogram];
+    HistogramCells* cells = place.load(std::memory_order_relaxed);
+    if (!cells) {
+      cells = new HistogramCells;
+      place.store(cells, std::memory_order_release);
+    }
+    cells->record(value);
   }
 
   // ---- anyone's ----
@@ -80,9 +100,6 @@ class alignas(64) Shard {
   template <typename Enum>
   static size_t index(Enum value) {
     return static_cast<size_t>(value);
-  }
-  static void bump(Slot& slot, uint64_t amount) {
-    slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
 
   // One more than there are, so that a scope without a kind has an array too.

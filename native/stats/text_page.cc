@@ -1,3 +1,4 @@
+#include "stats/buckets.h"
 #include "stats/numbers.h"
 #include "stats/query.h"
 #include "stats/walk.h"
@@ -6,20 +7,12 @@ namespace fairlead::stats {
 
 namespace {
 
-const Distribution kNothing;
-
-struct Shown {
+struct Spans {
   const Distribution& interval;
   const Distribution& total;
 };
 
-Shown shown(const Row& row) {
-  const Distribution* interval = row.block->interval(row.index);
-  const Distribution* total = row.block->total(row.index);
-  return {interval ? *interval : kNothing, total ? *total : kNothing};
-}
-
-void appendSummary(std::string* out, const Shown& of) {
+void appendSummary(std::string* out, const Spans& of) {
   bool first = true;
   for (const double q : kQuantiles) {
     out->append(first ? "P" : " P");
@@ -33,23 +26,18 @@ void appendSummary(std::string* out, const Shown& of) {
   }
 }
 
-void appendBuckets(std::string* out, const Shown& of, bool cumulative) {
-  uint64_t interval_before = 0;
-  uint64_t total_before = 0;
-  bool first = true;
-  for (const double bound : kBucketBounds) {
-    const uint64_t interval = of.interval.atOrBelow(bound);
-    const uint64_t total = of.total.atOrBelow(bound);
-    out->append(first ? "B" : " B");
-    first = false;
-    appendSignificant(out, bound, 6);
+void appendBuckets(std::string* out, const Spans& of, std::span<const double> bounds,
+                   Buckets buckets) {
+  const std::vector<uint64_t> interval = bucketCounts(of.interval, bounds, buckets);
+  const std::vector<uint64_t> total = bucketCounts(of.total, bounds, buckets);
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    out->append(i == 0 ? "B" : " B");
+    appendSignificant(out, bounds[i], 6);
     out->push_back('(');
-    appendNumber(out, cumulative ? interval : interval - interval_before);
+    appendNumber(out, interval[i]);
     out->push_back(',');
-    appendNumber(out, cumulative ? total : total - total_before);
+    appendNumber(out, total[i]);
     out->push_back(')');
-    interval_before = interval;
-    total_before = total;
   }
 }
 
@@ -66,63 +54,71 @@ void appendBins(std::string* out, const Distribution& of) {
   }
 }
 
-void appendHistogram(std::string* out, const Row& row, Buckets buckets) {
-  out->append(row.name).append(":");
-  const Shown of = shown(row);
-  if (of.total.empty()) {
-    out->append(" No recorded values\n");
-    return;
-  }
-  if (buckets == Buckets::Detailed) {
-    out->append("\n  totals=");
-    appendBins(out, of.total);
-    out->append("\n  intervals=");
-    appendBins(out, of.interval);
-    out->append("\n  summary=");
-    appendSummary(out, of);
-  } else {
-    out->push_back(' ');
-    if (buckets == Buckets::Summary) {
-      appendSummary(out, of);
-    } else {
-      appendBuckets(out, of, buckets == Buckets::Cumulative);
-    }
-  }
-  out->push_back('\n');
-}
-
 class TextPage final : public Page {
  public:
   TextPage(const Registry& registry, Query query)
-      : query_(std::move(query)), walk_(registry, query_) {}
+      : registry_(registry), query_(std::move(query)), walk_(registry, query_) {}
 
   bool next(std::string* out) override {
     const size_t start = out->size();
+    size_t budget = kPieceNames;
     while (out->size() - start < kPieceBytes) {
-      if (!in_histograms_) {
-        if (!walk_.nextValues(&rows_)) {
-          in_histograms_ = true;
-          walk_.restart();
-          continue;
-        }
-        for (const Row& row : rows_) {
-          out->append(row.name).append(": ");
-          appendNumber(out, row.value);
-          out->push_back('\n');
-        }
-        continue;
+      std::string_view prefix;
+      const Row* row = nullptr;
+      const Step step = walk_.next(&prefix, &row, &budget);
+      if (step == Step::End) return false;
+      if (step == Step::Pause) return true;
+      const size_t name_at = out->size();
+      out->append(prefix).append(row->name).append(":");
+      if (row->kind == Kind::Histogram) {
+        appendHistogram(out, name_at, *row);
+      } else if (row->kind == Kind::Text) {
+        out->append(" \"").append(row->block->text(row->index)).append("\"\n");
+      } else {
+        out->push_back(' ');
+        appendNumber(out, row->value);
+        out->push_back('\n');
       }
-      if (!walk_.nextHistograms(&rows_)) return false;
-      for (const Row& row : rows_) appendHistogram(out, row, query_.buckets);
     }
     return true;
   }
 
  private:
+  // The name and its colon are at `name_at`.
+  void appendHistogram(std::string* out, size_t name_at, const Row& row) const {
+    const Spans of = {row.block->interval(row.index), row.block->total(row.index)};
+    if (of.total.empty()) {
+      out->append(" No recorded values\n");
+      return;
+    }
+    const Buckets buckets = query_.buckets.value_or(Buckets::Summary);
+    switch (buckets) {
+      case Buckets::Summary:
+        out->push_back(' ');
+        appendSummary(out, of);
+        break;
+      case Buckets::Cumulative:
+      case Buckets::Disjoint: {
+        const std::string name = out->substr(name_at, out->size() - name_at - 1);
+        out->push_back(' ');
+        appendBuckets(out, of, registry_.bucketBounds(name), buckets);
+        break;
+      }
+      case Buckets::Detailed:
+        out->append("\n  totals=");
+        appendBins(out, of.total);
+        out->append("\n  intervals=");
+        appendBins(out, of.interval);
+        out->append("\n  summary=");
+        appendSummary(out, of);
+        break;
+    }
+    out->push_back('\n');
+  }
+
+  const Registry& registry_;
   const Query query_;
   Walk walk_;
-  std::vector<Row> rows_;
-  bool in_histograms_ = false;
 };
 
 }  // namespace

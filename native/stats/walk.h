@@ -1,44 +1,90 @@
-// All statistics in the order in which they are shown: byte order of the full name, counters and
-// gauges together, then histograms. Only the names of one group of scopes exist at a time: a group
-// is a scope with all those whose prefix begins with its own, the only ones whose names mix.
+// All statistics in the order in which they are shown: texts, then counters and gauges together,
+// then histograms, each by the bytes of the full name. No full name is made, but to filter it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "stats/ordered_merge.h"
 #include "stats/query.h"
 
 namespace fairlead::stats {
 
 struct Row {
-  std::string name;
-  const BlockBase* block;
   Kind kind;
+  std::string_view name;
+  const BlockBase* block;
+  // Not of counts by status.
   size_t index;
   // Of counters and gauges.
   uint64_t value;
 };
 
-class Walk {
+// The rows of one scope that are shown, sorted.
+class RowStream {
  public:
-  Walk(const Registry& registry, const Query& query)
-      : query_(query), blocks_(registry.blocks()) {}
-
-  // The rows of the next group, sorted; may be empty. False: there are no more groups.
-  bool nextValues(std::vector<Row>* rows) { return next(rows, false); }
-  bool nextHistograms(std::vector<Row>* rows) { return next(rows, true); }
-  // Back to the first group.
-  void restart() { at_ = 0; }
+  std::string_view prefix() const { return prefix_; }
+  std::string_view name() const { return rows_[at_].name; }
+  const Row& row() const { return rows_[at_]; }
+  bool done() const { return at_ == rows_.size(); }
+  void advance() { ++at_; }
 
  private:
-  bool next(std::vector<Row>* rows, bool histograms);
-  void addValues(const BlockBase& block, std::vector<Row>* rows) const;
+  friend class RowSource;
+  std::string_view prefix_;
+  std::vector<Row> rows_;
+  size_t at_ = 0;
+  // Rows of counts by status have theirs here.
+  std::vector<std::string> code_names_;
+};
+
+enum class Part : uint8_t { Texts, Values, Histograms };
+
+class RowSource {
+ public:
+  using Stream = RowStream;
+  using Blocks = std::vector<std::shared_ptr<BlockBase>>;
+
+  RowSource(const Blocks& blocks, const Query& query, Part part)
+      : blocks_(blocks), query_(query), part_(part) {}
+
+  size_t size() const { return blocks_.size(); }
+  std::string_view prefix(size_t i) const { return blocks_[i]->scope().prefix; }
+  size_t open(size_t i, RowStream* stream);
+
+ private:
+  void addTexts(const BlockBase& block, std::vector<Row>* rows) const;
+  void addValues(const BlockBase& block, std::vector<Row>* rows);
+  void addCodes(const BlockBase& block, RowStream* stream) const;
   void addHistograms(const BlockBase& block, std::vector<Row>* rows) const;
-  bool isWanted(const std::string& name) const { return !query_.filter || query_.filter(name); }
+  bool isShown(const StatName& stat, bool used) const;
+  bool isHistogramShown(const BlockBase& block, size_t index) const;
+
+  const Blocks& blocks_;
+  const Query& query_;
+  const Part part_;
+  std::vector<Reading> counters_;
+  std::vector<Reading> gauges_;
+  std::string full_name_;
+};
+
+class Walk {
+ public:
+  Walk(const Registry& registry, const Query& query);
+
+  // The next row, of whatever part; its name is `prefix` + row.name. Valid until the next call.
+  // Pause: the budget is used up.
+  Step next(std::string_view* prefix, const Row** row, size_t* budget);
+
+ private:
+  bool isWanted(Part part) const;
 
   const Query& query_;
-  const std::vector<std::shared_ptr<BlockBase>> blocks_;
-  size_t at_ = 0;
+  const RowSource::Blocks blocks_;
+  Part part_ = Part::Texts;
+  std::optional<OrderedMerge<RowSource>> merge_;
+  bool is_peeked_ = false;
 };
 
 }  // namespace fairlead::stats

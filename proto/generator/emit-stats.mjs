@@ -1,7 +1,8 @@
 // native/stats/catalogue.txt -> catalogue.gen.h: one struct per scope, with an enumerator per name.
 
-const KINDS = ['counter', 'gauge', 'histogram'];
-const PLURAL = { counter: 'kCounters', gauge: 'kGauges', histogram: 'kHistograms' };
+const KINDS = ['counter', 'gauge', 'text', 'histogram'];
+const PLURAL = { counter: 'kCounters', gauge: 'kGauges', text: 'kTexts', histogram: 'kHistograms' };
+const LINE = /^ {2}(counter|gauge|text|histogram)(\?)? (\S+)(?: with (\S+))?$/;
 
 const pascal = (name) =>
   name
@@ -9,20 +10,40 @@ const pascal = (name) =>
     .map((word) => word[0].toUpperCase() + word.slice(1))
     .join('');
 
-/** @returns {{name: string, stats: {kind: string, lazy: boolean, name: string}[]}[]} */
+const byName = (a, b) => (a.name < b.name ? -1 : 1);
+
+/** Each scope's statistics are sorted by name: the order in which they are shown. */
 export function parseCatalogue(text) {
   const scopes = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line === '' || line.startsWith('#')) continue;
     if (!line.startsWith(' ')) {
-      scopes.push({ name: line.trim(), stats: [] });
+      scopes.push({ name: line.trim(), codes: false, stats: [] });
       continue;
     }
-    const match = /^ {2}(counter|gauge|histogram)(\?)? (\S+)$/.exec(line);
+    const scope = scopes.at(-1);
+    if (line === '  codes') {
+      scope.codes = true;
+      continue;
+    }
+    const match = LINE.exec(line);
     if (!match) throw new Error(`catalogue.txt:${index + 1}: expected "  kind name", found "${line}"`);
-    scopes.at(-1).stats.push({ kind: match[1], lazy: match[2] === '?', name: match[3] });
+    const [, kind, lazy, name, companion] = match;
+    if (scope.stats.some((stat) => stat.name === name)) {
+      throw new Error(`catalogue.txt:${index + 1}: ${scope.name} has ${name} twice`);
+    }
+    scope.stats.push({ kind, lazy: lazy === '?', name, companion });
   }
+  for (const scope of scopes) scope.stats.sort(byName);
   return scopes;
+}
+
+function emitStat(stat) {
+  if (stat.companion) {
+    const counter = `static_cast<int>(Counter::${pascal(stat.companion)})`;
+    return `      {"${stat.name}", Shown::With,\n       ${counter}},\n`;
+  }
+  return `      {"${stat.name}", Shown::${stat.lazy ? 'OnceUsed' : 'Always'}, 0},\n`;
 }
 
 function emitScope(scope) {
@@ -34,11 +55,22 @@ function emitScope(scope) {
     return `  enum class ${pascal(kind)} : uint16_t {\n${names}    kCount,\n  };\n`;
   }).join('');
   const tables = KINDS.map((kind) => {
-    const rows = byKind[kind].map((stat) => `      {"${stat.name}", ${stat.lazy}},\n`).join('');
+    const rows = byKind[kind].map(emitStat).join('');
     const type = `std::array<StatName, ${byKind[kind].length}>`;
     return `  static constexpr ${type} ${PLURAL[kind]} = {{\n${rows}  }};\n`;
   }).join('');
-  return `struct ${scope.name} {\n${enums}${tables}};\n`;
+  const values = scope.stats.filter((stat) => stat.kind === 'counter' || stat.kind === 'gauge');
+  const order = values
+    .map((stat) => `      {Kind::${pascal(stat.kind)}, ${byKind[stat.kind].indexOf(stat)}},\n`)
+    .join('');
+  const completed = byKind.counter.some((stat) => stat.name === 'upstream_rq_completed');
+  return `struct ${scope.name} {
+${enums}${tables}  static constexpr std::array<StatRef, ${values.length}> kValues = {{
+${order}  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, ${scope.codes}, ${completed}};
+};
+`;
 }
 
 export function emitCatalogue(scopes) {
@@ -47,15 +79,10 @@ export function emitCatalogue(scopes) {
 
 #include <array>
 #include <cstdint>
-#include <string_view>
+
+#include "stats/layout.h"
 
 namespace fairlead::stats {
-
-struct StatName {
-  std::string_view name;
-  // Not shown before its first value.
-  bool lazy;
-};
 
 ${scopes.map(emitScope).join('\n')}
 }  // namespace fairlead::stats

@@ -105,6 +105,7 @@ export const FormatPiece_Operator = {
   REQUEST_HEADERS_BYTES: 58,
   RESPONSE_HEADERS_BYTES: 59,
   RESPONSE_TRAILERS_BYTES: 60,
+  ABSENT: 61,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 

@@ -1,98 +1,111 @@
 // Regular expressions for the data plane: re2js parses RE2's syntax and compiles it, and this file
 // writes the program in words that native/base/regex runs (native code never parses a pattern).
 //
-// Words are uint32, little-endian: magic, start, number of capture slots, number of instructions;
-// then for each: operation, next, argument, number of range words, and that many words (first and
-// last code point of each range). Case folding is already in the ranges.
-import { RE2JS } from 're2js';
+// Words are uint32, little-endian: magic, first instruction, number of capture slots, number of
+// instructions; then for each: operation, next, argument, number of edges, and for each edge two
+// words: the bytes it takes (first | last << 8) and where it leads.
+//
+//   operation   next   argument            edges
+//   1 fork      first  second choice       -
+//   2 capture   next   slot                -
+//   3 empty     next   conditions, below   -
+//   4 match     -      -                   -
+//   5 fail      -      -                   -
+//   6 nop       next   -                   -
+//   7 bytes     -      -                   ascending, disjoint: a byte takes at most one
+//
+// Conditions: 1 begin of line, 2 end of line, 4 begin of text, 8 end of text, 16 word boundary,
+// 32 none. Case folding and character sets are in the edges already.
+import { RE2JS, RE2JSSyntaxException } from 're2js';
+import {
+  byteProgram,
+  type ByteInstruction,
+  type Encoding,
+  type Program,
+} from './regex/byte-program.js';
+import { asciiFolding, byteString, relaxed } from './regex/dialect.js';
+import { explain, tooLarge, type RegexError } from './regex/errors.js';
+import { programSize } from './regex/program-size.js';
 
 /** A pattern's program, or why there is none. */
-export type CompiledRegex = { readonly program: Uint8Array } | { readonly error: string };
+export type CompiledRegex = { readonly program: Uint8Array } | RegexError;
 
-const MAGIC = 0x31786572;
-const MAX_INSTRUCTIONS = 65_536;
-// re2js's operations.
-const OP = { RUNE: 8, RUNE1: 9, ANY: 10, ANY_NOT_NL: 11 } as const;
-const FOLD = 1;
-const LAST_RUNE = 0x10ffff;
-
-interface Instruction {
-  readonly op: number;
-  readonly out: number;
-  readonly arg: number;
-  readonly runes: ArrayLike<number>;
-}
-interface Program {
-  readonly inst: readonly Instruction[];
-  readonly start: number;
-  readonly numCap: number;
+/** The most instructions that RE2 may need for a pattern, and who says so. */
+export interface ProgramSizeLimit {
+  readonly size: number;
+  /** `google_re2.max_program_size`, or the runtime's `re2.max_program_size.error_level`. */
+  readonly source: 'config' | 'runtime';
 }
 
-/** Compiles a pattern. `error` is RE2's own wording ("missing closing ): `a(b`"). */
-export function compileRegex(pattern: string): CompiledRegex {
-  let program: Program;
+const DEFAULT_LIMIT: ProgramSizeLimit = { size: 100, source: 'runtime' };
+const MAGIC = 0x32786572;
+// Where RE2 runs out of its 8 MiB.
+const MAX_INSTRUCTIONS = 87_381;
+
+/**
+ * Compiles a pattern of the configuration. As in the real server a character of the text is a byte
+ * (Latin-1); letters of the pattern beyond ASCII stand for their UTF-8 bytes. Never throws.
+ */
+export function compileRegex(
+  pattern: string,
+  limit: ProgramSizeLimit = DEFAULT_LIMIT,
+): CompiledRegex {
+  return compile(pattern, 'latin1', limit);
+}
+
+/**
+ * Compiles a filter of the admin interface: a character is a code point, bytes that are no UTF-8
+ * match nothing. Never throws.
+ */
+export function compileFilter(pattern: string): CompiledRegex {
+  return compile(pattern, 'utf8', undefined);
+}
+
+function compile(
+  pattern: string,
+  encoding: Encoding,
+  limit: ProgramSizeLimit | undefined,
+): CompiledRegex {
+  const parsed = parse(encoding === 'latin1' ? byteString(pattern) : pattern, encoding);
+  if ('failure' in parsed) return explain(pattern, encoding, parsed.failure);
+  if (limit !== undefined) {
+    const size = programSize(parsed.program);
+    if (size > limit.size) return tooLarge(pattern, size, limit);
+  }
+  const instructions = byteProgram(parsed.program, encoding, MAX_INSTRUCTIONS);
+  if (instructions === undefined) return tooLarge(pattern);
+  return { program: serialize(parsed.program, instructions) };
+}
+
+type Parsed = { readonly program: Program } | { readonly failure: RE2JSSyntaxException };
+
+function parse(source: string, encoding: Encoding): Parsed {
   try {
-    // An internal field of re2js, which is pinned; test/unit/plan/regex.test.ts notices a change.
-    const compiled = RE2JS.compile(pattern) as unknown as { re2Input: { prog: Program } };
-    program = compiled.re2Input.prog;
+    const program = programOf(source);
+    const other = encoding === 'latin1' ? asciiFolding(source) : undefined;
+    return { program: other === undefined ? program : programOf(other) };
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    return { error: text.replace(/^error parsing regexp: /, '') };
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    // What RE2 accepts and re2js does not.
+    const other = relaxed(source, encoding, error);
+    return other === undefined ? { failure: error } : parse(other, encoding);
   }
-  if (program.inst.length > MAX_INSTRUCTIONS) {
-    return { error: `the pattern compiles to ${program.inst.length} instructions, more than ${MAX_INSTRUCTIONS}` };
-  }
-  const words = [MAGIC, program.start, program.numCap, program.inst.length];
-  for (const instruction of program.inst) {
-    const ranges = rangesOf(instruction);
-    const op = instruction.op >= OP.RUNE ? OP.RUNE : instruction.op;
-    const arg = instruction.op >= OP.RUNE ? 0 : instruction.arg;
-    words.push(op, instruction.out, arg, ranges.length, ...ranges);
+}
+
+/** An internal field of re2js, which is pinned; test/unit/plan/regex.test.ts notices a change. */
+function programOf(source: string): Program {
+  const compiled = RE2JS.compile(source) as unknown as { re2Input: { prog: Program } };
+  return compiled.re2Input.prog;
+}
+
+function serialize(program: Program, instructions: readonly ByteInstruction[]): Uint8Array {
+  const words = [MAGIC, program.start, program.numCap, instructions.length];
+  for (const { op, out, arg, edges } of instructions) {
+    words.push(op, out, arg, edges.length);
+    for (const edge of edges) words.push(edge.first | (edge.last << 8), edge.target);
   }
   const bytes = new Uint8Array(words.length * 4);
   const view = new DataView(bytes.buffer);
   words.forEach((word, index) => view.setUint32(index * 4, word, true));
-  return { program: bytes };
-}
-
-function rangesOf(instruction: Instruction): number[] {
-  switch (instruction.op) {
-    case OP.ANY:
-      return [0, LAST_RUNE];
-    case OP.ANY_NOT_NL:
-      return [0, 9, 11, LAST_RUNE];
-    case OP.RUNE1:
-    case OP.RUNE: {
-      const runes = Array.from(instruction.runes);
-      if (runes.length !== 1) return runes;
-      const rune = runes[0]!;
-      if ((instruction.arg & FOLD) === 0) return [rune, rune];
-      return foldsOf(rune).flatMap((fold) => [fold, fold]);
-    }
-    default:
-      return [];
-  }
-}
-
-/** All code points that are equal to `rune` whatever the case. */
-function foldsOf(rune: number): number[] {
-  const folds = new Set([rune]);
-  const add = (text: string): void => {
-    const [first, ...rest] = [...text];
-    if (first !== undefined && rest.length === 0) folds.add(first.codePointAt(0)!);
-  };
-  for (const known of [rune, 0x212a, 0x17f]) {
-    const text = String.fromCodePoint(known);
-    const lower = text.toLowerCase();
-    const upper = text.toUpperCase();
-    // The Kelvin sign and the long s fold to k and s, but k and s do not say so.
-    const own = String.fromCodePoint(rune);
-    if (known !== rune && own.toLowerCase() !== lower && own.toLowerCase() !== upper.toLowerCase()) continue;
-    if (known !== rune) folds.add(known);
-    add(lower);
-    add(upper);
-    add(upper.toLowerCase());
-    add(lower.toUpperCase());
-  }
-  return [...folds].sort((a, b) => a - b);
+  return bytes;
 }

@@ -28,20 +28,26 @@ class ChunkDecoder {
   };
 
   // Takes one step over `input`. Call again with what was not consumed until NeedMore, Trailers or
-  // Error. Chunk extensions are skipped (at most 16 KiB of them in a body); bare LF is an error.
+  // Error. What is neither size nor data (extensions, leading zeros, bytes between the data and its
+  // line end) is skipped, at most 16 KiB of it for one chunk; a bare LF or CR is an error.
   Result next(std::string_view input);
 
   // Body bytes that are still to come of the chunk that is being read.
   uint64_t chunkRemaining() const { return remaining_; }
-  // Whole body bytes of the current chunk may be taken past the decoder (splice).
+  // `bytes` of the current chunk's data, at most chunkRemaining(), were taken past the decoder.
   void skipData(uint64_t bytes);
   void reset() { *this = ChunkDecoder(); }
 
  private:
   enum class State : uint8_t { Size, SizeDigits, Extension, SizeLf, Data, DataCr, DataLf, Failed, Done };
+
+  bool takeSizeByte(char c);
+  bool takeExtra() { return ++extra_bytes_ <= kMaxExtraBytes; }
+
+  static constexpr uint16_t kMaxExtraBytes = 16 * 1024;
+
   State state_ = State::Size;
-  uint8_t digits_ = 0;
-  uint16_t extension_bytes_ = 0;
+  uint16_t extra_bytes_ = 0;
   uint64_t remaining_ = 0;
 };
 

@@ -355,8 +355,8 @@ void ClientConnection::flush() {
 }
 
 void ClientConnection::reset() {
-  sink_ = nullptr;
   abort(ClientCallbacks::CloseReason::Local);
+  callbacks_.serveWaiting();
 }
 
 uint64_t ClientConnection::spliceableBytes() const {

@@ -14,47 +14,45 @@ constexpr ScanError kBothLengths{400, "http1.content_length_and_chunked_not_allo
 
 FramingResult refused(ScanError error) { return {{}, false, error}; }
 
+// What a head says of its body. Two of the same are one too many, be they equal.
 struct Declared {
   http::HeaderEntry* length = nullptr;
   const http::HeaderEntry* coding = nullptr;
-  bool twice = false;
+  bool lengths_twice = false;
+  bool codings_twice = false;
 };
 
 Declared declaredBy(http::HeaderMap& headers) {
   Declared found;
   for (http::HeaderEntry& entry : headers) {
     if (entry.id == HeaderId::ContentLength) {
-      found.twice |= found.length != nullptr;
+      found.lengths_twice |= found.length != nullptr;
       found.length = &entry;
     } else if (entry.id == HeaderId::TransferEncoding) {
-      // Two codings are never just "chunked".
-      if (found.coding) return {found.length, &entry, true};
+      found.codings_twice |= found.coding != nullptr;
       found.coding = &entry;
     }
   }
   return found;
 }
 
-FramingResult framingOf(http::HeaderMap& headers, const FramingRules& rules, bool* declared) {
-  const Declared found = declaredBy(headers);
-  *declared = found.length || found.coding;
+// In the real server's order, which decides what a client hears of two faults.
+FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   FramingResult result;
+  if (found.lengths_twice) return refused(kCodecError);
+  if (found.codings_twice) return refused(kInvalidTransferEncoding);
   if (found.coding) {
-    if ((found.twice && found.coding) || !equalsIgnoreCase(found.coding->value(), "chunked")) {
-      return refused(kInvalidTransferEncoding);
-    }
-    if (found.length) {
-      if (!rules.allow_chunked_length) return refused(kBothLengths);
-      // Chunked wins; the length goes no further.
-      found.length->id = HeaderId::Other;
-      found.length->name_size = 0;
-    }
+    const bool chunked = equalsIgnoreCase(found.coding->value(), "chunked");
+    if (found.length && !(chunked && rules.allow_chunked_length)) return refused(kBothLengths);
+    if (!chunked) return refused(kInvalidTransferEncoding);
+    // Chunked wins; the length goes no further.
+    if (found.length) found.length->remove();
     result.framing.kind = BodyFraming::Kind::Chunked;
     return result;
   }
   if (!found.length) return result;
-  uint64_t bytes = 0;
-  if (found.twice || !parseDecimal(found.length->value(), &bytes)) return refused(kCodecError);
+  uint64_t bytes;
+  if (!parseDecimal(found.length->value(), &bytes)) return refused(kCodecError);
   if (bytes > 0) {
     result.framing.kind = BodyFraming::Kind::Length;
     result.framing.length_bytes = bytes;
@@ -65,19 +63,24 @@ FramingResult framingOf(http::HeaderMap& headers, const FramingRules& rules, boo
 }  // namespace
 
 FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules) {
-  bool declared;
-  return framingOf(head.headers, rules, &declared);
+  return framingOf(declaredBy(head.headers), rules);
 }
 
 FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,
                               const FramingRules& rules) {
-  const bool bodiless = method == AnsweredMethod::Head || head.status / 100 == 1 ||
-                        head.status == 204 || head.status == 304 ||
+  const Declared found = declaredBy(head.headers);
+  FramingResult result = framingOf(found, rules);
+  if (!result.ok) return result;
+  const bool never_has_body = head.status < 200 || head.status == 204;
+  if (never_has_body) {
+    // A body that is announced where none may be (RFC 9112 §6.3) would be taken for the next answer.
+    if (result.framing.kind != BodyFraming::Kind::None) return refused(kCodecError);
+    return result;
+  }
+  const bool bodiless = method == AnsweredMethod::Head || head.status == 304 ||
                         (method == AnsweredMethod::Connect && head.status / 100 == 2);
   if (bodiless) return {};
-  bool declared = false;
-  FramingResult result = framingOf(head.headers, rules, &declared);
-  if (result.ok && !declared) result.framing.kind = BodyFraming::Kind::UntilClose;
+  if (!found.length && !found.coding) result.framing.kind = BodyFraming::Kind::UntilClose;
   return result;
 }
 

@@ -1,10 +1,8 @@
 #include "http/http1/scanner.h"
 
-#include <array>
+#include <algorithm>
 
-#ifdef __SSE4_2__
-#include <immintrin.h>
-#endif
+#include "http/http1/byte_scan.h"
 
 namespace fairlead::http1 {
 
@@ -17,266 +15,333 @@ constexpr ScanError kCodecError{400, "http1.codec_error"};
 constexpr ScanError kInvalidCharacters{400, "http1.invalid_characters"};
 constexpr ScanError kTooLarge{431, "http1.headers_too_large"};
 constexpr ScanError kTooMany{431, "http1.too_many_headers"};
-constexpr ScanError kLowVersion{426, "low_version"};
 
 ScanResult complete() { return {Scan::Complete, {}}; }
 ScanResult incomplete() { return {Scan::Incomplete, {}}; }
 ScanResult refused(ScanError error) { return {Scan::Error, error}; }
 
-// The lower-case form of a byte that a token (RFC 9110 §5.6.2) may have; 0 for any other.
-constexpr std::array<char, 256> makeTokenTable() {
-  std::array<char, 256> table = {};
-  for (int c = '0'; c <= '9'; ++c) table[static_cast<size_t>(c)] = static_cast<char>(c);
-  for (int c = 'a'; c <= 'z'; ++c) table[static_cast<size_t>(c)] = static_cast<char>(c);
-  for (int c = 'A'; c <= 'Z'; ++c) table[static_cast<size_t>(c)] = static_cast<char>(c + 32);
-  for (const char c : {'!', '#', '$', '%', '&', '\'', '*', '+', '-', '.', '^', '_', '`', '|', '~'}) {
-    table[static_cast<size_t>(c)] = c;
-  }
-  return table;
-}
-constexpr std::array<char, 256> kToken = makeTokenTable();
-
-constexpr std::string_view kMethods[] = {
-    "GET",      "POST",      "HEAD",      "PUT",      "DELETE",      "OPTIONS",    "PATCH",
-    "CONNECT",  "TRACE",     "ACL",       "BIND",     "CHECKOUT",    "COPY",       "LINK",
-    "LOCK",     "MERGE",     "MKACTIVITY", "MKCALENDAR", "MKCOL",    "MOVE",       "M-SEARCH",
-    "NOTIFY",   "PROPFIND",  "PROPPATCH", "PURGE",    "REBIND",      "REPORT",     "SEARCH",
-    "SOURCE",   "SUBSCRIBE", "UNBIND",    "UNLINK",   "UNLOCK",      "UNSUBSCRIBE"};
-
+// The methods that the real server knows.
 bool isKnownMethod(std::string_view method) {
-  for (const std::string_view known : kMethods) {
-    if (known == method) return true;
-  }
-  return false;
+  static constexpr std::string_view kMethods[] = {
+      "GET",       "POST",       "HEAD",       "PUT",    "DELETE",      "OPTIONS",  "PATCH",
+      "CONNECT",   "TRACE",      "ACL",        "BIND",   "CHECKOUT",    "COPY",     "LINK",
+      "LOCK",      "MERGE",      "MKACTIVITY", "MKCOL",  "MKCALENDAR",  "MOVE",     "MSEARCH",
+      "NOTIFY",    "PROPFIND",   "PROPPATCH",  "PURGE",  "QUERY",       "REBIND",   "REPORT",
+      "SEARCH",    "SOURCE",     "SUBSCRIBE",  "UNBIND", "UNLINK",      "UNLOCK",   "UNSUBSCRIBE"};
+  return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
 }
+// Longer than every method: what runs on is none.
+constexpr ptrdiff_t kMaxMethodBytes = 32;
 
-bool isValueByte(char c) {
-  const auto byte = static_cast<uint8_t>(c);
-  return (byte >= 0x20 && byte != 0x7f) || byte == '\t';
-}
-bool isTargetByte(char c) {
-  const auto byte = static_cast<uint8_t>(c);
-  return byte > 0x20 && byte < 0x7f;
-}
+bool isBlank(char c) { return c == ' ' || c == '\t'; }
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-#ifdef __SSE4_2__
-// Skips whole groups of 16 bytes without a control byte; the tail is left to the caller's loop.
-char* skipPlainValue(char* at, const char* end) {
-  const __m128i kLowest = _mm_set1_epi8(0x1f);
-  const __m128i kDelete = _mm_set1_epi8(0x7f);
-  while (end - at >= 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    // Unsigned: a byte is at most 0x1f exactly when the larger of both is 0x1f.
-    const __m128i low = _mm_cmpeq_epi8(_mm_max_epu8(bytes, kLowest), kLowest);
-    const __m128i bad = _mm_or_si128(low, _mm_cmpeq_epi8(bytes, kDelete));
-    const int mask = _mm_movemask_epi8(bad);
-    if (mask != 0) return at + __builtin_ctz(static_cast<unsigned>(mask));
-    at += 16;
-  }
-  return at;
-}
-// The same for a target: nothing at or below a blank, nothing from 0x7f on.
-char* skipPlainTarget(char* at, const char* end) {
-  const __m128i kBlank = _mm_set1_epi8(0x20);
-  const __m128i kDelete = _mm_set1_epi8(0x7f);
-  while (end - at >= 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    // Signed: bytes from 0x80 on are negative, and so below a blank.
-    const __m128i good = _mm_and_si128(_mm_cmpgt_epi8(bytes, kBlank), _mm_cmplt_epi8(bytes, kDelete));
-    const int mask = _mm_movemask_epi8(good) ^ 0xffff;
-    if (mask != 0) return at + __builtin_ctz(static_cast<unsigned>(mask));
-    at += 16;
-  }
-  return at;
-}
-#else
-char* skipPlainValue(char* at, const char*) { return at; }
-char* skipPlainTarget(char* at, const char*) { return at; }
-#endif
-
-// A line's end at `at`. Only CR LF counts: a bare LF or CR is where two readers may disagree.
-enum class LineEnd : uint8_t { Yes, No, NeedMore, Bare };
-LineEnd lineEndAt(const char* at, const char* end) {
-  if (at == end) return LineEnd::NeedMore;
-  if (*at == '\n') return LineEnd::Bare;
-  if (*at != '\r') return LineEnd::No;
-  if (at + 1 == end) return LineEnd::NeedMore;
-  return at[1] == '\n' ? LineEnd::Yes : LineEnd::Bare;
-}
-
-std::string_view trimmedBetween(char* begin, char* end) {
-  while (begin < end && (*begin == ' ' || *begin == '\t')) ++begin;
-  while (begin < end && (end[-1] == ' ' || end[-1] == '\t')) --end;
+std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<size_t>(end - begin)};
 }
+inline std::string_view trimmedBetween(const char* begin, const char* end) {
+  while (begin < end && isBlank(*begin)) ++begin;
+  while (begin < end && isBlank(end[-1])) --end;
+  return between(begin, end);
+}
 
-// Reads header lines up to and with the empty line. `*at` moves behind it.
-ScanResult scanHeaders(char** at, char* end, const HeadLimits& limits, HeaderMap* out) {
-  char* next = *at;
-  for (;;) {
-    switch (lineEndAt(next, end)) {
-      case LineEnd::Yes:
-        *at = next + 2;
+// Whether a bare LF ends a line. It does where an origin answers, as the real server has it, and
+// never in a request: two readers may disagree about it.
+enum class Lines : uint8_t { CrLf, LfToo };
+
+// Reads one head, left to right; every answer depends only on the bytes up to where it is given, so
+// that a head that comes in parts is judged as a whole one is.
+template <typename Bytes, Lines kLines>
+class HeadReader {
+ public:
+  HeadReader(char* data, size_t size) : begin_(data), next_(data), end_(data + size) {}
+
+  size_t used() const { return static_cast<size_t>(next_ - begin_); }
+
+  // Leaves at the first byte that does not begin an empty line.
+  void skipEmptyLines() {
+    while (end_ - next_ >= 2 && next_[0] == '\r' && next_[1] == '\n') next_ += 2;
+  }
+
+  ScanResult readRequestLine(http::RequestHead* out) {
+    if (atStartOfLineEnd()) return incomplete();
+    const char* const method = next_;
+    while (next_ < end_ && kTokenLower[static_cast<uint8_t>(*next_)] != 0) ++next_;
+    if (next_ == end_) {
+      return next_ - method > kMaxMethodBytes ? refused(kCodecError) : incomplete();
+    }
+    out->method = between(method, next_);
+    if (!isBlank(*next_) || !isKnownMethod(out->method)) return refused(kCodecError);
+    skipBlanks();
+    const char* const target = next_;
+    next_ = Bytes::skipTarget(next_, end_);
+    if (next_ == end_) return incomplete();
+    if (!isBlank(*next_) && *next_ != '\r') {
+      const auto byte = static_cast<uint8_t>(*next_);
+      const bool control = (byte < 0x20 && byte != '\n') || byte == 0x7f;
+      return refused(control ? kInvalidCharacters : kCodecError);
+    }
+    if (next_ == target) return refused(kCodecError);
+    out->target = between(target, next_);
+    skipBlanks();
+    // What is not said to be 1.1 is 1.0, be it 0.9 or 2.0; whether that is served is the caller's.
+    out->version = http::Version::Http10;
+    if (next_ < end_ && *next_ == '\r') return readLineEnd();
+    const ScanResult version = readVersion(&out->version);
+    if (version.state != Scan::Complete) return version;
+    skipBlanks();
+    return readLineEnd();
+  }
+
+  ScanResult readStatusLine(http::ResponseHead* out) {
+    const ScanResult version = readVersion(&out->version);
+    if (version.state != Scan::Complete) return version;
+    if (next_ == end_) return incomplete();
+    if (!isBlank(*next_)) return refused(kCodecError);
+    skipBlanks();
+    uint32_t status = 0;
+    for (int i = 0; i < 3; ++i, ++next_) {
+      if (next_ == end_) return incomplete();
+      if (!isDigit(*next_)) return refused(kCodecError);
+      status = status * 10 + static_cast<uint32_t>(*next_ - '0');
+    }
+    if (status < 100) return refused(kCodecError);
+    out->status = static_cast<uint16_t>(status);
+    if (next_ < end_ && !isBlank(*next_)) {
+      out->reason = {};
+      return readLineEnd();
+    }
+    const char* const reason = next_;
+    next_ = Bytes::skipValue(next_, end_);
+    out->reason = trimmedBetween(reason, next_);
+    return readLineEnd();
+  }
+
+  // Header lines up to and with the empty line. `out` may be null: they are only checked.
+  ScanResult readHeaders(uint32_t max_headers, HeaderMap* out) {
+    bool has_host = false;
+    for (;;) {
+      size_t line_end;
+      switch (lookForLineEnd(&line_end)) {
+        case LineEnd::Here:
+          next_ += line_end;
+          return complete();
+        case LineEnd::NeedMore:
+          return incomplete();
+        case LineEnd::Broken:
+          return refused(kCodecError);
+        case LineEnd::None:
+          break;
+      }
+      if (out && out->size() >= max_headers) return refused(kTooMany);
+      char* const name = next_;
+      const typename Bytes::Token token = Bytes::readToken(name, end_);
+      next_ = token.end;
+      if (next_ == end_) return incomplete();
+      if (*next_ != ':' || next_ == name) return refused(kCodecError);
+      if (next_ - name > UINT16_MAX) return refused(kTooLarge);
+      char* const value = ++next_;
+      bool folded = false;
+      const ScanResult line = readValue(&line_end, &folded);
+      if (line.state != Scan::Complete) return line;
+      token.commit(name);
+      char* const value_end = folded ? unfold(value, next_) : next_;
+      next_ += line_end;
+      if (!out) continue;
+      const std::string_view name_view = between(name, token.end);
+      const HeaderId id = http::internHeader(name_view);
+      if (id == HeaderId::Host && kLines == Lines::CrLf) {
+        // Two hosts: two readers may each take another one.
+        if (has_host) return refused(kCodecError);
+        has_host = true;
+      }
+      out->add(id, name_view, trimmedBetween(value, value_end));
+    }
+  }
+
+ private:
+  enum class LineEnd : uint8_t { Here, None, NeedMore, Broken };
+
+  LineEnd lookForLineEnd(size_t* size) const {
+    if (next_ == end_) return LineEnd::NeedMore;
+    if (*next_ == '\r') {
+      if (next_ + 1 == end_) return LineEnd::NeedMore;
+      *size = 2;
+      return next_[1] == '\n' ? LineEnd::Here : LineEnd::Broken;
+    }
+    if (*next_ != '\n') return LineEnd::None;
+    *size = 1;
+    return kLines == Lines::LfToo ? LineEnd::Here : LineEnd::Broken;
+  }
+
+  ScanResult readLineEnd() {
+    size_t size;
+    switch (lookForLineEnd(&size)) {
+      case LineEnd::Here:
+        next_ += size;
         return complete();
       case LineEnd::NeedMore:
         return incomplete();
-      case LineEnd::Bare:
-        return refused(kCodecError);
-      case LineEnd::No:
+      case LineEnd::None:
+      case LineEnd::Broken:
         break;
     }
-    char* const name = next;
-    char lower;
-    while (next < end && (lower = kToken[static_cast<uint8_t>(*next)]) != 0) *next++ = lower;
-    if (next == end) return incomplete();
-    if (*next != ':' || next == name) return refused(kCodecError);
-    char* const name_end = next++;
-    char* const value = next;
-    for (;;) {
-      next = skipPlainValue(next, end);
-      while (next < end && isValueByte(*next)) ++next;
-      const LineEnd line_end = lineEndAt(next, end);
-      if (line_end == LineEnd::NeedMore) return incomplete();
-      if (line_end == LineEnd::Bare) return refused(kCodecError);
-      if (line_end == LineEnd::No) return refused(kInvalidCharacters);
-      if (next + 2 == end) return incomplete();
-      if (next[2] != ' ' && next[2] != '\t') break;
-      // Obsolete folding: the line goes on behind blanks.
-      next[0] = next[1] = ' ';
-    }
-    if (out->size() >= limits.max_headers || out->full()) return refused(kTooMany);
-    const std::string_view name_view(name, static_cast<size_t>(name_end - name));
-    if (name_view.size() > UINT16_MAX) return refused(kTooLarge);
-    out->add(http::internHeader(name_view), name_view, trimmedBetween(value, next));
-    next += 2;
-  }
-}
-
-ScanResult scanRequestLine(char** at, char* end, http::RequestHead* out) {
-  char* next = *at;
-  char* const method = next;
-  while (next < end && kToken[static_cast<uint8_t>(*next)] != 0) ++next;
-  if (next == end) return next - method > 32 ? refused(kCodecError) : incomplete();
-  out->method = {method, static_cast<size_t>(next - method)};
-  if (*next != ' ' || !isKnownMethod(out->method)) return refused(kCodecError);
-  while (next < end && *next == ' ') ++next;
-  char* const target = next;
-  next = skipPlainTarget(next, end);
-  while (next < end && isTargetByte(*next)) ++next;
-  if (next == end) return incomplete();
-  if (next == target) return refused(kCodecError);
-  out->target = {target, static_cast<size_t>(next - target)};
-  if (lineEndAt(next, end) == LineEnd::Yes) return refused(kLowVersion);  // HTTP/0.9
-  if (static_cast<uint8_t>(*next) < 0x20 && *next != '\r') return refused(kInvalidCharacters);
-  if (*next != ' ') return lineEndAt(next, end) == LineEnd::NeedMore ? incomplete() : refused(kCodecError);
-  while (next < end && *next == ' ') ++next;
-  constexpr std::string_view kHttp = "HTTP/";
-  // "HTTP/1.1" and its line end.
-  if (end - next < 10) {
-    for (char* c = next; c < end; ++c) {
-      if (*c == '\n') return refused(kCodecError);
-    }
-    return incomplete();
-  }
-  const std::string_view version(next, 8);
-  const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
-  if (!version.starts_with(kHttp) || !isDigit(version[5]) || version[6] != '.' ||
-      !isDigit(version[7]) || lineEndAt(next + 8, end) != LineEnd::Yes) {
     return refused(kCodecError);
   }
-  if (version == "HTTP/1.1") {
-    out->version = http::Version::Http11;
-  } else if (version == "HTTP/1.0") {
-    out->version = http::Version::Http10;
-  } else {
-    return refused(kLowVersion);
-  }
-  *at = next + 10;
-  return complete();
-}
 
-ScanResult scanStatusLine(char** at, char* end, http::ResponseHead* out) {
-  char* next = *at;
-  constexpr std::string_view kHttp = "HTTP/1.";
-  for (size_t i = 0; i < kHttp.size(); ++i) {
-    if (next + i == end) return incomplete();
-    if (next[i] != kHttp[i]) return refused(kCodecError);
+  // To the line end behind a value and its folded lines (RFC 9112 §5.2).
+  ScanResult readValue(size_t* line_end, bool* folded) {
+    for (;;) {
+      next_ = Bytes::skipValue(next_, end_);
+      switch (lookForLineEnd(line_end)) {
+        case LineEnd::Here:
+          break;
+        case LineEnd::None:
+          return refused(kInvalidCharacters);
+        case LineEnd::NeedMore:
+          return incomplete();
+        case LineEnd::Broken:
+          return refused(kCodecError);
+      }
+      if (next_ + *line_end == end_) return incomplete();
+      if (!isBlank(next_[*line_end])) return complete();
+      *folded = true;
+      next_ += *line_end;
+    }
   }
-  // "HTTP/1.1 200" and at least the CR.
-  if (end - next < 13) return incomplete();
-  if ((next[7] != '0' && next[7] != '1') || next[8] != ' ') return refused(kCodecError);
-  out->version = next[7] == '1' ? http::Version::Http11 : http::Version::Http10;
-  uint32_t status = 0;
-  for (int i = 9; i < 12; ++i) {
-    if (next[i] < '0' || next[i] > '9') return refused(kCodecError);
-    status = status * 10 + static_cast<uint32_t>(next[i] - '0');
-  }
-  if (status < 100 || (next[12] != ' ' && next[12] != '\r')) return refused(kCodecError);
-  out->status = static_cast<uint16_t>(status);
-  next += 12;
-  char* const reason = next;
-  next = skipPlainValue(next, end);
-  while (next < end && isValueByte(*next)) ++next;
-  const LineEnd line_end = lineEndAt(next, end);
-  if (line_end == LineEnd::NeedMore) return incomplete();
-  if (line_end != LineEnd::Yes) return refused(kCodecError);
-  out->reason = trimmedBetween(reason, next);
-  *at = next + 2;
-  return complete();
-}
 
-// What is not complete yet is too large already when it fills the limit.
-ScanResult limited(ScanResult result, size_t size, const HeadLimits& limits) {
+  // Takes the line ends out of a value, in place. What becomes free turns blank: another scan of the
+  // same bytes (more have come) finds the same value.
+  static char* unfold(char* begin, char* end) {
+    char* to = begin;
+    for (const char* at = begin; at < end; ++at) {
+      if (*at != '\r' && *at != '\n') *to++ = *at;
+    }
+    std::fill(to, end, ' ');
+    return to;
+  }
+
+  // "HTTP/1.1", byte by byte: the first wrong one is refused before the rest has come.
+  ScanResult readVersion(http::Version* out) {
+    constexpr std::string_view kShape = "HTTP/0.0";
+    const char* const version = next_;
+    for (const char expected : kShape) {
+      if (next_ == end_) return incomplete();
+      if (expected == '0' ? !isDigit(*next_) : *next_ != expected) return refused(kCodecError);
+      ++next_;
+    }
+    *out = between(version, next_) == "HTTP/1.1" ? http::Version::Http11 : http::Version::Http10;
+    return complete();
+  }
+
+  void skipBlanks() {
+    while (next_ < end_ && isBlank(*next_)) ++next_;
+  }
+  bool atStartOfLineEnd() const { return next_ == end_ || (next_ + 1 == end_ && *next_ == '\r'); }
+
+  char* const begin_;
+  char* next_;
+  char* const end_;
+};
+
+// A head that is not complete yet is too large already when it fills the limit.
+template <typename Reader>
+ScanResult limited(ScanResult result, const Reader& reader, size_t size, const HeadLimits& limits) {
   if (result.state == Scan::Incomplete && size > limits.max_head_bytes) return refused(kTooLarge);
+  if (result.state == Scan::Complete && reader.used() > limits.max_head_bytes) {
+    return refused(kTooLarge);
+  }
   return result;
+}
+
+uint32_t maxHeaders(const HeadLimits& limits) { return std::min(limits.max_headers, HeaderMap::kMax); }
+
+template <typename Bytes>
+ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
+                           http::RequestHead* out) {
+  HeadReader<Bytes, Lines::CrLf> reader(data, size);
+  out->headers.clear();
+  reader.skipEmptyLines();
+  ScanResult result = reader.readRequestLine(out);
+  if (result.state == Scan::Complete) {
+    result = reader.readHeaders(maxHeaders(limits), &out->headers);
+  }
+  out->head_bytes = static_cast<uint32_t>(reader.used());
+  return limited(result, reader, size, limits);
+}
+
+template <typename Bytes>
+ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
+                            http::ResponseHead* out) {
+  HeadReader<Bytes, Lines::LfToo> reader(data, size);
+  out->headers.clear();
+  ScanResult result = reader.readStatusLine(out);
+  if (result.state == Scan::Complete) {
+    result = reader.readHeaders(maxHeaders(limits), &out->headers);
+  }
+  out->head_bytes = static_cast<uint32_t>(reader.used());
+  return limited(result, reader, size, limits);
+}
+
+template <typename Bytes>
+ScanResult scanTrailersWith(char* data, size_t size, const HeadLimits& limits, HeaderMap* out,
+                            size_t* consumed) {
+  HeadReader<Bytes, Lines::CrLf> reader(data, size);
+  if (out) out->clear();
+  const ScanResult result = reader.readHeaders(maxHeaders(limits), out);
+  *consumed = reader.used();
+  return limited(result, reader, size, limits);
 }
 
 }  // namespace
 
 ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out) {
-  char* next = data;
-  char* const end = data + size;
-  out->headers.clear();
-  while (lineEndAt(next, end) == LineEnd::Yes) next += 2;
-  if (next == end) return incomplete();
-  if (next + 1 == end && *next == '\r') return incomplete();
-  ScanResult result = scanRequestLine(&next, end, out);
-  // A line that cannot have a header before the first real one.
-  if (result.state == Scan::Complete) result = scanHeaders(&next, end, limits, &out->headers);
-  if (result.state != Scan::Complete) return limited(result, size, limits);
-  const auto head_bytes = static_cast<size_t>(next - data);
-  if (head_bytes > limits.max_head_bytes) return refused(kTooLarge);
-  out->head_bytes = static_cast<uint32_t>(head_bytes);
-  bool has_host = false;
-  for (const http::HeaderEntry& entry : out->headers) {
-    if (entry.id != HeaderId::Host) continue;
-    // Two hosts: two readers may each take another one.
-    if (has_host) return refused(kCodecError);
-    has_host = true;
-  }
-  return complete();
+  return scanRequestWith<WidestBytes>(data, size, limits, out);
 }
 
 ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits,
                         http::ResponseHead* out) {
-  char* next = data;
-  char* const end = data + size;
-  out->headers.clear();
-  ScanResult result = scanStatusLine(&next, end, out);
-  if (result.state == Scan::Complete) result = scanHeaders(&next, end, limits, &out->headers);
-  if (result.state != Scan::Complete) return limited(result, size, limits);
-  const auto head_bytes = static_cast<size_t>(next - data);
-  if (head_bytes > limits.max_head_bytes) return refused(kTooLarge);
-  out->head_bytes = static_cast<uint32_t>(head_bytes);
-  return complete();
+  return scanResponseWith<WidestBytes>(data, size, limits, out);
 }
 
 ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, HeaderMap* out,
                         size_t* consumed) {
-  char* next = data;
-  const ScanResult result = scanHeaders(&next, data + size, limits, out);
-  *consumed = static_cast<size_t>(next - data);
-  return limited(result, size, limits);
+  return scanTrailersWith<WidestBytes>(data, size, limits, out, consumed);
+}
+
+namespace scalar {
+
+ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out) {
+  return scanRequestWith<ScalarBytes>(data, size, limits, out);
+}
+
+ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits,
+                        http::ResponseHead* out) {
+  return scanResponseWith<ScalarBytes>(data, size, limits, out);
+}
+
+ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, HeaderMap* out,
+                        size_t* consumed) {
+  return scanTrailersWith<ScalarBytes>(data, size, limits, out, consumed);
+}
+
+}  // namespace scalar
+
+bool mayEndHead(const char* data, size_t size, size_t from) {
+  size_t at = from > 2 ? from - 2 : 0;
+  if (at == 0 && size > 0 && (data[0] == '\r' || data[0] == '\n')) return true;
+  while (const void* found = std::memchr(data + at, '\n', size - at)) {
+    at = static_cast<size_t>(static_cast<const char*>(found) - data) + 1;
+    if (at < size && data[at] == '\n') return true;
+    if (at + 1 < size && data[at] == '\r' && data[at + 1] == '\n') return true;
+  }
+  return false;
+}
+
+size_t emptyLineBytes(const char* data, size_t size) {
+  size_t at = 0;
+  while (size - at >= 2 && data[at] == '\r' && data[at + 1] == '\n') at += 2;
+  return at;
 }
 
 }  // namespace fairlead::http1

@@ -39,15 +39,33 @@ struct ScanResult {
 
 // Reads a request's head from `data`. Header names are turned to lower case in place, and values
 // are trimmed; leading empty lines are skipped and counted in head_bytes. Obsolete line folding is
-// joined in place (CR, LF become blanks). Views in `out` point into `data`.
+// joined in place (its line ends are taken out). Views in `out` point into `data`. A version other
+// than 1.1, or none, is read as 1.0.
 ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out);
 
-// The same for a response's head.
+// The same for a response's head. A bare LF ends its lines too.
 ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits, http::ResponseHead* out);
 
 // Reads a block of trailers (after the last chunk's line) up to and with its empty line.
-// `consumed` is the number of bytes it took. Used by ChunkDecoder's caller.
+// `consumed` is the number of bytes it took. With null for `out` they are checked and forgotten, and
+// only their bytes are limited.
 ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, http::HeaderMap* out,
                         size_t* consumed);
+
+// Whether a head (or trailers) that was incomplete without the bytes from `from` on may be complete
+// with them: whether they end an empty line. Who gathers a head in crumbs asks this before it scans
+// again, so that all the scans together stay linear in the head's size.
+bool mayEndHead(const char* data, size_t size, size_t from);
+
+// Bytes of the empty lines at the start, which may be dropped before a request's head.
+size_t emptyLineBytes(const char* data, size_t size);
+
+// The twins that read byte by byte, for tests.
+namespace scalar {
+ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out);
+ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits, http::ResponseHead* out);
+ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, http::HeaderMap* out,
+                        size_t* consumed);
+}  // namespace scalar
 
 }  // namespace fairlead::http1

@@ -137,13 +137,14 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     callbacks_.onCodecError(framing.error);
     return size;
   }
-  if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
-    callbacks_.onCodecError({426, "low_version"});
+  http::Target target;
+  const std::string_view details = http::parseTarget(head.method, head.target, &target);
+  if (!details.empty()) {
+    callbacks_.onCodecError({400, details});
     return size;
   }
-  http::Target target;
-  if (!http::parseTarget(head.method, head.target, &target)) {
-    callbacks_.onCodecError({400, "http1.codec_error"});
+  if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
+    callbacks_.onCodecError({426, "low_version"});
     return size;
   }
   head.path = target.path;

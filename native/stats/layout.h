@@ -1,0 +1,63 @@
+// What the readers know of a kind of scope: tables that the catalogue is made into. Constant.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace fairlead::stats {
+
+// In the order in which Prometheus' page has them.
+enum class Kind : uint8_t { Counter, Gauge, Text, Histogram };
+
+// When a name is shown, used or not.
+enum class Shown : uint8_t {
+  Always,
+  // After its first value.
+  OnceUsed,
+  // After the first value of another counter of its scope.
+  With,
+};
+
+struct StatName {
+  std::string_view name;
+  Shown shown;
+  // The other counter, for Shown::With.
+  uint16_t companion;
+};
+
+struct StatRef {
+  Kind kind;
+  uint16_t index;
+};
+
+// All tables are sorted by name, byte by byte.
+struct Layout {
+  std::span<const StatName> counters;
+  std::span<const StatName> gauges;
+  std::span<const StatName> texts;
+  std::span<const StatName> histograms;
+  // Counters and gauges together.
+  std::span<const StatRef> values;
+  // Whether the scope counts answers by status, and whether `upstream_rq_completed` is one of its
+  // counters, written apart, rather than the sum of all that are counted.
+  bool has_codes;
+  bool has_completed;
+
+  std::span<const StatName> names(Kind kind) const {
+    switch (kind) {
+      case Kind::Counter:
+        return counters;
+      case Kind::Gauge:
+        return gauges;
+      case Kind::Text:
+        return texts;
+      case Kind::Histogram:
+        return histograms;
+    }
+    return {};
+  }
+  const StatName& name(StatRef stat) const { return names(stat.kind)[stat.index]; }
+};
+
+}  // namespace fairlead::stats

@@ -1,0 +1,199 @@
+#include "stats/scopes.h"
+
+#include <utility>
+
+namespace fairlead::stats {
+
+namespace {
+
+std::string sanitized(std::string_view name) {
+  std::string result;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '\0') {
+      result.push_back('_');
+    } else if (name[i] == ':') {
+      result.push_back('_');
+      // "://" and ":/" become one.
+      if (name.substr(i + 1, 2) == "//") {
+        i += 2;
+      } else if (name.substr(i + 1, 1) == "/") {
+        i += 1;
+      }
+    } else {
+      result.push_back(name[i]);
+    }
+  }
+  return result;
+}
+
+// A name as a label: up to the first dot. `rest` is what follows it, with a dot at its end.
+struct Token {
+  std::string name;
+  std::string label;
+  std::string rest;
+};
+
+Token splitAt(std::string name, size_t dot) {
+  if (dot >= name.size()) return {name, name, ""};
+  return {name, name.substr(0, dot), name.substr(dot + 1) + "."};
+}
+
+Token tokenOf(std::string_view raw) {
+  std::string name = sanitized(raw);
+  return splitAt(name, name.find('.'));
+}
+
+bool isDigit(char c) { return c >= '0' && c <= '9'; }
+
+// "10.0.0.1_80": an address's dots do not end the label.
+size_t addressLength(std::string_view name) {
+  size_t at = 0;
+  const auto skipDigits = [&] {
+    const size_t start = at;
+    while (at < name.size() && isDigit(name[at])) ++at;
+    return at > start;
+  };
+  for (int part = 0; part < 4; ++part) {
+    if (part > 0 && (at == name.size() || name[at++] != '.')) return 0;
+    if (!skipDigits()) return 0;
+  }
+  if (at == name.size() || name[at++] != '_' || !skipDigits()) return 0;
+  return at;
+}
+
+Token listenerToken(std::string_view raw) {
+  std::string name = sanitized(raw);
+  if (addressLength(name) == name.size() && !name.empty()) return {name, name, ""};
+  return splitAt(name, name.find('.'));
+}
+
+}  // namespace
+
+Scope plainScope(std::string prefix) { return {prefix, prefix, {}, {}}; }
+
+Scope innerScope(Scope scope, std::string_view part) {
+  scope.prefix.append(part);
+  scope.metric_prefix.append(part);
+  return scope;
+}
+
+Scope clusterScope(std::string_view name) {
+  const Token token = tokenOf(name);
+  return {"cluster." + token.name + ".",
+          "cluster." + token.rest,
+          {},
+          {{"envoy_cluster_name", token.label}}};
+}
+
+Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to) {
+  return innerScope(clusterScope(cluster),
+                    "zone." + std::string(from) + "." + std::string(to) + ".");
+}
+
+Scope httpScope(std::string_view prefix) {
+  const Token token = tokenOf(prefix);
+  return {"http." + token.name + ".",
+          "http." + token.rest,
+          {},
+          {{"envoy_http_conn_manager_prefix", token.label}}};
+}
+
+Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration) {
+  Scope scope = httpScope(http_prefix);
+  scope.prefix += "rds." + std::string(route_configuration) + ".";
+  scope.metric_prefix += "rds.";
+  // Taken whole, dots and all.
+  scope.labels.insert(scope.labels.begin(),
+                      {"envoy_rds_route_config", std::string(route_configuration)});
+  return scope;
+}
+
+Scope tcpScope(std::string_view prefix) {
+  const Token token = tokenOf(prefix);
+  return {"tcp." + token.name + ".", "tcp." + token.rest, {}, {{"envoy_tcp_prefix", token.label}}};
+}
+
+Scope listenerScope(std::string_view name) {
+  const Token token = listenerToken(name);
+  return {"listener." + token.name + ".",
+          "listener." + token.rest,
+          {},
+          {{"envoy_listener_address", token.label}}};
+}
+
+Scope listenerHttpScope(std::string_view listener, std::string_view http_prefix) {
+  const Token http = tokenOf(http_prefix);
+  Scope scope = listenerScope(listener);
+  scope.prefix += "http." + http.name + ".";
+  scope.metric_prefix += "http." + http.rest;
+  scope.labels.insert(scope.labels.begin(), {"envoy_http_conn_manager_prefix", http.label});
+  return scope;
+}
+
+Scope listenerWorkerScope(std::string_view listener, unsigned worker) {
+  const std::string id = std::to_string(worker);
+  Scope scope = listenerScope(listener);
+  const bool is_one_token = scope.metric_prefix == "listener.";
+  scope.prefix += "worker_" + id + ".";
+  if (is_one_token) {
+    scope.metric_prefix += "worker.";
+    scope.first_labels.emplace_back("envoy_worker_id", id);
+  } else {
+    scope.metric_prefix += "worker_" + id + ".";
+  }
+  return scope;
+}
+
+Scope listenerAdminHttpScope() {
+  return {"listener.admin.http.admin.",
+          "listener.admin.http.",
+          {},
+          {{"envoy_http_conn_manager_prefix", "admin"}}};
+}
+
+Scope virtualClusterScope(std::string_view virtual_host, std::string_view virtual_cluster) {
+  const Token host = splitAt(std::string(virtual_host), virtual_host.find('.'));
+  const Token group = splitAt(std::string(virtual_cluster), virtual_cluster.find('.'));
+  Scope scope = {"vhost." + host.name + ".vcluster." + group.name + ".",
+                 "vhost." + host.rest + "vcluster.",
+                 {},
+                 {{"envoy_virtual_host", host.label}}};
+  if (host.rest.empty()) {
+    scope.metric_prefix += group.rest;
+    scope.labels.insert(scope.labels.begin(), {"envoy_virtual_cluster", group.label});
+  } else {
+    scope.metric_prefix += group.name + ".";
+  }
+  return scope;
+}
+
+Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix) {
+  const Token host = splitAt(std::string(virtual_host), virtual_host.find('.'));
+  const Token route = splitAt(std::string(stat_prefix), stat_prefix.find('.'));
+  Scope scope = {"vhost." + host.name + ".route." + route.name + ".",
+                 "vhost." + host.rest + "route.",
+                 {},
+                 {{"envoy_virtual_host", host.label}}};
+  if (host.rest.empty()) {
+    scope.metric_prefix += route.rest;
+    scope.labels.emplace_back("envoy_route", route.label);
+  } else {
+    scope.metric_prefix += route.name + ".";
+  }
+  return scope;
+}
+
+Scope sdsScope(std::string_view secret) {
+  const Token token = splitAt(std::string(secret), secret.find('.'));
+  return {"sds." + token.name + ".",
+          "sds." + token.rest,
+          {},
+          {{"envoy_xds_resource_name", token.label}}};
+}
+
+Scope workerScope(const std::string& prefix, unsigned worker) {
+  const std::string id = std::to_string(worker);
+  return {prefix + "worker_" + id + ".", prefix + "worker.", {{"envoy_worker_id", id}}, {}};
+}
+
+}  // namespace fairlead::stats

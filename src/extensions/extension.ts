@@ -1,0 +1,63 @@
+// The contract of an extension: one configuration message, compiled to its part of the plan.
+import type { AnyMessage } from '../../build/messages.gen.js';
+import type { CompileContext } from '../plan/context.js';
+import { nearest } from '../plan/nearest.js';
+import type { Place } from '../plan/place.js';
+
+export interface Extension<Compiled> {
+  /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */
+  readonly name: string;
+  /** Its message's full name; this is what it is found by. */
+  readonly type: string;
+  /** What is wrong goes to `place`; the result is only used when nothing is. */
+  readonly compile: (config: AnyMessage, place: Place, context: CompileContext) => Compiled;
+}
+
+/** Declares an extension whose message is a `Config`: the type name vouches for it. */
+export function defineExtension<Config extends object, Compiled>(extension: {
+  readonly name: string;
+  readonly type: string;
+  readonly compile: (config: Config, place: Place, context: CompileContext) => Compiled;
+}): Extension<Compiled> {
+  const { name, type, compile } = extension;
+  return {
+    name,
+    type,
+    compile: (config, place, context) => compile(config as unknown as Config, place, context),
+  };
+}
+
+/** An extension as configurations name it. */
+export interface Named {
+  readonly name?: string | undefined;
+  readonly typed_config?: AnyMessage | undefined;
+}
+
+/** The extension that `config` asks for; otherwise an error at its place, and undefined. */
+export function findExtension<Compiled>(
+  candidates: readonly Extension<Compiled>[],
+  config: Named,
+  place: Place,
+): Extension<Compiled> | undefined {
+  const name = config.name ?? '';
+  if (config.typed_config === undefined) {
+    const byName = candidates.find((candidate) => candidate.name === name);
+    place.error(`Didn't find a registered implementation for '${name}' with type URL: ''`, {
+      expected: `typed_config with "@type": ${byName ? typeUrl(byName.type) : 'and a type URL'}`,
+      suggestion: byName ? undefined : nearest(name, candidates.map((candidate) => candidate.name)),
+    });
+    return undefined;
+  }
+  const type = config.typed_config.$type;
+  const found = candidates.find((candidate) => candidate.type === type);
+  if (!found) {
+    place.field('typed_config').error(`'${name}' (${type}) is not supported yet here`, {
+      expected: `one of ${candidates.map((candidate) => candidate.type).join(', ')}`,
+    });
+  }
+  return found;
+}
+
+function typeUrl(type: string): string {
+  return `type.googleapis.com/${type}`;
+}

@@ -1,0 +1,61 @@
+// Runtime values that a compile function asks for: the static layers of the bootstrap, or a later
+// snapshot of all layers (then what depends on it is compiled anew).
+
+/** A share that a runtime key may hold instead of a plain number. */
+export interface FractionalPercent {
+  readonly numerator?: number | undefined;
+  readonly denominator?: 'HUNDRED' | 'TEN_THOUSAND' | 'MILLION' | undefined;
+}
+
+const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
+const MILLION = 1_000_000;
+
+export class RuntimeValues {
+  readonly #values: ReadonlyMap<string, unknown>;
+
+  constructor(values: ReadonlyMap<string, unknown> = new Map()) {
+    this.#values = values;
+  }
+
+  /** The layers in their order: a later one wins. Nested keys are joined by dots. */
+  static fromLayers(layers: readonly (Readonly<Record<string, unknown>> | undefined)[]): RuntimeValues {
+    const values = new Map<string, unknown>();
+    for (const layer of layers) if (layer) flatten(layer, '', values);
+    return new RuntimeValues(values);
+  }
+
+  number(key: string | undefined, fallback: number): number {
+    const value = key === undefined ? undefined : this.#values.get(key);
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    return typeof number === 'number' && Number.isFinite(number) ? number : fallback;
+  }
+
+  /** A share in millionths, at most a million. A plain number counts per hundred. */
+  millionths(key: string | undefined, fallback: FractionalPercent | undefined): number {
+    const value = key === undefined ? undefined : this.#values.get(key);
+    if (isFraction(value)) return millionthsOf(value);
+    const percent = this.number(key, -1);
+    return percent >= 0 ? millionthsOf({ numerator: percent }) : millionthsOf(fallback ?? {});
+  }
+}
+
+/** A share in millionths, at most a million. */
+export function millionthsOf(share: FractionalPercent): number {
+  const denominator = DENOMINATORS[share.denominator ?? 'HUNDRED'];
+  return Math.min(MILLION, Math.round((share.numerator ?? 0) * (MILLION / denominator)));
+}
+
+function isFraction(value: unknown): value is FractionalPercent {
+  return typeof value === 'object' && value !== null && ('numerator' in value || 'denominator' in value);
+}
+
+function flatten(layer: Readonly<Record<string, unknown>>, prefix: string, into: Map<string, unknown>): void {
+  for (const [name, value] of Object.entries(layer)) {
+    const key = prefix === '' ? name : `${prefix}.${name}`;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isFraction(value)) {
+      flatten(value as Readonly<Record<string, unknown>>, key, into);
+    } else {
+      into.set(key, value);
+    }
+  }
+}

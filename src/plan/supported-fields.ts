@@ -1,0 +1,57 @@
+// Which fields of a message a compile function understands. A field outside of them is refused by
+// its name as soon as it asks for anything: no option is ever read and then forgotten.
+import type { Place } from './place.js';
+
+export interface SupportedFields {
+  /** The message's full name, for the person who reads the refusal. */
+  readonly type: string;
+  readonly used: ReadonlySet<string>;
+  /** Values of other fields that ask for nothing: explicit defaults, as text. */
+  readonly defaults: ReadonlyMap<string, string>;
+}
+
+/**
+ * Declares the fields that a compile function reads, and the values of others that mean the same as
+ * leaving them out (false, 0, "" and [] always do, so a BoolValue that is not false by default must
+ * be among `used`).
+ */
+export function supportedFields<T extends object>(
+  type: string,
+  used: readonly (keyof T & string)[],
+  defaults: Partial<T> = {},
+): SupportedFields {
+  const texts = Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)] as const);
+  return { type, used: new Set([...used, '$type']), defaults: new Map(texts) };
+}
+
+/** An error for each field of `message` that is set and not supported. */
+export function refuseOtherFields(place: Place, message: object, supported: SupportedFields): void {
+  for (const [name, value] of Object.entries(message)) {
+    if (supported.used.has(name) || asksForNothing(value)) continue;
+    if (supported.defaults.get(name) === JSON.stringify(value)) continue;
+    place.field(name).error(`${name} of ${supported.type} is not supported yet${typesIn(value)}`);
+  }
+}
+
+function asksForNothing(value: unknown): boolean {
+  return (
+    value === undefined ||
+    value === null ||
+    value === false ||
+    value === 0 ||
+    value === '' ||
+    (Array.isArray(value) && value.length === 0)
+  );
+}
+
+/** The extensions that a refused field would have used: " (envoy.…)". */
+function typesIn(value: unknown): string {
+  const types = new Set<string>();
+  const visit = (item: unknown): void => {
+    if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) return;
+    if ('$type' in item && typeof item.$type === 'string') types.add(item.$type);
+    for (const inner of Object.values(item)) visit(inner);
+  };
+  visit(value);
+  return types.size > 0 ? ` (${[...types].join(', ')})` : '';
+}

@@ -1,0 +1,101 @@
+// Any bytes given to the request scanner: an answer, the same from both of its twins, and the same
+// when the bytes come in two parts; its views stay inside of the bytes.
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "http/http1/framing.h"
+#include "http/http1/scanner.h"
+#include "http/target.h"
+
+using fairlead::http::HeaderEntry;
+using fairlead::http::HeaderMap;
+using fairlead::http::RequestHead;
+using namespace fairlead::http1;
+
+namespace {
+
+constexpr HeadLimits kLimits = {.max_head_bytes = 2048, .max_headers = 16};
+
+struct Copy {
+  Copy(const uint8_t* bytes, size_t size) : data(std::make_unique_for_overwrite<char[]>(size)) {
+    if (size > 0) std::memcpy(data.get(), bytes, size);
+  }
+  std::unique_ptr<char[]> data;
+};
+
+bool same(const ScanResult& a, const ScanResult& b) {
+  return a.state == b.state && a.error.status == b.error.status && a.error.details == b.error.details;
+}
+
+bool same(const RequestHead& a, const RequestHead& b) {
+  if (a.method != b.method || a.target != b.target || a.version != b.version ||
+      a.head_bytes != b.head_bytes || a.headers.size() != b.headers.size()) {
+    return false;
+  }
+  for (uint32_t i = 0; i < a.headers.size(); ++i) {
+    const HeaderEntry& x = a.headers[i];
+    const HeaderEntry& y = b.headers[i];
+    if (x.id != y.id || x.name() != y.name() || x.value() != y.value()) return false;
+  }
+  return true;
+}
+
+void checkViews(const RequestHead& head, const char* data, size_t size) {
+  const auto inside = [&](std::string_view view) {
+    return view.data() >= data && view.data() + view.size() <= data + size;
+  };
+  FL_CHECK(head.head_bytes <= size && inside(head.method) && inside(head.target));
+  for (const HeaderEntry& entry : head.headers) {
+    FL_CHECK(inside(entry.name()) && inside(entry.value()) && !entry.name().empty());
+    for (const char c : entry.name()) FL_CHECK(c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ':');
+    for (const char c : entry.value()) FL_CHECK(c != '\r' && c != '\n' && c != '\0');
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static RequestHead whole, other;
+  const Copy bytes(data, size);
+  const ScanResult result = scanRequest(bytes.data.get(), size, kLimits, &whole);
+  const bool complete = result.state == Scan::Complete;
+  if (complete) checkViews(whole, bytes.data.get(), size);
+
+  const Copy twin(data, size);
+  FL_CHECK(same(scalar::scanRequest(twin.data.get(), size, kLimits, &other), result));
+  FL_CHECK(!complete || same(whole, other));
+
+  const size_t cut = size == 0 ? 0 : (data[0] + size * 7) % size;
+  const Copy parts(data, size);
+  const ScanResult part = scanRequest(parts.data.get(), cut, kLimits, &other);
+  if (part.state == Scan::Incomplete) {
+    if (complete && whole.head_bytes > cut) {
+      FL_CHECK(mayEndHead(parts.data.get(), size, cut));
+    }
+    FL_CHECK(same(scanRequest(parts.data.get(), size, kLimits, &other), result));
+    FL_CHECK(!complete || same(whole, other));
+  } else if (part.error.details != "http1.headers_too_large") {
+    FL_CHECK(same(part, result));
+  }
+  if (!complete) return 0;
+  fairlead::http::Target target;
+  const auto details = fairlead::http::parseTarget(whole.method, whole.target, &target);
+  FL_CHECK(!details.empty() || fairlead::http::isValidAuthority(target.authority));
+  const FramingResult framing = requestFraming(whole, {.allow_chunked_length = (size & 1) != 0});
+  FL_CHECK(framing.ok || framing.error.status >= 400);
+  return 0;
+}
+
+std::vector<std::string> fuzzSeeds() {
+  return {"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+          "GET /a/b?c HTTP/1.1\r\nHost: www.example.test:8443\r\nUser-Agent: Mozilla/5.0 (X11; Linux)\r\n"
+          "Accept-Encoding: gzip\r\nConnection: keep-alive\r\nX-Folded: one\r\n two\r\n\tthree\r\n\r\n",
+          "POST http://u@x.test:80/a HTTP/1.0 \r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+          "\r\n\r\nCONNECT [::1]:443\tHTTP/2.0\r\nempty:\r\nX-HIGH: \xe9\xff\r\n\r\n",
+          "OPTIONS *\r\na: b\r\n" + std::string(1500, 'x') + ": y\r\n\r\n"};
+}

@@ -1,0 +1,57 @@
+// Any path under any rules: what comes out has no dot segments that were asked away, no query that
+// changed, and stays as it is when it is normalised again.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "http/normalize_path.h"
+
+using namespace fairlead::http;
+
+namespace {
+
+std::string_view pathOf(std::string_view whole) { return whole.substr(0, whole.find_first_of("?#")); }
+
+void checkNormalized(std::string_view path, const PathRules& rules) {
+  FL_CHECK(path.starts_with('/'));
+  if (rules.normalize) {
+    for (size_t at = 0; at < path.size();) {
+      const size_t end = std::min(path.find('/', at + 1), path.size());
+      const std::string_view segment = path.substr(at + 1, end - at - 1);
+      FL_CHECK(segment != "." && segment != "..");
+      at = end;
+    }
+    FL_CHECK(path.find('\\') == std::string_view::npos);
+  }
+  if (rules.merge_slashes && path != "//") FL_CHECK(path.find("//") == std::string_view::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < 2) return 0;
+  const PathRules rules = {.normalize = (data[0] & 1) != 0,
+                           .merge_slashes = (data[0] & 2) != 0,
+                           .escaped_slashes = static_cast<EscapedSlashes>(data[0] >> 2 & 3)};
+  std::string input(reinterpret_cast<const char*>(data), size);
+  input[0] = '/';
+  fairlead::Arena arena(256);
+  const NormalizedPath out = normalizePath(input, rules, arena);
+  if (out.result == NormalizedPath::Result::Rejected) return 0;
+  FL_CHECK((out.result == NormalizedPath::Result::Unchanged) == (out.path == input));
+  FL_CHECK(out.path.substr(pathOf(out.path).size()) ==
+           std::string_view(input).substr(pathOf(input).size()));
+  checkNormalized(pathOf(out.path), rules);
+  // "%252e" was unescaped once, and is not a second time; slashes may be.
+  const PathRules again = {.normalize = false, .merge_slashes = rules.merge_slashes};
+  FL_CHECK(normalizePath(out.path, again, arena).result == NormalizedPath::Result::Unchanged);
+  return 0;
+}
+
+std::vector<std::string> fuzzSeeds() {
+  return {"\x03/a/../b//c/./d?e=/../f", "\x01/%2e%2E/%41%7e%zz%", "\x0f/a%2Fb%5cc\\d", "\x0b///",
+          "\x01/\"<>`{}^|/...", "\x01/%00"};
+}

@@ -1,0 +1,86 @@
+#include "http/target.h"
+
+#include <string>
+
+#include "test/native/test.h"
+
+namespace fairlead::http {
+
+namespace {
+
+// "authority path" of a target that is taken, its details otherwise.
+std::string read(std::string_view method, std::string_view target) {
+  Target out;
+  const std::string_view details = parseTarget(method, target, &out);
+  if (!details.empty()) return std::string(details);
+  return std::string(out.authority) + " " + std::string(out.path);
+}
+
+}  // namespace
+
+TEST("an origin-form target is the path, whatever its bytes") {
+  EXPECT_EQ(read("GET", "/"), " /");
+  EXPECT_EQ(read("GET", "/a?b=c?d"), " /a?b=c?d");
+  EXPECT_EQ(read("GET", "//a/b"), " //a/b");
+  EXPECT_EQ(read("GET", "/a://b"), " /a://b");
+}
+
+TEST("an absolute-form target gives the authority without its user, and the path") {
+  EXPECT_EQ(read("GET", "http://x.test/a?q"), "x.test /a?q");
+  EXPECT_EQ(read("GET", "HTTP://x.test"), "x.test /");
+  EXPECT_EQ(read("GET", "https://x.test:8443/x"), "x.test:8443 /x");
+  EXPECT_EQ(read("GET", "http://u:p@x.test:80/a"), "x.test:80 /a");
+  EXPECT_EQ(read("GET", "http://[::1]:80/a"), "[::1]:80 /a");
+  EXPECT_EQ(read("GET", "http://x.test?q"), "x.test ?q");
+  EXPECT_EQ(read("OPTIONS", "http://x.test"), "x.test /");
+}
+
+TEST("an absolute-form target with a host or port that cannot be is an invalid URL") {
+  for (const char* target :
+       {"http:///a", "http://", "http://x.test:99999/a", "http://x.test:/a", "http://x.test:ab/a",
+        "http://[::1/a", "http://[]/a", "http://x_y.test/a", "http://x%41/a", "http://x,test/a",
+        "http://u@/a", "file:///a"}) {
+    EXPECT_EQ(read("GET", target), "http1.invalid_url");
+  }
+}
+
+TEST("a scheme other than http and https is an invalid scheme") {
+  EXPECT_EQ(read("GET", "ws://a/b"), "http1.invalid_scheme");
+  EXPECT_EQ(read("GET", "ftp://abs.test/x"), "http1.invalid_scheme");
+}
+
+TEST("what is no form of a target at all is a codec error") {
+  for (const char* target : {"a/b", "?q", ".", "http:a", "http:/a", "1http://a", "://a", "a",
+                             "http://x.test#b", "http://x.test\\a", "http://a@b@c/", "HTTP/1.1"}) {
+    EXPECT_EQ(read("GET", target), "http1.codec_error");
+  }
+}
+
+TEST("an asterisk is OPTIONS' alone") {
+  EXPECT_EQ(read("OPTIONS", "*"), " *");
+  EXPECT_EQ(read("OPTIONS", "**"), " **");
+  EXPECT_EQ(read("GET", "*"), "http1.invalid_url");
+}
+
+TEST("CONNECT takes a host and its port, and nothing else") {
+  EXPECT_EQ(read("CONNECT", "a:80"), "a:80 ");
+  EXPECT_EQ(read("CONNECT", "a:0"), "a:0 ");
+  EXPECT_EQ(read("CONNECT", "[::1]:80"), "[::1]:80 ");
+  for (const char* target : {"a", "a:", "a:99999", ":80", "[::1]", "::1:80", "http://a:80/", "*",
+                             "a:80/x", "a_b:80", "u@a:80", "a:8o", "/x"}) {
+    EXPECT_EQ(read("CONNECT", target), "http1.invalid_url");
+  }
+}
+
+TEST("an authority has the bytes of RFC 3986 and no others") {
+  EXPECT(isValidAuthority("a.test:99999"));
+  EXPECT(isValidAuthority(""));
+  EXPECT(isValidAuthority("user@a_b"));
+  EXPECT(isValidAuthority("!$&'()*+,;=:@[]-._~%"));
+  for (const char* authority : {"a b", "a/b", "a?b", "a#b", "a\"b", "a\\b", "a<b", "a|b", "a^b",
+                                "a`b", "a{b", "a\xe9"}) {
+    EXPECT(!isValidAuthority(authority));
+  }
+}
+
+}  // namespace fairlead::http
