@@ -1,8 +1,8 @@
 // The only file that loads the addon: the data plane as the control plane sees it.
 // Everything here is called on the control thread; nothing blocks longer than a few milliseconds.
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { packageRoot } from './package-root.js';
 
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
@@ -14,6 +14,8 @@ export interface ApplyError {
 
 export interface ListenerStatus {
   readonly name: string;
+  /** What its statistics call it ("127.0.0.1_10000"). */
+  readonly statName: string;
   /** An IP address, or the path of a pipe. */
   readonly address: string;
   /** The port that the kernel gave, 0 for a pipe. */
@@ -97,8 +99,7 @@ export interface Addon {
 
 /** Loads the addon that `npm ci` built. Throws an error that says how to build it. */
 export function loadAddon(): Addon {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const path = join(here, '..', 'build', 'Release', 'fairlead.node');
+  const path = join(packageRoot(), 'build', 'Release', 'fairlead.node');
   try {
     return createRequire(import.meta.url)(path) as Addon;
   } catch (error) {

@@ -151,6 +151,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     for (uint32_t i = 0; i < bound.size(); ++i) {
       const Napi::Object item = Napi::Object::New(env);
       item.Set("name", bound[i].name);
+      item.Set("statName", bound[i].stat_name);
       item.Set("address", bound[i].address.ip());
       item.Set("port", bound[i].address.port());
       result.Set(i, item);

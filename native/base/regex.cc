@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/regex/backtracker.h"
 #include "base/regex/dfa.h"
 #include "base/regex/program.h"
 #include "base/regex/vm.h"
@@ -11,6 +12,7 @@ namespace fairlead {
 
 namespace {
 
+using regex::Backtracker;
 using regex::Dfa;
 using regex::Program;
 using regex::Vm;
@@ -35,7 +37,11 @@ class Matcher {
                        scope == Dfa::Scope::Whole ? Vm::Scope::Whole : Vm::Scope::Anywhere);
   }
 
-  Vm& vm() { return vm_; }
+  // As Vm::find.
+  const size_t* find(const Program& program, std::string_view text, size_t from, uint32_t slots) {
+    return Backtracker::fits(program, text.size()) ? backtracker_.find(program, text, from, slots)
+                                                   : vm_.find(program, text, from, slots);
+  }
 
  private:
   // 32 MiB for all automata of a thread.
@@ -74,6 +80,7 @@ class Matcher {
   std::vector<Entry> entries_;
   size_t words_ = 0;
   Dfa::Scratch scratch_;
+  Backtracker backtracker_;
   Vm vm_;
 };
 
@@ -130,10 +137,10 @@ void Regex::replaceAll(std::string_view text, std::string_view rewrite, std::str
   const uint32_t slots = 2 * (highestGroup(rewrite) + 1);
   size_t copied = 0;
   if (slots <= program_->slots() && search(text)) {
-    Vm& vm = Matcher::ofThread().vm();
+    Matcher& matcher = Matcher::ofThread();
     size_t last_end = regex::kNoPosition;
     for (size_t from = 0; from <= text.size();) {
-      const size_t* found = vm.find(*program_, text, from, slots);
+      const size_t* found = matcher.find(*program_, text, from, slots);
       if (!found) break;
       if (found[0] == found[1] && found[0] == last_end) {
         // No empty match right behind another: on by one byte, which stays.

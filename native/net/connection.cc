@@ -123,14 +123,13 @@ void Connection::onEvents(uint32_t events) {
       if (!isOpen()) return;
     }
   }
+  const bool has_input = (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+  if (has_input) readable_ = true;
   if (failed_) {
     onWriteFailed();
     return;
   }
-  if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) {
-    readable_ = true;
-    if (read_pauses_ == 0) onReadable();
-  }
+  if (has_input && read_pauses_ == 0) onReadable();
 }
 
 Connection::Read Connection::read(size_t headroom) {

@@ -62,6 +62,8 @@ class Connection : public EventHandler, public Mortal {
     char* data;
     size_t size;
   };
+  // Who paused reading has gone.
+  void forgetPauses() { read_pauses_ = 0; }
   // Reads once into the loop's buffer, behind `headroom` bytes. After a short read no further edge
   // is waited out with a read that only says EAGAIN.
   Read read(size_t headroom = 0);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "stats/distribution.h"
 #include "stats/shard.h"
 
@@ -119,6 +120,7 @@ class Block final : public BlockBase {
   // The shard of a thread: 0 is the control thread, i + 1 worker i. Made when first asked for, by
   // that thread; lives as long as the block.
   Shard<L>* shard(size_t thread) {
+    FL_DCHECK(thread < threads_);
     Shard<L>* shard = shards_[thread].load(std::memory_order_acquire);
     if (shard) return shard;
     shard = new Shard<L>;

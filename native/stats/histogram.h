@@ -6,6 +6,7 @@
 // knows both the interval and the total without ever writing to a cell.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -50,7 +51,7 @@ double binWidth(Bin bin);
 class BinCounts {
  public:
   void clear() {
-    counts_.fill(0);
+    std::fill_n(counts_.begin(), end_, 0);
     end_ = 0;
   }
   void add(Bin bin, uint64_t count) {

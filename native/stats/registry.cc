@@ -36,27 +36,35 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
   return result;
 }
 
-std::optional<Registry::Handle> Registry::findStat(std::string_view name) const {
+template <typename Visit>
+void Registry::forEachScopeOf(std::string_view name, Visit visit) const {
   // The scope is the part before some dot.
   for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
     const auto place = blocks_.find(std::string(name.substr(0, dot + 1)));
     if (place == blocks_.end()) continue;
-    const std::string_view rest = name.substr(dot + 1);
     for (const std::weak_ptr<BlockBase>& weak : place->second) {
-      std::shared_ptr<BlockBase> block = weak.lock();
-      if (!block) continue;
-      for (const Kind kind : {Kind::Counter, Kind::Gauge, Kind::Text, Kind::Histogram}) {
-        const std::span<const StatName> names = block->layout().names(kind);
-        const auto stat = std::lower_bound(
-            names.begin(), names.end(), rest,
-            [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
-        if (stat == names.end() || stat->name != rest) continue;
-        return Handle{std::move(block), kind, static_cast<size_t>(stat - names.begin())};
-      }
+      const std::shared_ptr<BlockBase> block = weak.lock();
+      if (block && visit(block, name.substr(dot + 1))) return;
     }
   }
-  return std::nullopt;
+}
+
+std::optional<Registry::Handle> Registry::findStat(std::string_view name) const {
+  std::optional<Handle> result;
+  forEachScopeOf(name, [&](const std::shared_ptr<BlockBase>& block, std::string_view rest) {
+    for (const Kind kind : {Kind::Counter, Kind::Gauge, Kind::Text, Kind::Histogram}) {
+      const std::span<const StatName> names = block->layout().names(kind);
+      const auto stat = std::lower_bound(
+          names.begin(), names.end(), rest,
+          [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
+      if (stat == names.end() || stat->name != rest) continue;
+      result = Handle{block, kind, static_cast<size_t>(stat - names.begin())};
+      return true;
+    }
+    return false;
+  });
+  return result;
 }
 
 std::optional<Registry::StatId> Registry::idOf(std::string_view name) {
@@ -100,11 +108,22 @@ void Registry::setText(StatId text, std::string value) {
 }
 
 std::optional<uint64_t> Registry::value(std::string_view name) const {
-  const std::optional<Handle> found = findStat(name);
-  if (!found) return std::nullopt;
-  if (found->kind == Kind::Counter) return found->block->counter(found->index).value;
-  if (found->kind == Kind::Gauge) return found->block->gauge(found->index).value;
-  return std::nullopt;
+  if (const std::optional<Handle> found = findStat(name)) {
+    if (found->kind == Kind::Counter) return found->block->counter(found->index).value;
+    if (found->kind == Kind::Gauge) return found->block->gauge(found->index).value;
+    return std::nullopt;
+  }
+  std::optional<uint64_t> result;
+  std::string code_name;
+  forEachScopeOf(name, [&](const std::shared_ptr<BlockBase>& block, std::string_view rest) {
+    for (const BlockBase::Code& code : block->codes()) {
+      code_name.clear();
+      code.name.appendTo(&code_name);
+      if (code_name == rest) result = code.value;
+    }
+    return result.has_value();
+  });
+  return result;
 }
 
 template <typename Visit>

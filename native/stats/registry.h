@@ -58,7 +58,7 @@ class Registry {
   void record(StatId histogram, uint64_t value);
   void setText(StatId text, std::string value);
 
-  // The sum over all threads of a counter or gauge by its full name.
+  // The sum over all threads of a counter or gauge by its full name, counts by status among them.
   std::optional<uint64_t> value(std::string_view name) const;
 
   // What was recorded since the previous call becomes the interval.
@@ -82,6 +82,10 @@ class Registry {
 
   std::shared_ptr<BlockBase> find(const std::string& prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);
+  // Calls visit(block, rest) for each living scope that `name` may be of, `rest` being what follows
+  // the scope's prefix, until it returns true.
+  template <typename Visit>
+  void forEachScopeOf(std::string_view name, Visit visit) const;
   // Calls visit(block) for each that is alive, and forgets the others.
   template <typename Visit>
   void forEachBlock(Visit visit);

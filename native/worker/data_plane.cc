@@ -165,7 +165,7 @@ void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError
   config->address = bound;
   built.value()->config = std::move(config);
   std::shared_ptr<const ListenerPlan> shared = built.value();
-  bound_.push_back({plan.name, bound});
+  bound_.push_back({plan.name, plan.stat_name, bound});
   listener_plans_.push_back(shared);
   stats.set(stats::ListenerManager::Gauge::TotalListenersActive, bound_.size());
   stats.add(Counter::ListenerCreateSuccess, workers_.size());

@@ -47,6 +47,8 @@ class DataPlane {
 
   struct BoundListener {
     std::string name;
+    // What its statistics call it.
+    std::string stat_name;
     net::Address address;
   };
   const std::vector<BoundListener>& listeners() const { return bound_; }

@@ -27,7 +27,8 @@ export function parseCatalogue(text) {
       continue;
     }
     const match = LINE.exec(line);
-    if (!match) throw new Error(`catalogue.txt:${index + 1}: expected "  kind name", found "${line}"`);
+    if (!match)
+      throw new Error(`catalogue.txt:${index + 1}: expected "  kind name", found "${line}"`);
     const [, kind, lazy, name, companion] = match;
     if (scope.stats.some((stat) => stat.name === name)) {
       throw new Error(`catalogue.txt:${index + 1}: ${scope.name} has ${name} twice`);

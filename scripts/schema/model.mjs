@@ -102,12 +102,19 @@ function mergeFields(from, into) {
   }
   for (const field of from.fieldsArray) {
     const oneof = field.partOf && !isSynthetic(field.partOf) ? field.partOf.name : undefined;
-    const replaced = into.fieldsById[field.id];
-    if (replaced) into.remove(replaced);
-    from.remove(field);
+    for (const replaced of [into.fieldsById[field.id], into.fields[field.name]]) {
+      if (replaced?.parent) detach(replaced);
+    }
+    detach(field);
     if (oneof === undefined) into.add(field);
     else into.oneofs[oneof].add(field);
   }
+}
+
+function detach(field) {
+  const type = field.parent;
+  field.partOf?.remove(field);
+  type.remove(field);
 }
 
 /** @returns {Model} */
@@ -198,7 +205,7 @@ function fieldOf(field, reach) {
     repeated: field.repeated,
     key: field.map ? field.keyType : undefined,
     oneof,
-    presence: message || oneof !== undefined || field.partOf !== null,
+    presence: message || oneof !== undefined || field.options?.proto3_optional === true,
     rules: rulesOf(options['(validate.rules)']),
     sensitive: options['(udpa.annotations.sensitive)'] === true,
     deprecated: deprecated ? (options['(envoy.annotations.deprecated_at_minor_version)'] ?? '') : undefined,

@@ -23,7 +23,7 @@ import {
   type Encoding,
   type Program,
 } from './regex/byte-program.js';
-import { asciiFolding, byteString, relaxed } from './regex/dialect.js';
+import { asciiFolding, byteString, relaxed, wideEscape, type Failure } from './regex/dialect.js';
 import { explain, tooLarge, type RegexError } from './regex/errors.js';
 import { programSize } from './regex/program-size.js';
 
@@ -77,12 +77,15 @@ function compile(
   return { program: serialize(parsed.program, instructions) };
 }
 
-type Parsed = { readonly program: Program } | { readonly failure: RE2JSSyntaxException };
+type Parsed = { readonly program: Program } | { readonly failure: Failure };
 
 function parse(source: string, encoding: Encoding): Parsed {
   try {
     const program = programOf(source);
-    const other = encoding === 'latin1' ? asciiFolding(source) : undefined;
+    if (encoding === 'utf8') return { program };
+    const failure = wideEscape(source);
+    if (failure !== undefined) return { failure };
+    const other = asciiFolding(source);
     return { program: other === undefined ? program : programOf(other) };
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;

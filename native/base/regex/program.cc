@@ -61,6 +61,13 @@ uint8_t conditionsBetween(Neighbour before, Neighbour after) {
   return conditions;
 }
 
+uint8_t conditionsAt(std::string_view text, size_t at) {
+  const auto neighbour = [&](size_t i) {
+    return i < text.size() ? neighbourOf(static_cast<uint8_t>(text[i])) : Neighbour::Nothing;
+  };
+  return conditionsBetween(at == 0 ? Neighbour::Nothing : neighbour(at - 1), neighbour(at));
+}
+
 // Words of the serialised program; what is missing reads as 0 and is noticed.
 class Program::Reader {
  public:
@@ -120,7 +127,7 @@ class Program::Reader {
   bool is_short_ = false;
 };
 
-Program::Program() : index_(Numbers::instance().take(&identity_)) {}
+Program::Program() { index_ = Numbers::instance().take(&identity_); }
 
 Program::~Program() { Numbers::instance().giveBack(index_); }
 

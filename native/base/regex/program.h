@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -39,6 +40,10 @@ enum class Neighbour : uint8_t { Nothing, Newline, Word, Other };
 Neighbour neighbourOf(uint8_t byte);
 // The conditions that hold between the two.
 uint8_t conditionsBetween(Neighbour before, Neighbour after);
+uint8_t conditionsAt(std::string_view text, size_t at);
+
+// A group that took no part in a match.
+constexpr size_t kNoPosition = SIZE_MAX;
 
 struct Edge {
   uint8_t first;

@@ -63,15 +63,8 @@ bool Vm::step(size_t at) {
   return false;
 }
 
-uint8_t Vm::conditionsAt(size_t at) const {
-  const auto neighbour = [&](size_t i) {
-    return i < text_.size() ? neighbourOf(static_cast<uint8_t>(text_[i])) : Neighbour::Nothing;
-  };
-  return conditionsBetween(at == 0 ? Neighbour::Nothing : neighbour(at - 1), neighbour(at));
-}
-
 void Vm::follow(Ways& ways, uint32_t start, size_t at, size_t* slots_of) {
-  const uint8_t conditions = program_->conditions() == 0 ? 0 : conditionsAt(at);
+  const uint8_t conditions = program_->conditions() == 0 ? 0 : conditionsAt(text_, at);
   pending_.clear();
   pending_.push_back({start, kNoRestore, 0});
   while (!pending_.empty()) {

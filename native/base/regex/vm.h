@@ -11,8 +11,6 @@
 
 namespace fairlead::regex {
 
-constexpr size_t kNoPosition = SIZE_MAX;
-
 class Vm {
  public:
   enum class Scope : uint8_t { Whole, Anywhere };
@@ -48,7 +46,6 @@ class Vm {
   bool step(size_t at);
   // Adds all places that are reached from `place` without a byte. `slots_of` is as before on return.
   void follow(Ways& ways, uint32_t place, size_t at, size_t* slots_of);
-  uint8_t conditionsAt(size_t at) const;
 
   const Program* program_ = nullptr;
   std::string_view text_;

@@ -59,12 +59,21 @@ bool ClientConnection::onFirstEvent(uint32_t events) {
     close();
     return false;
   }
-  state_ = State::Idle;
   connected_at_us_ = net::Loop::readClockMicros();
-  deadline_ = net::kNever;
-  if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
+  if (settings_.max_duration_ms > 0) duration_end_ = loop().now() + settings_.max_duration_ms;
+  becomeIdle();
   callbacks_.onConnected(*this);
   return true;
+}
+
+void ClientConnection::becomeIdle() {
+  state_ = State::Idle;
+  deadline_ = net::kNever;
+  net::Millis deadline = duration_end_;
+  if (settings_.idle_timeout_ms > 0) {
+    deadline = std::min(deadline, loop().now() + settings_.idle_timeout_ms);
+  }
+  if (deadline != net::kNever) watch(deadline);
 }
 
 // ---- reading ----
@@ -86,14 +95,24 @@ void ClientConnection::onReadable() {
       case ReadResult::Data:
         break;
     }
-    if (leftover_) {
-      leftover_->append(got.data, got.size);
-      const std::unique_ptr<std::string> bytes = std::move(leftover_);
-      consume(bytes->data(), bytes->size());
-    } else {
+    if (!leftover_) {
       consume(got.data, got.size);
+      continue;
     }
+    const size_t before = leftover_->size();
+    leftover_->append(got.data, got.size);
+    if (!isWorthScanning(before)) continue;
+    const std::unique_ptr<std::string> bytes = std::move(leftover_);
+    consume(bytes->data(), bytes->size());
   }
+}
+
+// What waits is always a part of a head, or of trailers, that was scanned once. It is looked at again
+// when it may be whole, too large, or twice as long: all looks together stay linear.
+bool ClientConnection::isWorthScanning(size_t bytes_before) const {
+  const size_t size = leftover_->size();
+  return size > settings_.limits.max_head_bytes || size >= 2 * scanned_bytes_ ||
+         mayEndHead(leftover_->data(), size, bytes_before);
 }
 
 void ClientConnection::consume(char* data, size_t size) {
@@ -125,6 +144,7 @@ void ClientConnection::consume(char* data, size_t size) {
     size -= used;
     if (used == 0) {
       leftover_ = std::make_unique<std::string>(data, size);
+      scanned_bytes_ = static_cast<uint32_t>(size);
       break;
     }
   }
@@ -224,10 +244,9 @@ size_t ClientConnection::consumeBody(char* data, size_t size) {
 }
 
 size_t ClientConnection::consumeTrailers(char* data, size_t size) {
-  http::HeaderMap& trailers = scratch_.headers;
+  http::HeaderMap* const trailers = settings_.enable_trailers ? &scratch_.headers : nullptr;
   size_t used = 0;
-  trailers.clear();
-  const ScanResult scan = scanTrailers(data, size, settings_.limits, &trailers, &used);
+  const ScanResult scan = scanTrailers(data, size, settings_.limits, trailers, &used);
   if (scan.state == Scan::Incomplete) return 0;
   if (scan.state == Scan::Error) {
     protocolError();
@@ -236,8 +255,8 @@ size_t ClientConnection::consumeTrailers(char* data, size_t size) {
   if (size > used) keep_alive_ = false;
   ResponseSink* sink = sink_;
   answerComplete();
-  if (trailers.size() > 0 && settings_.enable_trailers) {
-    sink->onResponseTrailers(trailers);
+  if (trailers && trailers->size() > 0) {
+    sink->onResponseTrailers(*trailers);
   } else {
     sink->onResponseData({}, true);
   }
@@ -249,22 +268,27 @@ size_t ClientConnection::consumeTrailers(char* data, size_t size) {
 void ClientConnection::answerComplete() {
   sink_ = nullptr;
   splicing_ = false;
+  forgetPauses();
   countBytes();
+  const bool expired = loop().now() >= duration_end_;
   const bool limit = settings_.max_requests > 0 && requests_ >= settings_.max_requests;
   // An answer that came before the request was sent whole leaves the connection useless.
-  const bool reusable = keep_alive_ && request_done_ && !limit && !hasPeerEnded();
+  const bool reusable = keep_alive_ && request_done_ && !limit && !expired && !failed_ && !hasPeerEnded();
   if (reusable) {
-    state_ = State::Idle;
-    if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
+    becomeIdle();
     callbacks_.onExchangeDone(*this, true);
     return;
   }
   callbacks_.onExchangeDone(*this, false);
-  abort(hasPeerEnded() ? ClientCallbacks::CloseReason::Peer : ClientCallbacks::CloseReason::Local);
+  abort(hasPeerEnded() ? ClientCallbacks::CloseReason::Peer
+        : expired      ? ClientCallbacks::CloseReason::MaxDuration
+                       : ClientCallbacks::CloseReason::Local);
 }
 
 void ClientConnection::onPeerEnd() {
-  if (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose) {
+  const bool ends_body = state_ == State::Raw ||
+                         (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose);
+  if (ends_body) {
     ResponseSink* sink = sink_;
     sink_ = nullptr;
     callbacks_.onExchangeDone(*this, false);
@@ -273,16 +297,8 @@ void ClientConnection::onPeerEnd() {
     callbacks_.serveWaiting();
     return;
   }
-  if (state_ == State::Raw) {
-    ResponseSink* sink = sink_;
-    sink_ = nullptr;
-    callbacks_.onExchangeDone(*this, false);
-    abort(ClientCallbacks::CloseReason::Peer);
-    sink->onResponseData({}, true);
-    callbacks_.serveWaiting();
-    return;
-  }
-  if (state_ == State::Body) {
+  // An answer that breaks off, be it in its head.
+  if (state_ == State::Body || leftover_) {
     fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::Peer);
     return;
   }
@@ -381,7 +397,11 @@ void ClientConnection::onDrained() {
   if (sink_) sink_->onUpstreamWritable();
 }
 
-void ClientConnection::onWriteFailed() { onPeerEnd(); }
+// A host that answers early and closes leaves its answer to be read.
+void ClientConnection::onWriteFailed() {
+  onReadable();
+  if (isOpen()) onPeerEnd();
+}
 
 void ClientConnection::watch(net::Millis deadline) {
   deadline_ = deadline;
@@ -400,7 +420,8 @@ void ClientConnection::onTimer() {
     callbacks_.onConnectFailed(*this, ClientCallbacks::Failure::Timeout, 0);
     close();
   } else if (state_ == State::Idle) {
-    abort(ClientCallbacks::CloseReason::IdleTimeout);
+    abort(loop().now() >= duration_end_ ? ClientCallbacks::CloseReason::MaxDuration
+                                        : ClientCallbacks::CloseReason::IdleTimeout);
   }
 }
 

@@ -105,6 +105,8 @@ class ClientConnection final : public net::Connection,
   bool onFirstEvent(uint32_t events) override;
   void onTimer() override;
 
+  void becomeIdle();
+  bool isWorthScanning(size_t bytes_before) const;
   void consume(char* data, size_t size);
   size_t consumeHead(char* data, size_t size);
   size_t consumeBody(char* data, size_t size);
@@ -123,7 +125,11 @@ class ClientConnection final : public net::Connection,
   ClientCallbacks& callbacks_;
   http::ResponseSink* sink_ = nullptr;
   std::unique_ptr<std::string> leftover_;
+  // Of leftover_, when it was last scanned.
+  uint32_t scanned_bytes_ = 0;
   net::Millis deadline_ = net::kNever;
+  // max_duration_ms: no request is sent from here on.
+  net::Millis duration_end_ = net::kNever;
   uint64_t started_at_us_;
   uint64_t connected_at_us_ = 0;
   uint64_t body_remaining_ = 0;

@@ -1,7 +1,6 @@
 #include "http/http1/server_connection.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "http/target.h"
 
@@ -35,7 +34,7 @@ void ServerConnection::drain() {
 // ---- reading ----
 
 void ServerConnection::onReadable() {
-  // A body's handler may resume reading from inside consume(): the loop below goes on anyway.
+  // What is told inside of consume() may resume reading: the loops here go on anyway.
   if (consuming_) return;
   while (isOpen() && !isReadingPaused()) {
     if (state_ == State::Complete) {
@@ -43,13 +42,10 @@ void ServerConnection::onReadable() {
       if (hasPeerEnded()) onPeerEnd();
       return;
     }
-    if (leftover_ && state_ != State::Lingering) {
-      const std::unique_ptr<std::string> bytes = std::move(leftover_);
-      consume(bytes->data(), bytes->size());
-      // An incomplete head: only new bytes help.
-      if (leftover_ && leftover_->size() == bytes->size() && !isReadable()) return;
-      if (leftover_ && leftover_->size() < bytes->size()) continue;
-      if (!leftover_) continue;
+    if (mustWaitForClient()) return;
+    if (leftover_ && scanned_bytes_ == 0) {
+      consumeLeftover();
+      continue;
     }
     if (!isReadable()) return;
     const Read got = read();
@@ -64,25 +60,42 @@ void ServerConnection::onReadable() {
         break;
     }
     if (state_ == State::Lingering) continue;
-    if (leftover_) {
-      leftover_->append(got.data, got.size);
-      // A head that comes in crumbs is looked at again at each line's end, not at each byte.
-      if (leftover_->size() <= settings_.limits.max_head_bytes &&
-          !std::memchr(got.data, '\n', got.size)) {
-        continue;
-      }
-      const std::unique_ptr<std::string> bytes = std::move(leftover_);
-      consume(bytes->data(), bytes->size());
-    } else {
-      consume(got.data, got.size);
+    if (!leftover_) {
+      consume(got.data, got.size, nullptr);
+      continue;
     }
+    const size_t before = leftover_->size();
+    leftover_->append(got.data, got.size);
+    if (isWorthScanning(before)) consumeLeftover();
   }
 }
 
-void ServerConnection::consume(char* data, size_t size) {
+// A client that sends requests and takes no answers gets no more of them.
+bool ServerConnection::mustWaitForClient() const {
+  return state_ == State::Head && Connection::isOverHighWatermark();
+}
+
+// A head that comes in crumbs is looked at again when it may be whole, too large, or twice as long:
+// so all looks together cost no more than a few at the whole.
+bool ServerConnection::isWorthScanning(size_t bytes_before) const {
+  const size_t size = leftover_->size();
+  return size > settings_.limits.max_head_bytes || size >= 2 * scanned_bytes_ ||
+         mayEndHead(leftover_->data(), size, bytes_before);
+}
+
+void ServerConnection::consumeLeftover() {
+  std::unique_ptr<std::string> bytes = std::move(leftover_);
+  scanned_bytes_ = 0;
+  char* const data = bytes->data();
+  const size_t size = bytes->size();
+  consume(data, size, std::move(bytes));
+}
+
+// `owner` holds the data, or nothing does but the loop.
+void ServerConnection::consume(char* data, size_t size, std::unique_ptr<std::string> owner) {
   consuming_ = true;
   RequestSink* told = nullptr;
-  while (size > 0 && isOpen()) {
+  while (size > 0 && isOpen() && !mustWaitForClient()) {
     size_t used = 0;
     switch (state_) {
       case State::Head:
@@ -106,28 +119,27 @@ void ServerConnection::consume(char* data, size_t size) {
     if (stream_) told = stream_;
     data += used;
     size -= used;
-    if (used == 0) {
-      keep(data, size);
-      break;
-    }
+    if (used == 0) break;
   }
+  if (size > 0 && isOpen()) keep(data, size, std::move(owner));
   consuming_ = false;
   if (told && told == stream_) stream_->onRequestReadEnd();
   if (isOpen()) countBytes();
 }
 
-void ServerConnection::keep(const char* data, size_t size) {
-  leftover_ = std::make_unique<std::string>(data, size);
-  if (state_ != State::Head || in_head_) return;
-  in_head_ = true;
-  deadline_ = net::kNever;
-  if (settings_.head_timeout_ms > 0) watch(loop().now() + settings_.head_timeout_ms);
+void ServerConnection::keep(const char* data, size_t size, std::unique_ptr<std::string> owner) {
+  if (owner) {
+    owner->erase(0, owner->size() - size);
+    leftover_ = std::move(owner);
+  } else {
+    leftover_ = std::make_unique<std::string>(data, size);
+  }
 }
 
 size_t ServerConnection::consumeHead(char* data, size_t size) {
   http::RequestHead& head = scratch_;
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
-  if (scan.state == Scan::Incomplete) return 0;
+  if (scan.state == Scan::Incomplete) return waitForHead(data, size);
   if (scan.state == Scan::Error) {
     callbacks_.onCodecError(scan.error);
     return size;
@@ -143,10 +155,6 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     callbacks_.onCodecError({400, details});
     return size;
   }
-  if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
-    callbacks_.onCodecError({426, "low_version"});
-    return size;
-  }
   head.path = target.path;
   head.authority = target.authority;
   for (http::HeaderEntry& entry : head.headers) {
@@ -156,21 +164,39 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     }
     entry.remove();
   }
+  if (!http::isValidAuthority(head.authority)) {
+    callbacks_.onCodecError({400, http::kInvalidAuthorityDetails});
+    return size;
+  }
+  if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
+    callbacks_.onCodecError({426, "low_version"});
+    return size;
+  }
   const uint32_t used = head.head_bytes;
   chunked_ = framing.framing.kind == BodyFraming::Kind::Chunked;
   in_trailers_ = false;
   body_remaining_ = framing.framing.length_bytes;
   const bool end = framing.framing.kind == BodyFraming::Kind::None;
   if (chunked_) chunks_.reset();
-  answer_complete_ = false;
   close_after_ = false;
   in_head_ = false;
   deadline_ = net::kNever;
   state_ = end ? State::Complete : State::Body;
   stream_ = callbacks_.newStream(*this);
-  if (stream_) stream_->onRequestHead(head, end);
-  if (isOpen() && end) requestComplete();
+  stream_->onRequestHead(head, end);
   return used;
+}
+
+// Empty lines before a head are dropped; for the rest of it more must come.
+size_t ServerConnection::waitForHead(const char* data, size_t size) {
+  const size_t dropped = emptyLineBytes(data, size);
+  if (dropped > 0) return dropped;
+  scanned_bytes_ = static_cast<uint32_t>(size);
+  if (in_head_) return 0;
+  in_head_ = true;
+  deadline_ = net::kNever;
+  if (settings_.head_timeout_ms > 0) watch(loop().now() + settings_.head_timeout_ms);
+  return 0;
 }
 
 size_t ServerConnection::consumeBody(char* data, size_t size) {
@@ -178,8 +204,7 @@ size_t ServerConnection::consumeBody(char* data, size_t size) {
   body_remaining_ -= part;
   const bool end = body_remaining_ == 0;
   if (end) state_ = State::Complete;
-  if (stream_) stream_->onRequestData({data, part}, end);
-  if (isOpen() && end) requestComplete();
+  stream_->onRequestData({data, part}, end);
   return part;
 }
 
@@ -190,7 +215,7 @@ size_t ServerConnection::consumeChunks(char* data, size_t size) {
     used += step.consumed;
     switch (step.step) {
       case ChunkDecoder::Step::Data:
-        if (stream_) stream_->onRequestData(step.data, false);
+        stream_->onRequestData(step.data, false);
         break;
       case ChunkDecoder::Step::NeedMore:
         return used;
@@ -198,7 +223,7 @@ size_t ServerConnection::consumeChunks(char* data, size_t size) {
         in_trailers_ = true;
         return used < size ? used + consumeTrailers(data + used, size - used) : used;
       case ChunkDecoder::Step::Error:
-        failBody({400, "http1.codec_error"});
+        stream_->onRequestBroken(400, "http1.codec_error");
         return size;
     }
   }
@@ -206,34 +231,24 @@ size_t ServerConnection::consumeChunks(char* data, size_t size) {
 }
 
 size_t ServerConnection::consumeTrailers(char* data, size_t size) {
-  http::HeaderMap& trailers = scratch_.headers;
+  http::HeaderMap* const trailers = settings_.enable_trailers ? &scratch_.headers : nullptr;
   size_t used = 0;
-  trailers.clear();
-  const ScanResult scan = scanTrailers(data, size, settings_.limits, &trailers, &used);
-  if (scan.state == Scan::Incomplete) return 0;
+  const ScanResult scan = scanTrailers(data, size, settings_.limits, trailers, &used);
+  if (scan.state == Scan::Incomplete) {
+    scanned_bytes_ = static_cast<uint32_t>(size);
+    return 0;
+  }
   if (scan.state == Scan::Error) {
-    failBody(scan.error);
+    stream_->onRequestBroken(scan.error.status, scan.error.details);
     return size;
   }
   state_ = State::Complete;
-  if (stream_) {
-    if (trailers.size() > 0 && settings_.enable_trailers) {
-      stream_->onRequestTrailers(trailers);
-    } else {
-      stream_->onRequestData({}, true);
-    }
-  }
-  if (isOpen()) requestComplete();
-  return used;
-}
-
-void ServerConnection::failBody(const ScanError& error) {
-  if (stream_) {
-    stream_->onRequestBroken(error.status, error.details);
+  if (trailers && trailers->size() > 0) {
+    stream_->onRequestTrailers(*trailers);
   } else {
-    // The answer is out already: nobody waits for more of this body.
-    abort();
+    stream_->onRequestData({}, true);
   }
+  return used;
 }
 
 void ServerConnection::onPeerEnd() {
@@ -246,12 +261,7 @@ void ServerConnection::onPeerEnd() {
 
 // ---- the exchange ----
 
-void ServerConnection::requestComplete() {
-  if (answer_complete_) finishExchange();
-}
-
 void ServerConnection::answerComplete() {
-  answer_complete_ = true;
   stream_ = nullptr;
   out_body_ = OutBody::None;
   flush();
@@ -267,6 +277,7 @@ void ServerConnection::answerComplete() {
 
 void ServerConnection::finishExchange() {
   state_ = State::Head;
+  forgetPauses();
   countBytes();
   if (draining_) {
     finish(Linger::None);
@@ -291,7 +302,11 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   linger_delayed_ = head.linger;
   out_body_ = writeResponseHead(batch_, head, end);
   if (out_body_ == OutBody::UntilClose && !head.to_connect) close_after_ = true;
-  if (head.status == 101 || head.to_connect) state_ = State::Raw;
+  if (head.status == 101 || head.to_connect) {
+    state_ = State::Raw;
+    // Bytes that came after the request's head are the tunnel's first ones.
+    if (leftover_) loop().defer(this);
+  }
   if (end) answerComplete();
 }
 
@@ -323,6 +338,11 @@ void ServerConnection::flush() {
   send(batch_);
 }
 
+void ServerConnection::resumeReading() {
+  Connection::resumeReading();
+  if (leftover_) onReadable();
+}
+
 void ServerConnection::onSpliced(size_t bytes, bool end) {
   written_bytes_ += bytes;
   if (end) answerComplete();
@@ -344,15 +364,15 @@ void ServerConnection::finish(Linger linger) {
   }
   state_ = State::Lingering;
   leftover_.reset();
-  linger_delayed_ = linger == Linger::Delayed;
-  if (linger_delayed_ && settings_.delayed_close_ms == 0 && pendingBytes() == 0) {
+  forgetPauses();
+  countBytes();
+  linger_delayed_ = linger == Linger::Delayed && settings_.delayed_close_ms > 0;
+  if (!linger_delayed_ && pendingBytes() == 0) {
     closed(false, CloseKind::Fin);
     return;
   }
-  // Time runs while nothing moves; what is pending moves it on (onDrained).
-  const net::Millis patience = std::max<net::Millis>(settings_.delayed_close_ms, 1);
   deadline_ = net::kNever;
-  watch(loop().now() + patience);
+  if (settings_.delayed_close_ms > 0) watch(loop().now() + settings_.delayed_close_ms);
   if (!consuming_ && isReadable() && !isReadingPaused()) onReadable();
 }
 
@@ -375,7 +395,11 @@ void ServerConnection::closed(bool by_peer, CloseKind kind) {
 // ---- events ----
 
 void ServerConnection::onBelowLowWatermark() {
-  if (stream_) stream_->onDownstreamWritable();
+  if (stream_) {
+    stream_->onDownstreamWritable();
+  } else {
+    onReadable();
+  }
 }
 
 void ServerConnection::onDrained() {
@@ -410,6 +434,12 @@ void ServerConnection::onTimer() {
   }
   deadline_ = net::kNever;
   if (state_ == State::Lingering) {
+    // Time runs only while nothing moves: a slow client gets its answer whole.
+    if (written_bytes_ != counted_written_) {
+      countBytes();
+      watch(loop().now() + settings_.delayed_close_ms);
+      return;
+    }
     callbacks_.onDelayedCloseTimeout();
     closed(false, CloseKind::Fin);
   } else if (state_ == State::Head && !stream_) {

@@ -2,7 +2,8 @@
 // Owns itself: closes when either side ends it, and is freed with the turn. The worker's thread.
 //
 // Always holds: at most one request is active (stream_ != null) at a time; bytes of later requests
-// stay unread in the socket, or in leftover_ when one read brought them along.
+// stay unread in the socket, or in leftover_ when one read brought them along. A request that is
+// answered before it is read whole is the connection's last.
 #pragma once
 
 #include <memory>
@@ -36,7 +37,7 @@ class ServerConnection;
 // connection, and ends in onConnectionClosed().
 class ServerCallbacks {
  public:
-  // A request's head is complete. The sink must be told of nothing before this returns.
+  // A request's head is complete; never null. The sink is told of nothing before this returns.
   virtual http::RequestSink* newStream(http::ServerStream& stream) = 0;
   // What the client sent is not HTTP, or too much of it: counted and answered by the callee, whose
   // answer ends the connection.
@@ -52,7 +53,10 @@ class ServerCallbacks {
   ~ServerCallbacks() = default;
 };
 
-class ServerConnection final : public net::Connection, public http::ServerStream, private net::Timer {
+class ServerConnection final : public net::Connection,
+                               public http::ServerStream,
+                               private net::Timer,
+                               private net::Deferred {
  public:
   // `scratch` is the worker's: the head that is being parsed.
   ServerConnection(net::Loop& loop, net::FileDescriptor fd, uint32_t buffer_limit_bytes,
@@ -80,7 +84,7 @@ class ServerConnection final : public net::Connection, public http::ServerStream
   void reset() override;
   bool isOverHighWatermark() const override { return Connection::isOverHighWatermark(); }
   void pauseReading() override { Connection::pauseReading(); }
-  void resumeReading() override { Connection::resumeReading(); }
+  void resumeReading() override;
   int spliceFd() override { return out_body_ == OutBody::Length ? fd() : -1; }
   void onSpliced(size_t bytes, bool end) override;
   bool canWriteNow() const override { return isWritable(); }
@@ -104,18 +108,22 @@ class ServerConnection final : public net::Connection, public http::ServerStream
   void onWritable() override;
   // net::Timer
   void onTimer() override;
+  // net::Deferred
+  void onDeferred() override { onReadable(); }
 
-  void consume(char* data, size_t size);
+  bool mustWaitForClient() const;
+  bool isWorthScanning(size_t bytes_before) const;
+  void consumeLeftover();
+  void consume(char* data, size_t size, std::unique_ptr<std::string> owner);
   size_t consumeHead(char* data, size_t size);
   size_t consumeBody(char* data, size_t size);
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);
-  void keep(const char* data, size_t size);
+  size_t waitForHead(const char* data, size_t size);
+  void keep(const char* data, size_t size, std::unique_ptr<std::string> owner);
   void onPeerEnd();
-  void requestComplete();
   void answerComplete();
   void finishExchange();
-  void failBody(const ScanError& error);
   void closed(bool by_peer, CloseKind kind);
   void watch(net::Millis deadline);
   void countBytes();
@@ -125,7 +133,10 @@ class ServerConnection final : public net::Connection, public http::ServerStream
   http::RequestHead& scratch_;
   ServerCallbacks& callbacks_;
   http::RequestSink* stream_ = nullptr;
+  // What was read and not used yet: part of a head, or what follows the request that is answered.
   std::unique_ptr<std::string> leftover_;
+  // Of leftover_, that were found to be no whole head (or trailers); 0: they were not looked at.
+  uint32_t scanned_bytes_ = 0;
   // idle, head or linger deadline, by state; kNever: none.
   net::Millis deadline_ = net::kNever;
   uint64_t body_remaining_ = 0;
@@ -137,7 +148,6 @@ class ServerConnection final : public net::Connection, public http::ServerStream
   bool in_head_ = false;  // A part of a head has come.
   bool chunked_ = false;
   bool in_trailers_ = false;
-  bool answer_complete_ = false;
   bool close_after_ = false;
   bool draining_ = false;
   bool consuming_ = false;

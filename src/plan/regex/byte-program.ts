@@ -167,7 +167,7 @@ class Builder {
   // Sequences are ascending, and their ranges at one depth are equal or disjoint.
   #edges(sequences: readonly Sequence[], depth: number, target: number): readonly Edge[] {
     const edges: Edge[] = [];
-    for (let i = 0; i < sequences.length; ) {
+    for (let i = 0; i < sequences.length;) {
       const [first, last] = sequences[i]![depth]!;
       let end = i + 1;
       while (end < sequences.length && sequences[end]![depth]![0] === first) ++end;

@@ -1,5 +1,4 @@
 // Where RE2 reads a pattern otherwise than re2js: the pattern in words that both read alike.
-import type { RE2JSSyntaxException } from 're2js';
 import type { Encoding } from './byte-program.js';
 
 /** The pattern as RE2 sees it for Latin-1: one character for each byte of it. */
@@ -19,21 +18,38 @@ export function asciiFolding(source: string): string | undefined {
   return other === source ? undefined : other;
 }
 
+/** What is wrong, as re2js says it. */
+export interface Failure {
+  readonly error: string;
+  readonly input: string | null;
+}
+
+/** For Latin-1 there is no character beyond \xff; re2js knows no such limit. */
+export function wideEscape(source: string): Failure | undefined {
+  for (const { text } of tokens(source)) {
+    if (text.startsWith('\\Q')) continue;
+    for (const [escape, digits] of text.matchAll(/\\(?:x\{([0-9a-fA-F]+)\}|[^])/g)) {
+      if (digits === undefined || Number.parseInt(digits, 16) <= 0xff) continue;
+      // RE2 names it as far as it read.
+      const zeros = /^0*/.exec(digits)![0].length;
+      return { error: 'invalid escape sequence', input: escape.slice(0, 3 + zeros + 3) };
+    }
+  }
+  return undefined;
+}
+
 /**
  * After a failure: the same pattern without what re2js refuses and RE2 takes. RE2 lets two groups
  * have one name, and knows \C, any byte. Undefined: RE2 refuses it as well.
  */
-export function relaxed(
-  source: string,
-  encoding: Encoding,
-  failure: RE2JSSyntaxException,
-): string | undefined {
+export function relaxed(source: string, encoding: Encoding, failure: Failure): string | undefined {
   let other = source;
   if (failure.error === 'duplicate capture group name') {
     other = rewrite(source, (text) => (/^\(\?P?<\w+>$/u.test(text) ? '(' : text));
   } else if (failure.error === 'invalid escape sequence' && failure.input === '\\C') {
     // In UTF-8 it could split a character, which re2js cannot say.
-    if (encoding === 'latin1') other = rewrite(source, (text) => (text === '\\C' ? '(?s:.)' : text));
+    if (encoding === 'latin1')
+      other = rewrite(source, (text) => (text === '\\C' ? '(?s:.)' : text));
   }
   return other === source ? undefined : other;
 }
@@ -52,7 +68,7 @@ export interface Token {
 const TOKEN = new RegExp(
   [
     '\\\\Q[^]*?(?:\\\\E|$)',
-    '\\\\x[0-9a-fA-F]{2}|\\\\[^]',
+    '\\\\x(?:[0-9a-fA-F]{2}|\\{[0-9a-fA-F]*\\}?)|\\\\[^]',
     '\\[\\^?\\]?(?:\\[:\\w+:\\]|\\\\[^]|[^\\]\\\\])*(?:\\]|$)',
     '\\(\\?P?<[^>]*>|\\(\\?',
     '[^]',

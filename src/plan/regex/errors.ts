@@ -1,8 +1,7 @@
 // What is wrong with a pattern: in RE2's words, which the admin interface and configuration errors
 // show, and in words for a person.
-import type { RE2JSSyntaxException } from 're2js';
 import type { Encoding } from './byte-program.js';
-import { tokens } from './dialect.js';
+import { tokens, type Failure } from './dialect.js';
 import type { ProgramSizeLimit } from '../regex.js';
 
 export interface RegexError {
@@ -26,11 +25,7 @@ const RE2_WORDS: Readonly<Record<string, string>> = {
   'trailing backslash at end of expression': 'trailing \\',
 };
 
-export function explain(
-  pattern: string,
-  encoding: Encoding,
-  failure: RE2JSSyntaxException,
-): RegexError {
+export function explain(pattern: string, encoding: Encoding, failure: Failure): RegexError {
   let what = RE2_WORDS[failure.error] ?? failure.error;
   let part = failure.input ?? '';
   if (encoding === 'latin1') part = Buffer.from(part, 'latin1').toString();

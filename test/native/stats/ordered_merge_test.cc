@@ -1,9 +1,10 @@
 #include "stats/ordered_merge.h"
 
+#include <map>
+#include <random>
 #include <set>
 #include <string>
 
-#include "base/random.h"
 #include "test/native/test.h"
 
 namespace fairlead::stats {
@@ -63,10 +64,10 @@ TEST("joined names compare as if they were one text") {
   EXPECT(compareJoined("a.x.", "b", "a.", "w") > 0);
   EXPECT(compareJoined("", "\xc3\xbc", "", "z") > 0);
 
-  Random random(7);
+  std::mt19937 random(7);
   const auto text = [&random] {
     std::string result;
-    for (uint64_t i = random.next() % 4; i > 0; --i) result.push_back("ab."[random.next() % 3]);
+    for (uint64_t i = random() % 4; i > 0; --i) result.push_back("ab."[random() % 3]);
     return result;
   };
   for (int i = 0; i < 20'000; ++i) {
@@ -76,15 +77,18 @@ TEST("joined names compare as if they were one text") {
 }
 
 TEST("a merge yields every name once, in byte order, whatever the prefixes") {
-  Random random(11);
+  std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     std::set<std::string> all;
     std::map<std::string, std::set<std::string>> by_prefix;
     for (int i = 0; i < 30; ++i) {
       std::string prefix = "c.";
-      for (uint64_t j = random.next() % 4; j > 0; --j) prefix += "ab"[random.next() % 2] + std::string(".");
+      for (uint64_t j = random() % 4; j > 0; --j) {
+        prefix.push_back("ab"[random() % 2]);
+        prefix.push_back('.');
+      }
       std::string name;
-      for (uint64_t j = 1 + random.next() % 3; j > 0; --j) name.push_back("abc_"[random.next() % 4]);
+      for (uint64_t j = 1 + random() % 3; j > 0; --j) name.push_back("abc_"[random() % 4]);
       if (all.insert(prefix + name).second) by_prefix[prefix].insert(name);
     }
     Names names;

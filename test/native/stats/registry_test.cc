@@ -41,6 +41,17 @@ TEST("a value is found by its full name, with dots in the scope's name and in th
   EXPECT(!registry.value(""));
 }
 
+TEST("a count by status has a value once it was counted") {
+  Registry registry(1);
+  const auto cluster = registry.create<Cluster>(clusterScope("a"));
+  EXPECT(!registry.value("cluster.a.upstream_rq_200"));
+  cluster->shard(1)->countResponse(CodeVariant::All, 200);
+  cluster->shard(1)->countResponse(CodeVariant::External, 200);
+  EXPECT_EQ(registry.value("cluster.a.upstream_rq_200").value_or(9), 1u);
+  EXPECT_EQ(registry.value("cluster.a.external.upstream_rq_2xx").value_or(9), 1u);
+  EXPECT(!registry.value("cluster.a.upstream_rq_404"));
+}
+
 TEST("a statistic is written by its number, each kind in its way") {
   Registry registry(1);
   const auto lds = registry.create<Lds>(plainScope("listener_manager.lds."));
@@ -61,7 +72,7 @@ TEST("a statistic is written by its number, each kind in its way") {
   EXPECT(!registry.idOf("listener_manager.lds.nonsense"));
 }
 
-TEST("a number outlives its scope: what is written then is lost, and it works again with the scope") {
+TEST("a number outlives its scope: what is written then is lost, until the scope is back") {
   Registry registry(1);
   auto cluster = registry.create<Cluster>(clusterScope("a"));
   const Registry::StatId id = *registry.idOf("cluster.a.update_attempt");

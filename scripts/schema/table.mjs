@@ -1,0 +1,70 @@
+// The model as src/config/schema.ts reads it: one compact JSON, rows of arrays.
+
+// Bits of a field's flags; src/config/schema.ts has the same.
+const FLAGS = { repeated: 1, map: 2, presence: 4, sensitive: 8, hidden: 16, disallowed: 32 };
+
+/** @param {import('./model.mjs').Model} model */
+export function writeTable(model, stamp) {
+  const messageIndex = new Map([...model.messages.keys()].map((name, index) => [name, index]));
+  const enumIndex = new Map([...model.enums.keys()].map((name, index) => [name, index]));
+  const files = [...new Set([...model.messages.values()].map((message) => message.file))].sort();
+  const fileIndex = new Map(files.map((file, index) => [file, index]));
+
+  const fieldRow = (field, message) => {
+    const type = messageIndex.get(field.type) ?? ~(enumIndex.get(field.type) ?? -1);
+    const row = [field.name, field.number, type === ~-1 && isScalar(field) ? field.type : type];
+    const extra = extraOf(field, message);
+    const flags = flagsOf(field);
+    if (flags || extra) row.push(flags);
+    if (extra) row.push(extra);
+    return row;
+  };
+  const isScalar = (field) => !messageIndex.has(field.type) && !enumIndex.has(field.type);
+  const messageRow = (message) => {
+    const row = [message.name, fileIndex.get(message.file), message.fields.map((f) => fieldRow(f, message))];
+    const oneofs = message.oneofs.map(({ name, required }) => (required ? [name, 1] : [name]));
+    if (oneofs.length > 0 || message.previous) row.push(oneofs);
+    if (message.previous) row.push(message.previous);
+    return row;
+  };
+  // A row per line: the file is large, and whoever looks into it wants to search it.
+  const rows = (items) => `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
+  return (
+    `{"stamp":${JSON.stringify(stamp)},\n"files":${rows(files)},\n` +
+    `"enums":${rows([...model.enums.values()].map(enumRow))},\n` +
+    `"messages":${rows([...model.messages.values()].map(messageRow))}}\n`
+  );
+}
+
+function flagsOf(field) {
+  let flags = 0;
+  if (field.repeated) flags |= FLAGS.repeated;
+  if (field.key) flags |= FLAGS.map;
+  if (field.presence && !field.repeated && !field.key) flags |= FLAGS.presence;
+  if (field.sensitive) flags |= FLAGS.sensitive;
+  if (field.hidden) flags |= FLAGS.hidden;
+  if (field.disallowed) flags |= FLAGS.disallowed;
+  return flags;
+}
+
+function extraOf(field, message) {
+  const extra = {};
+  if (field.key) extra.key = field.key;
+  if (field.oneof) extra.oneof = message.oneofs.findIndex(({ name }) => name === field.oneof);
+  if (field.rules) extra.rules = field.rules;
+  if (field.deprecated !== undefined) extra.deprecated = field.deprecated;
+  return Object.keys(extra).length > 0 ? extra : undefined;
+}
+
+/** Values are a list of names where the numbers count from 0, else a list of [name, number]. */
+function enumRow({ name, values }) {
+  const counted = values.every((value, index) => value.number === index);
+  const row = [name, values.map((value) => (counted ? value.name : [value.name, value.number]))];
+  const notes = {};
+  for (const value of values) {
+    if (value.disallowed) notes[value.name] = 'disallowed';
+    else if (value.deprecated !== undefined) notes[value.name] = 'deprecated';
+  }
+  if (Object.keys(notes).length > 0) row.push(notes);
+  return row;
+}

@@ -1,0 +1,20 @@
+// envoy.access_loggers.stdout
+import type { envoy_extensions_access_loggers_stream_v3_StdoutAccessLog as StdoutAccessLog } from '../../../build/messages.gen.js';
+import type { LogTarget } from '../../plan/access-log.js';
+import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { defineExtension } from '../extension.js';
+import { compileLogFormat } from './log-format.js';
+
+const FIELDS = supportedFields<StdoutAccessLog>('envoy.extensions.access_loggers.stream.v3.StdoutAccessLog', [
+  'log_format',
+]);
+
+export const stdoutAccessLog = defineExtension<StdoutAccessLog, LogTarget | undefined>({
+  name: 'envoy.access_loggers.stdout',
+  type: FIELDS.type,
+  compile(config, place) {
+    refuseOtherFields(place, config, FIELDS);
+    const format = compileLogFormat(config.log_format, place.field('log_format'));
+    return format && { path: '/dev/stdout', ...format };
+  },
+});

@@ -1,0 +1,19 @@
+// envoy.load_balancing_policies.random
+import type { envoy_extensions_load_balancing_policies_random_v3_Random as Random } from '../../../build/messages.gen.js';
+import type { BalancerPlan } from '../../plan/balancer.js';
+import { Cluster_Balancer } from '../../plan/plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { defineExtension } from '../extension.js';
+
+const FIELDS = supportedFields<Random>('envoy.extensions.load_balancing_policies.random.v3.Random', [], {
+  locality_lb_config: {},
+});
+
+export const random = defineExtension<Random, BalancerPlan>({
+  name: 'envoy.load_balancing_policies.random',
+  type: FIELDS.type,
+  compile(config, place) {
+    refuseOtherFields(place, config, FIELDS);
+    return { balancer: Cluster_Balancer.RANDOM };
+  },
+});

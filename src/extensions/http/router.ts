@@ -1,0 +1,33 @@
+// envoy.filters.http.router
+import type { envoy_extensions_filters_http_router_v3_Router as Router } from '../../../build/messages.gen.js';
+import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { defineExtension } from '../extension.js';
+import type { HttpFilterPlan } from './http-filter.js';
+
+// A child span is only started where tracing is on, and that is refused.
+const FIELDS = supportedFields<Router>('envoy.extensions.filters.http.router.v3.Router', [
+  'dynamic_stats',
+  'start_child_span',
+  'suppress_envoy_headers',
+  'strict_check_headers',
+  'respect_expected_rq_timeout',
+]);
+
+export const router = defineExtension<Router, HttpFilterPlan>({
+  name: 'envoy.filters.http.router',
+  type: FIELDS.type,
+  compile(config, place) {
+    refuseOtherFields(place, config, FIELDS);
+    return {
+      isTerminal: true,
+      plan: {
+        router: {
+          suppress_envoy_headers: config.suppress_envoy_headers,
+          strict_check_headers: config.strict_check_headers?.map((name) => name.toLowerCase()),
+          respect_expected_rq_timeout: config.respect_expected_rq_timeout,
+          dynamic_stats: config.dynamic_stats ?? true,
+        },
+      },
+    };
+  },
+});

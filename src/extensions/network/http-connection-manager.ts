@@ -1,0 +1,240 @@
+// envoy.filters.network.http_connection_manager
+import type {
+  envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
+  envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
+  envoy_config_core_v3_SchemeHeaderTransformation as SchemeTransformation,
+  envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager as HcmConfig,
+  envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager_InternalAddressConfig as InternalAddresses,
+} from '../../../build/messages.gen.js';
+import { compileAccessLogs } from '../../plan/access-log.js';
+import { compileCidrRanges } from '../../plan/address.js';
+import type { CompileContext } from '../../plan/context.js';
+import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/http-options.js';
+import { wholeMs } from '../../plan/numbers.js';
+import type { Place } from '../../plan/place.js';
+import {
+  HttpConnectionManager_Codec as Codec,
+  HttpConnectionManager_EscapedSlashes as EscapedSlashes,
+  HttpConnectionManager_ServerHeader as ServerHeader,
+  HttpConnectionManager_Underscores as Underscores,
+  type CidrRange,
+  type HttpConnectionManager,
+} from '../../plan/plan.gen.js';
+import { compileRouteTable } from '../../plan/route-table.js';
+import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { defineExtension } from '../extension.js';
+import { compileHttpFilters } from '../http/filter-chain.js';
+
+const TYPE = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
+// Connection state of the PROXY protocol is only there behind its listener filter.
+const FIELDS = supportedFields<HcmConfig>(
+  TYPE,
+  [
+    'codec_type',
+    'stat_prefix',
+    'route_config',
+    'http_filters',
+    'add_user_agent',
+    'common_http_protocol_options',
+    'http_protocol_options',
+    'server_name',
+    'server_header_transformation',
+    'scheme_header_transformation',
+    'max_request_headers_kb',
+    'stream_idle_timeout',
+    'request_timeout',
+    'request_headers_timeout',
+    'drain_timeout',
+    'delayed_close_timeout',
+    'access_log',
+    'use_remote_address',
+    'xff_num_trusted_hops',
+    'internal_address_config',
+    'skip_xff_append',
+    'via',
+    'generate_request_id',
+    'preserve_external_request_id',
+    'always_set_request_id_in_response',
+    'proxy_100_continue',
+    'normalize_path',
+    'merge_slashes',
+    'path_with_escaped_slashes_action',
+    'strip_matching_host_port',
+    'strip_any_host_port',
+    'stream_error_on_invalid_http_message',
+    'strip_trailing_host_dot',
+    'add_proxy_protocol_connection_state',
+  ],
+  {
+    http2_protocol_options: {},
+    http3_protocol_options: {},
+    access_log_options: {},
+    forward_client_cert_details: 'SANITIZE',
+    set_current_client_cert_details: {},
+    local_reply_config: {},
+    path_normalization_options: {},
+  },
+);
+const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProtocolOptions', [
+  'idle_timeout',
+  'max_connection_duration',
+  'max_headers_count',
+  'max_stream_duration',
+  'headers_with_underscores_action',
+  'max_requests_per_connection',
+]);
+const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
+  'allow_absolute_url',
+  'accept_http_10',
+  'default_host_for_http_10',
+  'header_key_format',
+  'enable_trailers',
+  'allow_chunked_length',
+  'override_stream_error_on_invalid_http_message',
+]);
+const KEY_FORMAT = supportedFields<NonNullable<Http1Options['header_key_format']>>(
+  'envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat',
+  ['proper_case_words'],
+);
+const SCHEME = supportedFields<SchemeTransformation>('envoy.config.core.v3.SchemeHeaderTransformation', [
+  'scheme_to_overwrite',
+]);
+const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConfig`, ['cidr_ranges']);
+
+const DEFAULT_SERVER_NAME = 'envoy';
+const DEFAULT_MAX_REQUEST_HEADERS_KB = 60;
+const DEFAULT_STREAM_IDLE_TIMEOUT_MS = 300_000;
+const DEFAULT_DRAIN_TIMEOUT_MS = 5000;
+const DEFAULT_DELAYED_CLOSE_TIMEOUT_MS = 1000;
+
+const UNDERSCORES = {
+  ALLOW: Underscores.ALLOW,
+  REJECT_REQUEST: Underscores.REJECT,
+  DROP_HEADER: Underscores.DROP,
+} as const;
+const ESCAPED_SLASHES = { IMPLEMENTATION_SPECIFIC_DEFAULT: EscapedSlashes.KEEP_UNCHANGED, ...EscapedSlashes };
+
+export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPlan>({
+  name: 'envoy.filters.network.http_connection_manager',
+  type: TYPE,
+  compile(config, place, context) {
+    refuseOtherFields(place, config, FIELDS);
+    return {
+      http: {
+        stat_prefix: config.stat_prefix,
+        route_table: compileRoutes(config, place, context),
+        codec: compileCodec(config, place),
+        access_logs: compileAccessLogs(config.access_log, 'http_log', place.field('access_log'), context),
+        ...compileHttpFilters(config.http_filters ?? [], place.field('http_filters'), context),
+        ...compileTimeouts(config),
+        ...compileCommon(config.common_http_protocol_options ?? {}, place.field('common_http_protocol_options')),
+        ...compileHttp1(config, place.field('http_protocol_options')),
+        ...compileForwarding(config, place, context),
+        ...compilePaths(config),
+      },
+    };
+  },
+});
+
+function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
+  const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {
+    validatesClusters: true,
+  });
+  return context.addRouteTable(table);
+}
+
+function compileCodec(config: HcmConfig, place: Place): Codec {
+  const type = config.codec_type ?? 'AUTO';
+  if (type === 'AUTO' || type === 'HTTP1') return Codec[type];
+  place.field('codec_type').error(`the codec ${type} of ${TYPE} is not supported yet`, {
+    expected: 'AUTO or HTTP1',
+  });
+  return Codec.AUTO;
+}
+
+function compileTimeouts(config: HcmConfig): Partial<HttpConnectionManager> {
+  return {
+    stream_idle_timeout_ms: wholeMs(config.stream_idle_timeout, DEFAULT_STREAM_IDLE_TIMEOUT_MS),
+    request_timeout_ms: wholeMs(config.request_timeout, 0),
+    request_headers_timeout_ms: wholeMs(config.request_headers_timeout, 0),
+    drain_timeout_ms: wholeMs(config.drain_timeout, DEFAULT_DRAIN_TIMEOUT_MS),
+    delayed_close_timeout_ms: wholeMs(config.delayed_close_timeout, DEFAULT_DELAYED_CLOSE_TIMEOUT_MS),
+  };
+}
+
+function compileCommon(common: CommonHttpOptions, place: Place): Partial<HttpConnectionManager> {
+  refuseOtherFields(place, common, COMMON);
+  return {
+    idle_timeout_ms: wholeMs(common.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
+    max_connection_duration_ms: wholeMs(common.max_connection_duration, 0),
+    max_stream_duration_ms: wholeMs(common.max_stream_duration, 0),
+    max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,
+    max_requests_per_connection: common.max_requests_per_connection ?? 0,
+    underscores: UNDERSCORES[common.headers_with_underscores_action ?? 'ALLOW'],
+  };
+}
+
+function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionManager> {
+  const http1 = config.http_protocol_options ?? {};
+  refuseOtherFields(place, http1, HTTP1);
+  if (http1.header_key_format) {
+    refuseOtherFields(place.field('header_key_format'), http1.header_key_format, KEY_FORMAT);
+  }
+  return {
+    max_request_headers_kb: config.max_request_headers_kb ?? DEFAULT_MAX_REQUEST_HEADERS_KB,
+    accept_http_10: http1.accept_http_10,
+    default_host_for_http_10: http1.default_host_for_http_10,
+    enable_trailers: http1.enable_trailers,
+    allow_chunked_length: http1.allow_chunked_length,
+    allow_absolute_url: http1.allow_absolute_url ?? true,
+    stream_error_on_invalid_http_message:
+      http1.override_stream_error_on_invalid_http_message ?? config.stream_error_on_invalid_http_message ?? false,
+    proper_case_words: http1.header_key_format?.proper_case_words !== undefined,
+  };
+}
+
+/** What is told upstreams and clients about each other and about the proxy. */
+function compileForwarding(
+  config: HcmConfig,
+  place: Place,
+  context: CompileContext,
+): Partial<HttpConnectionManager> {
+  const scheme = config.scheme_header_transformation ?? {};
+  refuseOtherFields(place.field('scheme_header_transformation'), scheme, SCHEME);
+  return {
+    server_name: config.server_name || DEFAULT_SERVER_NAME,
+    server_header: ServerHeader[config.server_header_transformation ?? 'OVERWRITE'],
+    scheme_overwrite: scheme.scheme_to_overwrite,
+    via: config.via,
+    use_remote_address: config.use_remote_address,
+    xff_num_trusted_hops: config.xff_num_trusted_hops,
+    skip_xff_append: config.skip_xff_append,
+    internal_addresses: compileInternal(config.internal_address_config, place.field('internal_address_config')),
+    local_address: context.localAddress,
+    generate_request_id: config.generate_request_id ?? true,
+    preserve_external_request_id: config.preserve_external_request_id,
+    always_set_request_id_in_response: config.always_set_request_id_in_response,
+    add_user_agent: config.add_user_agent,
+    local_cluster: context.serviceCluster,
+    proxy_100_continue: config.proxy_100_continue,
+  };
+}
+
+/** Nothing is internal, not even loopback, unless it is said to be. */
+function compileInternal(config: InternalAddresses | undefined, place: Place): CidrRange[] {
+  if (!config) return [];
+  refuseOtherFields(place, config, INTERNAL);
+  return compileCidrRanges(config.cidr_ranges, place.field('cidr_ranges'));
+}
+
+function compilePaths(config: HcmConfig): Partial<HttpConnectionManager> {
+  return {
+    normalize_path: config.normalize_path,
+    merge_slashes: config.merge_slashes,
+    escaped_slashes: ESCAPED_SLASHES[config.path_with_escaped_slashes_action ?? 'IMPLEMENTATION_SPECIFIC_DEFAULT'],
+    strip_matching_host_port: config.strip_matching_host_port,
+    strip_any_host_port: config.strip_any_host_port,
+    strip_trailing_host_dot: config.strip_trailing_host_dot,
+  };
+}

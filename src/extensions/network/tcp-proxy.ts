@@ -1,0 +1,79 @@
+// envoy.filters.network.tcp_proxy
+import type {
+  envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy as TcpProxyConfig,
+  envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster as WeightedCluster,
+  envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster_ClusterWeight as ClusterWeight,
+} from '../../../build/messages.gen.js';
+import { compileAccessLogs } from '../../plan/access-log.js';
+import type { CompileContext } from '../../plan/context.js';
+import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
+import { nearest } from '../../plan/nearest.js';
+import { wholeMs } from '../../plan/numbers.js';
+import type { Place } from '../../plan/place.js';
+import type { WeightedTarget } from '../../plan/plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { defineExtension } from '../extension.js';
+
+const TYPE = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy';
+const FIELDS = supportedFields<TcpProxyConfig>(
+  TYPE,
+  [
+    'stat_prefix',
+    'cluster',
+    'weighted_clusters',
+    'idle_timeout',
+    'access_log',
+    'max_connect_attempts',
+    'max_downstream_connection_duration',
+  ],
+  { access_log_options: {} },
+);
+const WEIGHTED = supportedFields<WeightedCluster>(`${TYPE}.WeightedCluster`, ['clusters']);
+const WEIGHT = supportedFields<ClusterWeight>(`${TYPE}.WeightedCluster.ClusterWeight`, ['name', 'weight']);
+
+const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
+
+export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
+  name: 'envoy.filters.network.tcp_proxy',
+  type: TYPE,
+  compile(config, place, context) {
+    refuseOtherFields(place, config, FIELDS);
+    const clusters = compileTargets(config, place, context);
+    return {
+      tcp: {
+        stat_prefix: config.stat_prefix,
+        clusters,
+        total_weight: clusters.reduce((sum, target) => sum + (target.weight ?? 0), 0),
+        idle_timeout_ms: wholeMs(config.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
+        max_connect_attempts: config.max_connect_attempts ?? 1,
+        max_downstream_connection_duration_ms: wholeMs(config.max_downstream_connection_duration, 0),
+        access_logs: compileAccessLogs(config.access_log, 'tcp_log', place.field('access_log'), context),
+      },
+    };
+  },
+});
+
+function compileTargets(config: TcpProxyConfig, place: Place, context: CompileContext): WeightedTarget[] {
+  const weighted = config.weighted_clusters;
+  if (!weighted) {
+    const cluster = config.cluster ?? '';
+    warnIfUnknown(cluster, place.field('cluster'), context);
+    return [{ cluster, weight: 1 }];
+  }
+  const at = place.field('weighted_clusters');
+  refuseOtherFields(at, weighted, WEIGHTED);
+  return (weighted.clusters ?? []).map((target, index) => {
+    const where = at.field('clusters').index(index);
+    refuseOtherFields(where, target, WEIGHT);
+    warnIfUnknown(target.name ?? '', where.field('name'), context);
+    return { cluster: target.name, weight: target.weight };
+  });
+}
+
+/** The real server takes such a name, too: a cluster of that name may come later. */
+function warnIfUnknown(name: string, place: Place, context: CompileContext): void {
+  if (context.clusterNames.has(name)) return;
+  place.warn(`unknown cluster '${name}': connections are closed until there is one`, {
+    suggestion: nearest(name, context.clusterNames),
+  });
+}

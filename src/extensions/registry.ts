@@ -1,0 +1,42 @@
+// Every extension that is supported, by what it extends. A new one is a file of its own and a line
+// here.
+import type { BalancerPlan } from '../plan/balancer.js';
+import type { NetworkFilterPlan } from '../plan/filter-chain.js';
+import type { LogTarget } from '../plan/access-log.js';
+import type { UpstreamHttpOptions } from '../plan/http-options.js';
+import { fileAccessLog } from './access-loggers/file.js';
+import { stderrAccessLog } from './access-loggers/stderr.js';
+import { stdoutAccessLog } from './access-loggers/stdout.js';
+import { leastRequest } from './balancers/least-request.js';
+import { random } from './balancers/random.js';
+import { roundRobin } from './balancers/round-robin.js';
+import type { Extension } from './extension.js';
+import type { HttpFilterPlan } from './http/http-filter.js';
+import { router } from './http/router.js';
+import { directResponse } from './network/direct-response.js';
+import { echo } from './network/echo.js';
+import { httpConnectionManager } from './network/http-connection-manager.js';
+import { tcpProxy } from './network/tcp-proxy.js';
+import { rawBuffer } from './transport-sockets/raw-buffer.js';
+import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
+
+export interface Registry {
+  readonly networkFilters: readonly Extension<NetworkFilterPlan>[];
+  readonly httpFilters: readonly Extension<HttpFilterPlan>[];
+  /** Undefined after an error. */
+  readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
+  readonly downstreamTransportSockets: readonly Extension<true>[];
+  readonly upstreamTransportSockets: readonly Extension<true>[];
+  readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
+  readonly balancers: readonly Extension<BalancerPlan>[];
+}
+
+export const REGISTRY: Registry = {
+  networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
+  httpFilters: [router],
+  accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
+  downstreamTransportSockets: [rawBuffer],
+  upstreamTransportSockets: [rawBuffer],
+  protocolOptions: [httpProtocolOptions],
+  balancers: [roundRobin, leastRequest, random],
+};

@@ -1,0 +1,37 @@
+// envoy.extensions.upstreams.http.v3.HttpProtocolOptions
+import type {
+  envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
+  envoy_extensions_upstreams_http_v3_HttpProtocolOptions as HttpProtocolOptions,
+  envoy_extensions_upstreams_http_v3_HttpProtocolOptions_ExplicitHttpConfig as ExplicitHttpConfig,
+} from '../../../build/messages.gen.js';
+import type { UpstreamHttpOptions } from '../../plan/http-options.js';
+import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { defineExtension } from '../extension.js';
+
+const TYPE = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [
+  'common_http_protocol_options',
+  'upstream_http_protocol_options',
+  'explicit_http_config',
+]);
+const EXPLICIT = supportedFields<ExplicitHttpConfig>(`${TYPE}.ExplicitHttpConfig`, ['http_protocol_options']);
+const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
+
+export const httpProtocolOptions = defineExtension<HttpProtocolOptions, UpstreamHttpOptions>({
+  name: TYPE,
+  type: TYPE,
+  compile(config, place) {
+    refuseOtherFields(place, config, FIELDS);
+    const explicit = config.explicit_http_config ?? {};
+    const explicitPlace = place.field('explicit_http_config');
+    refuseOtherFields(explicitPlace, explicit, EXPLICIT);
+    const sni = config.upstream_http_protocol_options ?? {};
+    refuseOtherFields(place.field('upstream_http_protocol_options'), sni, SNI);
+    return {
+      common: config.common_http_protocol_options,
+      commonPlace: place.field('common_http_protocol_options'),
+      http1: explicit.http_protocol_options,
+      http1Place: explicitPlace.field('http_protocol_options'),
+    };
+  },
+});

@@ -1,0 +1,4 @@
+// The entry of the command (dist/cli.js).
+import { main } from './cli/main.js';
+
+process.exit(await main(process.argv.slice(2)));

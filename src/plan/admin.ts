@@ -1,0 +1,84 @@
+// The admin server's part of the bootstrap.
+import type { envoy_config_bootstrap_v3_Admin as AdminMessage } from '../../build/messages.gen.js';
+import { DEFAULT_FORMAT } from './access-log.js';
+import { compileAddressOrName } from './address.js';
+import type { CompileContext } from './context.js';
+import { findExtension } from '../extensions/extension.js';
+import { formatIp } from './ip.js';
+import { compileStringMatcher } from './matchers.js';
+import type { Place } from './place.js';
+import type { StringMatch } from './plan.gen.js';
+import { refuseOtherFields, supportedFields } from './supported-fields.js';
+
+// There is no limit of all connections to be exempt from: an overload manager is refused.
+const ADMIN = supportedFields<AdminMessage & WithAllowPaths>('envoy.config.bootstrap.v3.Admin', [
+  'access_log',
+  'access_log_path',
+  'profile_path',
+  'address',
+  'ignore_global_conn_limit',
+  'allow_paths',
+]);
+
+const DEFAULT_PROFILE_PATH = '/var/log/envoy/envoy.prof';
+
+/** A field of later releases. */
+interface WithAllowPaths {
+  readonly allow_paths?: readonly Parameters<typeof compileStringMatcher>[0][];
+}
+
+export interface AdminPlan {
+  readonly address:
+    | { readonly host: string; readonly port: number }
+    | { readonly pipe: string; /** 0: as the process's mask says. */ readonly mode: number };
+  /** Files that get a line for every request, in the default format. */
+  readonly accessLogPaths: readonly string[];
+  readonly profilePath: string;
+  /** Paths that may be asked for; empty: all. */
+  readonly allowPaths: readonly StringMatch[];
+}
+
+/** Undefined without an address: then there is no admin server. */
+export function compileAdmin(
+  message: AdminMessage,
+  place: Place,
+  context: CompileContext,
+): AdminPlan | undefined {
+  refuseOtherFields(place, message, ADMIN);
+  const paths = compileLogPaths(message, place, context);
+  const allow = (message as WithAllowPaths).allow_paths ?? [];
+  const allowPaths = allow.flatMap(
+    (matcher, index) => compileStringMatcher(matcher, place.field('allow_paths').index(index)) ?? [],
+  );
+  if (!message.address) return undefined;
+  const address = compileAddressOrName(message.address, place.field('address'));
+  if (address === undefined) return undefined;
+  if ('hostname' in address) {
+    place.field('address').field('socket_address').field('address').error(`malformed IP address: ${address.hostname}`);
+    return undefined;
+  }
+  return {
+    address: address.ip
+      ? { host: formatIp(address.ip), port: address.port ?? 0 }
+      : { pipe: address.pipe ?? '', mode: message.address.pipe?.mode ?? 0 },
+    accessLogPaths: paths,
+    profilePath: message.profile_path || DEFAULT_PROFILE_PATH,
+    allowPaths,
+  };
+}
+
+function compileLogPaths(message: AdminMessage, place: Place, context: CompileContext): string[] {
+  const paths = message.access_log_path ? [message.access_log_path] : [];
+  (message.access_log ?? []).forEach((log, index) => {
+    const at = place.field('access_log').index(index);
+    if (log.filter) at.field('filter').error('a filter of the admin access log is not supported yet');
+    const logger = findExtension(context.extensions.accessLoggers, log, at);
+    const target = log.typed_config && logger?.compile(log.typed_config, at.field('typed_config'), context);
+    if (!target) return;
+    if (target.format !== DEFAULT_FORMAT) {
+      target.formatPlace.error('a format of its own for the admin access log is not supported yet');
+    }
+    paths.push(target.path);
+  });
+  return paths;
+}

@@ -1,0 +1,171 @@
+// A bootstrap, decoded, becomes what the data plane and the server run from. Everything that is
+// wrong is gathered; the result is to be used only when no issue is an error.
+import type {
+  envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
+  envoy_config_bootstrap_v3_Bootstrap_StaticResources as StaticResources,
+  envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
+} from '../../build/messages.gen.js';
+import type { Issue } from '../config/issue.js';
+import { REGISTRY } from '../extensions/registry.js';
+import { compileAdmin, type AdminPlan } from './admin.js';
+import { compileCluster, type ClusterPlan } from './cluster.js';
+import type { CompileContext } from './context.js';
+import type { DnsClusterPlan } from './dns-cluster.js';
+import { compileListener } from './listener.js';
+import { Place } from './place.js';
+import type { Listener, RouteTable, Update } from './plan.gen.js';
+import { RuntimeValues } from './runtime.js';
+import { refuseOtherFields, supportedFields } from './supported-fields.js';
+
+export type { AdminPlan } from './admin.js';
+
+// The server itself reads some of these: node, statistics, runtime, watchdogs.
+const BOOTSTRAP = supportedFields<Bootstrap>(
+  'envoy.config.bootstrap.v3.Bootstrap',
+  [
+    'node',
+    'node_context_params',
+    'static_resources',
+    'cluster_manager',
+    'stats_sinks',
+    'stats_config',
+    'stats_flush_interval',
+    'stats_flush_on_admin',
+    'watchdog',
+    'watchdogs',
+    'layered_runtime',
+    'admin',
+    'enable_dispatcher_stats',
+    'stats_server_version_override',
+    'application_log_config',
+    'perf_tracing_file_path',
+  ],
+  { dynamic_resources: {}, overload_manager: {}, deferred_stat_options: {}, tracing: {} },
+);
+const STATIC = supportedFields<StaticResources>('envoy.config.bootstrap.v3.Bootstrap.StaticResources', [
+  'listeners',
+  'clusters',
+]);
+const CLUSTER_MANAGER = supportedFields<ClusterManager>(
+  'envoy.config.bootstrap.v3.ClusterManager',
+  ['local_cluster_name', 'upstream_bind_config'],
+  { outlier_detection: {} },
+);
+
+export interface CompileOptions {
+  /** --service-cluster; empty: the bootstrap's node. */
+  readonly serviceCluster: string;
+  readonly serviceNode: string;
+  /** What a client on loopback is called. */
+  readonly localAddress: string;
+  /** All runtime layers; absent: the static ones of the bootstrap. */
+  readonly runtime?: RuntimeValues;
+}
+
+export interface CompiledBootstrap {
+  /** All static resources; clusters of `dnsClusters` get their assignments later. */
+  readonly update: Update;
+  readonly dnsClusters: readonly DnsClusterPlan[];
+  /** Absent: no admin server. */
+  readonly admin?: AdminPlan;
+  readonly issues: readonly Issue[];
+}
+
+export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions): CompiledBootstrap {
+  const issues: Issue[] = [];
+  const place = Place.root(issues);
+  refuseOtherFields(place, bootstrap, BOOTSTRAP);
+  const resources = bootstrap.static_resources ?? {};
+  refuseOtherFields(place.field('static_resources'), resources, STATIC);
+  const routeTables = new Map<string, RouteTable>();
+  const context = contextOf(bootstrap, options, routeTables);
+  const clusters = compileClusters(bootstrap, place, context);
+  const listeners = compileListeners(resources, place.field('static_resources').field('listeners'), context);
+  const admin = bootstrap.admin && compileAdmin(bootstrap.admin, place.field('admin'), context);
+  return {
+    update: {
+      clusters: clusters.map((plan) => plan.cluster),
+      assignments: clusters.flatMap((plan) => plan.assignment ?? []),
+      route_tables: [...routeTables.values()],
+      listeners,
+    },
+    dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
+    ...(admin && { admin }),
+    issues,
+  };
+}
+
+function contextOf(
+  bootstrap: Bootstrap,
+  options: CompileOptions,
+  routeTables: Map<string, RouteTable>,
+): CompileContext {
+  const layers = (bootstrap.layered_runtime?.layers ?? []).map((layer) => layer.static_layer);
+  return {
+    serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
+    localAddress: options.localAddress,
+    clusterNames: new Set((bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? '')),
+    runtime: options.runtime ?? RuntimeValues.fromLayers(layers),
+    extensions: REGISTRY,
+    addRouteTable: (table) => addRouteTable(table, routeTables),
+  };
+}
+
+/** Tables written into listeners need not have names, nor different ones: a number tells them apart. */
+function addRouteTable(table: RouteTable, tables: Map<string, RouteTable>): string {
+  const wanted = table.name ?? '';
+  let name = wanted;
+  for (let number = 2; tables.has(name); number++) name = `${wanted}#${number}`;
+  tables.set(name, { ...table, name });
+  return name;
+}
+
+function compileClusters(bootstrap: Bootstrap, place: Place, context: CompileContext): ClusterPlan[] {
+  const manager = bootstrap.cluster_manager ?? {};
+  const managerPlace = place.field('cluster_manager');
+  refuseOtherFields(managerPlace, manager, CLUSTER_MANAGER);
+  const local = manager.local_cluster_name;
+  if (local) refuseLocalCluster(local, managerPlace.field('local_cluster_name'), context);
+  const bind = manager.upstream_bind_config && {
+    config: manager.upstream_bind_config,
+    place: managerPlace.field('upstream_bind_config'),
+  };
+  const seen = new Set<string>();
+  const at = place.field('static_resources').field('clusters');
+  return (bootstrap.static_resources?.clusters ?? []).flatMap((message, index) => {
+    const name = message.name ?? '';
+    if (seen.has(name)) {
+      at.index(index).field('name').error(`cluster manager: duplicate cluster '${name}'`, {
+        expected: 'a name of its own for each cluster',
+      });
+    }
+    seen.add(name);
+    return compileCluster(message, at.index(index), context, bind) ?? [];
+  });
+}
+
+function refuseLocalCluster(name: string, place: Place, context: CompileContext): void {
+  if (context.clusterNames.has(name)) {
+    place.error('routing by zones (local_cluster_name) is not supported yet');
+  } else {
+    place.error(`local cluster '${name}' must be defined`, { expected: 'the name of a static cluster' });
+  }
+}
+
+/** A second listener of a name changes nothing, as in the real server. */
+function compileListeners(resources: StaticResources, place: Place, context: CompileContext): Listener[] {
+  const listeners = new Map<string, Listener>();
+  (resources.listeners ?? []).forEach((message, index) => {
+    const listener = compileListener(message, place.index(index), context);
+    if (!listener) return;
+    const name = listener.name ?? '';
+    if (listeners.has(name)) {
+      place.index(index).field('name').warn(`duplicate listener '${name}': only the first one is used`, {
+        expected: 'a name of its own for each listener',
+      });
+      return;
+    }
+    listeners.set(name, listener);
+  });
+  return [...listeners.values()];
+}

@@ -1,0 +1,517 @@
+#include "http/http1/server_connection.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/native/http/http1/peer.h"
+#include "test/native/test.h"
+
+namespace fairlead::http1 {
+
+namespace {
+
+using http::HeaderId;
+using http::HeaderMap;
+
+// One client and the connection that serves it. What the connection tells is kept as text:
+// "GET /path{body}" for a request, "reset", "broken 400 …", "error 400 …", "closed by peer".
+class Server final : public ServerCallbacks, public http::RequestSink {
+ public:
+  explicit Server(ServerSettings settings = {}, uint32_t buffer_limit_bytes = 1 << 20)
+      : settings_(settings), peer(&fd_) {
+    connection = new ServerConnection(loop, std::move(fd_), buffer_limit_bytes, settings_, batch_,
+                                      *head_, *this);
+    FL_CHECK(connection->start());
+  }
+  ~Server() {
+    if (!closed) connection->abort();
+    loop.turn(0);
+  }
+
+  // The client writes, and everything that comes of it happens.
+  std::string send(std::string_view bytes) {
+    peer.write(bytes);
+    std::string all, got;
+    do {
+      settle(loop);
+      got = peer.read();
+      all += got;
+    } while (!got.empty());
+    return all;
+  }
+
+  void answer(std::string_view body, bool close = false) {
+    HeaderMap& headers = *answer_headers_;
+    headers.clear();
+    const std::string length = std::to_string(body.size());
+    headers.add(HeaderId::ContentLength, "content-length", length);
+    if (close) headers.add(HeaderId::Connection, "connection", "close");
+    http::ResponseOut out{.status = 200, .headers = &headers, .close_after = close};
+    stream->sendHead(out, body.empty());
+    if (!body.empty()) stream->sendData(body, true);
+  }
+  http::ResponseOut headOf(uint16_t status) {
+    answer_headers_->clear();
+    return {.status = status, .headers = answer_headers_.get()};
+  }
+
+  // ServerCallbacks
+  http::RequestSink* newStream(http::ServerStream& server_stream) override {
+    stream = &server_stream;
+    return this;
+  }
+  void onCodecError(const ScanError& error) override {
+    told += "error " + std::to_string(error.status) + " " + std::string(error.details) + ";";
+    answer_headers_->clear();
+    connection->sendHead({.status = error.status, .headers = answer_headers_.get(),
+                          .close_after = true, .linger = true}, true);
+  }
+  void onHeadTimeout() override {
+    told += "head timeout;";
+    connection->finish(ServerConnection::Linger::None);
+  }
+  void onIdleTimeout() override {
+    told += "idle timeout;";
+    connection->finish(ServerConnection::Linger::None);
+  }
+  void onDelayedCloseTimeout() override { told += "delayed close timeout;"; }
+  void onBytes(size_t received, size_t sent) override {
+    bytes_received += received;
+    bytes_sent += sent;
+  }
+  void onConnectionClosed(bool by_peer) override {
+    closed = true;
+    told += by_peer ? "closed by peer;" : "closed;";
+  }
+
+  // http::RequestSink
+  void onRequestHead(http::RequestHead& head, bool end) override {
+    told += std::string(head.method) + " " + std::string(head.path);
+    if (show_headers) {
+      for (const http::HeaderEntry& entry : head.headers) {
+        if (entry.name_size > 0) told += " " + std::string(entry.name()) + "=" + std::string(entry.value());
+      }
+    }
+    if (on_head) on_head();
+    if (end) complete();
+  }
+  void onRequestData(std::string_view data, bool end) override {
+    told += "{" + std::string(data) + "}";
+    if (end) complete();
+  }
+  void onRequestTrailers(HeaderMap& trailers) override {
+    for (const http::HeaderEntry& entry : trailers) told += "<" + std::string(entry.name()) + ">";
+    complete();
+  }
+  void onRequestReadEnd() override {}
+  void onRequestBroken(uint16_t status, std::string_view details) override {
+    told += "broken " + std::to_string(status) + " " + std::string(details) + ";";
+    connection->reset();
+  }
+  void onRequestReset(http::ResetReason, std::string_view details) override {
+    told += "reset " + std::string(details) + ";";
+  }
+  void onDownstreamWritable() override {
+    ++writable;
+    if (on_writable) on_writable();
+  }
+
+  net::Loop loop;
+  std::string told;
+  std::function<void()> on_head;
+  std::function<void()> on_complete;
+  std::function<void()> on_writable;
+  bool show_headers = false;
+  bool closed = false;
+  int writable = 0;
+  size_t bytes_received = 0;
+  size_t bytes_sent = 0;
+  http::ServerStream* stream = nullptr;
+  ServerConnection* connection;
+
+ private:
+  void complete() {
+    told += ";";
+    if (on_complete) on_complete();
+  }
+
+  const ServerSettings settings_;
+  net::FileDescriptor fd_;
+  net::OutBatch batch_;
+  std::unique_ptr<http::RequestHead> head_ = std::make_unique<http::RequestHead>();
+  std::unique_ptr<HeaderMap> answer_headers_ = std::make_unique<HeaderMap>();
+
+ public:
+  Peer peer;
+};
+
+constexpr const char* kOk = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+std::string get(std::string_view path) {
+  return "GET " + std::string(path) + " HTTP/1.1\r\nhost: a\r\n\r\n";
+}
+
+}  // namespace
+
+TEST("a connection serves one request after another") {
+  Server server;
+  server.on_complete = [&] { server.answer("ok"); };
+  EXPECT_EQ(server.send(get("/a")), kOk);
+  EXPECT_EQ(server.send(get("/b")), kOk);
+  EXPECT_EQ(server.told, "GET /a;GET /b;");
+  EXPECT_EQ(server.bytes_received, get("/a").size() * 2);
+  EXPECT_EQ(server.bytes_sent, std::string_view(kOk).size() * 2);
+}
+
+TEST("pipelined requests are answered in order, each after the one before") {
+  Server server;
+  EXPECT_EQ(server.send(get("/a") + get("/b") + get("/c").substr(0, 10)), "");
+  EXPECT_EQ(server.told, "GET /a;");
+  server.answer("ok");
+  EXPECT_EQ(server.told, "GET /a;GET /b;");
+  EXPECT_EQ(server.peer.read(), kOk);
+  server.answer("ok");
+  EXPECT_EQ(server.told, "GET /a;GET /b;");
+  server.send(get("/c").substr(10));
+  EXPECT_EQ(server.told, "GET /a;GET /b;GET /c;");
+}
+
+TEST("requests that are answered at once are all served from one read") {
+  Server server;
+  server.on_complete = [&] { server.answer("ok"); };
+  std::string requests, answers;
+  for (int i = 0; i < 500; ++i) {
+    requests += get("/");
+    answers += kOk;
+  }
+  EXPECT_EQ(server.send(requests), answers);
+}
+
+TEST("a head that comes byte by byte is the same request") {
+  Server server;
+  server.on_complete = [&] { server.answer("ok"); };
+  const std::string head = "\r\n\r\nPOST /a HTTP/1.1\r\nhost: a\r\nx-f: a\r\n b\r\ncontent-length: 3\r\n\r\nxyz";
+  std::string answer;
+  for (const char c : head) answer += server.send({&c, 1});
+  EXPECT_EQ(server.told, "POST /a{x}{y}{z};");
+  EXPECT_EQ(answer, kOk);
+}
+
+TEST("a head of many crumbs costs about as much as a whole one") {
+  Server server({.limits = {.max_head_bytes = 8 << 20, .max_headers = 1000}});
+  std::string line = "x: a\r\n";
+  server.send("GET / HTTP/1.1\r\nhost: a\r\n" + line);
+  const uint64_t begin_us = net::Loop::readClockMicros();
+  // 20,000 folded lines: looked at again at each, they would take half a minute.
+  for (int i = 0; i < 20'000; ++i) {
+    server.peer.write(" 1234567890 1234567890 1234567890 1234567890\r\n");
+    server.loop.turn(0);
+  }
+  server.send("\r\n");
+  EXPECT(server.told.starts_with("GET /;"));
+  EXPECT(net::Loop::readClockMicros() - begin_us < 3'000'000);
+}
+
+TEST("a head over its limit is refused before its end, and the rest is thrown away") {
+  Server server({.limits = {.max_head_bytes = 1000}});
+  EXPECT_EQ(server.send("GET / HTTP/1.1\r\nhost: a\r\nx: " + std::string(900, 'a')), "");
+  EXPECT(server.send(std::string(100, 'a')).starts_with("HTTP/1.1 431 "));
+  server.send(std::string(5000, 'a') + "\r\n\r\n" + get("/b"));
+  EXPECT_EQ(server.told, "error 431 http1.headers_too_large;");
+}
+
+TEST("a broken head is answered, and the connection waits for the client to close it") {
+  Server server({.delayed_close_ms = 30});
+  EXPECT(server.send("nonsense\r\n\r\n").starts_with("HTTP/1.1 400 Bad Request\r\n"));
+  EXPECT(!server.peer.hasEnded());
+  pass(server.loop, 35);
+  EXPECT(server.peer.hasEnded());
+  EXPECT_EQ(server.told, "error 400 http1.codec_error;delayed close timeout;closed;");
+}
+
+TEST("a host that no authority may be is refused with the head") {
+  Server server;
+  server.send("GET / HTTP/1.1\r\nhost: a b\r\n\r\n");
+  EXPECT_EQ(server.told, "error 400 http.invalid_authority;");
+}
+
+TEST("a target's faults come before the version's") {
+  Server wrong;
+  wrong.send("GET nopath HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(wrong.told, "error 400 http1.codec_error;");
+  Server old;
+  old.send("GET / HTTP/1.0\r\nhost: a\r\n\r\n");
+  EXPECT_EQ(old.told, "error 426 low_version;");
+}
+
+TEST("HTTP/1.0 is served where it is accepted, and a body without length ends the connection") {
+  Server server({.accept_http_10 = true});
+  server.on_complete = [&] {
+    http::ResponseOut out = server.headOf(200);
+    out.http_10 = true;
+    server.stream->sendHead(out, false);
+    server.stream->sendData("body", true);
+  };
+  EXPECT_EQ(server.send("GET / HTTP/1.0\r\n\r\n"), "HTTP/1.0 200 OK\r\n\r\nbody");
+  EXPECT(server.peer.hasEnded());
+  EXPECT_EQ(server.told, "GET /;closed;");
+}
+
+TEST("a chunked request is told as its data; trailers only where they are enabled") {
+  const std::string request =
+      "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n"
+      "2\r\nab\r\n3;x\r\ncde\r\n0\r\nX-T: 1\r\n\r\n";
+  Server off;
+  off.on_complete = [&] { off.answer("ok"); };
+  EXPECT_EQ(off.send(request + get("/b")), std::string(kOk) + kOk);
+  EXPECT_EQ(off.told, "POST /{ab}{cde}{};GET /b;");
+  Server on({.enable_trailers = true});
+  on.on_complete = [&] { on.answer("ok"); };
+  for (const char c : request) on.send({&c, 1});
+  EXPECT_EQ(on.told, "POST /{a}{b}{c}{d}{e}<x-t>;");
+}
+
+TEST("a body that breaks its coding is told to its stream, or ends a connection that has answered") {
+  const std::string head = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+  Server waiting;
+  waiting.send(head + "zz\r\n");
+  EXPECT_EQ(waiting.told, "POST /broken 400 http1.codec_error;");
+  Server trailers;
+  trailers.send(head + "0\r\nbad trailer\r\n\r\n");
+  EXPECT_EQ(trailers.told, "POST /broken 400 http1.codec_error;");
+}
+
+TEST("an answer is chunked where it has no length, with its trailers if they are enabled") {
+  Server server({.enable_trailers = true});
+  const auto trailers = std::make_unique<HeaderMap>();
+  trailers->add(HeaderId::Other, "x-t", "1");
+  const std::string large(2000, 'b');
+  server.on_complete = [&] {
+    server.stream->sendHead(server.headOf(200), false);
+    server.stream->sendData("hello", false);
+    server.stream->flush();
+    server.stream->sendData(large, false);
+    server.stream->sendTrailers(trailers.get());
+  };
+  EXPECT_EQ(server.send(get("/")),
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7d0\r\n" +
+                large + "\r\n0\r\nx-t: 1\r\n\r\n");
+}
+
+TEST("an answer to HEAD has the framing headers and no body") {
+  Server server;
+  server.on_complete = [&] {
+    http::ResponseOut out = server.headOf(200);
+    out.to_head = true;
+    server.stream->sendHead(out, true);
+  };
+  EXPECT_EQ(server.send("HEAD / HTTP/1.1\r\nhost: a\r\n\r\n"),
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+  server.on_complete = [&] { server.answer("ok"); };
+  EXPECT_EQ(server.send(get("/")), kOk);
+}
+
+TEST("100 Continue goes out before the body is read") {
+  Server server;
+  server.on_head = [&] { server.stream->sendInformational(100, nullptr); };
+  server.on_complete = [&] { server.answer("ok"); };
+  EXPECT_EQ(server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n"),
+            "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(server.send("ab"), kOk);
+}
+
+TEST("an answer that closes ends the connection; what was pipelined behind it is not served") {
+  Server server;
+  server.on_complete = [&] { server.answer("ok", true); };
+  EXPECT_EQ(server.send(get("/a") + get("/b")),
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+  EXPECT(server.peer.hasEnded());
+  EXPECT_EQ(server.told, "GET /a;closed;");
+}
+
+TEST("an answer before the request is read whole lingers until the client closes") {
+  Server server({.delayed_close_ms = 1000});
+  server.on_head = [&] { server.answer("ok"); };
+  EXPECT_EQ(server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\nab"), kOk);
+  server.send(std::string(50'000, 'x'));
+  EXPECT_EQ(server.told, "POST /");
+  server.peer.close();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "POST /closed by peer;");
+}
+
+TEST("a client that leaves while it is being answered resets its request") {
+  Server server;
+  server.send(get("/a"));
+  server.peer.close();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "GET /a;reset downstream_remote_disconnect;closed by peer;");
+}
+
+TEST("a client that closes its writing side has left, as for the real server") {
+  Server server;
+  server.send(get("/a"));
+  server.peer.endWriting();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "GET /a;reset downstream_remote_disconnect;closed by peer;");
+  EXPECT(server.peer.hasEnded());
+}
+
+TEST("requests that came before the client closed its writing side are still answered at once") {
+  Server server;
+  server.on_complete = [&] { server.answer("ok"); };
+  server.peer.write(get("/a") + get("/b"));
+  server.peer.endWriting();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "GET /a;GET /b;closed by peer;");
+  EXPECT_EQ(server.peer.read(), std::string(kOk) + kOk);
+}
+
+TEST("a paused request is not read on, and goes on when it is resumed") {
+  Server server;
+  server.on_head = [&] { server.stream->pauseReading(); };
+  server.on_complete = [&] { server.answer("ok"); };
+  server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab");
+  server.send("cd");
+  EXPECT_EQ(server.told, "POST /{ab}");
+  server.stream->resumeReading();
+  EXPECT_EQ(server.told, "POST /{ab}{cd};");
+  EXPECT_EQ(server.peer.read(), kOk);
+}
+
+TEST("a request that ends paused does not stop the next one") {
+  Server server;
+  server.on_head = [&] { server.stream->pauseReading(); };
+  server.on_complete = [&] { server.answer("ok"); };
+  EXPECT_EQ(server.send(get("/a") + get("/b")), std::string(kOk) + kOk);
+  EXPECT_EQ(server.send(get("/c")), kOk);
+}
+
+TEST("a client that takes no answers is told no more requests until it does") {
+  Server server({}, 64 * 1024);
+  const std::string body(8000, 'b');
+  server.on_complete = [&] { server.answer(body); };
+  std::string requests;
+  for (int i = 0; i < 300; ++i) requests += get("/");
+  server.peer.write(requests);
+  settle(server.loop);
+  const size_t told = server.told.size();
+  EXPECT(told < 150 * 6);
+  EXPECT(server.connection->pendingBytes() < 80 * 1024);
+  size_t got = 0;
+  for (int i = 0; i < 200; ++i) {
+    got += server.peer.read().size();
+    settle(server.loop);
+  }
+  EXPECT_EQ(server.told.size(), 300u * 6);
+  EXPECT_EQ(got, 300 * (std::string_view("HTTP/1.1 200 OK\r\ncontent-length: 8000\r\n\r\n").size() + 8000));
+}
+
+TEST("over the high watermark the stream hears of it when the client has taken enough") {
+  Server server({}, 64 * 1024);
+  const std::string body(1 << 20, 'b');
+  server.on_complete = [&] {
+    server.stream->sendHead(server.headOf(200), false);
+    server.stream->sendData(body, false);
+    server.stream->flush();
+  };
+  server.peer.write(get("/"));
+  settle(server.loop);
+  EXPECT(server.stream->isOverHighWatermark());
+  EXPECT_EQ(server.writable, 0);
+  for (int i = 0; i < 50; ++i) {
+    server.peer.read();
+    settle(server.loop);
+  }
+  EXPECT(!server.stream->isOverHighWatermark());
+  EXPECT(server.writable > 0);
+}
+
+TEST("a slow client gets the last answer whole, however long the delayed close is") {
+  Server server({.delayed_close_ms = 20});
+  const std::string body(3 << 20, 'b');
+  server.on_complete = [&] { server.answer(body, true); };
+  server.peer.write(get("/"));
+  settle(server.loop);
+  size_t got = 0;
+  for (int i = 0; i < 100 && !server.closed; ++i) {
+    got += server.peer.read().size();
+    pass(server.loop, 5);
+  }
+  got += server.peer.read().size();
+  EXPECT(got > body.size());
+  EXPECT_EQ(server.told, "GET /;closed;");
+}
+
+TEST("a client that takes nothing of the last answer is given up after the delayed close") {
+  Server server({.delayed_close_ms = 20});
+  server.on_complete = [&] { server.answer(std::string(3 << 20, 'b'), true); };
+  server.peer.write(get("/"));
+  settle(server.loop);
+  pass(server.loop, 50);
+  EXPECT_EQ(server.told, "GET /;delayed close timeout;closed;");
+}
+
+TEST("an idle connection times out, one with a request does not") {
+  Server server({.idle_timeout_ms = 30});
+  server.send(get("/a"));
+  pass(server.loop, 50);
+  EXPECT_EQ(server.told, "GET /a;");
+  server.answer("ok");
+  pass(server.loop, 50);
+  EXPECT_EQ(server.told, "GET /a;idle timeout;closed;");
+}
+
+TEST("a head has its own time, from its first byte") {
+  Server server({.idle_timeout_ms = 1000, .head_timeout_ms = 30});
+  pass(server.loop, 40);
+  server.send("GET / HTTP/1.1\r\n");
+  EXPECT_EQ(server.told, "");
+  pass(server.loop, 40);
+  EXPECT_EQ(server.told, "head timeout;closed;");
+}
+
+TEST("a drained connection closes when it has answered, or at once when it is idle") {
+  Server busy;
+  busy.send(get("/a"));
+  busy.connection->drain();
+  EXPECT_EQ(busy.told, "GET /a;");
+  busy.answer("ok");
+  EXPECT_EQ(busy.told, "GET /a;closed;");
+  Server idle;
+  idle.connection->drain();
+  EXPECT_EQ(idle.told, "closed;");
+}
+
+TEST("after an upgrade bytes are bytes, those that came early first") {
+  Server server;
+  server.on_complete = [&] {};
+  server.send("GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\nearly");
+  EXPECT_EQ(server.told, "GET /;");
+  server.stream->sendHead(server.headOf(101), false);
+  server.stream->flush();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "GET /;{early}");
+  EXPECT_EQ(server.peer.read(), "HTTP/1.1 101 Switching Protocols\r\n\r\n");
+  server.stream->sendData("raw", false);
+  server.stream->flush();
+  EXPECT_EQ(server.send("more"), "raw");
+  EXPECT_EQ(server.told, "GET /;{early}{more}");
+}
+
+TEST("the head of a CONNECT has its target as authority, and the tunnel is raw") {
+  Server server;
+  server.on_complete = [&] {
+    http::ResponseOut out = server.headOf(200);
+    out.to_connect = true;
+    server.stream->sendHead(out, false);
+    server.stream->flush();
+  };
+  EXPECT_EQ(server.send("CONNECT a.test:80 HTTP/1.1\r\nhost: b\r\n\r\n"), "HTTP/1.1 200 OK\r\n\r\n");
+  server.send("ping");
+  EXPECT_EQ(server.told, "CONNECT ;{ping}");
+}
+
+}  // namespace fairlead::http1

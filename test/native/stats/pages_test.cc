@@ -1,0 +1,414 @@
+// How lines read was taken from the real server's pages (release 1.40) after the same numbers.
+#include <string>
+
+#include "stats/query.h"
+#include "test/native/test.h"
+
+namespace fairlead::stats {
+
+namespace {
+
+using Open = std::unique_ptr<Page> (*)(const Registry&, Query);
+
+std::string whole(Open open, const Registry& registry, Query query = {}) {
+  const std::unique_ptr<Page> page = open(registry, std::move(query));
+  std::string text;
+  while (page->next(&text)) {
+  }
+  return text;
+}
+
+Query matching(std::string part) {
+  Query query;
+  query.filter = [part = std::move(part)](std::string_view name) {
+    return name.find(part) != std::string_view::npos;
+  };
+  return query;
+}
+
+Query as(Query query, Buckets buckets) {
+  query.buckets = buckets;
+  return query;
+}
+
+// A cluster with two answers, another whose name begins alike, and a listener manager with LDS.
+struct Fixture {
+  Registry registry{1};
+  std::shared_ptr<Block<Cluster>> be = registry.create<Cluster>(clusterScope("be"));
+  std::shared_ptr<Block<Cluster>> be_x = registry.create<Cluster>(clusterScope("be.x"));
+  std::shared_ptr<Block<Lds>> lds =
+      registry.create<Lds>(plainScope("listener_manager.lds."));
+
+  Fixture() {
+    Shard<Cluster>& worker = *be->shard(1);
+    worker.add(Cluster::Counter::UpstreamRqTotal, 2);
+    worker.countResponse(CodeVariant::All, 200);
+    worker.countResponse(CodeVariant::All, 503);
+    worker.countResponse(CodeVariant::External, 200);
+    worker.record(Cluster::Histogram::UpstreamRqTime, 0);
+    worker.record(Cluster::Histogram::UpstreamRqTime, 41);
+    registry.flushHistograms();
+    worker.record(Cluster::Histogram::UpstreamRqTime, 105);
+    registry.flushHistograms();
+    registry.setText(*registry.idOf("listener_manager.lds.version_text"), "a<b>\"&'\n\\");
+  }
+};
+
+}  // namespace
+
+TEST("text: texts first, then counters and gauges in one order, then histograms") {
+  Fixture of;
+  Query query = matching("");
+  query.filter = [](std::string_view name) {
+    return name.find("version") != name.npos || name.find("upstream_rq_2") != name.npos ||
+           name.find("upstream_rq_ti") != name.npos ||
+           name.find("upstream_rq_to") != name.npos || name.find("rq_per_cx") != name.npos;
+  };
+  EXPECT_EQ(whole(openText, of.registry, query),
+            "listener_manager.lds.version_text: \"a<b>\"&'\n\\\"\n"
+            "cluster.be.external.upstream_rq_200: 1\n"
+            "cluster.be.external.upstream_rq_2xx: 1\n"
+            "cluster.be.upstream_rq_200: 1\n"
+            "cluster.be.upstream_rq_2xx: 1\n"
+            "cluster.be.upstream_rq_timeout: 0\n"
+            "cluster.be.upstream_rq_total: 2\n"
+            "cluster.be.version: 0\n"
+            "cluster.be.x.upstream_rq_timeout: 0\n"
+            "cluster.be.x.upstream_rq_total: 0\n"
+            "cluster.be.x.version: 0\n"
+            "listener_manager.lds.version: 0\n"
+            "cluster.be.upstream_rq_per_cx: No recorded values\n"
+            "cluster.be.upstream_rq_time: P0(105,0) P25(105,0) P50(105,41.5) P75(105,105) "
+            "P90(105,105) P95(105,105) P99(105,105) P99.5(105,105) P99.9(105,105) "
+            "P100(105,105)\n"
+            "cluster.be.x.upstream_rq_per_cx: No recorded values\n");
+}
+
+TEST("text: buckets are cumulative, disjoint, or the bins themselves") {
+  Fixture of;
+  const Query query = matching("upstream_rq_time");
+  const std::string head = "cluster.be.upstream_rq_time:";
+  // Without the counter upstream_rq_timeout.
+  const auto histogram = [&](Buckets buckets) {
+    Query only = as(query, buckets);
+    only.counters = false;
+    return whole(openText, of.registry, only);
+  };
+  EXPECT_EQ(histogram(Buckets::Cumulative),
+            head +
+                " B0.5(0,1) B1(0,1) B5(0,1) B10(0,1) B25(0,1) B50(0,2) B100(1,3) B250(1,3) "
+                "B500(1,3) B1000(1,3) B2500(1,3) B5000(1,3) B10000(1,3) B30000(1,3) B60000(1,3) "
+                "B300000(1,3) B600000(1,3) B1.8e+06(1,3) B3.6e+06(1,3)\n");
+  EXPECT_EQ(histogram(Buckets::Disjoint),
+            head +
+                " B0.5(0,1) B1(0,0) B5(0,0) B10(0,0) B25(0,0) B50(0,1) B100(1,1) B250(0,0) "
+                "B500(0,0) B1000(0,0) B2500(0,0) B5000(0,0) B10000(0,0) B30000(0,0) B60000(0,0) "
+                "B300000(0,0) B600000(0,0) B1.8e+06(0,0) B3.6e+06(0,0)\n");
+  EXPECT_EQ(histogram(Buckets::Detailed),
+            head +
+                "\n  totals=0,0:1, 41,1:1, 100,10:1\n  intervals=100,10:1\n  summary=P0(105,0) "
+                "P25(105,0) P50(105,41.5) P75(105,105) P90(105,105) P95(105,105) P99(105,105) "
+                "P99.5(105,105) P99.9(105,105) P100(105,105)\n");
+}
+
+TEST("text: an interval without values is nan; bounds come from the rule that matches") {
+  Fixture of;
+  of.registry.flushHistograms();
+  of.registry.setBucketRules(
+      {{[](std::string_view name) { return name == "cluster.be.upstream_rq_time"; },
+        {0.3, 50.5, 1'000'000}}});
+  Query query = matching("be.upstream_rq_time");
+  query.counters = false;
+  EXPECT(whole(openText, of.registry, query).starts_with(
+      "cluster.be.upstream_rq_time: P0(nan,0) P25(nan,0) P50(nan,41.5) "));
+  EXPECT_EQ(whole(openText, of.registry, as(query, Buckets::Cumulative)),
+            "cluster.be.upstream_rq_time: B0.3(0,1) B50.5(0,2) B1e+06(0,3)\n");
+}
+
+TEST("only what was used: written at least once, whatever it reads now; histograms once flushed") {
+  Fixture of;
+  of.be_x->shard(0)->set(Cluster::Gauge::MembershipTotal, 0);
+  of.be_x->shard(1)->record(Cluster::Histogram::UpstreamCxLengthMs, 1);
+  of.registry.resetCounters();
+  Query query;
+  query.used_only = true;
+  query.histograms = false;
+  EXPECT_EQ(whole(openText, of.registry, query),
+            "listener_manager.lds.version_text: \"a<b>\"&'\n\\\"\n"
+            "cluster.be.external.upstream_rq_200: 0\n"
+            "cluster.be.external.upstream_rq_2xx: 0\n"
+            "cluster.be.external.upstream_rq_completed: 0\n"
+            "cluster.be.upstream_rq_200: 0\n"
+            "cluster.be.upstream_rq_2xx: 0\n"
+            "cluster.be.upstream_rq_503: 0\n"
+            "cluster.be.upstream_rq_5xx: 0\n"
+            "cluster.be.upstream_rq_total: 0\n"
+            "cluster.be.x.membership_total: 0\n");
+  query.counters = query.gauges = query.texts = false;
+  query.histograms = true;
+  EXPECT(whole(openText, of.registry, query).starts_with("cluster.be.upstream_rq_time: P0("));
+  EXPECT(whole(openText, of.registry, query).find("cx_length") == std::string::npos);
+}
+
+TEST("a lazy name waits for its first value; HTTP/1 counters for the first such connection") {
+  Fixture of;
+  const auto shows = [&](const char* name) {
+    return whole(openText, of.registry, matching(name)) != "";
+  };
+  EXPECT(!shows("cluster.be.http1.response_flood"));
+  EXPECT(!shows("remaining_cx"));
+  EXPECT(!shows("canary.upstream_rq_time"));
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxHttp1Total);
+  of.be->shard(0)->set(Cluster::Gauge::CircuitBreakersDefaultRemainingCx, 1024);
+  of.be->shard(1)->record(Cluster::Histogram::CanaryUpstreamRqTime, 1);
+  EXPECT_EQ(whole(openText, of.registry, matching("http1.response_flood")),
+            "cluster.be.http1.response_flood: 0\n");
+  EXPECT_EQ(whole(openText, of.registry, matching("remaining_cx")),
+            "cluster.be.circuit_breakers.default.remaining_cx: 1024\n");
+  // It is there at once, though no flush has shown it a value.
+  EXPECT_EQ(whole(openText, of.registry, matching("canary.upstream_rq_time")),
+            "cluster.be.canary.upstream_rq_time: No recorded values\n");
+}
+
+TEST("a filter may be inverted; hidden statistics there are none") {
+  Fixture of;
+  Query query = matching("cluster.");
+  query.invert_filter = true;
+  query.counters = query.texts = query.histograms = false;
+  EXPECT_EQ(whole(openText, of.registry, query),
+            "listener_manager.lds.update_time: 0\nlistener_manager.lds.version: 0\n");
+  Query hidden;
+  hidden.hidden_only = true;
+  EXPECT_EQ(whole(openText, of.registry, hidden), "");
+  EXPECT_EQ(whole(openJson, of.registry, hidden), "{\"stats\":[]}");
+  EXPECT_EQ(whole(openPrometheus, of.registry, hidden), "");
+}
+
+TEST("JSON: one array, the histograms together as its last element") {
+  Fixture of;
+  Query query;
+  query.filter = [](std::string_view name) {
+    return name.find("version_text") != name.npos || name == "cluster.be.upstream_rq_200" ||
+           name == "cluster.be.upstream_rq_time" || name == "cluster.be.upstream_rq_per_cx";
+  };
+  const std::string head =
+      "{\"stats\":[{\"name\":\"listener_manager.lds.version_text\","
+      "\"value\":\"a<b>\\\"&'\\n\\\\\"},{\"name\":\"cluster.be.upstream_rq_200\",\"value\":1},";
+  const auto values = [](const char* cumulative, const char* interval) {
+    return std::string("{\"cumulative\":") + cumulative + ",\"interval\":" + interval + "}";
+  };
+  std::string nulls = values("null", "null");
+  for (int i = 1; i < 10; ++i) nulls += "," + values("null", "null");
+  std::string some = values("0", "105") + "," + values("0", "105") + "," + values("41.5", "105");
+  for (int i = 3; i < 10; ++i) some += "," + values("105", "105");
+  EXPECT_EQ(whole(openJson, of.registry, query),
+            head +
+                "{\"histograms\":{\"supported_quantiles\":[0,25,50,75,90,95,99,99.5,99.9,100],"
+                "\"computed_quantiles\":[{\"name\":\"cluster.be.upstream_rq_per_cx\",\"values\":[" +
+                nulls + "]},{\"name\":\"cluster.be.upstream_rq_time\",\"values\":[" + some +
+                "]}]}}]}");
+  EXPECT_EQ(whole(openJson, of.registry, as(query, Buckets::Detailed)),
+            head +
+                "{\"histograms\":{\"supported_percentiles\":[0,25,50,75,90,95,99,99.5,99.9,100],"
+                "\"details\":[{\"name\":\"cluster.be.upstream_rq_per_cx\",\"totals\":[],"
+                "\"intervals\":[],\"percentiles\":[" +
+                nulls +
+                "]},{\"name\":\"cluster.be.upstream_rq_time\",\"totals\":[{\"lower_bound\":0,"
+                "\"width\":0,\"count\":1},{\"lower_bound\":41,\"width\":1,\"count\":1},"
+                "{\"lower_bound\":100,\"width\":10,\"count\":1}],\"intervals\":["
+                "{\"lower_bound\":100,\"width\":10,\"count\":1}],\"percentiles\":[" +
+                some + "]}]}}]}");
+}
+
+TEST("JSON: bounds take the shortest form") {
+  Fixture of;
+  of.registry.setBucketRules(
+      {{[](std::string_view) { return true; }, {0.5, 60'000, 300'000, 1'000'000, 1'800'000}}});
+  Query query = matching("be.upstream_rq_time");
+  query.counters = false;
+  EXPECT_EQ(whole(openJson, of.registry, as(query, Buckets::Disjoint)),
+            "{\"stats\":[{\"histograms\":[{\"name\":\"cluster.be.upstream_rq_time\",\"buckets\":["
+            "{\"upper_bound\":0.5,\"interval\":0,\"cumulative\":1},"
+            "{\"upper_bound\":60000,\"interval\":1,\"cumulative\":2},"
+            "{\"upper_bound\":3e+05,\"interval\":0,\"cumulative\":0},"
+            "{\"upper_bound\":1e+06,\"interval\":0,\"cumulative\":0},"
+            "{\"upper_bound\":1800000,\"interval\":0,\"cumulative\":0}]}]}]}");
+}
+
+TEST("Prometheus: metrics by dotted name; labels: the code, fixed ones, then the scope's") {
+  Fixture of;
+  Query query;
+  query.fixed_labels = {{"fi-xed", "a\"b\\c"}};
+  query.text_readouts = true;
+  query.filter = [](std::string_view name) {
+    return name.find("upstream_rq_2") != name.npos || name.find("upstream_rq_5") != name.npos ||
+           name.find("upstream_rq_total") != name.npos || name.find("version") != name.npos;
+  };
+  const std::string be = "fi_xed=\"a\\\"b\\\\c\",envoy_cluster_name=\"be\"";
+  EXPECT_EQ(
+      whole(openPrometheus, of.registry, query),
+      "# TYPE envoy_cluster_external_upstream_rq counter\n"
+      "envoy_cluster_external_upstream_rq{envoy_response_code=\"200\"," + be + "} 1\n"
+      "# TYPE envoy_cluster_external_upstream_rq_xx counter\n"
+      "envoy_cluster_external_upstream_rq_xx{envoy_response_code_class=\"2\"," + be + "} 1\n"
+      "# TYPE envoy_cluster_upstream_rq counter\n"
+      "envoy_cluster_upstream_rq{envoy_response_code=\"200\"," + be + "} 1\n"
+      "envoy_cluster_upstream_rq{envoy_response_code=\"503\"," + be + "} 1\n"
+      "# TYPE envoy_cluster_upstream_rq_total counter\n"
+      "envoy_cluster_upstream_rq_total{" + be + "} 2\n"
+      "# TYPE envoy_cluster_upstream_rq_xx counter\n"
+      "envoy_cluster_upstream_rq_xx{envoy_response_code_class=\"2\"," + be + "} 1\n"
+      "envoy_cluster_upstream_rq_xx{envoy_response_code_class=\"5\"," + be + "} 1\n"
+      "# TYPE envoy_cluster_x_upstream_rq_total counter\n"
+      "envoy_cluster_x_upstream_rq_total{" + be + "} 0\n"
+      "# TYPE envoy_cluster_version gauge\n"
+      "envoy_cluster_version{" + be + "} 0\n"
+      "# TYPE envoy_cluster_x_version gauge\n"
+      "envoy_cluster_x_version{" + be + "} 0\n"
+      "# TYPE envoy_listener_manager_lds_version gauge\n"
+      "envoy_listener_manager_lds_version{fi_xed=\"a\\\"b\\\\c\"} 0\n"
+      "# TYPE envoy_listener_manager_lds_version_text gauge\n"
+      "envoy_listener_manager_lds_version_text{fi_xed=\"a\\\"b\\\\c\","
+      "text_value=\"a<b>\\\"&'\\n\\\\\"} 0\n");
+}
+
+TEST("Prometheus: series of one metric come together from every scope, by their full names") {
+  Registry registry(2);
+  const auto admin = registry.create<HttpAdmin>(httpScope("admin"));
+  const auto in = registry.create<Http>(httpScope("in"));
+  const auto client = registry.create<AsyncClient>(httpScope("async-client"));
+  in->shard(2)->add(Http::Counter::DownstreamRq2xx, 7);
+  Query query = matching("downstream_rq_2xx");
+  EXPECT_EQ(whole(openPrometheus, registry, query),
+            "# TYPE envoy_http_downstream_rq_xx counter\n"
+            "envoy_http_downstream_rq_xx{envoy_response_code_class=\"2\","
+            "envoy_http_conn_manager_prefix=\"admin\"} 0\n"
+            "envoy_http_downstream_rq_xx{envoy_response_code_class=\"2\","
+            "envoy_http_conn_manager_prefix=\"in\"} 7\n");
+  EXPECT_EQ(whole(openPrometheus, registry, matching("rq_total")),
+            "# TYPE envoy_http_downstream_rq_total counter\n"
+            "envoy_http_downstream_rq_total{envoy_http_conn_manager_prefix=\"admin\"} 0\n"
+            "envoy_http_downstream_rq_total{envoy_http_conn_manager_prefix=\"in\"} 0\n"
+            "# TYPE envoy_http_rq_total counter\n"
+            "envoy_http_rq_total{envoy_http_conn_manager_prefix=\"async-client\"} 0\n"
+            "envoy_http_rq_total{envoy_http_conn_manager_prefix=\"in\"} 0\n");
+}
+
+TEST("Prometheus: consecutive_5xx is no class of codes; no labels still have their braces") {
+  Registry registry(1);
+  const auto outlier =
+      registry.create<OutlierDetection>(innerScope(clusterScope("be"), "outlier_detection."));
+  const auto runtime = registry.create<Runtime>(plainScope("runtime."));
+  EXPECT_EQ(whole(openPrometheus, registry, matching("ejections_consecutive_5xx")),
+            "# TYPE envoy_cluster_outlier_detection_ejections_consecutive_5xx counter\n"
+            "envoy_cluster_outlier_detection_ejections_consecutive_5xx{"
+            "envoy_cluster_name=\"be\"} 0\n");
+  EXPECT_EQ(whole(openPrometheus, registry, matching("num_keys")),
+            "# TYPE envoy_runtime_num_keys gauge\nenvoy_runtime_num_keys{} 0\n");
+}
+
+TEST("Prometheus: buckets are of all time, summaries of the interval") {
+  Registry registry(1);
+  const auto cluster = registry.create<Cluster>(clusterScope("c1"));
+  for (const uint64_t value : {0, 40, 42}) {
+    cluster->shard(1)->record(Cluster::Histogram::CanaryUpstreamRqTime, value);
+  }
+  registry.flushHistograms();
+  const Query query = matching("canary.upstream_rq_time");
+  const std::string name = "envoy_cluster_canary_upstream_rq_time";
+  const std::string label = "{envoy_cluster_name=\"c1\"";
+  const std::string sum_and_count =
+      name + "_sum" + label + "} 82.987944807552651127480203285813\n" +  //
+      name + "_count" + label + "} 3\n";
+  std::string buckets;
+  for (const char* below : {"0.5", "1", "5", "10", "25"}) {
+    buckets += name + "_bucket" + label + ",le=\"" + below + "\"} 1\n";
+  }
+  for (const char* below : {"50", "100", "250", "500", "1000", "2500", "5000", "10000", "30000",
+                            "60000", "300000", "600000", "1800000", "3600000", "+Inf"}) {
+    buckets += name + "_bucket" + label + ",le=\"" + below + "\"} 3\n";
+  }
+  EXPECT_EQ(whole(openPrometheus, registry, query),
+            "# TYPE " + name + " histogram\n" + buckets + sum_and_count);
+
+  std::string quantiles = name + label + ",quantile=\"0\"} 0\n" + name + label +
+                          ",quantile=\"0.25\"} 0\n" + name + label + ",quantile=\"0.5\"} 40.5\n";
+  for (const char* q : {"0.75", "0.9", "0.95", "0.99", "0.995", "0.999", "1"}) {
+    quantiles += name + label + ",quantile=\"" + q + "\"} 42.5\n";
+  }
+  const Query summary = as(query, Buckets::Summary);
+  EXPECT_EQ(whole(openPrometheus, registry, summary),
+            "# TYPE " + name + " summary\n" + quantiles + sum_and_count);
+  registry.flushHistograms();
+  EXPECT(whole(openPrometheus, registry, summary)
+             .ends_with(",quantile=\"1\"} nan\n" + name + "_sum" + label + "} 0\n" + name +
+                        "_count" + label + "} 0\n"));
+}
+
+TEST("Prometheus: all kinds are shown whatever kinds are asked for") {
+  Fixture of;
+  Query query = matching("be.version");
+  query.gauges = false;
+  EXPECT_EQ(whole(openPrometheus, of.registry, query),
+            "# TYPE envoy_cluster_version gauge\n"
+            "envoy_cluster_version{envoy_cluster_name=\"be\"} 0\n");
+}
+
+TEST("Prometheus: what is older than the configuration has no fixed labels") {
+  Registry registry(1);
+  const auto filesystem = registry.create<Filesystem>(plainScope("filesystem."));
+  const auto server = registry.create<Server>(plainScope("server."));
+  Query query;
+  query.fixed_labels = {{"a", "b"}};
+  query.filter = [](std::string_view name) {
+    return name.find("write_failed") != name.npos || name.find("server.hot") != name.npos;
+  };
+  EXPECT_EQ(whole(openPrometheus, registry, query),
+            "# TYPE envoy_filesystem_write_failed counter\n"
+            "envoy_filesystem_write_failed{} 0\n"
+            "# TYPE envoy_server_hot_restart_epoch gauge\n"
+            "envoy_server_hot_restart_epoch{a=\"b\"} 0\n"
+            "# TYPE envoy_server_hot_restart_generation gauge\n"
+            "envoy_server_hot_restart_generation{} 0\n");
+}
+
+TEST("Prometheus: bounds of a rule print with all their digits") {
+  Fixture of;
+  of.registry.setBucketRules({{[](std::string_view) { return true; }, {0.3, 50.5, 1'000'000}}});
+  of.be->shard(1)->record(Cluster::Histogram::ExternalUpstreamRqTime, 50);
+  of.registry.flushHistograms();
+  const std::string name = "envoy_cluster_external_upstream_rq_time";
+  EXPECT(whole(openPrometheus, of.registry, matching("external.upstream_rq_time"))
+             .starts_with("# TYPE " + name + " histogram\n" + name +
+                          "_bucket{envoy_cluster_name=\"be\","
+                          "le=\"0.29999999999999998889776975374843\"} 0\n" +
+                          name + "_bucket{envoy_cluster_name=\"be\",le=\"50.5\"} 1\n" + name +
+                          "_bucket{envoy_cluster_name=\"be\",le=\"1000000\"} 1\n"));
+}
+
+TEST("a long answer comes in pieces that end soon after 64 KiB, also when nothing matches") {
+  Registry registry(1);
+  std::vector<std::shared_ptr<BlockBase>> clusters;
+  for (int i = 0; i < 2000; ++i) {
+    clusters.push_back(registry.create<Cluster>(clusterScope("c" + std::to_string(i))));
+  }
+  for (const Open open : {openText, openJson, openPrometheus}) {
+    const std::unique_ptr<Page> page = open(registry, {});
+    size_t pieces = 0;
+    for (bool more = true; more; ++pieces) {
+      std::string piece;
+      more = page->next(&piece);
+      EXPECT(piece.size() < Page::kPieceBytes + 4096);
+    }
+    EXPECT(pieces > 100);
+
+    const std::unique_ptr<Page> nothing = open(registry, matching("no such name"));
+    std::string text;
+    size_t turns = 1;
+    while (nothing->next(&text)) ++turns;
+    EXPECT(turns > 2000 * 100 / Page::kPieceNames);
+    EXPECT_EQ(text, std::string(open == openJson ? "{\"stats\":[]}" : ""));
+  }
+}
+
+}  // namespace fairlead::stats
