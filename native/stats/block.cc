@@ -44,40 +44,47 @@ void BlockBase::readCounters(std::vector<Reading>* readings) const {
   }
 }
 
-Reading BlockBase::gauge(size_t index) const {
-  uint64_t ups = 0;
-  uint64_t downs = 0;
-  // All that went down before anything that went up: see Shard::down.
+uint64_t BlockBase::rawDowns(size_t gauge) const {
+  uint64_t sum = 0;
   for (size_t i = 0; i < shardCount(); ++i) {
-    if (const auto shard = view(i)) downs += shard->downs[index].load(std::memory_order_acquire);
+    if (const auto shard = view(i)) sum += shard->downs[gauge].load(std::memory_order_acquire);
   }
+  return sum;
+}
+
+uint64_t BlockBase::rawUps(size_t gauge) const {
+  uint64_t sum = 0;
   for (size_t i = 0; i < shardCount(); ++i) {
-    if (const auto shard = view(i)) ups += shard->ups[index].load(std::memory_order_relaxed);
+    if (const auto shard = view(i)) sum += shard->ups[gauge].load(std::memory_order_acquire);
+  }
+  return sum;
+}
+
+Reading BlockBase::gauge(size_t index) const {
+  // What goes down while the other side is read would count as still up: read again, though not for
+  // ever. What went down comes first in any case, so that no gauge is seen below 0 (Shard::down).
+  constexpr int kTries = 4;
+  uint64_t downs = rawDowns(index);
+  uint64_t ups = rawUps(index);
+  for (int i = 1; i < kTries; ++i) {
+    const uint64_t downs_now = rawDowns(index);
+    if (downs_now == downs) break;
+    downs = downs_now;
+    ups = rawUps(index);
   }
   return {ups - downs, ups > 0 || downs > 0};
 }
 
 void BlockBase::readGauges(std::vector<Reading>* readings) const {
-  const size_t count = layout_.gauges.size();
-  readings->assign(count, {0, false});
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (!shard) continue;
-    for (size_t j = 0; j < count; ++j) {
-      const uint64_t down = shard->downs[j].load(std::memory_order_acquire);
-      (*readings)[j].value -= down;
-      if (down > 0) (*readings)[j].used = true;
+  readings->assign(layout_.gauges.size(), {0, false});
+  const bool has_shard = [this] {
+    for (size_t i = 0; i < shardCount(); ++i) {
+      if (view(i)) return true;
     }
-  }
-  for (size_t i = 0; i < shardCount(); ++i) {
-    const auto shard = view(i);
-    if (!shard) continue;
-    for (size_t j = 0; j < count; ++j) {
-      const uint64_t up = shard->ups[j].load(std::memory_order_relaxed);
-      (*readings)[j].value += up;
-      if (up > 0) (*readings)[j].used = true;
-    }
-  }
+    return false;
+  }();
+  if (!has_shard) return;
+  for (size_t i = 0; i < readings->size(); ++i) (*readings)[i] = gauge(i);
 }
 
 const Distribution& BlockBase::interval(size_t histogram) const {

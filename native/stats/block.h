@@ -91,6 +91,8 @@ class BlockBase {
   };
 
   uint64_t rawCounter(size_t index) const;
+  uint64_t rawUps(size_t gauge) const;
+  uint64_t rawDowns(size_t gauge) const;
   std::vector<Code> rawCodes() const;
   uint64_t baseline(size_t counter) const;
   bool isTouched(size_t counter) const { return counter < touched_.size() && touched_[counter]; }

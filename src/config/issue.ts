@@ -1,39 +1,41 @@
-// What is wrong with a configuration: where, what, what was expected, and the nearest valid name.
-
-/** A place in a file; lines and columns start at 1. */
+/** Where something stands in a source; line and column count from 1, a column is a UTF-16 unit. */
 export interface Position {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The keys and indices that lead to a value, as they were written. */
-export type Path = readonly (string | number)[];
-
+/** One thing that is wrong, or doubtful, in a configuration. */
 export interface Issue {
   readonly severity: 'error' | 'warning';
-  /** "static_resources.listeners[0].name"; empty for the whole document. */
+  /** The field, as `static_resources.listeners[0].name`; empty for the whole document. */
   readonly path: string;
   readonly message: string;
   readonly expected?: string;
-  /** The nearest valid name. */
   readonly suggestion?: string;
   readonly position?: Position;
+  /** For those who count or allow one kind. */
+  readonly code?: 'unknown_field' | 'deprecated_field';
 }
 
-export function formatPath(path: Path): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
-    return text === '' ? key : `${text}.${key}`;
-  }, '');
-}
-
-/** One line: "bootstrap.yaml:3:5: admin.adress: unknown field; did you mean "address"?" */
+/** `file:line:column: field.path: message; expected …; did you mean "…"?` */
 export function formatIssue(issue: Issue): string {
-  const { position } = issue;
-  const place = position ? `${position.file}:${position.line}:${position.column}: ` : '';
-  const path = issue.path === '' ? '' : `${issue.path}: `;
-  const expected = issue.expected === undefined ? '' : `; expected ${issue.expected}`;
-  const suggestion = issue.suggestion === undefined ? '' : `; did you mean "${issue.suggestion}"?`;
-  return `${place}${path}${issue.message}${expected}${suggestion}`;
+  let text = issue.message;
+  if (issue.expected !== undefined) text += `; expected ${issue.expected}`;
+  if (issue.suggestion !== undefined) text += `; did you mean "${issue.suggestion}"?`;
+  if (issue.path !== '') text = `${issue.path}: ${text}`;
+  if (!issue.position) return text;
+  const { file, line, column } = issue.position;
+  return `${file}:${line}:${column}: ${text}`;
+}
+
+/** By source, line and column; issues without a place stay last, those at one place in their order. */
+export function inDocumentOrder(issues: readonly Issue[], files: readonly string[]): Issue[] {
+  const rank = ({ position }: Issue) => (position ? files.indexOf(position.file) : files.length);
+  return issues.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      (a.position?.line ?? 0) - (b.position?.line ?? 0) ||
+      (a.position?.column ?? 0) - (b.position?.column ?? 0),
+  );
 }

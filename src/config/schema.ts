@@ -1,103 +1,302 @@
-// The table of every message that a configuration can hold (build/schema.json, generated).
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageRoot } from '../package-root.js';
+// Envoy's messages and enums as build/schema.json lists them. The table stays as parsed; a message's type is
+// built when it is first asked for.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { FieldRules } from './rules.js';
+import { nearestName } from './suggest.js';
 
-/** A field. Keys are short because there are ten thousand of them. */
-export interface FieldInfo {
-  /** Its name, in snake_case. */
-  readonly n: string;
-  /** Its number. */
-  readonly i: number;
-  /** A scalar's name, or the full name of a message or enumeration. */
-  readonly t: string;
-  /** Its type is an enumeration. */
-  readonly e?: 1;
-  /** Its type is a message. */
-  readonly m?: 1;
-  /** Its type is a message that is not in the table. */
-  readonly u?: 1;
-  readonly r?: 1;
-  /** A map with keys of this type. */
-  readonly k?: string;
-  /** The oneof that it belongs to. */
-  readonly o?: string;
-  /** Validation rules. */
-  readonly v?: Readonly<Record<string, unknown>>;
-  readonly d?: 1;
-  readonly s?: 1;
+export type Scalar =
+  | 'double'
+  | 'float'
+  | 'int32'
+  | 'sint32'
+  | 'sfixed32'
+  | 'uint32'
+  | 'fixed32'
+  | 'int64'
+  | 'sint64'
+  | 'sfixed64'
+  | 'uint64'
+  | 'fixed64'
+  | 'bool'
+  | 'string'
+  | 'bytes';
+
+/** What a field holds, or each element of a list or value of a map. */
+export type ValueType =
+  | { readonly kind: 'scalar'; readonly scalar: Scalar; readonly wrapper: boolean }
+  | { readonly kind: 'enum'; readonly type: EnumType }
+  | { readonly kind: 'message'; readonly type: MessageType }
+  | { readonly kind: WellKnownKind };
+
+export type WellKnownKind =
+  | 'duration'
+  | 'timestamp'
+  | 'any'
+  | 'struct'
+  | 'value'
+  | 'list'
+  | 'mask'
+  | 'empty';
+
+type EnumRow = [name: string, values: (string | [string, number])[], notes?: Record<string, EnumNote>];
+type EnumNote = 'deprecated' | 'disallowed';
+type FieldRow = [name: string, number: number, type: string | number, flags?: number, extra?: FieldExtra];
+type MessageRow = [
+  name: string,
+  file: number,
+  fields: FieldRow[],
+  oneofs?: [string, 1?][],
+  previous?: string,
+];
+interface FieldExtra {
+  readonly key?: Scalar;
+  readonly oneof?: number;
+  readonly rules?: FieldRules;
+  readonly deprecated?: string;
 }
-
-export interface MessageInfo {
-  readonly f: readonly FieldInfo[];
-  /** Oneofs of which one member must be set. */
-  readonly q?: readonly string[];
-  /** What it was called in v2. */
-  readonly p?: string;
-}
-
 interface Table {
-  readonly messages: Readonly<Record<string, MessageInfo>>;
-  readonly enums: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly files: string[];
+  readonly enums: EnumRow[];
+  readonly messages: MessageRow[];
+}
+
+// Bits of a field's flags; scripts/schema/table.mjs has the same.
+const REPEATED = 1;
+const MAP = 2;
+const PRESENCE = 4;
+const SENSITIVE = 8;
+const HIDDEN = 16;
+const DISALLOWED = 32;
+
+const GOOGLE = 'google.protobuf.';
+const WRAPPERS: Readonly<Record<string, Scalar>> = {
+  DoubleValue: 'double',
+  FloatValue: 'float',
+  Int64Value: 'int64',
+  UInt64Value: 'uint64',
+  Int32Value: 'int32',
+  UInt32Value: 'uint32',
+  BoolValue: 'bool',
+  StringValue: 'string',
+  BytesValue: 'bytes',
+};
+const WELL_KNOWN: Readonly<Record<string, WellKnownKind>> = {
+  Any: 'any',
+  Duration: 'duration',
+  Timestamp: 'timestamp',
+  FieldMask: 'mask',
+  Empty: 'empty',
+  Struct: 'struct',
+  Value: 'value',
+  ListValue: 'list',
+};
+
+export class EnumType {
+  readonly name: string;
+  readonly numbers: ReadonlyMap<string, number>;
+  /** The first name of each number. */
+  readonly names: ReadonlyMap<number, string>;
+  readonly #notes: Readonly<Record<string, EnumNote>>;
+
+  constructor([name, values, notes]: EnumRow) {
+    this.name = name;
+    this.#notes = notes ?? {};
+    const pairs = values.map((value, index): [string, number] =>
+      typeof value === 'string' ? [value, index] : value,
+    );
+    this.numbers = new Map(pairs);
+    this.names = new Map(pairs.toReversed().map(([value, number]) => [number, value]));
+  }
+
+  note(value: string): EnumNote | undefined {
+    return this.#notes[value];
+  }
+}
+
+export interface OneofType {
+  readonly name: string;
+  /** Whether one of its fields must be set. */
+  readonly required: boolean;
+  readonly fields: readonly FieldType[];
+}
+
+export class FieldType {
+  readonly name: string;
+  /** lowerCamelCase, the other name that JSON may use. */
+  readonly jsonName: string;
+  readonly number: number;
+  readonly label: 'one' | 'many' | 'map';
+  readonly keyType: Scalar | undefined;
+  /** Whether unset differs from the default. */
+  readonly presence: boolean;
+  readonly sensitive: boolean;
+  /** Accepted and without effect in Envoy. */
+  readonly hidden: boolean;
+  readonly deprecated: boolean;
+  /** Deprecated so long that Envoy refuses it. */
+  readonly disallowed: boolean;
+  readonly rules: FieldRules | undefined;
+  readonly message: MessageType;
+  readonly #oneof: number | undefined;
+  readonly #type: string | number;
+  #value: ValueType | undefined;
+  readonly #schema: Schema;
+
+  constructor(row: FieldRow, message: MessageType, schema: Schema) {
+    const [name, number, type, flags = 0, extra = {}] = row;
+    this.name = name;
+    this.jsonName = name.replace(/_+(.|$)/g, (_, letter: string) => letter.toUpperCase());
+    this.number = number;
+    this.label = flags & MAP ? 'map' : flags & REPEATED ? 'many' : 'one';
+    this.keyType = extra.key;
+    this.presence = (flags & PRESENCE) !== 0;
+    this.sensitive = (flags & SENSITIVE) !== 0;
+    this.hidden = (flags & HIDDEN) !== 0;
+    this.deprecated = extra.deprecated !== undefined;
+    this.disallowed = (flags & DISALLOWED) !== 0;
+    this.rules = extra.rules;
+    this.message = message;
+    this.#oneof = extra.oneof;
+    this.#type = type;
+    this.#schema = schema;
+  }
+
+  get oneof(): OneofType | undefined {
+    return this.#oneof === undefined ? undefined : this.message.oneofs[this.#oneof];
+  }
+
+  get oneofIndex(): number | undefined {
+    return this.#oneof;
+  }
+
+  get value(): ValueType {
+    return (this.#value ??= this.#schema.valueType(this.#type));
+  }
+}
+
+export class MessageType {
+  readonly name: string;
+  /** The .proto file, as `envoy/config/core/v3/address.proto`. */
+  readonly file: string;
+  /** In the order of their numbers. */
+  readonly fields: readonly FieldType[];
+  readonly oneofs: readonly OneofType[];
+  /** The v2 message this one came from. */
+  readonly previous: string | undefined;
+  readonly #byName = new Map<string, FieldType>();
+
+  constructor([name, file, fields, oneofs = [], previous]: MessageRow, schema: Schema) {
+    this.name = name;
+    this.file = schema.files[file] ?? '';
+    this.fields = fields.map((row) => new FieldType(row, this, schema));
+    this.previous = previous;
+    for (const field of this.fields) this.#byName.set(field.jsonName, field);
+    for (const field of this.fields) this.#byName.set(field.name, field);
+    this.oneofs = oneofs.map(([oneof, required], index) => ({
+      name: oneof,
+      required: required === 1,
+      fields: this.fields.filter((field) => field.oneofIndex === index),
+    }));
+  }
+
+  /** By its name in the .proto file or in lowerCamelCase. */
+  field(name: string): FieldType | undefined {
+    return this.#byName.get(name);
+  }
 }
 
 export class Schema {
+  readonly files: readonly string[];
   readonly #table: Table;
-  readonly #fields = new Map<string, ReadonlyMap<string, FieldInfo>>();
-  readonly #enumNames = new Map<string, ReadonlyMap<number, string>>();
+  readonly #indexOf: ReadonlyMap<string, number>;
+  readonly #messages: (MessageType | undefined)[] = [];
+  readonly #enums: (EnumType | undefined)[] = [];
 
-  constructor(table: Table) {
-    this.#table = table;
+  constructor(text: string) {
+    this.#table = JSON.parse(text) as Table;
+    this.files = this.#table.files;
+    this.#indexOf = new Map(this.#table.messages.map(([name], index) => [name, index]));
   }
 
-  message(name: string): MessageInfo | undefined {
-    return Object.hasOwn(this.#table.messages, name) ? this.#table.messages[name] : undefined;
+  /** By full name, such as `envoy.config.cluster.v3.Cluster`. */
+  findMessage(name: string): MessageType | undefined {
+    const index = this.#indexOf.get(name);
+    return index === undefined ? undefined : this.#messageAt(index);
   }
 
-  messageNames(): string[] {
-    return Object.keys(this.#table.messages);
+  /** For names that the code itself spells. */
+  getMessage(name: string): MessageType {
+    const type = this.findMessage(name);
+    if (!type) throw new Error(`no message ${name} in the schema`);
+    return type;
   }
 
-  /** Fields by both of their spellings: snake_case and lowerCamelCase. */
-  fields(name: string): ReadonlyMap<string, FieldInfo> {
-    let fields = this.#fields.get(name);
-    if (!fields) {
-      const made = new Map<string, FieldInfo>();
-      for (const field of this.message(name)?.f ?? []) {
-        made.set(field.n, field);
-        made.set(camelCase(field.n), field);
-      }
-      fields = made;
-      this.#fields.set(name, fields);
+  messageNames(): Iterable<string> {
+    return this.#indexOf.keys();
+  }
+
+  /** The message that was most likely meant: the v3 form of a v2 name, or one of nearly this name. */
+  nearestMessage(name: string): string | undefined {
+    for (const [candidate, , , , previous] of this.#table.messages) {
+      if (previous === name) return candidate;
     }
-    return fields;
+    const near = nearestName(name, this.#indexOf.keys());
+    if (near !== undefined) return near;
+    const suffix = name.slice(name.lastIndexOf('.'));
+    const sameEnd = [...this.#indexOf.keys()].filter((candidate) => candidate.endsWith(suffix));
+    return sameEnd.length === 1 ? sameEnd[0] : undefined;
   }
 
-  /** Values by name. */
-  enumValues(name: string): Readonly<Record<string, number>> {
-    return this.#table.enums[name] ?? {};
+  /** What a value of this full name is, where an Any holds one. */
+  valueTypeOf(name: string): ValueType | undefined {
+    const index = this.#indexOf.get(name);
+    return index === undefined ? undefined : this.valueType(index);
   }
 
-  enumNameOf(name: string, value: number): string | undefined {
-    let names = this.#enumNames.get(name);
-    if (!names) {
-      const entries = Object.entries(this.enumValues(name)).map(([key, number]): [number, string] => [number, key]);
-      // The first name of a number is the one that is shown.
-      names = new Map(entries.reverse());
-      this.#enumNames.set(name, names);
+  /** A scalar's name, a message's index, or an enum's index inverted. */
+  valueType(type: string | number): ValueType {
+    if (typeof type === 'string') return { kind: 'scalar', scalar: type as Scalar, wrapper: false };
+    if (type < 0) return { kind: 'enum', type: this.#enumAt(~type) };
+    const name = this.#table.messages[type]?.[0] ?? '';
+    if (name.startsWith(GOOGLE)) {
+      const short = name.slice(GOOGLE.length);
+      const scalar = WRAPPERS[short];
+      if (scalar) return { kind: 'scalar', scalar, wrapper: true };
+      const kind = WELL_KNOWN[short];
+      if (kind) return { kind };
     }
-    return names.get(value);
+    return { kind: 'message', type: this.#messageAt(type) };
+  }
+
+  #messageAt(index: number): MessageType {
+    return (this.#messages[index] ??= new MessageType(row(this.#table.messages, index), this));
+  }
+
+  #enumAt(index: number): EnumType {
+    return (this.#enums[index] ??= new EnumType(row(this.#table.enums, index)));
   }
 }
 
-export function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+function row<T>(rows: readonly T[], index: number): T {
+  const found = rows[index];
+  if (found === undefined) throw new Error(`schema.json has no row ${index}`);
+  return found;
 }
 
 let loaded: Schema | undefined;
 
-/** The schema, read once. */
-export function loadSchema(): Schema {
-  loaded ??= new Schema(JSON.parse(readFileSync(join(packageRoot(), 'build', 'schema.json'), 'utf8')) as Table);
-  return loaded;
+/** The one schema of the process, read at its first use. */
+export function schema(): Schema {
+  return (loaded ??= new Schema(readFileSync(schemaFile(), 'utf8')));
+}
+
+/** build/schema.json of the package, from the sources as from the bundle. */
+function schemaFile(): string {
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    const file = join(folder, 'build', 'schema.json');
+    if (existsSync(file)) return file;
+    if (folder === dirname(folder)) throw new Error('build/schema.json is missing: run npm run build');
+  }
 }

@@ -1,43 +1,45 @@
-// The nearest of some names to one that was mistyped.
+const LONGEST_NAME = 120;
 
-/** The candidate with the fewest edits, if it is near enough to be what was meant. */
+/** The candidate that was most likely meant, or undefined where none is near. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
-  const limit = Math.max(1, Math.floor(name.length / 3));
+  if (name.length > LONGEST_NAME) return undefined;
   const wanted = plain(name);
   let best: string | undefined;
-  let bestDistance = limit + 1;
+  // A third of the letters may be wrong, at most three of them.
+  let bestDistance = Math.min(3, Math.floor(wanted.length / 3)) + 1;
   for (const candidate of candidates) {
     const distance = editDistance(wanted, plain(candidate), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
       bestDistance = distance;
+      if (distance === 0) break;
     }
   }
   return best;
 }
 
-/** Case and word separators are no difference. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[-_]/g, '');
-}
+/** Names that differ in case, `_` and `-` only are the same mistake. */
+const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
 
-/** Insertions, deletions, replacements and swaps of neighbours; `limit` when there are as many. */
+/** Insertions, deletions, changes and swaps of neighbours from a to b; `limit` when that many or more. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, index) => index);
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
+    let least = i;
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min(last[j]! + 1, row[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, beforeLast[j - 2]! + 1);
-      }
+      const changed = (above[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      let cost = Math.min(changed, (above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      if (swapped) cost = Math.min(cost, (before[j - 2] ?? 0) + 1);
       row.push(cost);
+      least = Math.min(least, cost);
     }
-    beforeLast = last;
-    last = row;
+    if (least >= limit) return limit;
+    before = above;
+    above = row;
   }
-  return Math.min(last[b.length]!, limit);
+  return Math.min(above[b.length] ?? limit, limit);
 }

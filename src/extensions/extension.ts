@@ -1,7 +1,7 @@
 // The contract of an extension: one configuration message, compiled to its part of the plan.
-import type { AnyMessage } from '../../build/messages.gen.js';
+import type { Any } from '../../build/messages.gen.js';
 import type { CompileContext } from '../plan/context.js';
-import { nearest } from '../plan/nearest.js';
+import { nearestName } from '../config/suggest.js';
 import type { Place } from '../plan/place.js';
 
 export interface Extension<Compiled> {
@@ -10,7 +10,7 @@ export interface Extension<Compiled> {
   /** Its message's full name; this is what it is found by. */
   readonly type: string;
   /** What is wrong goes to `place`; the result is only used when nothing is. */
-  readonly compile: (config: AnyMessage, place: Place, context: CompileContext) => Compiled;
+  readonly compile: (config: Any, place: Place, context: CompileContext) => Compiled;
 }
 
 /** Declares an extension whose message is a `Config`: the type name vouches for it. */
@@ -30,7 +30,7 @@ export function defineExtension<Config extends object, Compiled>(extension: {
 /** An extension as configurations name it. */
 export interface Named {
   readonly name?: string | undefined;
-  readonly typed_config?: AnyMessage | undefined;
+  readonly typed_config?: Any | undefined;
 }
 
 /** The extension that `config` asks for; otherwise an error at its place, and undefined. */
@@ -44,14 +44,19 @@ export function findExtension<Compiled>(
     const byName = candidates.find((candidate) => candidate.name === name);
     place.error(`Didn't find a registered implementation for '${name}' with type URL: ''`, {
       expected: `typed_config with "@type": ${byName ? typeUrl(byName.type) : 'and a type URL'}`,
-      suggestion: byName ? undefined : nearest(name, candidates.map((candidate) => candidate.name)),
+      suggestion: byName
+        ? undefined
+        : nearestName(
+            name,
+            candidates.map((candidate) => candidate.name),
+          ),
     });
     return undefined;
   }
   const type = config.typed_config.$type;
   const found = candidates.find((candidate) => candidate.type === type);
   if (!found) {
-    place.field('typed_config').error(`'${name}' (${type}) is not supported yet here`, {
+    place.field('typed_config').error(`the extension '${name}' (${type}) is not supported yet`, {
       expected: `one of ${candidates.map((candidate) => candidate.type).join(', ')}`,
     });
   }

@@ -46,7 +46,7 @@ export class Log {
 
   write(level: Level, component: Component, message: string): void {
     if (!isAtLeast(level, this.#levels.get(component) ?? 'info')) return;
-    const record = { time: new Date(), level, logger: component, file: 'src', line: 0, message, ...callSite() };
+    const record = { time: new Date(), level, logger: component, message, ...callSite() };
     try {
       writeSync(this.#fd, `${this.#format(record)}\n`);
     } catch {

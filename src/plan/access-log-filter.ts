@@ -41,15 +41,20 @@ export function compileAccessLogFilter(
   refuseOtherFields(place, message, FILTER);
   const all = (name: 'and_filter' | 'or_filter'): AccessLogFilter[] =>
     (message[name]?.filters ?? []).flatMap(
-      (filter, i) => compileAccessLogFilter(filter, place.field(name).field('filters').index(i), context) ?? [],
+      (filter, i) =>
+        compileAccessLogFilter(filter, place.field(name).field('filters').index(i), context) ?? [],
     );
-  if (message.status_code_filter) return compare(Kind.STATUS, message.status_code_filter.comparison, context);
-  if (message.duration_filter) return compare(Kind.DURATION, message.duration_filter.comparison, context);
+  if (message.status_code_filter)
+    return compare(Kind.STATUS, message.status_code_filter.comparison, context);
+  if (message.duration_filter)
+    return compare(Kind.DURATION, message.duration_filter.comparison, context);
   if (message.not_health_check_filter) return { kind: Kind.NOT_HEALTH_CHECK };
-  if (message.runtime_filter) return share(message.runtime_filter, place.field('runtime_filter'), context);
+  if (message.runtime_filter)
+    return share(message.runtime_filter, place.field('runtime_filter'), context);
   if (message.and_filter) return { kind: Kind.AND, filters: all('and_filter') };
   if (message.or_filter) return { kind: Kind.OR, filters: all('or_filter') };
-  if (message.response_flag_filter) return { kind: Kind.FLAGS, flags: message.response_flag_filter.flags };
+  if (message.response_flag_filter)
+    return { kind: Kind.FLAGS, flags: message.response_flag_filter.flags };
   if (message.header_filter) {
     const at = place.field('header_filter').field('header');
     const header = compileCondition(message.header_filter.header ?? {}, at);
@@ -58,7 +63,11 @@ export function compileAccessLogFilter(
   return undefined;
 }
 
-function compare(kind: Kind, filter: ComparisonFilter | undefined, context: CompileContext): AccessLogFilter {
+function compare(
+  kind: Kind,
+  filter: ComparisonFilter | undefined,
+  context: CompileContext,
+): AccessLogFilter {
   const value = filter?.value;
   return {
     kind,
@@ -79,7 +88,8 @@ function compileCondition(message: HeaderMatcher, place: Place): HeaderCondition
   const match = compileHeaderMatcher(message, place);
   if (!match) return undefined;
   if (match.kind === HeaderMatch_Kind.RANGE || match.treat_missing_as_empty) {
-    const field = match.kind === HeaderMatch_Kind.RANGE ? 'range_match' : 'treat_missing_header_as_empty';
+    const field =
+      match.kind === HeaderMatch_Kind.RANGE ? 'range_match' : 'treat_missing_header_as_empty';
     place.field(field).error(`${field} is not supported yet in the filter of an access log`);
     return undefined;
   }

@@ -48,7 +48,8 @@ function compileAccessLog(
   context: CompileContext,
 ): AccessLog | undefined {
   refuseOtherFields(place, message, ACCESS_LOG);
-  const filter = message.filter && compileAccessLogFilter(message.filter, place.field('filter'), context);
+  const filter =
+    message.filter && compileAccessLogFilter(message.filter, place.field('filter'), context);
   const logger = findExtension(context.extensions.accessLoggers, message, place);
   if (!logger || !message.typed_config) return undefined;
   const target = logger.compile(message.typed_config, place.field('typed_config'), context);

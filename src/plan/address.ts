@@ -10,7 +10,10 @@ import type { Place } from './place.js';
 import type { Address, CidrRange } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
-const ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', ['socket_address', 'pipe']);
+const ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', [
+  'socket_address',
+  'pipe',
+]);
 const SOCKET_ADDRESS = supportedFields<SocketAddress>(
   'envoy.config.core.v3.SocketAddress',
   ['address', 'port_value'],
@@ -32,9 +35,12 @@ export function compileAddress(
 ): Address | undefined {
   const address = compileAddressOrName(message, place);
   if (address === undefined || !('hostname' in address)) return address;
-  place.field('socket_address').field('address').error(`malformed IP address: ${address.hostname}${nameHint}`, {
-    expected: 'an IPv4 or IPv6 address',
-  });
+  place
+    .field('socket_address')
+    .field('address')
+    .error(`malformed IP address: ${address.hostname}${nameHint}`, {
+      expected: 'an IPv4 or IPv6 address',
+    });
   return undefined;
 }
 
@@ -52,7 +58,8 @@ export function compileAddressOrName(
     refuseOtherFields(place.field('pipe'), message.pipe, PIPE);
     return { pipe: message.pipe.path ?? '' };
   }
-  if (message.socket_address) return compileSocketAddress(message.socket_address, place.field('socket_address'));
+  if (message.socket_address)
+    return compileSocketAddress(message.socket_address, place.field('socket_address'));
   return undefined;
 }
 
@@ -99,6 +106,11 @@ export function compileCidrRange(message: CidrMessage, place: Place): CidrRange 
   return { ip: masked, prefix_length: prefixLength };
 }
 
-export function compileCidrRanges(messages: readonly CidrMessage[] | undefined, place: Place): CidrRange[] {
-  return (messages ?? []).flatMap((message, index) => compileCidrRange(message, place.index(index)) ?? []);
+export function compileCidrRanges(
+  messages: readonly CidrMessage[] | undefined,
+  place: Place,
+): CidrRange[] {
+  return (messages ?? []).flatMap(
+    (message, index) => compileCidrRange(message, place.index(index)) ?? [],
+  );
 }

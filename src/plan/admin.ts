@@ -48,13 +48,18 @@ export function compileAdmin(
   const paths = compileLogPaths(message, place, context);
   const allow = (message as WithAllowPaths).allow_paths ?? [];
   const allowPaths = allow.flatMap(
-    (matcher, index) => compileStringMatcher(matcher, place.field('allow_paths').index(index)) ?? [],
+    (matcher, index) =>
+      compileStringMatcher(matcher, place.field('allow_paths').index(index)) ?? [],
   );
   if (!message.address) return undefined;
   const address = compileAddressOrName(message.address, place.field('address'));
   if (address === undefined) return undefined;
   if ('hostname' in address) {
-    place.field('address').field('socket_address').field('address').error(`malformed IP address: ${address.hostname}`);
+    place
+      .field('address')
+      .field('socket_address')
+      .field('address')
+      .error(`malformed IP address: ${address.hostname}`);
     return undefined;
   }
   return {
@@ -71,9 +76,11 @@ function compileLogPaths(message: AdminMessage, place: Place, context: CompileCo
   const paths = message.access_log_path ? [message.access_log_path] : [];
   (message.access_log ?? []).forEach((log, index) => {
     const at = place.field('access_log').index(index);
-    if (log.filter) at.field('filter').error('a filter of the admin access log is not supported yet');
+    if (log.filter)
+      at.field('filter').error('a filter of the admin access log is not supported yet');
     const logger = findExtension(context.extensions.accessLoggers, log, at);
-    const target = log.typed_config && logger?.compile(log.typed_config, at.field('typed_config'), context);
+    const target =
+      log.typed_config && logger?.compile(log.typed_config, at.field('typed_config'), context);
     if (!target) return;
     if (target.format !== DEFAULT_FORMAT) {
       target.formatPlace.error('a format of its own for the admin access log is not supported yet');

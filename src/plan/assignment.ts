@@ -23,13 +23,10 @@ const ASSIGNMENT = supportedFields<ClusterLoadAssignment>(
 const POLICY = supportedFields<Policy>('envoy.config.endpoint.v3.ClusterLoadAssignment.Policy', [
   'overprovisioning_factor',
 ]);
-const LOCALITY = supportedFields<LocalityLbEndpoints>('envoy.config.endpoint.v3.LocalityLbEndpoints', [
-  'locality',
-  'metadata',
-  'lb_endpoints',
-  'load_balancing_weight',
-  'priority',
-]);
+const LOCALITY = supportedFields<LocalityLbEndpoints>(
+  'envoy.config.endpoint.v3.LocalityLbEndpoints',
+  ['locality', 'metadata', 'lb_endpoints', 'load_balancing_weight', 'priority'],
+);
 const LB_ENDPOINT = supportedFields<LbEndpoint>('envoy.config.endpoint.v3.LbEndpoint', [
   'endpoint',
   'health_status',
@@ -54,7 +51,8 @@ const HEALTH = {
 } as const;
 
 /** What is said of an endpoint whose address is a name, in a cluster that does not ask DNS. */
-const NO_DNS = ". Consider setting resolver_name or setting cluster type to 'STRICT_DNS' or 'LOGICAL_DNS'";
+const NO_DNS =
+  ". Consider setting resolver_name or setting cluster type to 'STRICT_DNS' or 'LOGICAL_DNS'";
 
 /** The endpoints of a cluster, each compiled to a `T`. */
 export interface Endpoints<T> {
@@ -65,7 +63,10 @@ export interface Endpoints<T> {
 }
 
 /** Endpoints that have addresses. */
-export function compileHosts(assignment: ClusterLoadAssignment | undefined, place: Place): Endpoints<Host> {
+export function compileHosts(
+  assignment: ClusterLoadAssignment | undefined,
+  place: Place,
+): Endpoints<Host> {
   return compileEndpoints(assignment, place, (endpoint, host, at) => {
     const address = compileAddress(endpoint.address, at.field('address'), NO_DNS);
     return address && { ...host, address };
@@ -87,7 +88,11 @@ export function compileNames(
       return undefined;
     }
     const hostname = 'hostname' in address ? address.hostname : formatIp(address.ip!);
-    return { hostname, port: address.port ?? 0, host: { ...host, hostname: host.hostname || hostname } };
+    return {
+      hostname,
+      port: address.port ?? 0,
+      host: { ...host, hostname: host.hostname || hostname },
+    };
   });
 }
 

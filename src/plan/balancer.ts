@@ -6,7 +6,10 @@ import type { Place } from './place.js';
 import { Cluster_Balancer, type Cluster } from './plan.gen.js';
 
 /** The settings of a balancer within a cluster's plan. */
-export type BalancerPlan = Pick<Cluster, 'balancer' | 'least_request_choices' | 'least_request_full_scan'>;
+export type BalancerPlan = Pick<
+  Cluster,
+  'balancer' | 'least_request_choices' | 'least_request_full_scan'
+>;
 
 /** Undefined after an error. */
 export function compileBalancer(
@@ -55,7 +58,9 @@ function compilePolicies(
   }
   const policies = cluster.load_balancing_policy?.policies;
   if (!policies) {
-    place.field('load_balancing_policy').error('cluster: field load_balancing_policy need to be set');
+    place
+      .field('load_balancing_policy')
+      .error('cluster: field load_balancing_policy need to be set');
     return undefined;
   }
   const at = place.field('load_balancing_policy').field('policies');
@@ -67,7 +72,9 @@ function compilePolicies(
     return found.compile(config, where, context);
   }
   const names = policies.map(({ typed_extension_config: config }) =>
-    config?.typed_config ? `${config.name ?? ''} (${config.typed_config.$type})` : (config?.name ?? ''),
+    config?.typed_config
+      ? `${config.name ?? ''} (${config.typed_config.$type})`
+      : (config?.name ?? ''),
   );
   at.error(`none of these balancers is supported: ${names.join(', ')}`, {
     expected: `one of ${context.extensions.balancers.map((balancer) => balancer.type).join(', ')}`,

@@ -53,26 +53,35 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'transport_socket',
     'metadata',
   ],
-  { protocol_selection: 'USE_CONFIGURED_PROTOCOL', round_robin_lb_config: {}, track_cluster_stats: {} },
+  {
+    protocol_selection: 'USE_CONFIGURED_PROTOCOL',
+    round_robin_lb_config: {},
+    track_cluster_stats: {},
+  },
 );
-const COMMON_LB = supportedFields<CommonLbConfig>('envoy.config.cluster.v3.Cluster.CommonLbConfig', [
-  'healthy_panic_threshold',
-  'zone_aware_lb_config',
-  'update_merge_window',
+const COMMON_LB = supportedFields<CommonLbConfig>(
+  'envoy.config.cluster.v3.Cluster.CommonLbConfig',
+  ['healthy_panic_threshold', 'zone_aware_lb_config', 'update_merge_window'],
+);
+const BREAKERS = supportedFields<CircuitBreakers>('envoy.config.cluster.v3.CircuitBreakers', [
+  'thresholds',
 ]);
-const BREAKERS = supportedFields<CircuitBreakers>('envoy.config.cluster.v3.CircuitBreakers', ['thresholds']);
-const THRESHOLDS = supportedFields<Thresholds>('envoy.config.cluster.v3.CircuitBreakers.Thresholds', [
-  'priority',
-  'max_connections',
-  'max_pending_requests',
-  'max_requests',
-  'max_retries',
-  'max_connection_pools',
-  'track_remaining',
-]);
-const CONNECTION = supportedFields<ConnectionOptions>('envoy.config.cluster.v3.UpstreamConnectionOptions', [
-  'tcp_keepalive',
-]);
+const THRESHOLDS = supportedFields<Thresholds>(
+  'envoy.config.cluster.v3.CircuitBreakers.Thresholds',
+  [
+    'priority',
+    'max_connections',
+    'max_pending_requests',
+    'max_requests',
+    'max_retries',
+    'max_connection_pools',
+    'track_remaining',
+  ],
+);
+const CONNECTION = supportedFields<ConnectionOptions>(
+  'envoy.config.cluster.v3.UpstreamConnectionOptions',
+  ['tcp_keepalive'],
+);
 const KEEPALIVE = supportedFields<TcpKeepalive>('envoy.config.core.v3.TcpKeepalive', [
   'keepalive_probes',
   'keepalive_time',
@@ -105,7 +114,11 @@ export function compileCluster(
   const balancer = compileBalancer(message, place, context);
   const source = compileHostSource(message, place);
   if (message.transport_socket) {
-    findExtension(context.extensions.upstreamTransportSockets, message.transport_socket, place.field('transport_socket'));
+    findExtension(
+      context.extensions.upstreamTransportSockets,
+      message.transport_socket,
+      place.field('transport_socket'),
+    );
   }
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
@@ -117,17 +130,25 @@ export function compileCluster(
     name: message.name,
     observability_name: message.alt_stat_name || message.name,
     connect_timeout_ms: wholeMs(message.connect_timeout, DEFAULT_CONNECT_TIMEOUT_MS),
-    per_connection_buffer_limit_bytes: message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
+    per_connection_buffer_limit_bytes:
+      message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
     ...balancer,
     panic_threshold_pct: wholePercent(common.healthy_panic_threshold, DEFAULT_PANIC_PCT),
     limits: compileLimits(message.circuit_breakers ?? {}, place.field('circuit_breakers')),
     ...http,
-    max_requests_per_connection: http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
+    max_requests_per_connection:
+      http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
     logical_dns: message.type === 'LOGICAL_DNS',
-    ...compileKeepalive(message.upstream_connection_options ?? {}, place.field('upstream_connection_options')),
+    ...compileKeepalive(
+      message.upstream_connection_options ?? {},
+      place.field('upstream_connection_options'),
+    ),
     source_address: bind && compileBind(bind.config, bind.place),
   };
-  return source && balancer && { cluster: { ...cluster, track_remaining: tracksRemaining(cluster) }, ...source };
+  return (
+    source &&
+    balancer && { cluster: { ...cluster, track_remaining: tracksRemaining(cluster) }, ...source }
+  );
 }
 
 function tracksRemaining(cluster: Cluster): boolean {
@@ -135,7 +156,10 @@ function tracksRemaining(cluster: Cluster): boolean {
 }
 
 /** STATIC: an assignment; otherwise what DNS is asked. Undefined after an error. */
-function compileHostSource(message: ClusterMessage, place: Place): Omit<ClusterPlan, 'cluster'> | undefined {
+function compileHostSource(
+  message: ClusterMessage,
+  place: Place,
+): Omit<ClusterPlan, 'cluster'> | undefined {
   const type = message.type ?? 'STATIC';
   const at = place.field('load_assignment');
   if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
@@ -179,7 +203,9 @@ function compileDns(
     kind: type === 'LOGICAL_DNS' ? 'logical' : 'strict',
     lookup: message.dns_lookup_family ?? 'AUTO',
     refreshMs: wholeMs(message.dns_refresh_rate, DEFAULT_DNS_REFRESH_MS),
-    ...(failure && { failureRefresh: { baseMs, maxMs: wholeMs(failure.max_interval, baseMs * 10) } }),
+    ...(failure && {
+      failureRefresh: { baseMs, maxMs: wholeMs(failure.max_interval, baseMs * 10) },
+    }),
     respectTtl: message.respect_dns_ttl ?? false,
     overprovisioningFactorPct: names.overprovisioningFactorPct,
     endpoints: names.all,
@@ -190,7 +216,9 @@ function compileDns(
 function compileLimits(breakers: CircuitBreakers, place: Place): CircuitLimits[] {
   refuseOtherFields(place, breakers, BREAKERS);
   const thresholds = breakers.thresholds ?? [];
-  thresholds.forEach((item, index) => refuseOtherFields(place.field('thresholds').index(index), item, THRESHOLDS));
+  thresholds.forEach((item, index) =>
+    refuseOtherFields(place.field('thresholds').index(index), item, THRESHOLDS),
+  );
   return (['DEFAULT', 'HIGH'] as const).map((priority) => {
     const found = thresholds.find((item) => (item.priority ?? 'DEFAULT') === priority);
     return {
@@ -219,22 +247,33 @@ function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Clu
 
 function compileBind(config: BindConfig, place: Place): Address | undefined {
   refuseOtherFields(place, config, BIND);
-  return config.source_address && compileSourceAddress(config.source_address, place.field('source_address'));
+  return (
+    config.source_address &&
+    compileSourceAddress(config.source_address, place.field('source_address'))
+  );
 }
 
 /** From the extension's message, which hides the cluster's own older fields. */
-function findHttpOptions(message: ClusterMessage, place: Place, context: CompileContext): UpstreamHttpOptions {
+function findHttpOptions(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): UpstreamHttpOptions {
   const map = place.field('typed_extension_protocol_options');
   let options: UpstreamHttpOptions | undefined;
   for (const [name, config] of Object.entries(message.typed_extension_protocol_options ?? {})) {
-    const at = map.key(name);
-    const extension = context.extensions.protocolOptions.find((candidate) => candidate.type === config.$type);
+    const at = map.field(name);
+    const extension = context.extensions.protocolOptions.find(
+      (candidate) => candidate.type === config.$type,
+    );
     if (extension?.name === name) options = extension.compile(config, at, context);
-    else at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
+    else
+      at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
   }
   if (!options) return ownHttpOptions(message, place);
   for (const name of ['common_http_protocol_options', 'http_protocol_options'] as const) {
-    if (message[name]) place.field(name).warn(`has no effect beside typed_extension_protocol_options`);
+    if (message[name])
+      place.field(name).warn(`has no effect beside typed_extension_protocol_options`);
   }
   return options;
 }

@@ -42,10 +42,10 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
   ],
   { dynamic_resources: {}, overload_manager: {}, deferred_stat_options: {}, tracing: {} },
 );
-const STATIC = supportedFields<StaticResources>('envoy.config.bootstrap.v3.Bootstrap.StaticResources', [
-  'listeners',
-  'clusters',
-]);
+const STATIC = supportedFields<StaticResources>(
+  'envoy.config.bootstrap.v3.Bootstrap.StaticResources',
+  ['listeners', 'clusters'],
+);
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
   ['local_cluster_name', 'upstream_bind_config'],
@@ -80,7 +80,11 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const routeTables = new Map<string, RouteTable>();
   const context = contextOf(bootstrap, options, routeTables);
   const clusters = compileClusters(bootstrap, place, context);
-  const listeners = compileListeners(resources, place.field('static_resources').field('listeners'), context);
+  const listeners = compileListeners(
+    resources,
+    place.field('static_resources').field('listeners'),
+    context,
+  );
   const admin = bootstrap.admin && compileAdmin(bootstrap.admin, place.field('admin'), context);
   return {
     update: {
@@ -104,7 +108,9 @@ function contextOf(
   return {
     serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
     localAddress: options.localAddress,
-    clusterNames: new Set((bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? '')),
+    clusterNames: new Set(
+      (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
+    ),
     runtime: options.runtime ?? RuntimeValues.fromLayers(layers),
     extensions: REGISTRY,
     addRouteTable: (table) => addRouteTable(table, routeTables),
@@ -120,7 +126,11 @@ function addRouteTable(table: RouteTable, tables: Map<string, RouteTable>): stri
   return name;
 }
 
-function compileClusters(bootstrap: Bootstrap, place: Place, context: CompileContext): ClusterPlan[] {
+function compileClusters(
+  bootstrap: Bootstrap,
+  place: Place,
+  context: CompileContext,
+): ClusterPlan[] {
   const manager = bootstrap.cluster_manager ?? {};
   const managerPlace = place.field('cluster_manager');
   refuseOtherFields(managerPlace, manager, CLUSTER_MANAGER);
@@ -148,21 +158,30 @@ function refuseLocalCluster(name: string, place: Place, context: CompileContext)
   if (context.clusterNames.has(name)) {
     place.error('routing by zones (local_cluster_name) is not supported yet');
   } else {
-    place.error(`local cluster '${name}' must be defined`, { expected: 'the name of a static cluster' });
+    place.error(`local cluster '${name}' must be defined`, {
+      expected: 'the name of a static cluster',
+    });
   }
 }
 
 /** A second listener of a name changes nothing, as in the real server. */
-function compileListeners(resources: StaticResources, place: Place, context: CompileContext): Listener[] {
+function compileListeners(
+  resources: StaticResources,
+  place: Place,
+  context: CompileContext,
+): Listener[] {
   const listeners = new Map<string, Listener>();
   (resources.listeners ?? []).forEach((message, index) => {
     const listener = compileListener(message, place.index(index), context);
     if (!listener) return;
     const name = listener.name ?? '';
     if (listeners.has(name)) {
-      place.index(index).field('name').warn(`duplicate listener '${name}': only the first one is used`, {
-        expected: 'a name of its own for each listener',
-      });
+      place
+        .index(index)
+        .field('name')
+        .warn(`duplicate listener '${name}': only the first one is used`, {
+          expected: 'a name of its own for each listener',
+        });
       return;
     }
     listeners.set(name, listener);

@@ -13,7 +13,10 @@ const DATA_SOURCE = supportedFields<DataSource>('envoy.config.core.v3.DataSource
 ]);
 
 /** The bytes; empty when there is no source. Undefined after an error. */
-export function readDataSource(source: DataSource | undefined, place: Place): Uint8Array | undefined {
+export function readDataSource(
+  source: DataSource | undefined,
+  place: Place,
+): Uint8Array | undefined {
   if (source === undefined) return new Uint8Array();
   refuseOtherFields(place, source, DATA_SOURCE);
   if (source.filename) return readFile(source.filename, place.field('filename'));
@@ -42,7 +45,9 @@ function readFile(path: string, place: Place): Uint8Array | undefined {
   try {
     return readFileSync(path);
   } catch (error) {
-    place.error(`unable to read file: ${path}: ${error instanceof Error ? error.message : String(error)}`);
+    place.error(
+      `unable to read file: ${path}: ${error instanceof Error ? error.message : String(error)}`,
+    );
     return undefined;
   }
 }

@@ -7,26 +7,25 @@ import { FilterChainMatch_SourceType, type CidrRange, type FilterChainMatch } fr
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 // Server names and application protocols are only known where TLS is looked into.
-const MATCH = supportedFields<MatchMessage>(
-  'envoy.config.listener.v3.FilterChainMatch',
-  [
-    'destination_port',
-    'prefix_ranges',
-    'direct_source_prefix_ranges',
-    'source_type',
-    'source_prefix_ranges',
-    'source_ports',
-    'transport_protocol',
-  ],
-);
+const MATCH = supportedFields<MatchMessage>('envoy.config.listener.v3.FilterChainMatch', [
+  'destination_port',
+  'prefix_ranges',
+  'direct_source_prefix_ranges',
+  'source_type',
+  'source_prefix_ranges',
+  'source_ports',
+  'transport_protocol',
+]);
 
 export function compileFilterChainMatch(message: MatchMessage, place: Place): FilterChainMatch {
   refuseOtherFields(place, message, MATCH);
   const transport = message.transport_protocol ?? '';
   if (transport !== '' && transport !== 'raw_buffer') {
-    place.field('transport_protocol').error(`the transport protocol '${transport}' is not supported yet`, {
-      expected: 'raw_buffer',
-    });
+    place
+      .field('transport_protocol')
+      .error(`the transport protocol '${transport}' is not supported yet`, {
+        expected: 'raw_buffer',
+      });
   }
   return {
     destination_port: message.destination_port,
@@ -38,7 +37,9 @@ export function compileFilterChainMatch(message: MatchMessage, place: Place): Fi
     ),
     source: compileCidrRanges(message.source_prefix_ranges, place.field('source_prefix_ranges')),
     source_ports: message.source_ports,
+    server_names: message.server_names,
     transport_protocol: transport,
+    application_protocols: message.application_protocols,
   };
 }
 
@@ -52,7 +53,9 @@ export function combinationsOf(match: FilterChainMatch): string[] {
   const criteria = [
     [`${match.destination_port ?? 0}`],
     ranges(match.destination),
+    [...(match.server_names ?? [])],
     [match.transport_protocol ?? ''],
+    [...(match.application_protocols ?? [])],
     ranges(match.direct_source),
     [`${match.source_type ?? 0}`],
     ranges(match.source),

@@ -19,7 +19,10 @@ const CHAIN = supportedFields<FilterChainMessage>('envoy.config.listener.v3.Filt
   'transport_socket_connect_timeout',
   'name',
 ]);
-const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter', ['name', 'typed_config']);
+const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter', [
+  'name',
+  'typed_config',
+]);
 
 /** What a network filter becomes: the member of the chain that names it. */
 export type NetworkFilterPlan = Pick<FilterChain, 'http' | 'tcp' | 'direct_response' | 'echo'>;

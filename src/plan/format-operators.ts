@@ -33,7 +33,8 @@ function plain(operator: Operator): OperatorRule {
 function header(operator: Operator): OperatorRule {
   const compile = ({ argument, length }: Command): Compiled => {
     const [name = '', alternative = '', ...rest] = argument.split('?');
-    if (rest.length > 0) return { error: `More than 1 alternative header specified in token: ${argument}` };
+    if (rest.length > 0)
+      return { error: `More than 1 alternative header specified in token: ${argument}` };
     if (![name, alternative].every((text) => HEADER_TOKEN.test(text))) {
       return { error: 'Invalid header configuration. Format string contains invalid characters.' };
     }
@@ -78,7 +79,9 @@ function compilePath({ argument, length }: Command): Compiled {
     return { error: `Invalid PATH option: '${query}', only 'WQ'/'NQ' are allowed` };
   }
   if (!['ORIG', 'PATH', 'ORIG_OR_PATH'].includes(original)) {
-    return { error: `Invalid PATH option: '${original}', only 'ORIG'/'PATH'/'ORIG_OR_PATH' are allowed` };
+    return {
+      error: `Invalid PATH option: '${original}', only 'ORIG'/'PATH'/'ORIG_OR_PATH' are allowed`,
+    };
   }
   return { operator: Operator.PATH, argument: `${query || 'WQ'}:${original}`, max_length: length };
 }
@@ -105,7 +108,8 @@ function compileServerName({ argument }: Command): Compiled {
 
 function compileCommonDuration({ argument }: Command): Compiled {
   const [from = '', to = '', precision = 'ms'] = argument.split(':');
-  if (from === '' || to === '') return { error: `Invalid common duration configuration: ${argument}.` };
+  if (from === '' || to === '')
+    return { error: `Invalid common duration configuration: ${argument}.` };
   if (!['ms', 'us', 'ns'].includes(precision)) {
     return { error: `Invalid common duration precision: ${precision}.` };
   }
@@ -246,8 +250,8 @@ export const OPERATORS: ReadonlyMap<string, OperatorRule> = new Map<string, Oper
   ...ADDRESS_ONLY.map((name) => [name, addressOnly(Operator[name])] as const),
   ...OF_TLS.map((name) => [name, absent()] as const),
   ...VALIDITY_OF_TLS.map((name) => [name, absent('optional')] as const),
-  // Only filters that are not here set custom flags and dynamic metadata.
-  ['CUSTOM_FLAGS', absent()],
+  // Only filters that are not here set custom flags and dynamic metadata; flags read as no text.
+  ['CUSTOM_FLAGS', { argument: 'none', lengthAllowed: false, compile: () => ({ argument: '' }) }],
   ['DYNAMIC_METADATA', absent('required', true)],
   ['FILTER_STATE', { argument: 'optional', lengthAllowed: true, compile: compileFilterState }],
   ['REQ', header(Operator.REQ)],
@@ -268,10 +272,17 @@ export const OPERATORS: ReadonlyMap<string, OperatorRule> = new Map<string, Oper
     {
       argument: 'required',
       lengthAllowed: true,
-      compile: ({ argument, length }) => ({ operator: Operator.QUERY_PARAM, argument, max_length: length }),
+      compile: ({ argument, length }) => ({
+        operator: Operator.QUERY_PARAM,
+        argument,
+        max_length: length,
+      }),
     },
   ],
-  ['RESPONSE_CODE_DETAILS', { argument: 'optional', lengthAllowed: false, compile: compileResponseCodeDetails }],
+  [
+    'RESPONSE_CODE_DETAILS',
+    { argument: 'optional', lengthAllowed: false, compile: compileResponseCodeDetails },
+  ],
   ['PATH', { argument: 'optional', lengthAllowed: true, compile: compilePath }],
   ['GRPC_STATUS', { argument: 'optional', lengthAllowed: false, compile: compileGrpcStatus }],
   [
@@ -282,13 +293,26 @@ export const OPERATORS: ReadonlyMap<string, OperatorRule> = new Map<string, Oper
       compile: () => ({ operator: Operator.GRPC_STATUS, argument: 'NUMBER' }),
     },
   ],
-  ['REQUESTED_SERVER_NAME', { argument: 'optional', lengthAllowed: false, compile: compileServerName }],
-  ['COMMON_DURATION', { argument: 'required', lengthAllowed: false, compile: compileCommonDuration }],
+  [
+    'REQUESTED_SERVER_NAME',
+    { argument: 'optional', lengthAllowed: false, compile: compileServerName },
+  ],
+  [
+    'COMMON_DURATION',
+    { argument: 'required', lengthAllowed: false, compile: compileCommonDuration },
+  ],
   ['ENVIRONMENT', { argument: 'required', lengthAllowed: true, compile: compileEnvironment }],
-  ['HOSTNAME', { argument: 'none', lengthAllowed: false, compile: () => ({ argument: hostname() }) }],
+  [
+    'HOSTNAME',
+    { argument: 'none', lengthAllowed: false, compile: () => ({ argument: hostname() }) },
+  ],
   [
     'ACCESS_LOG_TYPE',
-    { argument: 'none', lengthAllowed: false, compile: ({ use }) => ({ argument: ACCESS_LOG_TYPES[use] }) },
+    {
+      argument: 'none',
+      lengthAllowed: false,
+      compile: ({ use }) => ({ argument: ACCESS_LOG_TYPES[use] }),
+    },
   ],
 ]);
 

@@ -1,12 +1,16 @@
 // Substitution formats ("%REQ(:PATH)% took %DURATION% ms"): text and operators as a list of pieces.
 import { NOT_YET, OPERATORS, type Compiled, type FormatUse } from './format-operators.js';
-import { nearest } from './nearest.js';
+import { nearestName } from '../config/suggest.js';
 import { FormatPiece_Operator as Operator, type Format, type FormatPiece } from './plan.gen.js';
 
 export type { FormatUse } from './format-operators.js';
 
-/** A format, or what is wrong with it (the real server's words where it has some). */
-export type FormatResult = { readonly format: Format } | { readonly error: string; readonly suggestion?: string };
+/** What is wrong, in the real server's words where it has some. */
+export interface FormatError {
+  readonly error: string;
+  readonly suggestion?: string;
+}
+export type FormatResult = { readonly format: Format } | FormatError;
 
 /** Gives values to operators that the place of the format knows ("METADATA(ROUTE:a:b)"). */
 export type OwnOperators = (name: string, argument: string) => Compiled | undefined;
@@ -21,7 +25,7 @@ export function compileFormat(text: string, use: FormatUse, own?: OwnOperators):
     if (literal !== '') pieces.push({ operator: Operator.LITERAL, argument: literal });
     literal = '';
   };
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length;) {
     const percent = text.indexOf('%', at);
     if (percent < 0) {
       literal += text.slice(at);
@@ -47,7 +51,7 @@ export function compileFormat(text: string, use: FormatUse, own?: OwnOperators):
     // Text that is known already joins what stands around it.
     if ((piece.operator ?? Operator.LITERAL) === Operator.LITERAL) {
       literal += piece.argument ?? '';
-    } else if (length === undefined || Number(length) > 0) {
+    } else {
       endLiteral();
       pieces.push(piece);
     }
@@ -62,20 +66,25 @@ function compileCommand(
   argument: string,
   lengthText: string | undefined,
   use: FormatUse,
-): FormatPiece | { error: string; suggestion?: string } {
+): FormatPiece | FormatError {
   const rule = OPERATORS.get(name);
   if (!rule) {
     if (NOT_YET.has(name)) return { error: `the operator %${name}% is not supported yet` };
-    const suggestion = nearest(name, OPERATORS.keys());
-    return { error: `Not supported field in StreamInfo: ${name}`, ...(suggestion && { suggestion }) };
+    const suggestion = nearestName(name, OPERATORS.keys());
+    return {
+      error: `Not supported field in StreamInfo: ${name}`,
+      ...(suggestion && { suggestion }),
+    };
   }
   const length = lengthText === undefined ? undefined : Number(lengthText);
   if (rule.argument === 'none' && (argument !== '' || length !== undefined)) {
     return { error: `${name} does not take any parameters or length` };
   }
-  if (rule.argument === 'required' && argument === '') return { error: `${name} requires parameters` };
+  if (rule.argument === 'required' && argument === '')
+    return { error: `${name} requires parameters` };
   if (!rule.lengthAllowed && length !== undefined) {
     return { error: `${name} does not allow length to be specified.` };
   }
+  if (length === 0) return { error: `${name} cut to no length at all is not supported yet` };
   return rule.compile({ name, argument, length, use });
 }

@@ -14,7 +14,11 @@ const OPTION = supportedFields<HeaderValueOption>('envoy.config.core.v3.HeaderVa
   'append_action',
   'keep_empty_value',
 ]);
-const HEADER = supportedFields<HeaderValue>('envoy.config.core.v3.HeaderValue', ['key', 'value', 'raw_value']);
+const HEADER = supportedFields<HeaderValue>('envoy.config.core.v3.HeaderValue', [
+  'key',
+  'value',
+  'raw_value',
+]);
 
 const ACTIONS = {
   APPEND_IF_EXISTS_OR_ADD: HeaderAddition_Action.APPEND,
@@ -38,9 +42,13 @@ export function compileHeaderMutations(
   own?: OwnOperators,
 ): HeaderMutations | undefined {
   const add = (name: 'request_headers_to_add' | 'response_headers_to_add'): HeaderAddition[] =>
-    (message[name] ?? []).flatMap((option, i) => compileAddition(option, place.field(name).index(i), own) ?? []);
+    (message[name] ?? []).flatMap(
+      (option, i) => compileAddition(option, place.field(name).index(i), own) ?? [],
+    );
   const remove = (name: 'request_headers_to_remove' | 'response_headers_to_remove'): string[] =>
-    (message[name] ?? []).flatMap((header, i) => compileRemoval(header, place.field(name).index(i)) ?? []);
+    (message[name] ?? []).flatMap(
+      (header, i) => compileRemoval(header, place.field(name).index(i)) ?? [],
+    );
   const mutations = {
     request_add: add('request_headers_to_add'),
     request_remove: remove('request_headers_to_remove'),
@@ -75,7 +83,8 @@ function compileAddition(
     at.field('key').error(':-prefixed or host headers may not be modified');
     return undefined;
   }
-  const text = header.value !== undefined && header.value !== '' ? header.value : textOf(header.raw_value, at);
+  const text =
+    header.value !== undefined && header.value !== '' ? header.value : textOf(header.raw_value, at);
   if (text === undefined) return undefined;
   const result = compileFormat(text, 'header', own);
   if ('error' in result) {
@@ -101,7 +110,9 @@ function compileAction(option: HeaderValueOption, place: Place): HeaderAddition_
   const action = option.append_action ?? 'APPEND_IF_EXISTS_OR_ADD';
   if (option.append === undefined) return ACTIONS[action];
   if (action !== 'APPEND_IF_EXISTS_OR_ADD') {
-    place.error("Both append and append_action are set and it's not allowed", { expected: 'append_action alone' });
+    place.error("Both append and append_action are set and it's not allowed", {
+      expected: 'append_action alone',
+    });
     return undefined;
   }
   return option.append ? HeaderAddition_Action.APPEND : HeaderAddition_Action.OVERWRITE_OR_ADD;

@@ -21,6 +21,8 @@ export function parseIp(text: string): Uint8Array | undefined {
 /** The canonical text: "::1", never "0:0:0:0:0:0:0:1". */
 export function formatIp(ip: Uint8Array): string {
   if (ip.length === 4) return ip.join('.');
-  const groups = Array.from({ length: 8 }, (_, i) => ((ip[2 * i]! << 8) | ip[2 * i + 1]!).toString(16));
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    ((ip[2 * i]! << 8) | ip[2 * i + 1]!).toString(16),
+  );
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }

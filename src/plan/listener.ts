@@ -44,9 +44,10 @@ const LISTENER = supportedFields<ListenerMessage>(
   ],
   { drain_type: 'DEFAULT' },
 );
-const DEPRECATED_V1 = supportedFields<DeprecatedV1>('envoy.config.listener.v3.Listener.DeprecatedV1', [
-  'bind_to_port',
-]);
+const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
+  'envoy.config.listener.v3.Listener.DeprecatedV1',
+  ['bind_to_port'],
+);
 
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_LISTENER_FILTERS_TIMEOUT_MS = 15_000;
@@ -63,7 +64,8 @@ export function compileListener(
   const address = compileListenAddress(message, place);
   if (!address) return undefined;
   const chains = compileFilterChains(message, addressText(address), place, context);
-  if (message.deprecated_v1) refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
+  if (message.deprecated_v1)
+    refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
   const name = message.name || randomUUID();
   return {
     name,
@@ -72,17 +74,29 @@ export function compileListener(
     // Two sockets cannot share the path of a pipe.
     reuse_port: address.ip !== undefined && (message.enable_reuse_port ?? true),
     backlog: message.tcp_backlog_size ?? BACKLOG_OF_KERNEL,
-    per_connection_buffer_limit_bytes: message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
+    per_connection_buffer_limit_bytes:
+      message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
     direction: Listener_Direction[message.traffic_direction ?? 'UNSPECIFIED'],
     filter_chains: chains,
     transparent: message.transparent,
     freebind: message.freebind,
-    max_connections: context.runtime.number(`envoy.resource_limits.listener.${name}.connection_limit`, 0),
+    max_connections: context.runtime.number(
+      `envoy.resource_limits.listener.${name}.connection_limit`,
+      0,
+    ),
     bind_to_port: message.bind_to_port ?? message.deprecated_v1?.bind_to_port ?? true,
-    listener_filters_timeout_ms: wholeMs(message.listener_filters_timeout, DEFAULT_LISTENER_FILTERS_TIMEOUT_MS),
+    listener_filters_timeout_ms: wholeMs(
+      message.listener_filters_timeout,
+      DEFAULT_LISTENER_FILTERS_TIMEOUT_MS,
+    ),
     pipe_mode: message.address?.pipe?.mode,
     max_connections_to_accept_per_socket_event: message.max_connections_to_accept_per_socket_event,
-    access_logs: compileAccessLogs(message.access_log, 'listener_log', place.field('access_log'), context),
+    access_logs: compileAccessLogs(
+      message.access_log,
+      'listener_log',
+      place.field('access_log'),
+      context,
+    ),
     tcp_fast_open_queue_length: message.tcp_fast_open_queue_length,
   };
 }
@@ -110,10 +124,16 @@ function compileFilterChains(
 ): FilterChain[] {
   const messages = message.filter_chains ?? [];
   const at = place.field('filter_chains');
-  const chains = messages.map((chain, index) => compileFilterChain(chain, at.index(index), context));
+  const chains = messages.map((chain, index) =>
+    compileFilterChain(chain, at.index(index), context),
+  );
   refuseOverlaps(messages, chains, at);
   if (message.default_filter_chain) {
-    const fallback = compileFilterChain(message.default_filter_chain, place.field('default_filter_chain'), context);
+    const fallback = compileFilterChain(
+      message.default_filter_chain,
+      place.field('default_filter_chain'),
+      context,
+    );
     chains.push({ ...fallback, is_default: true });
   }
   if (chains.length === 0) {

@@ -27,7 +27,9 @@ const STRING = supportedFields<StringMatcher>('envoy.type.matcher.v3.StringMatch
   'safe_regex',
   'ignore_case',
 ]);
-const REGEX = supportedFields<RegexMatcher>('envoy.type.matcher.v3.RegexMatcher', ['regex'], { google_re2: {} });
+const REGEX = supportedFields<RegexMatcher>('envoy.type.matcher.v3.RegexMatcher', ['regex'], {
+  google_re2: {},
+});
 const HEADER = supportedFields<HeaderMatcher>('envoy.config.route.v3.HeaderMatcher', [
   'name',
   'exact_match',
@@ -41,11 +43,10 @@ const HEADER = supportedFields<HeaderMatcher>('envoy.config.route.v3.HeaderMatch
   'invert_match',
   'treat_missing_header_as_empty',
 ]);
-const QUERY = supportedFields<QueryParameterMatcher>('envoy.config.route.v3.QueryParameterMatcher', [
-  'name',
-  'string_match',
-  'present_match',
-]);
+const QUERY = supportedFields<QueryParameterMatcher>(
+  'envoy.config.route.v3.QueryParameterMatcher',
+  ['name', 'string_match', 'present_match'],
+);
 
 /** A header's name as plans have it: in lower case, "host" under its modern name. */
 export function requestHeaderName(name: string | undefined): string {
@@ -63,13 +64,40 @@ export function compileRegexMatcher(message: RegexMatcher, place: Place): Regex 
   return undefined;
 }
 
-/** Every match of a pattern is replaced. A substitution that names a missing group never is. */
-export function compileRegexRewrite(message: RegexMatchAndSubstitute, place: Place): RegexRewrite | undefined {
+/** Every match of a pattern is replaced. */
+export function compileRegexRewrite(
+  message: RegexMatchAndSubstitute,
+  place: Place,
+): RegexRewrite | undefined {
   const regex = compileRegexMatcher(message.pattern ?? {}, place.field('pattern'));
-  return regex && { regex, substitution: message.substitution ?? '' };
+  if (!regex) return undefined;
+  const substitution = message.substitution ?? '';
+  const fault = faultOf(substitution, regex);
+  if (fault !== undefined) {
+    place.field('substitution').warn(`nothing will ever be replaced: ${fault}`, {
+      expected: '\\0 to \\9 for a group, \\\\ for a backslash',
+    });
+  }
+  return { regex, substitution };
 }
 
-export function compileStringMatcher(message: StringMatcher, place: Place): StringMatch | undefined {
+/** A substitution that cannot be followed leaves the text as it is. */
+function faultOf(substitution: string, regex: Regex): string | undefined {
+  const program = regex.program ?? new Uint8Array();
+  // The third word: two slots for the whole match and for each group.
+  const slots = new DataView(program.buffer, program.byteOffset).getUint32(8, true);
+  for (const [text, next = ''] of substitution.matchAll(/\\([^]?)/g)) {
+    if (next === '\\') continue;
+    if (!/\d/.test(next)) return `'${text}' means nothing`;
+    if (Number(next) >= slots / 2) return `the pattern has no group ${next}`;
+  }
+  return undefined;
+}
+
+export function compileStringMatcher(
+  message: StringMatcher,
+  place: Place,
+): StringMatch | undefined {
   refuseOtherFields(place, message, STRING);
   if (message.safe_regex) {
     const regex = compileRegexMatcher(message.safe_regex, place.field('safe_regex'));
@@ -95,11 +123,15 @@ function headerText(message: HeaderMatcher, place: Place): [StringMatcher, Place
   if (message.prefix_match !== undefined) return [{ prefix: message.prefix_match }, place];
   if (message.suffix_match !== undefined) return [{ suffix: message.suffix_match }, place];
   if (message.contains_match !== undefined) return [{ contains: message.contains_match }, place];
-  if (message.safe_regex_match) return [{ safe_regex: message.safe_regex_match }, place.field('safe_regex_match')];
+  if (message.safe_regex_match)
+    return [{ safe_regex: message.safe_regex_match }, place.field('safe_regex_match')];
   return undefined;
 }
 
-export function compileHeaderMatcher(message: HeaderMatcher, place: Place): HeaderMatch | undefined {
+export function compileHeaderMatcher(
+  message: HeaderMatcher,
+  place: Place,
+): HeaderMatch | undefined {
   refuseOtherFields(place, message, HEADER);
   const common = {
     name: requestHeaderName(message.name),
@@ -118,7 +150,10 @@ export function compileHeaderMatcher(message: HeaderMatcher, place: Place): Head
   return { ...common, kind: HeaderMatch_Kind.PRESENT, present: message.present_match ?? true };
 }
 
-export function compileQueryMatcher(message: QueryParameterMatcher, place: Place): QueryMatch | undefined {
+export function compileQueryMatcher(
+  message: QueryParameterMatcher,
+  place: Place,
+): QueryMatch | undefined {
   refuseOtherFields(place, message, QUERY);
   const name = message.name ?? '';
   if (message.string_match) {
@@ -126,7 +161,9 @@ export function compileQueryMatcher(message: QueryParameterMatcher, place: Place
     return match && { name, string_match: match };
   }
   if (message.present_match === false) {
-    place.field('present_match').error('a query parameter that must be absent is not supported yet');
+    place
+      .field('present_match')
+      .error('a query parameter that must be absent is not supported yet');
     return undefined;
   }
   return { name };

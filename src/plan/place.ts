@@ -33,15 +33,12 @@ export class Place {
     return new Place(this.#issues, this, `[${index}]`);
   }
 
-  /** The value of a key of a map field. */
-  key(key: string): Place {
-    return new Place(this.#issues, this, `[${JSON.stringify(key)}]`);
-  }
-
   /** "static_resources.listeners[0].name" */
   get path(): string {
     const above = this.#parent?.path ?? '';
-    return above === '' || this.#segment.startsWith('[') ? above + this.#segment : `${above}.${this.#segment}`;
+    return above === '' || this.#segment.startsWith('[')
+      ? above + this.#segment
+      : `${above}.${this.#segment}`;
   }
 
   /** The configuration must not be used. */

@@ -7,7 +7,7 @@ import type {
 } from '../../build/messages.gen.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { compileRegexRewrite, requestHeaderName } from './matchers.js';
-import { nearest } from './nearest.js';
+import { nearestName } from '../config/suggest.js';
 import { wholeMs } from './numbers.js';
 import type { Place } from './place.js';
 import {
@@ -72,7 +72,11 @@ const WEIGHT = supportedFields<ClusterWeight>(
 const DEFAULT_TIMEOUT_MS = 15_000;
 const MAX_TOTAL_WEIGHT = 0xffff_ffff;
 
-export function compileClusterAction(message: RouteAction, place: Place, scope: RouteScope): ClusterAction {
+export function compileClusterAction(
+  message: RouteAction,
+  place: Place,
+  scope: RouteScope,
+): ClusterAction {
   refuseOtherFields(place, message, ACTION);
   if (message.prefix_rewrite && message.regex_rewrite) {
     place.error('Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy');
@@ -85,11 +89,15 @@ export function compileClusterAction(message: RouteAction, place: Place, scope: 
     cluster: message.cluster,
     cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
     weighted: weighted && compileWeighted(weighted, place.field('weighted_clusters'), scope),
-    not_found: ClusterAction_NotFound[message.cluster_not_found_response_code ?? 'SERVICE_UNAVAILABLE'],
+    not_found:
+      ClusterAction_NotFound[message.cluster_not_found_response_code ?? 'SERVICE_UNAVAILABLE'],
     timeout_ms: wholeMs(message.timeout, DEFAULT_TIMEOUT_MS),
-    idle_timeout_ms: message.idle_timeout === undefined ? undefined : wholeMs(message.idle_timeout, 0),
+    idle_timeout_ms:
+      message.idle_timeout === undefined ? undefined : wholeMs(message.idle_timeout, 0),
     max_stream_duration_ms:
-      duration?.max_stream_duration === undefined ? undefined : wholeMs(duration.max_stream_duration, 0),
+      duration?.max_stream_duration === undefined
+        ? undefined
+        : wholeMs(duration.max_stream_duration, 0),
     path_rewrite: compilePathRewrite(message, place),
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
@@ -97,16 +105,25 @@ export function compileClusterAction(message: RouteAction, place: Place, scope: 
 }
 
 /** A route may only name a cluster that exists when it is read, unless its table says otherwise. */
-function checkCluster(name: string, what: 'cluster' | 'weighted cluster', place: Place, scope: RouteScope): void {
+function checkCluster(
+  name: string,
+  what: 'cluster' | 'weighted cluster',
+  place: Place,
+  scope: RouteScope,
+): void {
   const known = scope.context.clusterNames;
   if (!scope.validatesClusters || known.has(name)) return;
   place.error(`route: unknown ${what} '${name}'`, {
     expected: 'the name of a cluster',
-    suggestion: nearest(name, known),
+    suggestion: nearestName(name, known),
   });
 }
 
-function compileWeighted(message: WeightedCluster, place: Place, scope: RouteScope): WeightedClusters {
+function compileWeighted(
+  message: WeightedCluster,
+  place: Place,
+  scope: RouteScope,
+): WeightedClusters {
   refuseOtherFields(place, message, WEIGHTED);
   const prefix = message.runtime_key_prefix;
   const clusters = (message.clusters ?? []).map((cluster, index) =>
@@ -131,11 +148,13 @@ function compileWeight(
   scope: RouteScope,
 ): WeightedClusterPlan {
   refuseOtherFields(place, message, WEIGHT);
-  if (message.name && message.cluster_header) place.error('Only one of name or cluster_header can be specified');
+  if (message.name && message.cluster_header)
+    place.error('Only one of name or cluster_header can be specified');
   if (!message.name && !message.cluster_header) {
     place.error('At least one of name or cluster_header need to be specified');
   }
-  if (message.weight === undefined) place.error('weight is necessary', { expected: 'weight, which may be 0' });
+  if (message.weight === undefined)
+    place.error('weight is necessary', { expected: 'weight, which may be 0' });
   if (message.name) checkCluster(message.name, 'weighted cluster', place.field('name'), scope);
   const key = runtimePrefix ? `${runtimePrefix}.${message.name ?? ''}` : undefined;
   return {

@@ -77,13 +77,19 @@ export function compileRouteTable(
   };
 }
 
-function compileVirtualHost(message: VirtualHostMessage, place: Place, scope: RouteScope): VirtualHost {
+function compileVirtualHost(
+  message: VirtualHostMessage,
+  place: Place,
+  scope: RouteScope,
+): VirtualHost {
   refuseOtherFields(place, message, VIRTUAL_HOST);
   const at = place.field('routes');
   return {
     name: message.name,
     domains: (message.domains ?? []).map((domain) => domain.toLowerCase()),
-    routes: (message.routes ?? []).flatMap((route, index) => compileRoute(route, at.index(index), scope) ?? []),
+    routes: (message.routes ?? []).flatMap(
+      (route, index) => compileRoute(route, at.index(index), scope) ?? [],
+    ),
     mutations: compileHeaderMutations(message, place),
     require_tls: VirtualHost_RequireTls[message.require_tls ?? 'NONE'],
     include_request_attempt_count: message.include_request_attempt_count,
@@ -92,7 +98,11 @@ function compileVirtualHost(message: VirtualHostMessage, place: Place, scope: Ro
 }
 
 /** A domain belongs to one virtual host, whatever its case. */
-function refuseSharedDomains(hosts: readonly VirtualHostMessage[], table: string, place: Place): void {
+function refuseSharedDomains(
+  hosts: readonly VirtualHostMessage[],
+  table: string,
+  place: Place,
+): void {
   const owners = new Map<string, string>();
   hosts.forEach((host, i) => {
     (host.domains ?? []).forEach((text, j) => {
@@ -106,9 +116,13 @@ function refuseSharedDomains(hosts: readonly VirtualHostMessage[], table: string
         domain === '*'
           ? `Only a single wildcard domain is permitted in route ${table}`
           : `Only unique values for domains are permitted. Duplicate entry of domain ${domain} in route ${table}`;
-      place.index(i).field('domains').index(j).error(message, {
-        expected: `a domain that virtual host '${owner}' does not have`,
-      });
+      place
+        .index(i)
+        .field('domains')
+        .index(j)
+        .error(message, {
+          expected: `a domain that virtual host '${owner}' does not have`,
+        });
     });
   });
 }

@@ -54,10 +54,10 @@ const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMat
   'query_parameters',
   'grpc',
 ]);
-const DIRECT_RESPONSE = supportedFields<DirectResponseAction>('envoy.config.route.v3.DirectResponseAction', [
-  'status',
-  'body',
-]);
+const DIRECT_RESPONSE = supportedFields<DirectResponseAction>(
+  'envoy.config.route.v3.DirectResponseAction',
+  ['status', 'body'],
+);
 
 /** What the routes of one table have in common. */
 export interface RouteScope {
@@ -68,7 +68,11 @@ export interface RouteScope {
 }
 
 /** Undefined after some errors. */
-export function compileRoute(message: RouteMessage, place: Place, scope: RouteScope): Route | undefined {
+export function compileRoute(
+  message: RouteMessage,
+  place: Place,
+  scope: RouteScope,
+): Route | undefined {
   refuseOtherFields(place, message, ROUTE);
   const match = compileMatch(message.match ?? {}, place.field('match'), scope.context);
   const route = {
@@ -90,7 +94,11 @@ export function compileRoute(message: RouteMessage, place: Place, scope: RouteSc
   return undefined;
 }
 
-function compileMatch(message: RouteMatchMessage, place: Place, context: CompileContext): RouteMatch {
+function compileMatch(
+  message: RouteMatchMessage,
+  place: Place,
+  context: CompileContext,
+): RouteMatch {
   refuseOtherFields(place, message, MATCH);
   const fraction = message.runtime_fraction;
   return {
@@ -100,7 +108,8 @@ function compileMatch(message: RouteMatchMessage, place: Place, context: Compile
       (header, index) => compileHeaderMatcher(header, place.field('headers').index(index)) ?? [],
     ),
     query_parameters: (message.query_parameters ?? []).flatMap(
-      (query, index) => compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
+      (query, index) =>
+        compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
     ),
     grpc: message.grpc !== undefined,
     runtime_fraction_millionths:
@@ -145,7 +154,10 @@ function metadataOperator(metadata: Metadata | undefined): OwnOperators {
     if (name !== 'METADATA' || source !== 'ROUTE') return undefined;
     let value: unknown = metadata?.filter_metadata?.[filter];
     for (const key of path) {
-      value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+      value =
+        typeof value === 'object' && value !== null
+          ? (value as Record<string, unknown>)[key]
+          : undefined;
     }
     if (value === undefined || value === null) return { operator: FormatPiece_Operator.ABSENT };
     return { argument: typeof value === 'string' ? value : JSON.stringify(value) };

@@ -18,7 +18,9 @@ export class RuntimeValues {
   }
 
   /** The layers in their order: a later one wins. Nested keys are joined by dots. */
-  static fromLayers(layers: readonly (Readonly<Record<string, unknown>> | undefined)[]): RuntimeValues {
+  static fromLayers(
+    layers: readonly (Readonly<Record<string, unknown>> | undefined)[],
+  ): RuntimeValues {
     const values = new Map<string, unknown>();
     for (const layer of layers) if (layer) flatten(layer, '', values);
     return new RuntimeValues(values);
@@ -46,13 +48,24 @@ export function millionthsOf(share: FractionalPercent): number {
 }
 
 function isFraction(value: unknown): value is FractionalPercent {
-  return typeof value === 'object' && value !== null && ('numerator' in value || 'denominator' in value);
+  return (
+    typeof value === 'object' && value !== null && ('numerator' in value || 'denominator' in value)
+  );
 }
 
-function flatten(layer: Readonly<Record<string, unknown>>, prefix: string, into: Map<string, unknown>): void {
+function flatten(
+  layer: Readonly<Record<string, unknown>>,
+  prefix: string,
+  into: Map<string, unknown>,
+): void {
   for (const [name, value] of Object.entries(layer)) {
     const key = prefix === '' ? name : `${prefix}.${name}`;
-    if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isFraction(value)) {
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !isFraction(value)
+    ) {
       flatten(value as Readonly<Record<string, unknown>>, key, into);
     } else {
       into.set(key, value);

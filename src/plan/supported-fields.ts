@@ -20,7 +20,9 @@ export function supportedFields<T extends object>(
   used: readonly (keyof T & string)[],
   defaults: Partial<T> = {},
 ): SupportedFields {
-  const texts = Object.entries(defaults).map(([name, value]) => [name, JSON.stringify(value)] as const);
+  const texts = Object.entries(defaults).map(
+    ([name, value]) => [name, JSON.stringify(value)] as const,
+  );
   return { type, used: new Set([...used, '$type']), defaults: new Map(texts) };
 }
 

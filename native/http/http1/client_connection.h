@@ -16,7 +16,7 @@
 namespace fairlead::http1 {
 
 struct ClientSettings {
-  HeadLimits limits;
+  HeadLimits limits = {};
   bool enable_trailers = false;
   net::Millis connect_timeout_ms = 5000;
   net::Millis idle_timeout_ms = 0;          // 0: none.

@@ -19,8 +19,8 @@
 namespace fairlead::http1 {
 
 struct ServerSettings {
-  HeadLimits limits;
-  FramingRules framing;
+  HeadLimits limits = {};
+  FramingRules framing = {};
   bool accept_http_10 = false;
   bool enable_trailers = false;
   // A broken message costs its stream only (stream_error_on_invalid_http_message).

@@ -57,15 +57,18 @@ export function statsEndpoints(server: Server): Endpoint[] {
 }
 
 function answer(server: Server, query: URLSearchParams, format: string): AdminReply {
-  const wanted = readQuery(query, format);
-  if ('status' in wanted) return wanted;
+  const read = readQuery(query, format);
+  if ('refusal' in read) return { status: 400, body: read.refusal };
+  const { wanted } = read;
   const flushes = (server.bootstrap as { stats_flush_on_admin?: boolean }).stats_flush_on_admin;
   if (flushes) server.flushStats();
   return { type: wanted.format === 'json' ? 'json' : 'text', body: server.native.openStats(wanted) };
 }
 
-function readQuery(query: URLSearchParams, format: string): StatsQuery | AdminReply {
-  const refuse = (body: string): AdminReply => ({ status: 400, body });
+type ReadQuery = { readonly wanted: StatsQuery } | { readonly refusal: string };
+
+function readQuery(query: URLSearchParams, format: string): ReadQuery {
+  const refuse = (refusal: string): ReadQuery => ({ refusal });
   const given = (name: string): string => query.get(name) ?? '';
   if (!FORMATS.includes(format)) return refuse('usage: /stats?format=(html|active-html|json|prometheus|text)\n\n');
   const type = TYPES.find((known) => known === (given('type') || 'All'));
@@ -90,7 +93,7 @@ function readQuery(query: URLSearchParams, format: string): StatsQuery | AdminRe
   const pattern = given('filter');
   const filter = pattern === '' ? undefined : compileRegex(pattern);
   if (filter && 'error' in filter) return refuse(`Invalid re2 regex: ${filter.error.replaceAll('`', '')}`);
-  return {
+  const wanted: StatsQuery = {
     format: format as StatsFormat,
     usedOnly: query.has('usedonly'),
     invertFilter: query.has('invert_filter'),
@@ -100,4 +103,5 @@ function readQuery(query: URLSearchParams, format: string): StatsQuery | AdminRe
     ...(filter ? { filter: filter.program } : {}),
     ...(buckets ? { histogramBuckets: buckets as HistogramBuckets } : {}),
   };
+  return { wanted };
 }

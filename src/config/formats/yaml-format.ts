@@ -1,6 +1,6 @@
 // YAML as the real server reads it: plain `n`, `no`, `on` and the like are booleans, `010` is eight,
 // the last of equal keys wins, quoted scalars are always strings.
-import { LineCounter, isMap, isScalar, isSeq, parseDocument, type Document as YamlDocument, type Node, type ScalarTag } from 'yaml';
+import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, type Document as YamlDocument, type Node, type ScalarTag } from 'yaml';
 import type { Path, Position } from '../issue.js';
 import type { ReadResult } from './document.js';
 
@@ -65,7 +65,7 @@ function locate(document: YamlDocument.Parsed, path: Path, at: (offset: number) 
   let node: Node | null | undefined = document.contents;
   let offset = node?.range?.[0];
   for (const key of path) {
-    if (node && 'source' in node && node.constructor.name === 'Alias') node = document.anchors ? undefined : undefined;
+    if (isAlias(node)) node = node.resolve(document);
     let next: Node | null | undefined;
     let place: number | undefined;
     if (isMap(node)) {

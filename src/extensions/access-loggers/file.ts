@@ -5,11 +5,10 @@ import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.
 import { defineExtension } from '../extension.js';
 import { compileLogFormat } from './log-format.js';
 
-const FIELDS = supportedFields<FileAccessLog>('envoy.extensions.access_loggers.file.v3.FileAccessLog', [
-  'path',
-  'format',
-  'log_format',
-]);
+const FIELDS = supportedFields<FileAccessLog>(
+  'envoy.extensions.access_loggers.file.v3.FileAccessLog',
+  ['path', 'format', 'log_format'],
+);
 
 export const fileAccessLog = defineExtension<FileAccessLog, LogTarget | undefined>({
   name: 'envoy.access_loggers.file',

@@ -5,9 +5,10 @@ import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.
 import { defineExtension } from '../extension.js';
 import { compileLogFormat } from './log-format.js';
 
-const FIELDS = supportedFields<StderrAccessLog>('envoy.extensions.access_loggers.stream.v3.StderrAccessLog', [
-  'log_format',
-]);
+const FIELDS = supportedFields<StderrAccessLog>(
+  'envoy.extensions.access_loggers.stream.v3.StderrAccessLog',
+  ['log_format'],
+);
 
 export const stderrAccessLog = defineExtension<StderrAccessLog, LogTarget | undefined>({
   name: 'envoy.access_loggers.stderr',

@@ -5,9 +5,10 @@ import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.
 import { defineExtension } from '../extension.js';
 import { compileLogFormat } from './log-format.js';
 
-const FIELDS = supportedFields<StdoutAccessLog>('envoy.extensions.access_loggers.stream.v3.StdoutAccessLog', [
-  'log_format',
-]);
+const FIELDS = supportedFields<StdoutAccessLog>(
+  'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog',
+  ['log_format'],
+);
 
 export const stdoutAccessLog = defineExtension<StdoutAccessLog, LogTarget | undefined>({
   name: 'envoy.access_loggers.stdout',

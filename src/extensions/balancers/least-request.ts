@@ -28,9 +28,11 @@ export function compileLeastRequest(
   refuseOtherFields(place, config, FIELDS);
   const bias = config.active_request_bias;
   if (bias && context.runtime.number(bias.runtime_key, bias.default_value ?? 0) !== DEFAULT_BIAS) {
-    place.field('active_request_bias').error(`active_request_bias of ${FIELDS.type} is not supported yet`, {
-      expected: `${DEFAULT_BIAS}`,
-    });
+    place
+      .field('active_request_bias')
+      .error(`active_request_bias of ${FIELDS.type} is not supported yet`, {
+        expected: `${DEFAULT_BIAS}`,
+      });
   }
   const fullScan =
     ('enable_full_scan' in config && config.enable_full_scan) ||

@@ -5,9 +5,13 @@ import { Cluster_Balancer } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import { defineExtension } from '../extension.js';
 
-const FIELDS = supportedFields<Random>('envoy.extensions.load_balancing_policies.random.v3.Random', [], {
-  locality_lb_config: {},
-});
+const FIELDS = supportedFields<Random>(
+  'envoy.extensions.load_balancing_policies.random.v3.Random',
+  [],
+  {
+    locality_lb_config: {},
+  },
+);
 
 export const random = defineExtension<Random, BalancerPlan>({
   name: 'envoy.load_balancing_policies.random',

@@ -18,9 +18,12 @@ export function compileHttpFilters(
   context: CompileContext,
 ): HttpFilterPlan['plan'] {
   if (filters.length === 0) {
-    place.error('a connection manager without any HTTP filter is not supported: no request would be answered', {
-      expected: 'envoy.filters.http.router as the last filter',
-    });
+    place.error(
+      'a connection manager without any HTTP filter is not supported: no request would be answered',
+      {
+        expected: 'envoy.filters.http.router as the last filter',
+      },
+    );
   }
   let plan: HttpFilterPlan['plan'] = {};
   filters.forEach((filter, index) => {
@@ -35,7 +38,13 @@ export function compileHttpFilters(
   return plan;
 }
 
-function checkOrder(filter: HttpFilter, isTerminal: boolean, isLast: boolean, type: string, place: Place): void {
+function checkOrder(
+  filter: HttpFilter,
+  isTerminal: boolean,
+  isLast: boolean,
+  type: string,
+  place: Place,
+): void {
   const named = `named ${filter.name ?? ''} of type ${type}`;
   if (isTerminal && !isLast) {
     place.error(`Error: terminal filter ${named} must be the last filter in a http filter chain.`);

@@ -5,7 +5,10 @@ import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import { defineExtension } from '../extension.js';
 
-const FIELDS = supportedFields<Config>('envoy.extensions.filters.network.direct_response.v3.Config', ['response']);
+const FIELDS = supportedFields<Config>(
+  'envoy.extensions.filters.network.direct_response.v3.Config',
+  ['response'],
+);
 
 export const directResponse = defineExtension<Config, NetworkFilterPlan>({
   name: 'envoy.filters.network.direct_response',

@@ -97,10 +97,13 @@ const KEY_FORMAT = supportedFields<NonNullable<Http1Options['header_key_format']
   'envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat',
   ['proper_case_words'],
 );
-const SCHEME = supportedFields<SchemeTransformation>('envoy.config.core.v3.SchemeHeaderTransformation', [
-  'scheme_to_overwrite',
+const SCHEME = supportedFields<SchemeTransformation>(
+  'envoy.config.core.v3.SchemeHeaderTransformation',
+  ['scheme_to_overwrite'],
+);
+const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConfig`, [
+  'cidr_ranges',
 ]);
-const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConfig`, ['cidr_ranges']);
 
 const DEFAULT_SERVER_NAME = 'envoy';
 const DEFAULT_MAX_REQUEST_HEADERS_KB = 60;
@@ -113,7 +116,10 @@ const UNDERSCORES = {
   REJECT_REQUEST: Underscores.REJECT,
   DROP_HEADER: Underscores.DROP,
 } as const;
-const ESCAPED_SLASHES = { IMPLEMENTATION_SPECIFIC_DEFAULT: EscapedSlashes.KEEP_UNCHANGED, ...EscapedSlashes };
+const ESCAPED_SLASHES = {
+  IMPLEMENTATION_SPECIFIC_DEFAULT: EscapedSlashes.KEEP_UNCHANGED,
+  ...EscapedSlashes,
+};
 
 export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPlan>({
   name: 'envoy.filters.network.http_connection_manager',
@@ -125,10 +131,18 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         stat_prefix: config.stat_prefix,
         route_table: compileRoutes(config, place, context),
         codec: compileCodec(config, place),
-        access_logs: compileAccessLogs(config.access_log, 'http_log', place.field('access_log'), context),
+        access_logs: compileAccessLogs(
+          config.access_log,
+          'http_log',
+          place.field('access_log'),
+          context,
+        ),
         ...compileHttpFilters(config.http_filters ?? [], place.field('http_filters'), context),
         ...compileTimeouts(config),
-        ...compileCommon(config.common_http_protocol_options ?? {}, place.field('common_http_protocol_options')),
+        ...compileCommon(
+          config.common_http_protocol_options ?? {},
+          place.field('common_http_protocol_options'),
+        ),
         ...compileHttp1(config, place.field('http_protocol_options')),
         ...compileForwarding(config, place, context),
         ...compilePaths(config),
@@ -159,7 +173,10 @@ function compileTimeouts(config: HcmConfig): Partial<HttpConnectionManager> {
     request_timeout_ms: wholeMs(config.request_timeout, 0),
     request_headers_timeout_ms: wholeMs(config.request_headers_timeout, 0),
     drain_timeout_ms: wholeMs(config.drain_timeout, DEFAULT_DRAIN_TIMEOUT_MS),
-    delayed_close_timeout_ms: wholeMs(config.delayed_close_timeout, DEFAULT_DELAYED_CLOSE_TIMEOUT_MS),
+    delayed_close_timeout_ms: wholeMs(
+      config.delayed_close_timeout,
+      DEFAULT_DELAYED_CLOSE_TIMEOUT_MS,
+    ),
   };
 }
 
@@ -189,7 +206,9 @@ function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionMa
     allow_chunked_length: http1.allow_chunked_length,
     allow_absolute_url: http1.allow_absolute_url ?? true,
     stream_error_on_invalid_http_message:
-      http1.override_stream_error_on_invalid_http_message ?? config.stream_error_on_invalid_http_message ?? false,
+      http1.override_stream_error_on_invalid_http_message ??
+      config.stream_error_on_invalid_http_message ??
+      false,
     proper_case_words: http1.header_key_format?.proper_case_words !== undefined,
   };
 }
@@ -210,7 +229,10 @@ function compileForwarding(
     use_remote_address: config.use_remote_address,
     xff_num_trusted_hops: config.xff_num_trusted_hops,
     skip_xff_append: config.skip_xff_append,
-    internal_addresses: compileInternal(config.internal_address_config, place.field('internal_address_config')),
+    internal_addresses: compileInternal(
+      config.internal_address_config,
+      place.field('internal_address_config'),
+    ),
     local_address: context.localAddress,
     generate_request_id: config.generate_request_id ?? true,
     preserve_external_request_id: config.preserve_external_request_id,
@@ -232,7 +254,8 @@ function compilePaths(config: HcmConfig): Partial<HttpConnectionManager> {
   return {
     normalize_path: config.normalize_path,
     merge_slashes: config.merge_slashes,
-    escaped_slashes: ESCAPED_SLASHES[config.path_with_escaped_slashes_action ?? 'IMPLEMENTATION_SPECIFIC_DEFAULT'],
+    escaped_slashes:
+      ESCAPED_SLASHES[config.path_with_escaped_slashes_action ?? 'IMPLEMENTATION_SPECIFIC_DEFAULT'],
     strip_matching_host_port: config.strip_matching_host_port,
     strip_any_host_port: config.strip_any_host_port,
     strip_trailing_host_dot: config.strip_trailing_host_dot,

@@ -7,7 +7,7 @@ import type {
 import { compileAccessLogs } from '../../plan/access-log.js';
 import type { CompileContext } from '../../plan/context.js';
 import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
-import { nearest } from '../../plan/nearest.js';
+import { nearestName } from '../../config/suggest.js';
 import { wholeMs } from '../../plan/numbers.js';
 import type { Place } from '../../plan/place.js';
 import type { WeightedTarget } from '../../plan/plan.gen.js';
@@ -29,7 +29,10 @@ const FIELDS = supportedFields<TcpProxyConfig>(
   { access_log_options: {} },
 );
 const WEIGHTED = supportedFields<WeightedCluster>(`${TYPE}.WeightedCluster`, ['clusters']);
-const WEIGHT = supportedFields<ClusterWeight>(`${TYPE}.WeightedCluster.ClusterWeight`, ['name', 'weight']);
+const WEIGHT = supportedFields<ClusterWeight>(`${TYPE}.WeightedCluster.ClusterWeight`, [
+  'name',
+  'weight',
+]);
 
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 
@@ -46,14 +49,26 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
         total_weight: clusters.reduce((sum, target) => sum + (target.weight ?? 0), 0),
         idle_timeout_ms: wholeMs(config.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
         max_connect_attempts: config.max_connect_attempts ?? 1,
-        max_downstream_connection_duration_ms: wholeMs(config.max_downstream_connection_duration, 0),
-        access_logs: compileAccessLogs(config.access_log, 'tcp_log', place.field('access_log'), context),
+        max_downstream_connection_duration_ms: wholeMs(
+          config.max_downstream_connection_duration,
+          0,
+        ),
+        access_logs: compileAccessLogs(
+          config.access_log,
+          'tcp_log',
+          place.field('access_log'),
+          context,
+        ),
       },
     };
   },
 });
 
-function compileTargets(config: TcpProxyConfig, place: Place, context: CompileContext): WeightedTarget[] {
+function compileTargets(
+  config: TcpProxyConfig,
+  place: Place,
+  context: CompileContext,
+): WeightedTarget[] {
   const weighted = config.weighted_clusters;
   if (!weighted) {
     const cluster = config.cluster ?? '';
@@ -74,6 +89,6 @@ function compileTargets(config: TcpProxyConfig, place: Place, context: CompileCo
 function warnIfUnknown(name: string, place: Place, context: CompileContext): void {
   if (context.clusterNames.has(name)) return;
   place.warn(`unknown cluster '${name}': connections are closed until there is one`, {
-    suggestion: nearest(name, context.clusterNames),
+    suggestion: nearestName(name, context.clusterNames),
   });
 }

@@ -14,7 +14,9 @@ const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [
   'upstream_http_protocol_options',
   'explicit_http_config',
 ]);
-const EXPLICIT = supportedFields<ExplicitHttpConfig>(`${TYPE}.ExplicitHttpConfig`, ['http_protocol_options']);
+const EXPLICIT = supportedFields<ExplicitHttpConfig>(`${TYPE}.ExplicitHttpConfig`, [
+  'http_protocol_options',
+]);
 const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
 
 export const httpProtocolOptions = defineExtension<HttpProtocolOptions, UpstreamHttpOptions>({

@@ -1,0 +1,182 @@
+// The origin behind every proxy of a comparison: HTTP/1.1, keep-alive, so cheap that what is left to
+// see is the proxy. GET /N answers N bytes; a whole answer is made once per size and sent by one
+// write. Requests may come pipelined; requests with bodies are not answered, they end the connection.
+//
+//   origin PORT        (0: any free port) prints "PORT\n" when it listens
+#include <charconv>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bench/support/sockets.h"
+
+namespace fairlead::bench {
+namespace {
+
+constexpr size_t kReadBytes = 64 * 1024;
+constexpr size_t kLargestBody = 64 * 1024 * 1024;
+constexpr int kEventsPerTurn = 512;
+
+// Every answer ever asked for, kept: a benchmark asks for a handful of sizes.
+class Answers {
+ public:
+  // Lives as long as this.
+  const std::string& ofSize(size_t body_bytes) {
+    std::string& answer = answers_[body_bytes];
+    if (answer.empty()) {
+      answer = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: " +
+               std::to_string(body_bytes) + "\r\n\r\n";
+      answer.append(body_bytes, 'x');
+    }
+    return answer;
+  }
+
+ private:
+  std::unordered_map<size_t, std::string> answers_;
+};
+
+struct Connection {
+  int fd = -1;
+  // A request head that has not come to its end.
+  std::string partial;
+  // Answers that wait for the socket, the first of them sent up to sent_bytes.
+  std::vector<std::string_view> waiting;
+  size_t sent_bytes = 0;
+  bool is_closed = false;
+};
+
+class Origin {
+ public:
+  explicit Origin(uint16_t port)
+      : epoll_(check(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+        listener_(listenOn(port)),
+        buffer_(new char[kReadBytes]) {
+    watch(epoll_, listener_, EPOLLIN | EPOLLET, nullptr);
+  }
+
+  uint16_t port() const { return boundPort(listener_); }
+
+  [[noreturn]] void run() {
+    std::vector<epoll_event> events(kEventsPerTurn);
+    for (;;) {
+      const int count = epoll_wait(epoll_, events.data(), kEventsPerTurn, -1);
+      for (int i = 0; i < count; ++i) {
+        auto* connection = static_cast<Connection*>(events[i].data.ptr);
+        if (connection == nullptr) {
+          acceptAll();
+        } else {
+          onEvent(*connection, events[i].events);
+        }
+      }
+      closed_.clear();
+    }
+  }
+
+ private:
+  void acceptAll() {
+    for (int fd; (fd = acceptFrom(listener_)) >= 0;) {
+      auto* connection = new Connection;
+      connection->fd = fd;
+      watch(epoll_, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, connection);
+    }
+  }
+
+  void onEvent(Connection& connection, uint32_t events) {
+    if (connection.is_closed) return;
+    if (events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) return close(connection);
+    if ((events & EPOLLOUT) && !flush(connection)) return close(connection);
+    if ((events & EPOLLIN) && !readAll(connection)) close(connection);
+  }
+
+  // False: the connection must be closed.
+  bool readAll(Connection& connection) {
+    for (;;) {
+      const ssize_t got = read(connection.fd, buffer_.get(), kReadBytes);
+      if (got < 0) return errno == EAGAIN;
+      if (got == 0) return false;
+      const std::string_view bytes(buffer_.get(), static_cast<size_t>(got));
+      if (!onBytes(connection, bytes)) return false;
+      if (bytes.size() < kReadBytes) return true;
+    }
+  }
+
+  bool onBytes(Connection& connection, std::string_view bytes) {
+    std::string joined;
+    if (!connection.partial.empty()) {
+      joined = std::move(connection.partial) + std::string(bytes);
+      connection.partial.clear();
+      bytes = joined;
+    }
+    for (;;) {
+      const size_t end = bytes.find("\r\n\r\n");
+      if (end == std::string_view::npos) break;
+      const std::string* answer = answerTo(bytes.substr(0, end));
+      if (answer == nullptr) return false;
+      connection.waiting.push_back(*answer);
+      bytes.remove_prefix(end + 4);
+    }
+    connection.partial = bytes;
+    return flush(connection);
+  }
+
+  // Null when the request is none of ours.
+  const std::string* answerTo(std::string_view head) {
+    if (!head.starts_with("GET /")) return nullptr;
+    size_t body_bytes = 0;
+    const auto [rest, error] =
+        std::from_chars(head.data() + 5, head.data() + head.size(), body_bytes);
+    if (error != std::errc() || *rest != ' ' || body_bytes > kLargestBody) return nullptr;
+    return &answers_.ofSize(body_bytes);
+  }
+
+  bool flush(Connection& connection) {
+    size_t done = 0;
+    while (done < connection.waiting.size()) {
+      const std::string_view rest = connection.waiting[done].substr(connection.sent_bytes);
+      const ssize_t sent = send(connection.fd, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent < 0) {
+        if (errno != EAGAIN) return false;
+        break;
+      }
+      connection.sent_bytes += static_cast<size_t>(sent);
+      if (static_cast<size_t>(sent) < rest.size()) continue;
+      connection.sent_bytes = 0;
+      ++done;
+    }
+    connection.waiting.erase(connection.waiting.begin(), connection.waiting.begin() + done);
+    return true;
+  }
+
+  void close(Connection& connection) {
+    connection.is_closed = true;
+    ::close(connection.fd);
+    closed_.emplace_back(&connection);
+  }
+
+  const int epoll_;
+  const int listener_;
+  const std::unique_ptr<char[]> buffer_;
+  Answers answers_;
+  // Freed at the end of the turn: events of the same batch may still name them.
+  std::vector<std::unique_ptr<Connection>> closed_;
+};
+
+}  // namespace
+}  // namespace fairlead::bench
+
+int main(int argc, char** argv) {
+  using namespace fairlead::bench;
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: origin PORT\n");
+    return 2;
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  raiseDescriptorLimit();
+  Origin origin(portArgument(argv[1]));
+  std::printf("%u\n", origin.port());
+  std::fflush(stdout);
+  origin.run();
+}

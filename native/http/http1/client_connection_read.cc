@@ -1,0 +1,199 @@
+// ClientConnection's way in: bytes to answers. Its exchange, writing and end: client_connection.cc.
+#include <algorithm>
+
+#include "base/text.h"
+#include "http/http1/client_connection.h"
+
+namespace fairlead::http1 {
+
+using http::HeaderId;
+using http::ResetReason;
+using http::ResponseSink;
+
+void ClientConnection::onReadable() {
+  while (isOpen() && isReadable() && !isReadingPaused()) {
+    if (splicing_ && sink_) {
+      sink_->onSpliceReadable();
+      return;
+    }
+    const Read got = read();
+    switch (got.result) {
+      case ReadResult::Nothing:
+        return;
+      case ReadResult::End:
+      case ReadResult::Failed:
+        onPeerEnd();
+        return;
+      case ReadResult::Data:
+        break;
+    }
+    if (!leftover_) {
+      consume(got.data, got.size);
+      continue;
+    }
+    const size_t before = leftover_->size();
+    leftover_->append(got.data, got.size);
+    if (!isWorthScanning(before)) continue;
+    const std::unique_ptr<std::string> bytes = std::move(leftover_);
+    consume(bytes->data(), bytes->size());
+  }
+}
+
+// What waits is always a part of a head, or of trailers, that was scanned once. It is looked at again
+// when it may be whole, too large, or twice as long: all looks together stay linear.
+bool ClientConnection::isWorthScanning(size_t bytes_before) const {
+  const size_t size = leftover_->size();
+  return size > settings_.limits.max_head_bytes || size >= 2 * scanned_bytes_ ||
+         mayEndHead(leftover_->data(), size, bytes_before);
+}
+
+void ClientConnection::consume(char* data, size_t size) {
+  countBytes();
+  while (size > 0 && isOpen()) {
+    size_t used = 0;
+    switch (state_) {
+      case State::Head:
+        used = consumeHead(data, size);
+        break;
+      case State::Body:
+        used = in_trailers_ ? consumeTrailers(data, size) : consumeBody(data, size);
+        break;
+      case State::Raw:
+        sink_->onResponseData({data, size}, false);
+        used = size;
+        break;
+      case State::Idle:
+      case State::Connecting:
+        // Bytes that nobody asked for: whose they are cannot be known.
+        abort(ClientCallbacks::CloseReason::ProtocolError);
+        return;
+      case State::Closed:
+        return;
+    }
+    // The answer is complete, and the buffer may hold another connection's bytes by now.
+    if (!sink_) return;
+    data += used;
+    size -= used;
+    if (used == 0) {
+      leftover_ = std::make_unique<std::string>(data, size);
+      scanned_bytes_ = static_cast<uint32_t>(size);
+      break;
+    }
+  }
+  if (sink_) sink_->onResponseReadEnd();
+}
+
+size_t ClientConnection::consumeHead(char* data, size_t size) {
+  http::ResponseHead& head = scratch_;
+  const ScanResult scan = scanResponse(data, size, settings_.limits, &head);
+  if (scan.state == Scan::Incomplete) return 0;
+  if (scan.state == Scan::Error) {
+    protocolError();
+    return size;
+  }
+  const AnsweredMethod method = to_head_      ? AnsweredMethod::Head
+                                : to_connect_ ? AnsweredMethod::Connect
+                                              : AnsweredMethod::Other;
+  const FramingResult framing = responseFraming(head, method, {});
+  if (!framing.ok) {
+    protocolError();
+    return size;
+  }
+  const uint32_t used = head.head_bytes;
+  if (head.status < 200 && head.status != 101) {
+    sink_->onInformational(head);
+    return used;
+  }
+  keep_alive_ = head.version == http::Version::Http11;
+  for (const http::HeaderEntry& entry : head.headers) {
+    if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
+    if (containsToken(entry.value(), "close")) keep_alive_ = false;
+    if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
+      keep_alive_ = true;
+    }
+  }
+  framing_ = framing.framing.kind;
+  body_remaining_ = framing.framing.length_bytes;
+  in_trailers_ = false;
+  if (framing_ == BodyFraming::Kind::Chunked) chunks_.reset();
+  if (framing_ == BodyFraming::Kind::UntilClose) keep_alive_ = false;
+  if (head.status == 101 || (to_connect_ && head.status / 100 == 2)) {
+    state_ = State::Raw;
+    keep_alive_ = false;
+    sink_->onResponseHead(head, false);
+    return used;
+  }
+  if (framing_ == BodyFraming::Kind::None) {
+    // What follows an answer that is over was never asked for.
+    if (size > used) keep_alive_ = false;
+    ResponseSink* sink = sink_;
+    answerComplete();
+    sink->onResponseHead(head, true);
+    callbacks_.serveWaiting();
+    return size;
+  }
+  state_ = State::Body;
+  sink_->onResponseHead(head, false);
+  return used;
+}
+
+size_t ClientConnection::consumeBody(char* data, size_t size) {
+  if (framing_ == BodyFraming::Kind::Chunked) {
+    size_t used = 0;
+    while (used < size && isOpen() && sink_) {
+      const ChunkDecoder::Result step = chunks_.next({data + used, size - used});
+      used += step.consumed;
+      if (step.step == ChunkDecoder::Step::Data) {
+        sink_->onResponseData(step.data, false);
+      } else if (step.step == ChunkDecoder::Step::NeedMore) {
+        return used;
+      } else if (step.step == ChunkDecoder::Step::Trailers) {
+        in_trailers_ = true;
+        return used < size ? used + consumeTrailers(data + used, size - used) : used;
+      } else {
+        protocolError();
+        return size;
+      }
+    }
+    return used;
+  }
+  if (framing_ == BodyFraming::Kind::UntilClose) {
+    sink_->onResponseData({data, size}, false);
+    return size;
+  }
+  const size_t part = static_cast<size_t>(std::min<uint64_t>(size, body_remaining_));
+  body_remaining_ -= part;
+  if (body_remaining_ > 0) {
+    sink_->onResponseData({data, part}, false);
+    return part;
+  }
+  if (size > part) keep_alive_ = false;
+  ResponseSink* sink = sink_;
+  answerComplete();
+  sink->onResponseData({data, part}, true);
+  callbacks_.serveWaiting();
+  return size;
+}
+
+size_t ClientConnection::consumeTrailers(char* data, size_t size) {
+  http::HeaderMap* const trailers = settings_.enable_trailers ? &scratch_.headers : nullptr;
+  size_t used = 0;
+  const ScanResult scan = scanTrailers(data, size, settings_.limits, trailers, &used);
+  if (scan.state == Scan::Incomplete) return 0;
+  if (scan.state == Scan::Error) {
+    protocolError();
+    return size;
+  }
+  if (size > used) keep_alive_ = false;
+  ResponseSink* sink = sink_;
+  answerComplete();
+  if (trailers && trailers->size() > 0) {
+    sink->onResponseTrailers(*trailers);
+  } else {
+    sink->onResponseData({}, true);
+  }
+  callbacks_.serveWaiting();
+  return size;
+}
+
+}  // namespace fairlead::http1

@@ -1,0 +1,238 @@
+// ServerConnection's way in: bytes to requests. Its exchange, writing and end: server_connection.cc.
+#include <algorithm>
+
+#include "http/http1/server_connection.h"
+#include "http/target.h"
+
+namespace fairlead::http1 {
+
+using http::RequestSink;
+using http::ResetReason;
+
+void ServerConnection::onReadable() {
+  // What is told inside of consume() may resume reading: the loops here go on anyway.
+  if (consuming_) return;
+  while (isOpen() && !isReadingPaused()) {
+    if (state_ == State::Complete) {
+      // A client that leaves while it is being answered; pipelined bytes wait where they are.
+      if (hasPeerEnded()) onPeerEnd();
+      return;
+    }
+    if (mustWaitForClient()) return;
+    if (leftover_ && scanned_bytes_ == 0) {
+      consumeLeftover();
+      continue;
+    }
+    if (!isReadable()) return;
+    const Read got = read();
+    switch (got.result) {
+      case ReadResult::Nothing:
+        return;
+      case ReadResult::End:
+      case ReadResult::Failed:
+        onPeerEnd();
+        return;
+      case ReadResult::Data:
+        break;
+    }
+    if (state_ == State::Lingering) continue;
+    if (!leftover_) {
+      consume(got.data, got.size, nullptr);
+      continue;
+    }
+    const size_t before = leftover_->size();
+    leftover_->append(got.data, got.size);
+    if (isWorthScanning(before)) consumeLeftover();
+  }
+}
+
+// A client that sends requests and takes no answers gets no more of them.
+bool ServerConnection::mustWaitForClient() const {
+  return state_ == State::Head && Connection::isOverHighWatermark();
+}
+
+// A head that comes in crumbs is looked at again when it may be whole, too large, or twice as long:
+// so all looks together cost no more than a few at the whole.
+bool ServerConnection::isWorthScanning(size_t bytes_before) const {
+  const size_t size = leftover_->size();
+  return size > settings_.limits.max_head_bytes || size >= 2 * scanned_bytes_ ||
+         mayEndHead(leftover_->data(), size, bytes_before);
+}
+
+void ServerConnection::consumeLeftover() {
+  std::unique_ptr<std::string> bytes = std::move(leftover_);
+  scanned_bytes_ = 0;
+  char* const data = bytes->data();
+  const size_t size = bytes->size();
+  consume(data, size, std::move(bytes));
+}
+
+// `owner` holds the data, or nothing does but the loop.
+void ServerConnection::consume(char* data, size_t size, std::unique_ptr<std::string> owner) {
+  consuming_ = true;
+  RequestSink* told = nullptr;
+  while (size > 0 && isOpen() && !mustWaitForClient()) {
+    size_t used = 0;
+    switch (state_) {
+      case State::Head:
+        used = consumeHead(data, size);
+        break;
+      case State::Body:
+        used = in_trailers_ ? consumeTrailers(data, size)
+                            : (chunked_ ? consumeChunks(data, size) : consumeBody(data, size));
+        break;
+      case State::Raw:
+        stream_->onRequestData({data, size}, false);
+        used = size;
+        break;
+      case State::Complete:
+        break;
+      case State::Lingering:
+      case State::Closed:
+        used = size;
+        break;
+    }
+    if (stream_) told = stream_;
+    data += used;
+    size -= used;
+    if (used == 0) break;
+  }
+  if (size > 0 && isOpen()) keep(data, size, std::move(owner));
+  consuming_ = false;
+  if (told && told == stream_) stream_->onRequestReadEnd();
+  if (isOpen()) countBytes();
+}
+
+void ServerConnection::keep(const char* data, size_t size, std::unique_ptr<std::string> owner) {
+  if (owner) {
+    owner->erase(0, owner->size() - size);
+    leftover_ = std::move(owner);
+  } else {
+    leftover_ = std::make_unique<std::string>(data, size);
+  }
+}
+
+size_t ServerConnection::consumeHead(char* data, size_t size) {
+  http::RequestHead& head = scratch_;
+  const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
+  if (scan.state == Scan::Incomplete) return waitForHead(data, size);
+  if (scan.state == Scan::Error) {
+    callbacks_.onCodecError(scan.error);
+    return size;
+  }
+  const FramingResult framing = requestFraming(head, settings_.framing);
+  if (!framing.ok) {
+    callbacks_.onCodecError(framing.error);
+    return size;
+  }
+  http::Target target;
+  const std::string_view details = http::parseTarget(head.method, head.target, &target);
+  if (!details.empty()) {
+    callbacks_.onCodecError({400, details});
+    return size;
+  }
+  head.path = target.path;
+  head.authority = target.authority;
+  for (http::HeaderEntry& entry : head.headers) {
+    if (entry.id != http::HeaderId::Host) continue;
+    if (target.form == http::Target::Form::Origin || target.form == http::Target::Form::Asterisk) {
+      head.authority = {entry.value_data, entry.value_size};
+    }
+    entry.remove();
+  }
+  if (!http::isValidAuthority(head.authority)) {
+    callbacks_.onCodecError({400, http::kInvalidAuthorityDetails});
+    return size;
+  }
+  if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
+    callbacks_.onCodecError({426, "low_version"});
+    return size;
+  }
+  const uint32_t used = head.head_bytes;
+  chunked_ = framing.framing.kind == BodyFraming::Kind::Chunked;
+  in_trailers_ = false;
+  body_remaining_ = framing.framing.length_bytes;
+  const bool end = framing.framing.kind == BodyFraming::Kind::None;
+  if (chunked_) chunks_.reset();
+  close_after_ = false;
+  in_head_ = false;
+  deadline_ = net::kNever;
+  state_ = end ? State::Complete : State::Body;
+  stream_ = callbacks_.newStream(*this);
+  stream_->onRequestHead(head, end);
+  return used;
+}
+
+// Empty lines before a head are dropped; for the rest of it more must come.
+size_t ServerConnection::waitForHead(const char* data, size_t size) {
+  const size_t dropped = emptyLineBytes(data, size);
+  if (dropped > 0) return dropped;
+  scanned_bytes_ = static_cast<uint32_t>(size);
+  if (in_head_) return 0;
+  in_head_ = true;
+  deadline_ = net::kNever;
+  if (settings_.head_timeout_ms > 0) watch(loop().now() + settings_.head_timeout_ms);
+  return 0;
+}
+
+size_t ServerConnection::consumeBody(char* data, size_t size) {
+  const size_t part = static_cast<size_t>(std::min<uint64_t>(size, body_remaining_));
+  body_remaining_ -= part;
+  const bool end = body_remaining_ == 0;
+  if (end) state_ = State::Complete;
+  stream_->onRequestData({data, part}, end);
+  return part;
+}
+
+size_t ServerConnection::consumeChunks(char* data, size_t size) {
+  size_t used = 0;
+  while (used < size && isOpen() && state_ == State::Body) {
+    const ChunkDecoder::Result step = chunks_.next({data + used, size - used});
+    used += step.consumed;
+    switch (step.step) {
+      case ChunkDecoder::Step::Data:
+        stream_->onRequestData(step.data, false);
+        break;
+      case ChunkDecoder::Step::NeedMore:
+        return used;
+      case ChunkDecoder::Step::Trailers:
+        in_trailers_ = true;
+        return used < size ? used + consumeTrailers(data + used, size - used) : used;
+      case ChunkDecoder::Step::Error:
+        stream_->onRequestBroken(400, "http1.codec_error");
+        return size;
+    }
+  }
+  return used;
+}
+
+size_t ServerConnection::consumeTrailers(char* data, size_t size) {
+  http::HeaderMap* const trailers = settings_.enable_trailers ? &scratch_.headers : nullptr;
+  size_t used = 0;
+  const ScanResult scan = scanTrailers(data, size, settings_.limits, trailers, &used);
+  if (scan.state == Scan::Incomplete) {
+    scanned_bytes_ = static_cast<uint32_t>(size);
+    return 0;
+  }
+  if (scan.state == Scan::Error) {
+    stream_->onRequestBroken(scan.error.status, scan.error.details);
+    return size;
+  }
+  state_ = State::Complete;
+  if (trailers && trailers->size() > 0) {
+    stream_->onRequestTrailers(*trailers);
+  } else {
+    stream_->onRequestData({}, true);
+  }
+  return used;
+}
+
+void ServerConnection::onPeerEnd() {
+  if (RequestSink* stream = stream_) {
+    stream_ = nullptr;
+    stream->onRequestReset(ResetReason::ConnectionTermination, "downstream_remote_disconnect");
+  }
+  closed(true, CloseKind::Fin);
+}
+
+}  // namespace fairlead::http1
