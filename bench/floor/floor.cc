@@ -108,7 +108,7 @@ class Relay {
         from.has_more = false;
         break;
       }
-      // A short read emptied the socket: no second one to hear EAGAIN. The end must be read, though.
+      // A short read emptied the socket: no second one to hear EAGAIN. An end must be read, though.
       if (static_cast<size_t>(got) < kReadBytes && !from.is_ended) from.has_more = false;
       if (!sendTo(to, static_cast<size_t>(got))) return close(*from.pair);
     }

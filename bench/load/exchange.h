@@ -35,7 +35,7 @@ inline size_t contentLength(std::string head) {
   return length;
 }
 
-// Blocking: asks once on `fd` and reads the whole answer. Returns the answer's bytes, head included.
+// Blocking: asks once on `fd`, reads the whole answer. Returns its bytes, head included.
 inline size_t exchange(int fd, std::string_view request) {
   if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("send");
   char bytes[16 * 1024];

@@ -1,10 +1,10 @@
-// Holds idle keep-alive connections: each one had a request answered and then says nothing more. The
-// requests go one after another, so that the proxy needs no more than a few upstream connections.
+// Holds idle keep-alive connections: each one had a request answered and then says nothing more.
+// The requests go one after another, so that the proxy needs only a few upstream connections.
 //
 //   idle_hold PORT PATH
 //
-// Reads a number per line from standard input, opens connections until there are so many, and prints
-// the number back. Ends, and closes them all, with its input.
+// Reads a number per line from standard input, opens connections until there are so many, and
+// prints the number back. Ends, and closes them all, with its input.
 #include <vector>
 
 #include "bench/load/exchange.h"

@@ -1,5 +1,5 @@
-// Load for TCP relays: K connections, each sends the same request and reads the same number of bytes,
-// again and again, for T seconds. A probe before the load learns that number; no head is read after it.
+// Load for TCP relays: K connections, each sends the same request and reads the same number of
+// bytes, again and again, for T seconds. A probe learns that number first; no head is read later.
 //
 //   tcp_load PORT PATH CONNECTIONS SECONDS
 //

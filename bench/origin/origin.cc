@@ -1,6 +1,6 @@
-// The origin behind every proxy of a comparison: HTTP/1.1, keep-alive, so cheap that what is left to
-// see is the proxy. GET /N answers N bytes; a whole answer is made once per size and sent by one
-// write. Requests may come pipelined; requests with bodies are not answered, they end the connection.
+// The origin behind every proxy of a comparison: HTTP/1.1, keep-alive, so cheap that what is left
+// to see is the proxy. GET /N answers N bytes; an answer is made once per size and sent by one
+// write. Requests may come pipelined; whatever is no GET /N ends the connection.
 //
 //   origin PORT        (0: any free port) prints "PORT\n" when it listens
 #include <charconv>

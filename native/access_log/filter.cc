@@ -71,14 +71,27 @@ bool Filter::accepts(const format::FormatContext& context, uint64_t random) cons
   return true;
 }
 
+// As the real server: of several headers with one name one that fits is enough, and a header that is
+// not there fits nothing, not even the inverted condition, unless presence is asked for.
 bool Filter::acceptsHeader(const format::FormatContext& context) const {
   if (!plan_.header) return true;
-  const std::string_view value = context.requestHeader(plan_.header->name);
-  const bool found = plan_.header->name[0] == ':' ||
-                     (context.request_headers && context.request_headers->find(plan_.header->name));
-  bool fits = found;
-  if (found && !plan_.header->present_only && matcher_) fits = matcher_->matches(value);
-  return fits != plan_.header->invert;
+  const plan::HeaderCondition& condition = *plan_.header;
+  bool is_present = false;
+  bool fits = false;
+  const auto look = [&](std::string_view value) {
+    is_present = true;
+    fits = fits || condition.present_only || (matcher_ && matcher_->matches(value));
+  };
+  if (condition.name.starts_with(':')) {
+    const std::string_view value = context.requestHeader(condition.name);
+    if (!value.empty()) look(value);
+  } else if (context.request_headers) {
+    for (const http::HeaderEntry& entry : *context.request_headers) {
+      if (entry.name() == condition.name) look(entry.value());
+    }
+  }
+  if (!is_present && !condition.present_only) return false;
+  return fits != condition.invert;
 }
 
 }  // namespace fairlead::access_log

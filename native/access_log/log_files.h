@@ -1,95 +1,51 @@
-// Log files and the one thread that writes them. A worker appends to a buffer of its own, without a
-// lock; full buffers, and all of them at every flush interval, are handed to the flusher, so that a
-// slow disk never slows traffic.
+// All log files by path, and their flusher. The control thread opens; workers append (see LogFile)
+// and hand over what they hold at every flush interval.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
-#include <thread>
 #include <vector>
 
+#include "access_log/flusher.h"
+#include "access_log/log_file.h"
 #include "base/result.h"
-#include "net/file_descriptor.h"
-#include "stats/registry.h"
 
 namespace fairlead::access_log {
 
-class LogFiles;
-
-// One file, shared by all that log to its path.
-class LogFile {
- public:
-  LogFile(LogFiles& files, std::string path, net::FileDescriptor fd, size_t workers)
-      : files_(files), path_(std::move(path)), fd_(std::move(fd)), lanes_(workers) {}
-
-  const std::string& path() const { return path_; }
-  // The worker's thread: where its next line goes; call lineDone() after appending to it.
-  std::string* lane(size_t worker) { return &lanes_[worker].text; }
-  void lineDone(size_t worker);
-  // The worker's thread: hands over what it holds.
-  void handOver(size_t worker, bool by_timer);
-
- private:
-  friend class LogFiles;
-  struct alignas(64) Lane {
-    std::string text;
-    // How much of it was counted as buffered.
-    size_t counted = 0;
-  };
-
-  LogFiles& files_;
-  const std::string path_;
-  net::FileDescriptor fd_;  // The flusher's, once it runs.
-  std::vector<Lane> lanes_;
-};
-
 class LogFiles {
  public:
-  // `stats`: its shard `workers + 1` is the flusher's.
-  LogFiles(size_t workers, std::shared_ptr<stats::Block<stats::Filesystem>> stats);
-  ~LogFiles();
+  static constexpr size_t kHandOverBytes = 64 * 1024;
 
-  // The file at that path, opened for appending, or why it cannot be. The control thread's.
+  // `stats`: its shard `workers + 1` is the flusher's. `hand_over_bytes`: a worker hands over what it
+  // holds for a file as soon as it is as much.
+  LogFiles(size_t workers, std::shared_ptr<FilesystemStats> stats,
+           size_t hand_over_bytes = kHandOverBytes);
+  ~LogFiles() { stop(); }
+
+  // The control thread's: the file at that path, opened for appending, or why it cannot be.
   Result<std::shared_ptr<LogFile>> open(const std::string& path);
   // A worker's thread: hands over all that the worker holds.
   void flushWorker(size_t worker);
   // Any thread: files are opened anew, as after a rotation; lines handed over before go to the old.
   void reopen();
-  // Writes what was handed over and ends the thread. Workers must have ended before.
+  // Writes what was handed over and ends the thread, then writes what workers still held; they must
+  // have ended before. Nothing is logged afterwards.
   void stop();
 
  private:
-  friend class LogFile;
-  // More than this waiting means that the disk does not keep up: lines are dropped, and counted.
-  static constexpr size_t kMaxWaitingBytes = 64 * 1024 * 1024;
-  struct Job {
-    // Null: open all files anew.
-    LogFile* file;
-    std::string text;
-    // Of the text as it was handed over; the text is gone when it had to be dropped.
-    size_t size;
-  };
-
-  void push(LogFile* file, std::string text);
-  void run();
-  void write(LogFile& file, std::string_view text, size_t size);
-  void reopenAll();
+  std::vector<std::shared_ptr<LogFile>> files();
+  void closeUnused();
 
   const size_t workers_;
-  const std::shared_ptr<stats::Block<stats::Filesystem>> stats_;
+  const size_t hand_over_bytes_;
+  const std::shared_ptr<FilesystemStats> stats_;
+  // Never held while a file is opened or written: workers take it too.
   std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<Job> jobs_;         // Guarded by mutex_, as the next two.
-  size_t waiting_bytes_ = 0;
-  bool stopping_ = false;
-  std::mutex files_mutex_;
-  std::map<std::string, std::shared_ptr<LogFile>> files_;  // Guarded by files_mutex_.
-  std::thread thread_;
+  std::map<std::string, std::shared_ptr<LogFile>> files_;  // Guarded by mutex_.
+  bool has_stopped_ = false;
+  Flusher flusher_;
 };
 
 }  // namespace fairlead::access_log

@@ -69,6 +69,7 @@ struct FormatContext {
       if (name == ":scheme") return scheme;
       return {};
     }
+    if (name == "host") return authority;
     return valueOf(request_headers, name);
   }
   static std::string_view valueOf(const http::HeaderMap* headers, std::string_view name) {

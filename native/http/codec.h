@@ -67,6 +67,8 @@ struct ResponseOut {
   bool linger = false;
   // "HTTP/1.0" on the status line, and no chunked coding.
   bool http_10 = false;
+  // Header names as "Content-Type".
+  bool proper_case = false;
 };
 
 // What the proxy answers through: implemented by codecs.

@@ -214,6 +214,7 @@ std::string_view reasonPhrase(uint16_t status) {
     case 508: return "Loop Detected";
     case 510: return "Not Extended";
     case 511: return "Network Authentication Required";
+    case 599: return "Last Unassigned Server Error Code";
     default: return "Unknown";
   }
 }

@@ -57,7 +57,13 @@ void Downstream::onHeadTimeout() {
 
 void Downstream::onIdleTimeout() {
   server_.stats().add(Counter::DownstreamCxIdleTimeout);
-  connection_->finish(http1::ServerConnection::Linger::None);
+  if (requests_ == 0) {
+    connection_->finish(http1::ServerConnection::Linger::None);
+    return;
+  }
+  // As the real server: a client that has just decided to ask again still gets an answer.
+  draining_ = true;
+  connection_->endAfter(server_.config().plan.drain_timeout_ms);
 }
 
 void Downstream::onDelayedCloseTimeout() {

@@ -28,6 +28,7 @@ struct HttpConfig {
   std::shared_ptr<const route::RouteTable> routes;
   std::shared_ptr<stats::Block<stats::Http>> stats;
   std::shared_ptr<stats::Block<stats::ListenerHttp>> listener_stats;
+  std::shared_ptr<stats::Block<stats::Http1Codec>> codec_stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
 
   bool isInternal(const net::Address& address) const {

@@ -8,7 +8,8 @@ HttpServer::HttpServer(std::shared_ptr<const HttpConfig> config, Context& contex
     : config_(std::move(config)),
       context_(context),
       stats_(*config_->stats->shard(context.upstream.worker + 1)),
-      listener_stats_(*config_->listener_stats->shard(context.upstream.worker + 1)) {}
+      listener_stats_(*config_->listener_stats->shard(context.upstream.worker + 1)),
+      codec_stats_(*config_->codec_stats->shard(context.upstream.worker + 1)) {}
 
 net::DownstreamConnection* HttpServer::accept(net::AcceptedSocket socket,
                                               net::ConnectionAccounts& accounts) {

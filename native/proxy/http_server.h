@@ -22,6 +22,7 @@ class HttpServer final : public net::ConnectionFactory {
   Context& context() { return context_; }
   stats::Shard<stats::Http>& stats() { return stats_; }
   stats::Shard<stats::ListenerHttp>& listenerStats() { return listener_stats_; }
+  stats::Shard<stats::Http1Codec>& codecStats() { return codec_stats_; }
   // The cluster of a route target's slot; null: there is none of that name.
   upstream::WorkerCluster* cluster(int slot) {
     if (generation_ != context_.clusters.generation()) bindClusters();
@@ -35,6 +36,7 @@ class HttpServer final : public net::ConnectionFactory {
   Context& context_;
   stats::Shard<stats::Http>& stats_;
   stats::Shard<stats::ListenerHttp>& listener_stats_;
+  stats::Shard<stats::Http1Codec>& codec_stats_;
   uint64_t generation_ = UINT64_MAX;
   std::vector<upstream::WorkerCluster*> bound_clusters_;
 };

@@ -163,7 +163,7 @@ void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Conte
   HeaderEntry* entry = headers.find(HeaderId::XRequestId);
   if (plan.generate_request_id) {
     const bool force = edge && !plan.preserve_external_request_id;
-    if (!entry || force) {
+    if (!entry || entry->value_size == 0 || force) {
       char* text = context.arena.allocate(kRequestIdBytes);
       headers.set(HeaderId::XRequestId, writeRequestId(context.upstream.random, text));
       entry = headers.find(HeaderId::XRequestId);
@@ -173,6 +173,18 @@ void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Conte
 }
 
 }  // namespace
+
+bool nominatesForbidden(std::string_view connection) {
+  bool found = false;
+  forEachToken(connection, [&found](std::string_view token) {
+    found = equalsIgnoreCase(token, "host") || equalsIgnoreCase(token, "x-forwarded-for") ||
+            equalsIgnoreCase(token, "x-forwarded-host") ||
+            equalsIgnoreCase(token, "x-forwarded-proto") ||
+            token.find(':') != std::string_view::npos;
+    return !found;
+  });
+  return found;
+}
 
 RequestFacts prepareRequestHeaders(HeaderMap& headers, const HttpConfig& config,
                                    const net::Address& remote, Context& context) {

@@ -20,6 +20,9 @@ struct RequestFacts {
   std::string_view request_id;
 };
 
+// Whether a connection header names what it may not take away from those who come after.
+bool nominatesForbidden(std::string_view connection);
+
 // `remote`: who is connected. Strings that are made live in the context's arena.
 RequestFacts prepareRequestHeaders(http::HeaderMap& headers, const HttpConfig& config,
                                    const net::Address& remote, Context& context);

@@ -57,6 +57,7 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
     watch(duration_deadline_);
   }
   if (end) requestComplete();
+  if (!checkUnderscores(head.headers)) return;
   if (!checkHead(head)) return;
   routeRequest(head);
 }
@@ -75,6 +76,26 @@ void Stream::noteKeepAlive(const http::RequestHead& head) {
       grpc_request_ = entry.value().starts_with("application/grpc");
     }
   }
+}
+
+// What becomes of names with an underscore, which other servers take for a hyphen. False: answered.
+bool Stream::checkUnderscores(HeaderMap& headers) {
+  using Underscores = plan::HttpConnectionManager::Underscores;
+  const Underscores action = config().plan.underscores;
+  if (action == Underscores::Allow) return true;
+  using CodecCounter = stats::Http1Codec::Counter;
+  stats::Shard<stats::Http1Codec>& codec = server_->codecStats();
+  for (HeaderEntry& entry : headers) {
+    if (entry.name().find('_') == std::string_view::npos) continue;
+    if (action == Underscores::Reject) {
+      codec.add(CodecCounter::RequestsRejectedWithUnderscoresInHeaders);
+      onRequestBroken(400, "http1.requests_rejected_with_underscores_in_headers");
+      return false;
+    }
+    codec.add(CodecCounter::DroppedHeadersWithUnderscores);
+    entry.remove();
+  }
+  return true;
 }
 
 // False: it was answered.
@@ -97,6 +118,12 @@ bool Stream::checkHead(http::RequestHead& head) {
   if (!http::isValidAuthority(head.authority)) {
     keep();
     reply({400, {}, "http.invalid_authority", std::nullopt, false, true});
+    return false;
+  }
+  if (const HeaderEntry* connection = head.headers.find(HeaderId::Connection);
+      connection && nominatesForbidden(connection->value())) {
+    keep();
+    reply({400, {}, "header_sanitization_failed", std::nullopt, false, true});
     return false;
   }
   if (!connect_request_ && head.path[0] != '/') {
@@ -133,7 +160,7 @@ bool Stream::normalizePath(http::RequestHead& head) {
       request_.save(head.method, head.path, head.authority, head.headers);
     }
     server_->stats().add(Counter::DownstreamRqFailedPathNormalization);
-    reply({400, {}, "path_normalization_failed", std::nullopt});
+    reply({400, {}, "path_normalization_failed", std::nullopt, false, true});
     return false;
   };
   if (head.path.find('#') != std::string_view::npos) return reject();
@@ -211,6 +238,7 @@ void Stream::requestComplete() {
 
 void Stream::onRequestBroken(uint16_t status, std::string_view details) {
   server_->stats().add(Counter::DownstreamCxProtocolError);
+  server_->stats().add(Counter::DownstreamRqRxReset);
   flags_.set(Flag::DownstreamProtocolError);
   abandonUpstream();
   if (response_started_) {

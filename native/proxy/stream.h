@@ -71,6 +71,7 @@ class Stream final : public http::RequestSink,
   using Flag = format::ResponseFlag;
 
   // ---- stream.cc: the request's way in ----
+  bool checkUnderscores(http::HeaderMap& headers);
   bool checkHead(http::RequestHead& head);
   bool normalizePath(http::RequestHead& head);
   void noteKeepAlive(const http::RequestHead& head);
@@ -81,7 +82,8 @@ class Stream final : public http::RequestSink,
   void forward(http::RequestHead& head, const route::RequestView& view);
   bool requiresTls(const route::RequestView& view);
   void redirect(const route::RequestView& view);
-  void answerDirectly();
+  void answerDirectly(const route::RequestView& view);
+  bool checkStrictly(const http::HeaderMap& headers);
   void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view);
   void rewriteHost(http::RequestHead& head, const route::RequestView& view);
   void mutateRequest(http::HeaderMap& headers);

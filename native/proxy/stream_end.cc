@@ -64,6 +64,7 @@ void Stream::onTimer() {
     answer.close = true;
   } else if (idle_deadline_ <= now) {
     stats.add(Counter::DownstreamRqIdleTimeout);
+    if (!request_complete_) answer.status = 408;
     answer.body = "stream timeout";
     answer.details = "stream_idle_timeout";
     answer.flag = Flag::StreamIdleTimeout;

@@ -66,8 +66,7 @@ std::string percentEncoded(std::string_view text) {
 void Stream::onInformational(http::ResponseHead& head) {
   touch();
   if (!client_ || response_started_ || http_10_) return;
-  if (head.status == 100 && !config().plan.proxy_100_continue) return;
-  if (head.status != 100 && head.status != 103) return;
+  if (!config().plan.proxy_100_continue) return;
   removeHopByHop(head.headers);
   client_->sendInformational(head.status, &head.headers);
 }
@@ -75,18 +74,12 @@ void Stream::onInformational(http::ResponseHead& head) {
 void Stream::onResponseHead(http::ResponseHead& head, bool end) {
   Arena& arena = context().arena;
   arena.reset();
-  if (head.status == 101) {
-    // Nobody asked for another protocol.
-    upstream_->reset();
-    upstream_ = nullptr;
-    failUpstream({502, {}, {}, Flag::UpstreamProtocolError}, "protocol error");
-    return;
-  }
   if (end) upstream_ = nullptr;
   touch();
   response_begin_us_ = now();
   details_ = "via_upstream";
   HeaderMap& headers = head.headers;
+  status_ = head.status;
   chargeUpstream(head.status, &headers);
   removeHopByHop(headers);
   if (!config().router.suppress_envoy_headers) {
@@ -147,7 +140,9 @@ void Stream::onDownstreamWritable() {
 void Stream::onResponseReset(http::ResetReason reason, std::string_view details) {
   upstream_ = nullptr;
   splice_.reset();
-  cluster_->stats().add(ClusterCounter::UpstreamRqRxReset);
+  if (reason != http::ResetReason::ProtocolError) {
+    cluster_->stats().add(ClusterCounter::UpstreamRqRxReset);
+  }
   host_->counters(context().upstream.worker).rq_error.add();
   const bool nonsense = reason == http::ResetReason::ProtocolError;
   const Flag flag = nonsense ? Flag::UpstreamProtocolError : Flag::UpstreamConnectionTermination;
@@ -271,6 +266,8 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
 
 void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, bool local) {
   bool close = close_after_reply_;
+  // Without a length, only the end of the connection ends a body in HTTP/1.0.
+  if (http_10_ && !end && !headers.find(HeaderId::ContentLength)) close = true;
   finishResponseHeaders(headers, local, &close);
   countResponse(status);
   response_started_ = true;
@@ -281,6 +278,7 @@ void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, boo
   out.close_after = close;
   out.linger = local || !request_complete_;
   out.http_10 = http_10_;
+  out.proper_case = config().plan.proper_case_words;
   http::ServerStream* client = client_;
   if (end) {
     finish();

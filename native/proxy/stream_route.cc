@@ -33,18 +33,55 @@ std::string_view withoutPort(std::string_view authority) {
 
 void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
                uint16_t listener_port) {
-  if (plan.strip_trailing_host_dot) {
-    std::string_view host = withoutPort(head.authority);
-    if (host.size() == head.authority.size() && host.ends_with('.')) {
-      head.authority.remove_suffix(1);
-    }
-  }
-  if (!plan.strip_any_host_port && !plan.strip_matching_host_port) return;
   const std::string_view host = withoutPort(head.authority);
-  if (host.size() == head.authority.size()) return;
   uint64_t port = 0;
-  if (!parseDecimal(head.authority.substr(host.size() + 1), &port)) return;
-  if (plan.strip_any_host_port || port == listener_port) head.authority = host;
+  if (host.size() < head.authority.size() &&
+      parseDecimal(head.authority.substr(host.size() + 1), &port) &&
+      (plan.strip_any_host_port || (plan.strip_matching_host_port && port == listener_port))) {
+    head.authority = host;
+  }
+  if (plan.strip_trailing_host_dot && head.authority.ends_with('.')) {
+    head.authority.remove_suffix(1);
+  }
+}
+
+// Said to this proxy by its caller, and used up here.
+constexpr HeaderId kForRouterOnly[] = {
+    HeaderId::XEnvoyRetryOn,
+    HeaderId::XEnvoyRetryGrpcOn,
+    HeaderId::XEnvoyMaxRetries,
+    HeaderId::XEnvoyRetriableStatusCodes,
+    HeaderId::XEnvoyRetriableHeaderNames,
+    HeaderId::XEnvoyHedgeOnPerTryTimeout,
+    HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs,
+    HeaderId::XEnvoyUpstreamAltStatName,
+};
+
+constexpr std::string_view kRetryConditions[] = {
+    "5xx",         "gateway-error",      "reset",        "reset-before-request",
+    "connect-failure", "envoy-ratelimited", "retriable-4xx", "refused-stream",
+    "retriable-status-codes", "retriable-headers", "http3-post-connect-failure"};
+constexpr std::string_view kGrpcRetryConditions[] = {"cancelled", "deadline-exceeded", "internal",
+                                                     "resource-exhausted", "unavailable"};
+
+template <size_t N>
+bool areKnown(std::string_view list, const std::string_view (&known)[N]) {
+  bool all = true;
+  forEachToken(list, [&](std::string_view token) {
+    bool found = false;
+    for (const std::string_view name : known) found |= name == token;
+    all &= found;
+    return all;
+  });
+  return all;
+}
+
+// Whether a header that is to be checked strictly says something that can be understood.
+bool isStrictlyValid(HeaderId id, std::string_view value) {
+  uint64_t number = 0;
+  if (id == HeaderId::XEnvoyRetryOn) return areKnown(value, kRetryConditions);
+  if (id == HeaderId::XEnvoyRetryGrpcOn) return areKnown(value, kGrpcRetryConditions);
+  return parseDecimal(value, &number);
 }
 
 }  // namespace
@@ -64,13 +101,14 @@ void Stream::routeRequest(http::RequestHead& head) {
   }
   const route::RequestView view{head.method,  head.path,     head.authority,
                                 facts.scheme, &head.headers, random_};
+  server_->stats().add(Counter::RqTotal);
   virtual_host_ = config.routes ? config.routes->findHost(head.authority) : nullptr;
   if (virtual_host_ && requiresTls(view)) {
     std::string text("https://");
     text.append(withoutPort(view.authority)).append(view.path);
     LocalReply answer{301, {}, "direct_response"};
     answer.location = context().arena.copy(text);
-    server_->stats().add(Counter::RqRedirect);
+    server_->stats().add(Counter::RqDirectResponse);
     reply(answer);
     return;
   }
@@ -88,7 +126,7 @@ void Stream::routeRequest(http::RequestHead& head) {
   if (route_->redirect) {
     redirect(view);
   } else if (route_->direct_response) {
-    answerDirectly();
+    answerDirectly(view);
   } else if (route_->cluster) {
     forward(head, view);
   } else {
@@ -104,23 +142,29 @@ bool Stream::requiresTls(const route::RequestView& view) {
 }
 
 void Stream::redirect(const route::RequestView& view) {
-  server_->stats().add(Counter::RqRedirect);
+  server_->stats().add(Counter::RqDirectResponse);
   LocalReply answer{static_cast<uint16_t>(route_->redirect->plan.status), {}, "direct_response"};
   answer.location = route_->redirect->location(view, route_->match, context().arena);
   reply(answer);
 }
 
-void Stream::answerDirectly() {
+void Stream::answerDirectly(const route::RequestView& view) {
   server_->stats().add(Counter::RqDirectResponse);
   const plan::DirectResponse& response = *route_->direct_response;
-  reply({static_cast<uint16_t>(response.status), response.body, "direct_response"});
+  LocalReply answer{static_cast<uint16_t>(response.status), response.body, "direct_response"};
+  if (response.status == 201 || response.status / 100 == 3) {
+    // Such an answer says where: here.
+    const std::string_view host = context().arena.join(view.scheme, "://", view.authority);
+    answer.location = context().arena.join(host, view.path);
+  }
+  reply(answer);
 }
 
 // ---- to a cluster ----
 
 void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
-  server_->stats().add(Counter::RqTotal);
   const route::ClusterAction& action = *route_->cluster;
+  if (!checkStrictly(head.headers)) return;
   target_ = &action.pick(view);
   if (target_->slot >= 0) {
     cluster_ = server_->cluster(target_->slot);
@@ -166,6 +210,21 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   live_head_ = nullptr;
 }
 
+// False: a header makes no sense, and was answered.
+bool Stream::checkStrictly(const HeaderMap& headers) {
+  for (const std::string& name : config().router.strict_check_headers) {
+    const HeaderEntry* entry = headers.find(std::string_view(name));
+    if (!entry || isStrictlyValid(entry->id, entry->value())) continue;
+    std::string body = "invalid header '" + name + "' with value '";
+    body.append(entry->value()).append("'");
+    std::string details = "request_headers_failed_strict_check{" + name + "}";
+    chargeUpstream(400, nullptr);
+    reply({400, body, details, Flag::InvalidEnvoyRequestHeaders, false, true});
+    return false;
+  }
+  return true;
+}
+
 void Stream::chooseTimeouts(HeaderMap& headers) {
   const plan::ClusterAction& plan = route_->cluster->plan;
   route_timeout_ms_ = plan.timeout_ms;
@@ -192,6 +251,9 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
   const std::string_view path_before = head.path;
   const std::string_view host_before = head.authority;
   chooseTimeouts(headers);
+  if (internal_) {
+    for (const HeaderId id : kForRouterOnly) headers.remove(id);
+  }
   if (route_timeout_ms_ > 0 && !config().router.suppress_envoy_headers) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, numberText(route_timeout_ms_, arena));
   }
@@ -205,7 +267,7 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
     head.path = action.path_rewrite.apply(head.path, route_->match, arena);
   }
   if (config().router.suppress_envoy_headers) return;
-  if (head.authority != host_before) {
+  if (head.authority != host_before && target_->host_rewrite.empty()) {
     headers.set(HeaderId::XEnvoyOriginalHost, host_before);
   }
   if (head.path != path_before) headers.set(HeaderId::XEnvoyOriginalPath, path_before);

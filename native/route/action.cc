@@ -119,7 +119,7 @@ std::string_view Redirect::location(const RequestView& request, const Match& mat
   text.append(scheme).append("://");
   std::string_view host = plan.host.empty() ? request.authority : std::string_view(plan.host);
   const size_t colon = host.rfind(':');
-  const bool has_port = colon != std::string_view::npos && colon > host.rfind(']') + 1;
+  const bool has_port = colon != std::string_view::npos && colon >= host.rfind(']') + 1;
   if (plan.port > 0) {
     text.append(has_port ? host.substr(0, colon) : host).append(":").append(std::to_string(plan.port));
   } else {

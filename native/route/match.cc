@@ -90,17 +90,6 @@ bool Match::matchesRest(const RequestView& request) const {
 bool Match::matchesHeader(const Header& header, const RequestView& request) {
   std::string_view value;
   bool found = request.header(header.plan.name, &value);
-  std::string joined;
-  if (found && header.plan.name[0] != ':') {
-    // Several headers of one name count as one list.
-    int count = 0;
-    for (const http::HeaderEntry& entry : *request.headers) {
-      if (entry.name() != header.plan.name) continue;
-      if (count++ > 0) joined += ',';
-      joined += entry.value();
-    }
-    if (count > 1) value = joined;
-  }
   if (header.plan.kind == HeaderKind::Present) {
     return (found == header.plan.present) != header.plan.invert;
   }
@@ -108,8 +97,8 @@ bool Match::matchesHeader(const Header& header, const RequestView& request) {
     found = true;
     value = {};
   }
-  // A header that is not there never fits, and so fits the inverted match.
-  if (!found) return header.plan.invert;
+  // A header that is not there fits neither a match nor its inversion.
+  if (!found) return false;
   bool fits = false;
   if (header.plan.kind == HeaderKind::Range) {
     int64_t number = 0;

@@ -34,9 +34,8 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
       remaining(limits.requests));
   set(Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries,
       remaining(limits.retries));
-  const uint64_t unlimited_minus_one = UINT64_MAX - 1;  // As set() adds one to say that it was set.
   set(Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools,
-      unlimited_minus_one);
+      UINT64_MAX);
 }
 
 }  // namespace fairlead::upstream

@@ -20,9 +20,9 @@ uint64_t millisSince(uint64_t start_us) { return (net::Loop::readClockMicros() -
 std::string_view connectErrorText(int error) {
   switch (error) {
     case ECONNREFUSED:
-      return "remote connection failure|delayed connect error: Connection refused";
+      return "delayed connect error: Connection refused";
     default:
-      return "remote connection failure";
+      return {};
   }
 }
 

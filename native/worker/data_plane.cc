@@ -242,6 +242,7 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   config->stats = registry_.create<stats::Http>(stats::httpScope(plan.stat_prefix));
   config->listener_stats = registry_.create<stats::ListenerHttp>(
       stats::listenerHttpScope(listener.stat_name, plan.stat_prefix));
+  config->codec_stats = registry_.create<stats::Http1Codec>(plainScope("http1."));
   auto logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->access_logs = std::move(logs.value());

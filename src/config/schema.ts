@@ -1,8 +1,8 @@
 // Envoy's messages and enums as build/schema.json lists them. The table stays as parsed; a message's type is
 // built when it is first asked for.
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../package-root.js';
 import type { FieldRules } from './rules.js';
 import { nearestName } from './suggest.js';
 
@@ -289,14 +289,5 @@ let loaded: Schema | undefined;
 
 /** The one schema of the process, read at its first use. */
 export function schema(): Schema {
-  return (loaded ??= new Schema(readFileSync(schemaFile(), 'utf8')));
-}
-
-/** build/schema.json of the package, from the sources as from the bundle. */
-function schemaFile(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const file = join(folder, 'build', 'schema.json');
-    if (existsSync(file)) return file;
-    if (folder === dirname(folder)) throw new Error('build/schema.json is missing: run npm run build');
-  }
+  return (loaded ??= new Schema(readFileSync(join(packageRoot(), 'build', 'schema.json'), 'utf8')));
 }

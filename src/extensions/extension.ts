@@ -55,12 +55,22 @@ export function findExtension<Compiled>(
   }
   const type = config.typed_config.$type;
   const found = candidates.find((candidate) => candidate.type === type);
-  if (!found) {
-    place.field('typed_config').error(`the extension '${name}' (${type}) is not supported yet`, {
-      expected: `one of ${candidates.map((candidate) => candidate.type).join(', ')}`,
-    });
-  }
-  return found;
+  if (found) return found;
+  const isOtherKind = candidates.every((candidate) => kindOf(candidate.type) !== kindOf(type));
+  place
+    .field('typed_config')
+    .error(
+      isOtherKind && type.startsWith('envoy.extensions.')
+        ? `Didn't find a registered implementation for '${name}' with type URL: '${type}'`
+        : `the extension '${name}' (${type}) is not supported yet`,
+      { expected: `one of ${candidates.map((candidate) => candidate.type).join(', ')}` },
+    );
+  return undefined;
+}
+
+/** "filters.http" of "envoy.extensions.filters.http.router.v3.Router". */
+function kindOf(type: string): string | undefined {
+  return /^envoy\.extensions\.(filters\.\w+|\w+)\./.exec(type)?.[1];
 }
 
 function typeUrl(type: string): string {

@@ -1,88 +1,94 @@
-// The process's log: one logger per component, one sink. Lines go to stderr or to a file.
-import { closeSync, openSync, writeSync } from 'node:fs';
+// The process's log: a level for each component, one pattern, one sink.
+import { packageRoot } from '../package-root.js';
+import { COMPONENTS, type Component } from './components.js';
+import { escapeLine } from './escape.js';
 import { isAtLeast, type Level } from './levels.js';
-import { DEFAULT_PATTERN, compilePattern, type LogRecord } from './pattern.js';
-
-/** Components that log. */
-export const COMPONENTS = ['admin', 'config', 'connection', 'dns', 'file', 'filter', 'http', 'init', 'main', 'misc', 'router', 'runtime', 'stats', 'upstream'] as const;
-export type Component = (typeof COMPONENTS)[number];
+import { compilePattern, type Pattern } from './pattern.js';
+import { LogSink } from './sink.js';
 
 export interface LogOptions {
+  /** Of all components that `componentLevels` does not name. */
   readonly level: Level;
+  readonly componentLevels?: ReadonlyMap<Component, Level>;
   readonly pattern: string;
-  /** Absent: stderr. */
-  readonly path?: string;
-  readonly componentLevels: ReadonlyMap<Component, Level>;
+  /** Lines are written with C's escapes. */
+  readonly isEscaped?: boolean;
+  readonly sink?: LogSink;
 }
+
+type Write = (component: Component, message: string) => void;
 
 export class Log {
-  readonly #levels = new Map<Component, Level>();
-  readonly #format: (record: LogRecord) => string;
-  readonly #path: string | undefined;
-  #fd: number;
+  readonly #levels: Map<Component, Level>;
+  readonly #pattern: Pattern;
+  readonly #isEscaped: boolean;
+  readonly #sink: LogSink;
 
-  /** Throws when the file cannot be opened; the error names it. */
   constructor(options: LogOptions) {
-    for (const component of COMPONENTS) {
-      this.#levels.set(component, options.componentLevels.get(component) ?? options.level);
+    this.#levels = new Map(
+      COMPONENTS.map((name) => [name, options.componentLevels?.get(name) ?? options.level]),
+    );
+    this.#pattern = compilePattern(options.pattern);
+    this.#isEscaped = options.isEscaped ?? false;
+    this.#sink = options.sink ?? new LogSink();
+  }
+
+  readonly trace: Write = (component, message) => this.write('trace', component, message, this.trace);
+  readonly debug: Write = (component, message) => this.write('debug', component, message, this.debug);
+  readonly info: Write = (component, message) => this.write('info', component, message, this.info);
+  readonly warn: Write = (component, message) => this.write('warning', component, message, this.warn);
+  readonly error: Write = (component, message) => this.write('error', component, message, this.error);
+  readonly critical: Write = (component, message) =>
+    this.write('critical', component, message, this.critical);
+
+  /** The line names the place that called `caller`: this method, or one that stands for it. */
+  write(level: Level, component: Component, message: string, caller: Function = this.write): void {
+    if (!this.isOn(level, component)) return;
+    const source = this.#pattern.showsSource ? callSite(caller) : { file: '', line: 0 };
+    const timeMs = performance.timeOrigin + performance.now();
+    const line = this.#pattern.format({ timeMs, level, logger: component, message, ...source });
+    this.#sink.write(`${this.#isEscaped ? escapeLine(line) : line}\n`);
+  }
+
+  isOn(level: Level, component: Component): boolean {
+    return isAtLeast(level, this.level(component));
+  }
+
+  level(component: Component): Level {
+    return this.#levels.get(component) ?? 'info';
+  }
+
+  /** Of one component, or of all. */
+  setLevel(level: Level, component?: Component): void {
+    for (const name of component === undefined ? COMPONENTS : [component]) {
+      this.#levels.set(name, level);
     }
-    this.#format = compilePattern(options.pattern);
-    this.#path = options.path;
-    this.#fd = options.path === undefined ? 2 : openSync(options.path, 'a', 0o644);
   }
 
-  /** A log that goes to stderr, for what happens before options are known. */
-  static early(): Log {
-    return new Log({ level: 'info', pattern: DEFAULT_PATTERN, componentLevels: new Map() });
+  /** Whether a line of this level reaches the terminal. */
+  isSeenOnStderr(level: Level, component: Component): boolean {
+    return this.#sink.isStderr && this.isOn(level, component);
   }
 
-  levels(): ReadonlyMap<Component, Level> {
-    return this.#levels;
-  }
-
-  setLevel(component: Component, level: Level): void {
-    this.#levels.set(component, level);
-  }
-
-  write(level: Level, component: Component, message: string): void {
-    if (!isAtLeast(level, this.#levels.get(component) ?? 'info')) return;
-    const record = { time: new Date(), level, logger: component, message, ...callSite() };
-    try {
-      writeSync(this.#fd, `${this.#format(record)}\n`);
-    } catch {
-      // A log that cannot be written must not end the proxy.
-    }
-  }
-
-  debug(component: Component, message: string): void {
-    this.write('debug', component, message);
-  }
-  info(component: Component, message: string): void {
-    this.write('info', component, message);
-  }
-  warn(component: Component, message: string): void {
-    this.write('warning', component, message);
-  }
-  error(component: Component, message: string): void {
-    this.write('error', component, message);
-  }
-  critical(component: Component, message: string): void {
-    this.write('critical', component, message);
-  }
-
-  /** Opens the file anew, as after a rotation. */
+  /** Opens the log's file anew, as after a rotation. */
   reopen(): void {
-    if (this.#path === undefined) return;
-    const before = this.#fd;
-    this.#fd = openSync(this.#path, 'a', 0o644);
-    closeSync(before);
+    const problem = this.#sink.reopen();
+    if (problem !== undefined) this.error('main', problem);
   }
 }
 
-/** Who called the log: the first frame outside this file. */
-function callSite(): { file: string; line: number } {
-  const frames = (new Error().stack ?? '').split('\n').slice(1);
-  const frame = frames.find((text) => !/\bLog\.|callSite|logger\.[jt]s/.test(text)) ?? '';
-  const match = /((?:src|dist)\/[^:)]+):(\d+)/.exec(frame);
-  return { file: match?.[1] ?? 'src/main.ts', line: Number(match?.[2] ?? 0) };
+/** The file and line that called `caller`. */
+function callSite(caller: Function): { file: string; line: number } {
+  const holder: { stack?: string } = {};
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 1;
+  Error.captureStackTrace(holder, caller);
+  Error.stackTraceLimit = limit;
+  const match = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()\s]+):(\d+):\d+\)?$/.exec(holder.stack ?? '');
+  const path = match?.[1] ?? '';
+  const root = `${packageRoot()}/`;
+  return {
+    file: path.startsWith(root) ? path.slice(root.length) : path,
+    line: Number(match?.[2] ?? 0),
+  };
 }

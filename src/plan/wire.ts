@@ -3,6 +3,8 @@
 
 const LENGTH_BYTES = 4;
 const MAX_MESSAGE_BYTES = 2 ** (7 * LENGTH_BYTES) - 1;
+/** Up to this length a text is copied character by character: faster than a call of the encoder. */
+const SHORT_TEXT = 64;
 const encoder = new TextEncoder();
 
 export class WireWriter {
@@ -28,7 +30,8 @@ export class WireWriter {
     this.#varint(tag);
     const lengthAt = this.#at;
     this.#at += LENGTH_BYTES;
-    const { written } = encoder.encodeInto(value, this.#bytes.subarray(this.#at));
+    const written =
+      this.#ascii(value) ?? encoder.encodeInto(value, this.#bytes.subarray(this.#at)).written;
     this.#at += written;
     this.#patchLength(lengthAt, written);
   }
@@ -48,6 +51,17 @@ export class WireWriter {
     this.#at += LENGTH_BYTES;
     write(this, value);
     this.#patchLength(lengthAt, this.#at - lengthAt - LENGTH_BYTES);
+  }
+
+  /** Copies a short text of ASCII and gives its length; undefined for any other text. */
+  #ascii(value: string): number | undefined {
+    if (value.length > SHORT_TEXT) return undefined;
+    for (let i = 0; i < value.length; i++) {
+      const code = value.charCodeAt(i);
+      if (code > 0x7f) return undefined;
+      this.#bytes[this.#at + i] = code;
+    }
+    return value.length;
   }
 
   #reserve(bytes: number): void {

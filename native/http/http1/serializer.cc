@@ -26,6 +26,27 @@ char* putHeader(char* to, std::string_view name, std::string_view value) {
   return to;
 }
 
+// "content-type" as "Content-Type".
+void capitalizeWords(char* name, size_t size) {
+  bool start = true;
+  for (size_t i = 0; i < size; ++i) {
+    if (start && name[i] >= 'a' && name[i] <= 'z') name[i] = static_cast<char>(name[i] - 32);
+    start = name[i] == '-';
+  }
+}
+
+// The names of all header lines between `begin` and `end`.
+void capitalizeNames(char* begin, char* end) {
+  while (begin < end) {
+    char* const colon = static_cast<char*>(std::memchr(begin, ':', static_cast<size_t>(end - begin)));
+    if (!colon) return;
+    capitalizeWords(begin, static_cast<size_t>(colon - begin));
+    char* const line_end = static_cast<char*>(std::memchr(colon, '\n', static_cast<size_t>(end - colon)));
+    if (!line_end) return;
+    begin = line_end + 1;
+  }
+}
+
 // Every entry but the removed ones; notes whether a content-length is among them.
 char* putHeaders(char* to, const HeaderMap& headers, bool* has_length) {
   for (const HeaderEntry& entry : headers) {
@@ -46,9 +67,11 @@ char* putStatusLine(char* to, uint16_t status, bool http_10) {
   return put(to, "\r\n");
 }
 
+// Methods whose requests end with their head where nothing says otherwise; the others say so with a
+// length of 0.
 bool isBodiless(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "DELETE" || method == "TRACE" ||
-         method == "OPTIONS" || method == "CONNECT";
+         method == "CONNECT";
 }
 
 }  // namespace
@@ -62,6 +85,7 @@ size_t headBytes(const HeaderMap& headers, size_t first_line_bytes) {
 OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end) {
   char* to = batch.reserve(headBytes(*head.headers, 64));
   to = putStatusLine(to, head.status, head.http_10);
+  char* const names = to;
   bool has_length = false;
   to = putHeaders(to, *head.headers, &has_length);
   OutBody body = OutBody::None;
@@ -80,6 +104,7 @@ OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, b
     to = put(to, "transfer-encoding: chunked\r\n");
     body = OutBody::Chunked;
   }
+  if (head.proper_case) capitalizeNames(names, to);
   batch.commit(put(to, "\r\n"));
   return end ? OutBody::None : body;
 }

@@ -27,6 +27,11 @@ void ServerConnection::drain() {
   if (state_ == State::Head && !stream_) finish(Linger::None);
 }
 
+void ServerConnection::endAfter(net::Millis ms) {
+  ending_ = true;
+  watch(loop().now() + ms);
+}
+
 // ---- the exchange ----
 
 void ServerConnection::answerComplete() {
@@ -211,7 +216,9 @@ void ServerConnection::onTimer() {
     callbacks_.onDelayedCloseTimeout();
     closed(false, CloseKind::Fin);
   } else if (state_ == State::Head && !stream_) {
-    if (in_head_) {
+    if (ending_) {
+      closed(false, CloseKind::Fin);
+    } else if (in_head_) {
       callbacks_.onHeadTimeout();
     } else {
       callbacks_.onIdleTimeout();

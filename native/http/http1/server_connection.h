@@ -67,6 +67,8 @@ class ServerConnection final : public net::Connection,
   bool start();
   // No more requests: closes when the active one is answered, or now if there is none.
   void drain();
+  // Idle: ends after so long, unless a request comes before that.
+  void endAfter(net::Millis ms);
   bool hasActiveStream() const { return stream_ != nullptr; }
 
   // Ends the connection now. The callbacks hear onConnectionClosed(false).
@@ -150,6 +152,7 @@ class ServerConnection final : public net::Connection,
   bool in_trailers_ = false;
   bool close_after_ = false;
   bool draining_ = false;
+  bool ending_ = false;  // endAfter() runs.
   bool consuming_ = false;
   bool linger_delayed_ = false;
 };

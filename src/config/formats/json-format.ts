@@ -1,30 +1,21 @@
-// JSON, strictly. Positions are made only when something is wrong, by reading the text again as YAML,
-// of which JSON is a part.
-import type { ReadResult } from './document.js';
-import { readYaml } from './yaml-format.js';
+import type { Format } from './format.js';
+import { JsonReader } from './json-reader.js';
 
-export function readJson(text: string, file: string): ReadResult {
-  try {
-    const value: unknown = JSON.parse(text);
-    let again: ReadResult | undefined;
-    return {
-      document: {
-        value,
-        locate: (path) => {
-          again ??= readYaml(text, file);
-          return 'document' in again ? again.document.locate(path) : undefined;
-        },
-      },
-    };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    return { error: { message: message.replace(/ in JSON at position \d+.*$/s, ''), position: positionOf(message, text, file) } };
-  }
-}
-
-/** Node says the offset in its message, or that the text ended. */
-function positionOf(message: string, text: string, file: string): { file: string; line: number; column: number } {
-  const match = /at position (\d+)/.exec(message);
-  const before = text.slice(0, match ? Number(match[1]) : text.length).split('\n');
-  return { file, line: before.length, column: before.at(-1)!.length + 1 };
-}
+/**
+ * JSON as Envoy's protobuf reads it. What JSON.parse refuses is read again by our own reader, which knows where the
+ * fault is and takes what Envoy takes besides: keys without quotes, single quotes, commas after the last element.
+ */
+export const jsonFormat: Format = {
+  name: 'JSON',
+  isStrictUtf8: true,
+  read(text) {
+    try {
+      return { ok: true, value: JSON.parse(text) as unknown };
+    } catch {
+      return new JsonReader(text).read();
+    }
+  },
+  places(text) {
+    return new JsonReader(text).places();
+  },
+};

@@ -282,6 +282,18 @@ TEST("a request's body goes out as its head says") {
             "2\r\nab\r\n0\r\nx-t: 1\r\n\r\n");
 }
 
+TEST("a request without a body says so where its method may have one") {
+  for (const char* method : {"POST", "PUT", "PATCH", "OPTIONS", "PROPFIND"}) {
+    Client client;
+    EXPECT_EQ(client.get("/", method), std::string(method) +
+                                           " / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 0\r\n\r\n");
+  }
+  for (const char* method : {"GET", "HEAD", "DELETE", "TRACE"}) {
+    Client client;
+    EXPECT_EQ(client.get("/", method), std::string(method) + " / HTTP/1.1\r\nhost: a.test\r\n\r\n");
+  }
+}
+
 TEST("an answer before the request is sent whole ends the connection") {
   Client client;
   client.post(true);

@@ -1,0 +1,42 @@
+// What an idle client costs: keep-alive connections that had one answer each and then say nothing.
+// The slope between a small and a large crowd leaves out what the proxy needs anyway.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { buildTools } from '../support/build.mjs';
+import { residentBytes, startProcess } from '../support/processes.mjs';
+import { withPeer } from './measure.mjs';
+
+const FEW = 1_000;
+const SETTLE_MS = 500;
+
+/**
+ * @param {import('./peers/index.mjs').Peer} peer
+ * @param {{origin: {port: number}, connections: number, proxyCpus: string, loadCpus: string}} setup
+ * @returns {Promise<{connections: number, residentBytes: number, bytesPerConnection: number}>}
+ */
+export async function measureIdle(peer, { origin, connections, proxyCpus, loadCpus }) {
+  const { idleHold } = buildTools(['idleHold']);
+  return withPeer(peer, { origin, mode: 'http', cpus: proxyCpus }, async (started, port) => {
+    const crowd = startProcess(idleHold, [String(port), '/100'], { cpus: loadCpus });
+    try {
+      await growTo(crowd, FEW);
+      const few = residentBytes(started.pids);
+      await growTo(crowd, connections);
+      const many = residentBytes(started.pids);
+      const bytesPerConnection = (many - few) / (connections - FEW);
+      return { connections, residentBytes: many, bytesPerConnection };
+    } finally {
+      crowd.child.stdin.end();
+      await crowd.stop();
+    }
+  });
+}
+
+async function growTo(crowd, count) {
+  const reached = new Promise((resolve, reject) => {
+    crowd.child.stdout.once('data', resolve);
+    crowd.child.once('close', () => reject(new Error(`idle connections: ${crowd.errors().trim()}`)));
+  });
+  crowd.child.stdin.write(`${count}\n`);
+  await reached;
+  await sleep(SETTLE_MS);
+}

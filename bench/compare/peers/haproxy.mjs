@@ -1,0 +1,30 @@
+// HAProxy with one thread.
+import { execFileSync } from 'node:child_process';
+import { descriptorLimit, findProgram } from '../../support/system.mjs';
+import { startProcess, waitForPort } from '../../support/processes.mjs';
+import { writeConfig } from '../template.mjs';
+
+export const name = 'haproxy';
+
+const program = findProgram('haproxy');
+
+export function missing() {
+  return program === undefined ? 'not installed: apt-get install haproxy' : undefined;
+}
+
+export function version() {
+  const text = execFileSync(program, ['-v'], { encoding: 'utf8' });
+  return /version (\d[\d.]*)/.exec(text)?.[1];
+}
+
+export async function start({ origin, listenPort, mode, cpus, directory }) {
+  const config = writeConfig(`haproxy.${mode}.cfg`, directory, {
+    listen_port: listenPort,
+    origin_port: origin.port,
+    // Some descriptors are its own. In TCP mode a client takes two.
+    connections: Math.floor((descriptorLimit() - 100) / 2),
+  });
+  const proxy = startProcess(program, ['-db', '-f', config], { cpus });
+  await waitForPort(listenPort, proxy);
+  return { pids: [proxy.pid], stop: () => proxy.stop() };
+}

@@ -1,0 +1,48 @@
+// nginx with one worker; its master process is counted along.
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { descriptorLimit, findProgram } from '../../support/system.mjs';
+import { processTree, startProcess, waitForPort } from '../../support/processes.mjs';
+import { writeConfig } from '../template.mjs';
+
+export const name = 'nginx';
+
+const program = findProgram('nginx');
+
+export function missing(mode) {
+  if (program === undefined) return 'not installed: apt-get install nginx';
+  if (mode === 'tcp' && streamModule() === undefined) {
+    return 'has no stream module: apt-get install libnginx-mod-stream';
+  }
+  return undefined;
+}
+
+export function version() {
+  return /nginx\/(\S+)/.exec(buildText())?.[1];
+}
+
+/** What nginx -V says: on standard error. */
+function buildText() {
+  return execFileSync('sh', ['-c', `'${program}' -V 2>&1`], { encoding: 'utf8' });
+}
+
+/** The directive that loads the stream module, "" when it is built in, undefined without one. */
+function streamModule() {
+  const text = buildText();
+  if (!text.includes('--with-stream=dynamic')) return text.includes('--with-stream') ? '' : undefined;
+  const path = `${/--modules-path=(\S+)/.exec(text)?.[1]}/ngx_stream_module.so`;
+  return existsSync(path) ? `load_module ${path};` : undefined;
+}
+
+export async function start({ origin, listenPort, mode, cpus, directory }) {
+  const config = writeConfig(`nginx.${mode}.conf`, directory, {
+    listen_port: listenPort,
+    origin_port: origin.port,
+    directory,
+    descriptors: descriptorLimit(),
+    load_stream_module: mode === 'tcp' ? streamModule() : '',
+  });
+  const proxy = startProcess(program, ['-p', directory, '-c', config], { cpus });
+  await waitForPort(listenPort, proxy);
+  return { pids: processTree(proxy.pid), stop: () => proxy.stop() };
+}

@@ -1,0 +1,71 @@
+// The thread that writes log files, one for all of them. What waits for it is bounded: when the disk
+// does not keep up, lines are dropped and counted, so that traffic never waits.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "access_log/log_file.h"
+
+namespace fairlead::access_log {
+
+class Flusher {
+ public:
+  // `shard`: the flusher's own in `stats`.
+  Flusher(std::shared_ptr<FilesystemStats> stats, size_t shard);
+  ~Flusher() { stop(); }
+
+  // ---- any thread; short ----
+  void push(std::shared_ptr<LogFile> file, std::string text);
+  // The files are opened anew; what was pushed before goes to the old.
+  void reopen(std::vector<std::shared_ptr<LogFile>> files);
+  // An empty text that has room, if there is one.
+  std::string takeSpare();
+
+  // Writes what was pushed and ends the thread.
+  void stop();
+  // After stop(): on the caller's thread.
+  void writeRest(LogFile& file);
+
+ private:
+  // More than this waiting means that the disk does not keep up.
+  static constexpr size_t kMaxWaitingBytes = 64 * 1024 * 1024;
+  static constexpr size_t kMaxSpares = 32;
+  static constexpr size_t kMaxSpareBytes = 256 * 1024;
+
+  struct Job {
+    // Null: all of `reopened` are opened anew.
+    std::shared_ptr<LogFile> file;
+    std::string text;
+    std::vector<std::shared_ptr<LogFile>> reopened;
+  };
+
+  void run();
+  void write(LogFile& file, std::string_view text);
+  void countDrops(uint64_t texts, uint64_t bytes);
+
+  const std::shared_ptr<FilesystemStats> stats_;
+  const size_t shard_;
+  // Set once, under mutex_; read by writes that wait.
+  std::atomic<bool> is_stopping_{false};
+
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  // Guarded by mutex_, all of them.
+  std::deque<Job> jobs_;
+  size_t waiting_bytes_ = 0;
+  uint64_t dropped_texts_ = 0;
+  uint64_t dropped_bytes_ = 0;
+  std::vector<std::string> spares_;
+
+  std::thread thread_;
+};
+
+}  // namespace fairlead::access_log

@@ -1,0 +1,159 @@
+// The bootstrap: a file, a text of the command line, or the one merged over the other.
+import { readFileSync } from 'node:fs';
+import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
+import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
+import { parsePath, type FieldPath } from './field-path.js';
+import { formatOf, type Format } from './formats/format.js';
+import { yamlFormat } from './formats/yaml-format.js';
+import { inDocumentOrder, type Issue, type Position } from './issue.js';
+import { mergeMessage } from './merge.js';
+import { isObject } from './objects.js';
+import { schema, type MessageType } from './schema.js';
+import { SourceText } from './source-text.js';
+import { validateMessage } from './validate.js';
+
+export interface BootstrapSource {
+  /** Of a file; the end of its name says its format. */
+  readonly path?: string;
+  /** YAML, or JSON, which is merged over the file. */
+  readonly inlineYaml?: string;
+}
+
+export interface LoadedBootstrap {
+  /** Absent where an issue is an error. */
+  readonly bootstrap?: Bootstrap;
+  /** Everything that is wrong, in the order of the file. */
+  readonly issues: readonly Issue[];
+  /** The place of a field, or of the nearest thing above it. */
+  locate(path: string): Position | undefined;
+}
+
+/** What messages call the text of the command line. */
+const INLINE = '--config-yaml';
+const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
+
+/** Never throws for what the source says. */
+export function loadBootstrap(source: BootstrapSource, options: DecodeOptions = {}): LoadedBootstrap {
+  const issues: Issue[] = [];
+  const texts: SourceText[] = [];
+  if (source.path !== undefined) {
+    const text = readFile(source.path, issues);
+    if (text) texts.push(text);
+  }
+  if (source.inlineYaml !== undefined) texts.push(new SourceText(INLINE, source.inlineYaml, yamlFormat));
+  if (source.path === undefined && source.inlineYaml === undefined) {
+    issues.push(problem('no bootstrap is given', '--config-path or --config-yaml'));
+  }
+  return loadTexts(texts, issues, options);
+}
+
+function loadTexts(texts: readonly SourceText[], failures: readonly Issue[], options: DecodeOptions): LoadedBootstrap {
+  
+  const type = schema().getMessage(BOOTSTRAP);
+  const issues = [...failures];
+  const decoded: Decoded[] = [];
+  for (const text of texts) {
+    const one = decodeText(type, text, issues, options);
+    if (one) decoded.push(one);
+  }
+  const locate = (path: FieldPath): Position | undefined => locateIn(texts, path);
+  const [first, ...rest] = decoded;
+  if (first && decoded.length === texts.length && isJudgeable(decoded)) {
+    for (const { message } of rest) mergeMessage(type, first.message, message);
+    for (const issue of validateMessage(schema(), type, first.message, first.broken)) {
+      issues.push(placed(issue, locate(parsePath(issue.path))));
+    }
+  }
+  const hasError = issues.some(({ severity }) => severity === 'error');
+  return {
+    ...(first && !hasError && { bootstrap: first.message as Bootstrap }),
+    issues: inDocumentOrder(
+      issues,
+      texts.map(({ file }) => file),
+    ),
+    locate: (path) => locate(parsePath(path)),
+  };
+}
+
+/** The paths that are broken in one of two texts say nothing of the merged message. */
+const isJudgeable = (decoded: readonly Decoded[]): boolean =>
+  decoded.length === 1 || decoded.every(({ broken }) => broken.size === 0);
+
+function decodeText(
+  type: MessageType,
+  text: SourceText,
+  issues: Issue[],
+  options: DecodeOptions,
+): Decoded | undefined {
+  const read = text.read();
+  if (!read.ok) {
+    const issue = problem(read.fault.message, text.hint);
+    issues.push(placed(issue, text.positionOf(read.fault.offset)));
+    return undefined;
+  }
+  if (!isObject(read.value)) {
+    const isEmpty = read.value === null;
+    const issue = problem(isEmpty ? 'is empty' : 'is no bootstrap', 'a mapping with the fields of a bootstrap');
+    issues.push(placed(issue, text.positionOf(0)));
+    return undefined;
+  }
+  const decoded = decodeMessage(schema(), type, read.value, options);
+  for (const issue of decoded.issues) issues.push(placed(issue, text.locate(parsePath(issue.path))?.position));
+  return decoded;
+}
+
+/** In the text that sets the field last; elements of its lists follow those of the texts before. */
+function locateIn(texts: readonly SourceText[], path: FieldPath): Position | undefined {
+  const last = texts.at(-1);
+  if (!last) return undefined;
+  const before = texts.slice(0, -1);
+  const shifted = path.map((segment, index) => {
+    if (typeof segment !== 'number') return segment;
+    return before.reduce((count, text) => count - text.countItems(path.slice(0, index)), segment);
+  });
+  const isBefore = shifted.some((segment) => typeof segment === 'number' && segment < 0);
+  const found = isBefore ? undefined : last.locate(shifted);
+  if (found?.isExact || before.length === 0) return found?.position;
+  return locateIn(before, path) ?? found?.position;
+}
+
+function readFile(path: string, issues: Issue[]): SourceText | undefined {
+  const format = formatOf(path);
+  if ('unsupported' in format) {
+    issues.push(problem(`"${path}": ${format.unsupported} is not supported`, 'a .yaml, .yml or .json file'));
+    return undefined;
+  }
+  try {
+    return textOf(path, readFileSync(path), format, issues);
+  } catch (error) {
+    issues.push(problem(`cannot read "${path}": ${systemReason(error)}`));
+    return undefined;
+  }
+}
+
+function textOf(path: string, bytes: Uint8Array, format: Format, issues: Issue[]): SourceText | undefined {
+  try {
+    return new SourceText(path, new TextDecoder('utf-8', { fatal: format.isStrictUtf8 }).decode(bytes), format);
+  } catch {
+    issues.push(problem(`"${path}" is no UTF-8 text`));
+    return undefined;
+  }
+}
+
+function systemReason(error: unknown): string {
+  const code = (error as { readonly code?: unknown }).code;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder';
+  if (code === 'EACCES') return 'permission denied';
+  return error instanceof Error ? error.message : String(error);
+}
+
+const problem = (message: string, expected?: string): Issue => ({
+  severity: 'error',
+  path: '',
+  message,
+  ...(expected !== undefined && { expected }),
+});
+
+const placed = (issue: Issue, position: Position | undefined): Issue =>
+  position && !issue.position ? { ...issue, position } : issue;

@@ -1,0 +1,55 @@
+import type { FieldPath } from './field-path.js';
+import type { Format, ReadResult } from './formats/format.js';
+import type { Position } from './issue.js';
+import { countItems, findPlace, LineIndex, type ValuePlace } from './value-position.js';
+
+/** A text in its format, with the places of what it says. They are looked up only when asked for. */
+export class SourceText {
+  readonly file: string;
+  readonly #text: string;
+  readonly #format: Format;
+  #lines: LineIndex | undefined;
+  #places: ValuePlace | undefined;
+  #hasPlaces = false;
+
+  constructor(file: string, text: string, format: Format) {
+    this.file = file;
+    this.#text = text;
+    this.#format = format;
+  }
+
+  read(): ReadResult {
+    return this.#format.read(this.#text);
+  }
+
+  /** What a text that could not be read should have been, where its name misleads. */
+  get hint(): string | undefined {
+    const isNamedJson = this.#format.name !== 'JSON' || this.file.endsWith('.json');
+    return isNamedJson ? undefined : 'JSON, since the name does not end in .yaml or .yml';
+  }
+
+  locate(path: FieldPath): { readonly position: Position; readonly isExact: boolean } | undefined {
+    const places = this.#root();
+    if (!places) return undefined;
+    const { offset, isExact } = findPlace(places, path);
+    return { position: this.positionOf(offset), isExact };
+  }
+
+  countItems(path: FieldPath): number {
+    const places = this.#root();
+    return places ? countItems(places, path) : 0;
+  }
+
+  positionOf(offset: number): Position {
+    this.#lines ??= new LineIndex(this.#text);
+    return { file: this.file, ...this.#lines.position(offset) };
+  }
+
+  #root(): ValuePlace | undefined {
+    if (!this.#hasPlaces) {
+      this.#places = this.#format.places(this.#text);
+      this.#hasPlaces = true;
+    }
+    return this.#places;
+  }
+}

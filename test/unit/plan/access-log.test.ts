@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AccessLogFilter_Comparison, AccessLogFilter_Kind } from '../../../src/plan/plan.gen.js';
+import {
+  any,
+  compile,
+  compileStatic,
+  connectionManager,
+  FILE_LOG,
+  issuesOf,
+  listenerOf,
+} from './helpers.js';
+
+function logOf(config: object, filter?: object) {
+  const log = {
+    name: 'log',
+    typed_config: any(FILE_LOG, { path: '/tmp/a.log', ...config }),
+    ...(filter && { filter }),
+  };
+  const compiled = compileStatic({
+    listeners: [listenerOf(connectionManager({}, { access_log: [log] }))],
+  });
+  const http = compiled.update.listeners?.[0]?.filter_chains?.[0]?.http;
+  return { issues: issuesOf(compiled), log: http?.access_logs?.[0] };
+}
+
+test('a log without a format has the default one, which ends its line', () => {
+  const { log, issues } = logOf({});
+  assert.deepEqual(issues, []);
+  assert.equal(log?.path, '/tmp/a.log');
+  assert.equal(log?.format?.pieces?.at(-1)?.argument, '"\n');
+});
+
+test('the older format field and the newer ones mean the same', () => {
+  const pieces = [{ operator: 0, argument: 'x' }];
+  assert.deepEqual(logOf({ format: 'x' }).log?.format?.pieces, pieces);
+  assert.deepEqual(logOf({ log_format: { text_format: 'x' } }).log?.format?.pieces, pieces);
+  assert.deepEqual(
+    logOf({ log_format: { text_format_source: { inline_string: 'x' } } }).log?.format?.pieces,
+    pieces,
+  );
+});
+
+test('a fault in a format is reported where the format stands', () => {
+  assert.deepEqual(logOf({ log_format: { text_format_source: { inline_string: '%' } } }).issues, [
+    "error typed_config.log_format.text_format_source: Incorrect configuration: %. Couldn't find valid command at position 0 (%%?)",
+  ]);
+});
+
+test('logs go to standard output and error by their names', () => {
+  const compiled = compileStatic({
+    listeners: [
+      listenerOf(connectionManager({}), {
+        access_log: ['Stdout', 'Stderr'].map((name) => ({
+          name,
+          typed_config: any(`envoy.extensions.access_loggers.stream.v3.${name}AccessLog`),
+        })),
+      }),
+    ],
+  });
+  assert.deepEqual(issuesOf(compiled), []);
+  const paths = compiled.update.listeners?.[0]?.access_logs?.map(({ path }) => path);
+  assert.deepEqual(paths, ['/dev/stdout', '/dev/stderr']);
+});
+
+test('filters keep their tree', () => {
+  const status = {
+    status_code_filter: {
+      comparison: { op: 'GE', value: { default_value: 500, runtime_key: 'k' } },
+    },
+  };
+  const flags = { response_flag_filter: { flags: ['NR', 'UF'] } };
+  const { log, issues } = logOf(
+    {},
+    { or_filter: { filters: [status, { and_filter: { filters: [flags] } }] } },
+  );
+  assert.deepEqual(issues, []);
+  assert.deepEqual(log?.filter, {
+    kind: AccessLogFilter_Kind.OR,
+    filters: [
+      { kind: AccessLogFilter_Kind.STATUS, comparison: AccessLogFilter_Comparison.GE, value: 500 },
+      {
+        kind: AccessLogFilter_Kind.AND,
+        filters: [{ kind: AccessLogFilter_Kind.FLAGS, flags: ['NR', 'UF'] }],
+      },
+    ],
+  });
+});
+
+test('a header that must be absent is a presence turned round', () => {
+  const { log } = logOf(
+    {},
+    { header_filter: { header: { name: 'X-Quiet', present_match: false } } },
+  );
+  assert.deepEqual(log?.filter?.header, {
+    name: 'x-quiet',
+    present_only: true,
+    string_match: undefined,
+    invert: true,
+  });
+});
+
+test('a runtime filter counts in millionths', () => {
+  const filter = {
+    runtime_filter: {
+      runtime_key: 'r',
+      percent_sampled: { numerator: 5, denominator: 'TEN_THOUSAND' },
+    },
+  };
+  assert.equal(logOf({}, filter).log?.filter?.share_millionths, 500);
+});
+
+test('JSON formats and filters of their own kind are refused by name', () => {
+  assert.match(
+    logOf({ log_format: { json_format: { a: 'b' } } }).issues.join(),
+    /json_format of \S+ is not supported yet/,
+  );
+  assert.match(
+    logOf({}, { grpc_status_filter: {} }).issues.join(),
+    /grpc_status_filter of \S+ is not supported yet/,
+  );
+});
+
+test('the admin server logs in the default format, to each of its paths', () => {
+  const compiled = compile({
+    admin: {
+      access_log_path: '/tmp/old.log',
+      access_log: [{ name: 'log', typed_config: any(FILE_LOG, { path: '/tmp/new.log' }) }],
+      address: { socket_address: { address: '127.0.0.1', port_value: 9901 } },
+    },
+  });
+  assert.deepEqual(issuesOf(compiled), []);
+  assert.deepEqual(compiled.admin, {
+    address: { host: '127.0.0.1', port: 9901 },
+    accessLogPaths: ['/tmp/old.log', '/tmp/new.log'],
+    profilePath: '/var/log/envoy/envoy.prof',
+    allowPaths: [],
+  });
+  assert.equal(compile({ admin: {} }).admin, undefined);
+});
