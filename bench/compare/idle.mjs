@@ -3,10 +3,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildTools } from '../support/build.mjs';
 import { residentBytes, startProcess } from '../support/processes.mjs';
+import { descriptorLimit } from '../support/system.mjs';
 import { withPeer } from './measure.mjs';
 
 const FEW = 1_000;
 const SETTLE_MS = 500;
+
+/** As many connections as every peer can take: some reserve two descriptors for each client. */
+export function mostIdle() {
+  return Math.floor((descriptorLimit() - 400) / 2);
+}
 
 /**
  * @param {import('./peers/index.mjs').Peer} peer

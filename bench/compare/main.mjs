@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { buildTools } from '../support/build.mjs';
 import { Progress } from '../support/progress.mjs';
 import { firstLine, startProcess } from '../support/processes.mjs';
-import { measureIdle } from './idle.mjs';
+import { measureIdle, mostIdle } from './idle.mjs';
 import { missingLoad } from './load.mjs';
 import { measure } from './measure.mjs';
 import { peers } from './peers/index.mjs';
@@ -17,7 +17,7 @@ const USAGE = `usage: npm run bench:compare -- [options]
   --seconds N         length of one measurement, whole seconds (3)
   --only A,B          these peers alone: ${peers.map((peer) => peer.name).join(', ')}
   --workloads A,B     these alone: ${workloads.map((workload) => workload.name).join(', ')}; or none
-  --idle N            idle connections, 0 for no such measurement (10000)
+  --idle N            idle connections, 0 for no such measurement (10000, or what ulimit -n allows)
   --base PEER         whom the ratios compare (fairlead)
   --proxy-cpus LIST   CPUs of the proxies, for taskset (0)
   --load-cpus LIST    CPUs of the load and the origin (all others)`;
@@ -120,7 +120,7 @@ function readOptions(args) {
     seconds: wholeNumber(values.seconds, 3),
     peers: chosenPeers,
     workloads: chosenWorkloads,
-    idle: wholeNumber(values.idle, 10_000),
+    idle: Math.min(wholeNumber(values.idle, 10_000), mostIdle()),
     base: values.base ?? 'fairlead',
     proxyCpus: values['proxy-cpus'] ?? '0',
     loadCpus: values['load-cpus'] ?? (lastCpu === 1 ? '1' : `1-${lastCpu}`),

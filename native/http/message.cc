@@ -128,8 +128,8 @@ bool sameWord(const char* a, const char* b) {
   return x == y;
 }
 
-// Words that overlap at the end. A name was just stored by the scanner in one piece: loads inside of
-// that piece need not wait for it, as those of memcmp() do (a quarter of a head's time).
+// Words that overlap at the end. A name was just stored by the scanner in one piece: loads inside
+// of that piece need not wait for it, as those of memcmp() do (a quarter of a head's time).
 bool sameBytes(const char* a, const char* b, size_t size) {
   if (size >= 8) {
     size_t at = 0;

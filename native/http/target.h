@@ -13,8 +13,8 @@ struct Target {
   std::string_view scheme;
   // Absolute (without user information) and authority form.
   std::string_view authority;
-  // With its query; what begins with an asterisk for the asterisk form; empty for the authority form.
-  // The absolute form may have "?query" alone, which no route matches.
+  // With its query; what begins with an asterisk for the asterisk form; empty for the authority
+  // form. The absolute form may have "?query" alone, which no route matches.
   std::string_view path;
 };
 

@@ -140,9 +140,6 @@ void Stream::onDownstreamWritable() {
 void Stream::onResponseReset(http::ResetReason reason, std::string_view details) {
   upstream_ = nullptr;
   splice_.reset();
-  if (reason != http::ResetReason::ProtocolError) {
-    cluster_->stats().add(ClusterCounter::UpstreamRqRxReset);
-  }
   host_->counters(context().upstream.worker).rq_error.add();
   const bool nonsense = reason == http::ResetReason::ProtocolError;
   const Flag flag = nonsense ? Flag::UpstreamProtocolError : Flag::UpstreamConnectionTermination;

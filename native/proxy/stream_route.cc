@@ -192,6 +192,7 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     return;
   }
   host_ = &pool->host();
+  live_head_ = &head;
   prepareUpstreamHead(head, view);
   to_head = head_request_;
   to_connect = connect_request_;
@@ -202,7 +203,6 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     watch(route_deadline_);
   }
   // With an idle connection at hand the head goes straight from where it was read; else it is kept.
-  live_head_ = &head;
   pool->newStream(*this);
   if (waiting_pool_ && PoolWaiter::isLinked()) {
     upstream_request_.save(head.method, head.path, head.authority, head.headers);
@@ -385,7 +385,7 @@ void Stream::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
       answer.flag = Flag::UpstreamConnectionTermination;
       break;
   }
-  if (host && failure != upstream::PoolFailure::Overflow) {
+  if (host) {
     host->counters(context().upstream.worker).rq_error.add();
   }
   failUpstream(answer, reason);

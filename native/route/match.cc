@@ -1,13 +1,23 @@
 #include "route/match.h"
 
-#include <charconv>
-
 #include "base/text.h"
 
 namespace fairlead::route {
 
-using PathKind = plan::RouteMatch::PathKind;
-using HeaderKind = plan::HeaderMatch::Kind;
+namespace {
+
+constexpr uint32_t kMillion = 1'000'000;
+
+// "application/grpc" or "application/grpc+proto".
+bool isGrpc(const RequestView& request) {
+  constexpr std::string_view kType = "application/grpc";
+  const http::HeaderEntry* entry = request.headers->find(http::HeaderId::ContentType);
+  if (!entry) return false;
+  const std::string_view type = entry->value();
+  return type.starts_with(kType) && (type.size() == kType.size() || type[kType.size()] == '+');
+}
+
+}  // namespace
 
 Result<Match> Match::build(const plan::RouteMatch& plan) {
   Match match;
@@ -22,13 +32,9 @@ Result<Match> Match::build(const plan::RouteMatch& plan) {
     match.regex_ = std::move(regex.value());
   }
   for (const plan::HeaderMatch& header : plan.headers) {
-    Header entry{header, std::nullopt};
-    if (header.kind == HeaderKind::String && header.string_match) {
-      Result<StringMatcher> matcher = StringMatcher::build(*header.string_match);
-      if (!matcher) return matcher.error();
-      entry.matcher = std::move(matcher.value());
-    }
-    match.headers_.push_back(std::move(entry));
+    Result<HeaderMatch> built = HeaderMatch::build(header);
+    if (!built) return built.error();
+    match.headers_.push_back(std::move(built.value()));
   }
   for (const plan::QueryMatch& query : plan.query_parameters) {
     Query entry{query.name, std::nullopt};
@@ -39,44 +45,40 @@ Result<Match> Match::build(const plan::RouteMatch& plan) {
     }
     match.queries_.push_back(std::move(entry));
   }
-  match.simple_ = match.headers_.empty() && match.queries_.empty() && !match.grpc_ &&
-                  !match.share_millionths_;
+  match.path_only_ = match.headers_.empty() && match.queries_.empty() && !match.grpc_ &&
+                     !match.share_millionths_;
   return match;
 }
 
 bool Match::matchesPath(const RequestView& request, std::string_view path) const {
-  const auto begins = [this](std::string_view text) {
-    if (text.size() < path_.size()) return false;
-    const std::string_view start = text.substr(0, path_.size());
+  // Only a route that asks for CONNECT takes a request without a path.
+  if (kind_ == PathKind::Connect) return request.method == "CONNECT";
+  if (request.path.empty()) return false;
+  const auto begins = [&] {
+    if (path.size() < path_.size()) return false;
+    const std::string_view start = path.substr(0, path_.size());
     return ignore_case_ ? equalsIgnoreCase(start, path_) : start == path_;
   };
   switch (kind_) {
     case PathKind::Prefix:
-      // The prefix may reach into the query.
-      return begins(path_.find('?') == std::string::npos ? path : request.path);
+      return begins();
     case PathKind::Exact:
-      return path.size() == path_.size() && begins(path);
+      return path.size() == path_.size() && begins();
     case PathKind::SeparatedPrefix:
-      return begins(path) && (path.size() == path_.size() || path[path_.size()] == '/');
+      return begins() && (path.size() == path_.size() || path[path_.size()] == '/');
     case PathKind::Regex:
       return regex_->fullMatch(path);
     case PathKind::Connect:
-      return request.method == "CONNECT";
+      break;
   }
   return false;
 }
 
 bool Match::matchesRest(const RequestView& request) const {
-  if (share_millionths_ && request.random % 1'000'000 >= *share_millionths_) return false;
-  if (grpc_) {
-    std::string_view type;
-    if (!request.header("content-type", &type) || !type.starts_with("application/grpc")) {
-      return false;
-    }
-    if (type.size() > 16 && type[16] != '+') return false;
-  }
-  for (const Header& header : headers_) {
-    if (!matchesHeader(header, request)) return false;
+  if (share_millionths_ && request.random % kMillion >= *share_millionths_) return false;
+  if (grpc_ && !isGrpc(request)) return false;
+  for (const HeaderMatch& header : headers_) {
+    if (!header.matches(request)) return false;
   }
   if (!queries_.empty()) {
     const std::string_view text = request.query();
@@ -87,31 +89,7 @@ bool Match::matchesRest(const RequestView& request) const {
   return true;
 }
 
-bool Match::matchesHeader(const Header& header, const RequestView& request) {
-  std::string_view value;
-  bool found = request.header(header.plan.name, &value);
-  if (header.plan.kind == HeaderKind::Present) {
-    return (found == header.plan.present) != header.plan.invert;
-  }
-  if (!found && header.plan.treat_missing_as_empty) {
-    found = true;
-    value = {};
-  }
-  // A header that is not there fits neither a match nor its inversion.
-  if (!found) return false;
-  bool fits = false;
-  if (header.plan.kind == HeaderKind::Range) {
-    int64_t number = 0;
-    const char* end = value.data() + value.size();
-    const auto parsed = std::from_chars(value.data(), end, number);
-    fits = parsed.ec == std::errc() && parsed.ptr == end && number >= header.plan.range_start &&
-           number < header.plan.range_end;
-  } else {
-    fits = header.matcher && header.matcher->matches(value);
-  }
-  return fits != header.plan.invert;
-}
-
+// The first parameter of the name decides; nothing is decoded.
 bool Match::matchesQuery(const Query& query, std::string_view text) {
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
@@ -121,8 +99,7 @@ bool Match::matchesQuery(const Query& query, std::string_view text) {
           equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
       return !query.matcher || query.matcher->matches(value);
     }
-    if (pair.size() == text.size()) break;
-    text.remove_prefix(pair.size() + 1);
+    text.remove_prefix(pair.size() == text.size() ? pair.size() : pair.size() + 1);
   }
   return false;
 }

@@ -8,6 +8,7 @@
 #include "base/regex.h"
 #include "base/result.h"
 #include "plan/plan.gen.h"
+#include "route/header_match.h"
 #include "route/request_view.h"
 #include "route/string_matcher.h"
 
@@ -15,41 +16,39 @@ namespace fairlead::route {
 
 class Match {
  public:
+  using PathKind = plan::RouteMatch::PathKind;
+
   static Result<Match> build(const plan::RouteMatch& plan);
 
   // `path` is the request's without query.
   bool matches(const RequestView& request, std::string_view path) const {
-    return matchesPath(request, path) && (simple_ || matchesRest(request));
+    return matchesPath(request, path) && (asksPathOnly() || matchesRest(request));
   }
+  bool matchesPath(const RequestView& request, std::string_view path) const;
+  // Everything but the path.
+  bool matchesRest(const RequestView& request) const;
+  bool asksPathOnly() const { return path_only_; }
 
-  plan::RouteMatch::PathKind pathKind() const { return kind_; }
+  PathKind pathKind() const { return kind_; }
   const std::string& path() const { return path_; }
-  const std::optional<Regex>& regex() const { return regex_; }
   bool ignoresCase() const { return ignore_case_; }
 
  private:
-  struct Header {
-    plan::HeaderMatch plan;
-    std::optional<StringMatcher> matcher;
-  };
   struct Query {
     std::string name;
+    // Absent: any value will do.
     std::optional<StringMatcher> matcher;
   };
 
-  bool matchesPath(const RequestView& request, std::string_view path) const;
-  bool matchesRest(const RequestView& request) const;
-  static bool matchesHeader(const Header& header, const RequestView& request);
   static bool matchesQuery(const Query& query, std::string_view text);
 
-  plan::RouteMatch::PathKind kind_ = plan::RouteMatch::PathKind::Prefix;
+  PathKind kind_ = PathKind::Prefix;
   bool ignore_case_ = false;
-  // Nothing but the path is asked.
-  bool simple_ = true;
+  bool path_only_ = true;
   bool grpc_ = false;
   std::string path_;
   std::optional<Regex> regex_;
-  std::vector<Header> headers_;
+  std::vector<HeaderMatch> headers_;
   std::vector<Query> queries_;
   std::optional<uint32_t> share_millionths_;
 };

@@ -5,12 +5,13 @@
 #include <string_view>
 
 #include "http/message.h"
+#include "route/header_name.h"
 
 namespace fairlead::route {
 
 struct RequestView {
   std::string_view method;
-  // With its query.
+  // With its query. Empty: a plain CONNECT, which has none.
   std::string_view path;
   std::string_view authority;
   std::string_view scheme;
@@ -23,24 +24,34 @@ struct RequestView {
     const size_t at = path.find('?');
     return at == std::string_view::npos ? std::string_view() : path.substr(at + 1);
   }
-  // A header, or a pseudo header by its name (":path"). False: there is none.
-  bool header(std::string_view name, std::string_view* value) const {
-    if (name[0] == ':') {
-      if (name == ":method") *value = method;
-      else if (name == ":path") *value = path;
-      else if (name == ":authority") *value = authority;
-      else if (name == ":scheme") *value = scheme;
-      else return false;
-      return true;
+
+  // The first header of that name, or a pseudo header. False: there is none.
+  bool header(const HeaderName& name, std::string_view* value) const {
+    switch (name.kind()) {
+      case HeaderName::Kind::Method:
+        *value = method;
+        return true;
+      case HeaderName::Kind::Path:
+        *value = path;
+        return true;
+      case HeaderName::Kind::Authority:
+        *value = authority;
+        return true;
+      case HeaderName::Kind::Scheme:
+        *value = scheme;
+        return true;
+      case HeaderName::Kind::OtherPseudo:
+        return false;
+      case HeaderName::Kind::Header:
+        break;
     }
-    if (name == "host") {
-      *value = authority;
-      return true;
-    }
-    const http::HeaderEntry* entry = headers->find(name);
+    const http::HeaderEntry* entry = name.find(*headers);
     if (!entry) return false;
     *value = entry->value();
     return true;
+  }
+  bool header(std::string_view name, std::string_view* value) const {
+    return header(HeaderName(std::string(name)), value);
   }
 };
 

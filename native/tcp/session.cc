@@ -83,6 +83,7 @@ void Session::connect() {
   int error = 0;
   net::FileDescriptor fd = upstream::beginConnect(*host_, cluster_->settings(), &error);
   budget.take();
+  holds_upstream_ = true;
   stats.add(ClusterCounter::UpstreamCxTotal);
   stats.up(ClusterGauge::UpstreamCxActive);
   stats.add(ClusterCounter::UpstreamRqPendingTotal);
@@ -126,6 +127,7 @@ void Session::connectFailed(bool timeout, int error) {
   }
   stats.add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
   flags_.set(ResponseFlag::UpstreamConnectionFailure);
+  if (attempts_ > 1) flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
   finish(true);
 }
 
@@ -219,7 +221,6 @@ void Session::onTimer() {
     finish();
   } else if (idle_deadline_ <= now) {
     proxy_.stats().add(Counter::IdleTimeout);
-    flags_.set(ResponseFlag::StreamIdleTimeout);
     finish();
   }
   if (!finished_ && nextDeadline() != net::kNever) watch(nextDeadline());
@@ -228,7 +229,7 @@ void Session::onTimer() {
 // ---- the end ----
 
 void Session::releaseUpstream(bool by_peer) {
-  if (!host_) return;
+  if (!std::exchange(holds_upstream_, false)) return;
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   upstream::HostCounters& host = host_->counters(proxy_.context().worker);
   cluster_->cluster().limits(0).connections.giveBack();

@@ -65,6 +65,7 @@ class Session final : public net::DownstreamConnection,
   format::ResponseFlags flags_;
   std::string_view transport_failure_;
   bool connected_ = false;
+  bool holds_upstream_ = false;  // A connection is counted and taken from its budget.
   bool finished_ = false;
 };
 

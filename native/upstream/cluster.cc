@@ -35,7 +35,7 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
   set(Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries,
       remaining(limits.retries));
   set(Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools,
-      UINT64_MAX);
+      remaining(limits.connection_pools));
 }
 
 }  // namespace fairlead::upstream

@@ -18,6 +18,8 @@ HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_thresh
     } else if (host->isDegraded()) {
       priority.degraded.push_back(host.get());
       ++degraded_count_;
+    } else if (host->settings().health == plan::Host::Health::Draining) {
+      ++excluded_count_;
     }
     max_weight_ = std::max(max_weight_, host->weight());
   }

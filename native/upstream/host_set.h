@@ -34,6 +34,8 @@ class HostSet {
   const std::vector<PriorityHosts>& priorities() const { return priorities_; }
   uint32_t healthyCount() const { return healthy_count_; }
   uint32_t degradedCount() const { return degraded_count_; }
+  // Draining: they count neither as healthy nor as lost.
+  uint32_t excludedCount() const { return excluded_count_; }
   uint32_t maxWeight() const { return max_weight_; }
 
  private:
@@ -44,6 +46,7 @@ class HostSet {
   std::vector<PriorityHosts> priorities_;
   uint32_t healthy_count_ = 0;
   uint32_t degraded_count_ = 0;
+  uint32_t excluded_count_ = 0;
   uint32_t max_weight_ = 0;
 };
 

@@ -37,12 +37,14 @@ struct Limits {
   Budget pending_requests;
   Budget requests;
   Budget retries;
+  Budget connection_pools;
 
   void configure(const plan::CircuitLimits& limits) {
     connections.setMax(limits.max_connections);
     pending_requests.setMax(limits.max_pending_requests);
     requests.setMax(limits.max_requests);
     retries.setMax(limits.max_retries);
+    connection_pools.setMax(limits.max_connection_pools > 0 ? limits.max_connection_pools : UINT64_MAX);
   }
 };
 

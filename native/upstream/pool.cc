@@ -31,7 +31,9 @@ std::string_view connectErrorText(int error) {
 HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host)
     : cluster_(cluster),
       host_(std::move(host)),
-      counters_(host_->counters(cluster.context().worker)) {}
+      counters_(host_->counters(cluster.context().worker)) {
+  cluster_.cluster().limits(0).connection_pools.take();
+}
 
 HttpPool::~HttpPool() {
   failWaiters(PoolFailure::ConnectionTermination, {});
@@ -41,6 +43,7 @@ HttpPool::~HttpPool() {
   while (http1::PooledNode* node = busy_.front()) {
     node->connection->abort(CloseReason::Local);
   }
+  cluster_.cluster().limits(0).connection_pools.giveBack();
 }
 
 // ---- requests ----
@@ -54,7 +57,7 @@ void HttpPool::newStream(PoolWaiter& waiter) {
   Limits& limits = cluster_.cluster().limits(waiter.priority);
   if (!limits.pending_requests.tryTake()) {
     stats.add(Counter::UpstreamRqPendingOverflow);
-    waiter.onPoolFailure(PoolFailure::Overflow, host_.get(), {});
+    waiter.onPoolFailure(PoolFailure::Overflow, nullptr, {});
     return;
   }
   stats.add(Counter::UpstreamRqPendingTotal);
@@ -82,7 +85,6 @@ void HttpPool::cancel(PoolWaiter& waiter) {
 bool HttpPool::attach(PoolWaiter& waiter) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   if (!cluster_.cluster().limits(waiter.priority).requests.tryTake()) {
-    stats.add(Counter::UpstreamRqPendingOverflow);
     stats.add(Counter::UpstreamRqActiveOverflow);
     waiter.onPoolFailure(PoolFailure::Overflow, host_.get(), {});
     return false;
@@ -224,7 +226,7 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
   stats.down(Gauge::UpstreamCxActive);
   counters_.cx_active.subtract();
-  const bool by_peer = reason == CloseReason::Peer;
+  const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage;
   stats.add(Counter::UpstreamCxDestroy);
   stats.add(by_peer ? Counter::UpstreamCxDestroyRemote : Counter::UpstreamCxDestroyLocal);
   if (had_stream) {
@@ -234,7 +236,11 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
     requestEnded();
     cluster_.cluster().limits(connection.request_priority).requests.giveBack();
   }
-  if (reason == CloseReason::ProtocolError) stats.add(Counter::UpstreamCxProtocolError);
+  if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
+    stats.add(Counter::UpstreamCxProtocolError);
+  }
+  if (reason == CloseReason::CloseNotify) stats.add(Counter::UpstreamCxCloseNotify);
+  if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
   if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
   if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);
   stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));

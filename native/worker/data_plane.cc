@@ -119,6 +119,7 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
   stats.set(ClusterGauge::MembershipTotal, set->hosts().size());
   stats.set(ClusterGauge::MembershipHealthy, set->healthyCount());
   stats.set(ClusterGauge::MembershipDegraded, set->degradedCount());
+  stats.set(ClusterGauge::MembershipExcluded, set->excludedCount());
   stats.set(ClusterGauge::MaxHostWeight, set->maxWeight());
   cluster.setHosts(set);
   for (const auto& worker : workers_) {

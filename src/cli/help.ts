@@ -1,27 +1,61 @@
 // The texts of --help and of a command line that cannot be understood.
-import { OPTIONS, type OptionInfo } from './options.js';
+import { OPTION_LIST, type OptionInfo } from './options.js';
 
-const GROUPS = ['Configuration', 'Process', 'Logging', 'Draining', 'Node', 'Information'] as const;
+const YARGS_TYPES = { text: 'string', number: 'number', flag: 'boolean', list: 'string' } as const;
+const WIDTH = 100;
 
-function spelled(option: OptionInfo): string {
-  const short = option.alias === undefined ? '' : `-${option.alias}, `;
-  return `${short}--${option.name}${option.type === 'boolean' ? '' : ` <${option.value ?? option.type}>`}`;
-}
-
-export function helpText(program: string): string {
-  const sections = GROUPS.map((group) => {
-    const lines = OPTIONS.filter((option) => option.group === group).map(
-      (option) => `   ${spelled(option)}\n     ${option.help}`,
-    );
-    return `${group}:\n\n${lines.join('\n\n')}\n`;
-  });
-  return `\nUSAGE: \n\n   ${program}  -c <file> [options]\n\n\nWhere: \n\n${sections.join('\n')}\n   ${program}\n`;
+/** yargs is loaded only here: it takes longer than everything else that a start does. */
+export async function helpText(program: string): Promise<string> {
+  const { default: yargs } = await import('yargs');
+  const help = yargs([])
+    .scriptName(program)
+    .usage('USAGE: $0 -c <file> [options]')
+    .help(false)
+    .version(false)
+    .wrap(WIDTH);
+  for (const option of OPTION_LIST) {
+    if (option.help === undefined) continue;
+    help.option(option.name, {
+      type: YARGS_TYPES[option.kind],
+      description: option.help,
+      group: `${option.group}:`,
+      ...(option.alias === undefined ? {} : { alias: option.alias }),
+    });
+  }
+  return `${await help.getHelp()}\n`;
 }
 
 export function parseErrorText(program: string, argument: string, why: string): string {
-  const brief = OPTIONS.map((option) => `[${spelled(option)}]`).join(' ');
-  return (
-    `PARSE ERROR: Argument: ${argument}\n             ${why}\n\n` +
-    `Brief USAGE: \n   ${program}  ${brief}\n\nFor complete USAGE and HELP type: \n   ${program} --help\n\n`
-  );
+  const options = OPTION_LIST.filter((option) => option.help !== undefined).map(spelled);
+  const usage = [
+    `PARSE ERROR: Argument: ${argument}`,
+    `             ${why}`,
+    '',
+    'Brief USAGE: ',
+    ...wrapped([`   ${program} `, ...options], WIDTH, '        '),
+    '',
+    'For complete USAGE and HELP type: ',
+    `   ${program} --help`,
+    '',
+  ];
+  return `${usage.join('\n')}\n`;
+}
+
+function spelled(option: OptionInfo): string {
+  const name = option.alias === undefined ? `--${option.name}` : `-${option.alias}`;
+  return option.kind === 'flag' ? `[${name}]` : `[${name} <${option.value ?? 'text'}>]`;
+}
+
+function wrapped(words: readonly string[], width: number, indent: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of words) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = indent + word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
 }

@@ -1,9 +1,11 @@
-// The command: arguments, exit codes, signals.
+// The command: what is printed where, exit codes, signals.
+import { onHangUp, onReopen, untilEndSignal } from './signals.js';
 import { Log } from '../logging/logger.js';
-import { Server, StartError, readConfiguration } from '../server/server.js';
-import { helpText, parseErrorText } from './help.js';
+import { LogSink } from '../logging/sink.js';
+import { StartError, readConfiguration } from '../server/configuration.js';
+import { Server } from '../server/server.js';
 import { parseArguments, type Options } from './parse.js';
-import { versionText } from './version.js';
+import { HOT_RESTART_VERSION, versionText } from './version.js';
 
 const PROGRAM = 'fairlead';
 
@@ -11,15 +13,22 @@ const PROGRAM = 'fairlead';
 export async function main(args: readonly string[]): Promise<number> {
   const parsed = parseArguments(args);
   switch (parsed.kind) {
-    case 'help':
-      process.stdout.write(helpText(PROGRAM));
+    case 'help': {
+      const { helpText } = await import('./help.js');
+      process.stdout.write(await helpText(PROGRAM));
       return 0;
+    }
     case 'version':
       process.stdout.write(`\n${PROGRAM}  version: ${versionText()}\n\n`);
       return 0;
-    case 'parse-error':
+    case 'hot-restart-version':
+      process.stderr.write(HOT_RESTART_VERSION);
+      return 0;
+    case 'parse-error': {
+      const { parseErrorText } = await import('./help.js');
       process.stderr.write(parseErrorText(PROGRAM, parsed.argument, parsed.why));
       return 1;
+    }
     case 'error':
       process.stderr.write(`error: ${parsed.message}\n`);
       return 1;
@@ -28,60 +37,84 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Touches no network and writes no file. */
 function validate(options: Options): number {
+  const log = openLog(options);
   try {
-    readConfiguration(options);
+    const { warnings } = readConfiguration(options);
+    for (const warning of warnings) log.warn('config', warning);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    process.stderr.write(`error initializing configuration '${options.configPath}': ${error.message}\n`);
+    const what = `error initializing configuration '${options.configPath}'`;
+    log.critical('main', `${what}: ${listed(error.message)}`);
     return 1;
   }
   process.stdout.write(`configuration '${options.configPath}' OK\n`);
   return 0;
 }
 
-function openLog(options: Options): Log | string {
+async function serve(options: Options): Promise<number> {
+  let log = openLog(options);
+  onReopen(() => {
+    log.info('main', 'caught SIGUSR1. Reopening access logs.');
+    log.reopen();
+  });
+  onHangUp(() => {
+    log.warn('main', 'caught and eating SIGHUP. See documentation for how to hot restart.');
+  });
+  const endSignal = untilEndSignal();
   try {
-    return new Log({
-      level: options.logLevel,
-      pattern: options.logFormat,
-      componentLevels: options.componentLevels,
-      ...(options.logPath === '' ? {} : { path: options.logPath }),
+    log = openLogFile(options, log);
+    const server = new Server({ options, configuration: readConfiguration(options), log });
+    onReopen(() => {
+      log.info('main', 'caught SIGUSR1. Reopening access logs.');
+      server.reopenLogs();
     });
+    await run(server, options, endSignal);
+    return 0;
   } catch (error) {
-    return `cannot open log file '${options.logPath}': ${error instanceof Error ? error.message : String(error)}`;
+    if (!(error instanceof StartError)) throw error;
+    log.critical('main', `error initializing config '${options.configPath}': ${listed(error.message)}`);
+    // Whoever started this looks here, wherever the log goes.
+    if (!log.isSeenOnStderr('critical', 'main')) process.stderr.write(`${error.message}\n`);
+    return 1;
   }
 }
 
-async function serve(options: Options): Promise<number> {
-  const log = openLog(options);
-  if (typeof log === 'string') {
-    process.stderr.write(`error: ${log}\n`);
-    return 1;
-  }
-  const ended = new Promise<string>((resolve) => {
-    process.on('SIGTERM', () => resolve('caught ENVOY_SIGTERM'));
-    process.on('SIGINT', () => resolve('caught SIGINT'));
-    process.on('fairlead:quit' as 'beforeExit', () => resolve(''));
-  });
-  process.on('SIGHUP', () => log.warn('main', 'caught and eating SIGHUP. See documentation for how to hot restart.'));
-  // Node would open its inspector.
-  process.on('SIGUSR1', () => log.info('main', 'caught SIGUSR1. Reopening access logs.'));
-  let server: Server;
+async function run(server: Server, options: Options, endSignal: Promise<string>): Promise<void> {
   try {
-    server = new Server(options, log);
-    process.on('SIGUSR1', () => server.reopenLogs());
-    await server.start();
+    const started = server.start();
+    const ended = Promise.race([endSignal, server.quitAsked]);
+    const signal = await (options.mode === 'init_only'
+      ? started
+      : Promise.race([started.then(() => ended), ended]));
+    if (signal) server.log.warn('main', `caught ${signal === 'SIGTERM' ? 'ENVOY_SIGTERM' : signal}`);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** On stderr: what --log-path names is opened once it is time to serve. */
+function openLog(options: Options, sink = new LogSink()): Log {
+  return new Log({
+    level: options.level,
+    componentLevels: options.componentLevels,
+    pattern: options.logFormat,
+    isEscaped: options.logFormatEscaped,
+    sink,
+  });
+}
+
+function openLogFile(options: Options, log: Log): Log {
+  if (options.logPath === '') return log;
+  try {
+    return openLog(options, new LogSink(options.logPath));
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    log.critical('main', `error initializing config '${options.configPath}'`);
-    process.stderr.write(`${error.message}\n`);
-    return 1;
+    throw new StartError(`Failed to open log-file '${options.logPath}': ${(error as Error).message}`);
   }
-  if (options.mode === 'serve') {
-    const why = await ended;
-    if (why !== '') log.warn('main', why);
-  }
-  await server.stop();
-  return 0;
+}
+
+/** One problem on the line itself, several below it. */
+function listed(problems: string): string {
+  return problems.includes('\n') ? `\n${problems}` : problems;
 }

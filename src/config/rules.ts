@@ -69,8 +69,9 @@ const NUMBERS = ['uint32', 'uint64', 'int32', 'int64', 'double', 'float'] as con
 
 const HEADER_PATTERNS = {
   HTTP_HEADER_NAME: {
-    strict: /^:?[0-9a-zA-Z!#$%&'*+\-.^_|~`]+$/,
-    loose: /^[^\0\n\r]+$/,
+    // The range from + to . has a comma in it, as in the pattern of protoc-gen-validate.
+    strict: /^:?[0-9a-zA-Z!#$%&'*+-.^_|~`]+$/,
+    loose: /^[^\0\n\r]*$/,
     form: 'the name of an HTTP header',
   },
   HTTP_HEADER_VALUE: {

@@ -65,6 +65,7 @@ class Validation {
 
   /** A field without presence has its default, which rules may refuse. */
   #absent(field: FieldType, rules: FieldRules): void {
+    if (field.oneofIndex !== undefined) return;
     if (field.presence) {
       if (isRequired(rules)) this.#report('is required');
       return;

@@ -33,6 +33,7 @@ export const COMPONENTS = [
   'runtime',
   'stats',
   'secret',
+  'sse',
   'tap',
   'tracing',
   'upstream',

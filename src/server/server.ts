@@ -1,114 +1,108 @@
-// The order of a start and of an end. Everything that is rare happens here, on the control thread.
+// A proxy from its start to its end, in order. Everything here is rare and on the control thread.
 import { writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { AdminServer } from '../admin/admin-server.js';
-import { revision, versionText } from '../cli/version.js';
+import { availableParallelism, cpus } from 'node:os';
+import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type { AdminHost } from '../admin/host.js';
+import type { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
-import { formatIssue } from '../config/issue.js';
-import { loadBootstrap, type LoadedBootstrap } from '../config/load.js';
+import { revision } from '../cli/version.js';
+import type { Component } from '../logging/components.js';
 import type { Log } from '../logging/logger.js';
-import { loadAddon, type NativeProxy } from '../native.js';
-import { compileBootstrap, type CompiledBootstrap } from '../plan/compile.js';
+import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
-import { DnsMonitor } from './dns.js';
-import { localAddress } from './local-address.js';
+import { StartError, type Configuration } from './configuration.js';
+import { ControlStats } from './control-stats.js';
+import type { DnsMonitor } from './dns.js';
 import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
 
-/** A configuration, or a machine, that does not let the server start. */
-export class StartError extends Error {}
-
-/** Reads and compiles the configuration. Throws a StartError that holds every problem at once. */
-export function readConfiguration(options: Options): { loaded: LoadedBootstrap; compiled: CompiledBootstrap } {
-  const loaded = loadBootstrap({
-    ...(options.configPath === '' ? {} : { path: options.configPath }),
-    ...(options.configYaml === '' ? {} : { inlineYaml: options.configYaml }),
-  });
-  const failIfAny = (issues: readonly Parameters<typeof formatIssue>[0][]): void => {
-    const errors = issues.filter((issue) => issue.severity === 'error');
-    if (errors.length > 0) throw new StartError(errors.map(formatIssue).join('\n'));
-  };
-  failIfAny(loaded.issues);
-  if (!loaded.bootstrap) throw new StartError('there is no configuration');
-  const compiled = compileBootstrap(loaded.bootstrap, {
-    serviceCluster: options.serviceCluster,
-    serviceNode: options.serviceNode,
-    localAddress: localAddress(options.localAddressIpVersion),
-  });
-  const located = compiled.issues.map((issue) => {
-    const position = issue.position ?? loaded.locate(issue.path);
-    return position ? { ...issue, position } : issue;
-  });
-  failIfAny(located);
-  return { loaded, compiled };
+export interface ServerOptions {
+  readonly options: Options;
+  readonly configuration: Configuration;
+  readonly log: Log;
+  /** Absent: the one that `npm ci` built. */
+  readonly addon?: Addon;
 }
 
-export class Server {
+export class Server implements AdminHost {
   readonly options: Options;
   readonly log: Log;
-  readonly native: NativeProxy;
+  readonly node: Node;
   readonly concurrency: number;
-  readonly startedAt = Date.now();
-  readonly bootstrap: NonNullable<LoadedBootstrap['bootstrap']>;
-  readonly #compiled: CompiledBootstrap;
+  readonly native: NativeProxy;
+  readonly stats: ControlStats;
+  readonly flushesOnAdmin: boolean;
+  /** Resolves when somebody asks the server to end (POST /quitquitquit). */
+  readonly quitAsked: Promise<void>;
+  readonly quit: () => void;
+  readonly #configuration: Configuration;
+  readonly #startedMs = performance.now();
   readonly #flush: StatsFlush;
-  readonly #monitors: DnsMonitor[] = [];
+  #monitors: DnsMonitor[] = [];
   #admin: AdminServer | undefined;
   #state: ServerState = 'PRE_INITIALIZING';
-  #failedHealthCheck = false;
-  #stopping: Promise<void> | undefined;
+  #isHealthy = true;
+  #ending: Promise<void> | undefined;
 
-  /** Throws a StartError. */
-  constructor(options: Options, log: Log) {
+  constructor({ options, configuration, log, addon = loadAddon() }: ServerOptions) {
     this.options = options;
     this.log = log;
-    const { loaded, compiled } = readConfiguration(options);
-    this.bootstrap = loaded.bootstrap!;
-    this.#compiled = compiled;
-    this.concurrency = options.concurrency ?? availableParallelism();
-    this.native = loadAddon().create({
+    this.node = configuration.bootstrap.node ?? {};
+    this.concurrency = Math.max(1, options.concurrency ?? defaultConcurrency(options));
+    this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
+    this.#configuration = configuration;
+    this.native = addon.create({
       concurrency: this.concurrency,
-      fileFlushIntervalMs: options.fileFlushIntervalMsec,
-      fixedTags: options.statsTags,
+      fileFlushIntervalMs: Math.max(1, options.fileFlushIntervalMsec),
+      fixedTags: [...options.fixedTags, ...configuration.settings.fixedTags],
     });
-    this.#flush = new StatsFlush(this.native, {
-      state: () => this.state(),
-      uptimeMs: () => Date.now() - this.startedAt,
-      concurrency: this.concurrency,
-      versionNumber: parseInt(revision().slice(0, 6), 16),
-    });
+    this.stats = new ControlStats(this.native);
+    this.#flush = new StatsFlush(this);
+    let ask = (): void => undefined;
+    this.quitAsked = new Promise((resolve) => (ask = resolve));
+    this.quit = ask;
   }
 
   state(): ServerState {
-    return this.#failedHealthCheck ? 'DRAINING' : this.#state;
+    return this.#isHealthy ? this.#state : 'DRAINING';
   }
 
-  /** Starts everything. Resolves when the server is LIVE; rejects with a StartError. */
+  uptimeMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  /** "127.0.0.1:9901"; undefined without an admin server. */
+  get adminAddress(): string | undefined {
+    return this.#admin?.address;
+  }
+
+  /** Resolves when the server is LIVE, or was ended before; rejects with a StartError. */
   async start(): Promise<void> {
-    this.log.info('main', `initializing epoch 0 (base id=${this.options.baseId})`);
-    this.#apply();
+    this.#chooseBaseId();
+    this.#applyConfiguration();
     await this.#startAdmin();
     await this.#resolveClusters();
+    if (this.#ending) return;
     this.#state = 'INITIALIZING';
     this.log.info('config', 'all dependencies initialized. starting workers');
     this.native.start();
-    const interval = (this.bootstrap as { stats_flush_interval?: number }).stats_flush_interval;
-    this.#flush.start(interval ?? 5000);
     this.#state = 'LIVE';
-    const initialization = this.native.stat('server.initialization_time_ms');
-    this.native.histogramRecord(initialization, Date.now() - this.startedAt);
+    this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
+    this.#flush.flush();
+    const intervalMs = this.#configuration.settings.statsFlushIntervalMs;
+    if (intervalMs !== undefined) this.#flush.start(intervalMs);
     this.log.info('main', 'starting main dispatch loop');
   }
 
-  /** Ends connections, writes logs, frees the ports. May be called more than once. */
+  /** Ends connections, writes what logs hold, frees the ports. May be called more than once. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#end();
-    return this.#stopping;
+    this.#ending ??= this.#end();
+    return this.#ending;
   }
 
-  /** Whether health checks of this proxy are to fail. */
+  /** Whether this proxy answers that it is well. */
   setHealthy(healthy: boolean): void {
-    this.#failedHealthCheck = !healthy;
+    this.#isHealthy = healthy;
   }
 
   flushStats(): void {
@@ -120,50 +114,78 @@ export class Server {
     this.log.reopen();
   }
 
-  version(): string {
-    return versionText();
+  #chooseBaseId(): void {
+    const { useDynamicBaseId, baseId, baseIdPath } = this.options;
+    const chosen = useDynamicBaseId ? Math.floor(Math.random() * 1e9) : baseId;
+    this.log.info('main', `initializing epoch 0 (base id=${chosen}, hot restart version=disabled)`);
+    if (baseIdPath !== '') this.#publish(String(chosen), baseIdPath, 'misc', 'base id');
   }
 
-  get adminAddress(): string | undefined {
-    return this.#admin?.address;
-  }
-
-  #apply(): void {
-    this.log.info('config', `loading ${this.#compiled.update.clusters?.length ?? 0} cluster(s)`);
-    this.log.info('config', `loading ${this.#compiled.update.listeners?.length ?? 0} listener(s)`);
-    const errors = this.native.apply(encodeUpdate(this.#compiled.update));
-    if (errors.length === 0) return;
-    const lines = errors.map((error) => (error.kind === 'listener' ? error.message : `${error.kind} '${error.name}': ${error.message}`));
-    throw new StartError(lines.join('\n'));
+  /** Listeners are bound afterwards, so that a port that is taken is known at once. */
+  #applyConfiguration(): void {
+    const { compiled, warnings, settings, unknownFieldCount } = this.#configuration;
+    const { clusters = [], listeners = [] } = compiled.update;
+    for (const warning of warnings) this.log.warn('config', warning);
+    this.log.info('config', `loading ${clusters.length} cluster(s)`);
+    this.log.info('config', `loading ${listeners.length} listener(s)`);
+    const errors = this.native.apply(encodeUpdate(compiled.update));
+    if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
+    this.stats.setGauge('server.concurrency', this.concurrency);
+    this.stats.setGauge('server.hot_restart_epoch', 0);
+    this.stats.setGauge('server.hot_restart_generation', 1);
+    this.stats.setGauge('server.compilation_settings.fips_mode', 0);
+    this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
+    this.stats.count('server.static_unknown_fields', unknownFieldCount);
+    this.stats.count('server.dynamic_unknown_fields', 0);
   }
 
   async #startAdmin(): Promise<void> {
-    const plan = this.#compiled.admin;
-    if (!plan) return;
-    this.#admin = new AdminServer(this);
+    const plan = this.#configuration.compiled.admin;
+    if (!plan) {
+      this.log.info('main', 'there is no admin server: the bootstrap has no admin address');
+      return;
+    }
+    const { AdminServer } = await import('../admin/admin-server.js');
+    this.#admin = new AdminServer(this, plan);
     try {
-      await this.#admin.listen(plan.address);
+      await this.#admin.listen();
     } catch (error) {
-      throw new StartError(`admin: ${error instanceof Error ? error.message : String(error)}`);
+      throw new StartError(`admin server: ${(error as Error).message}`);
     }
     this.log.info('admin', `admin address: ${this.#admin.address}`);
-    if (this.options.adminAddressPath !== '') writeFileSync(this.options.adminAddressPath, this.#admin.address);
+    const path = this.options.adminAddressPath;
+    if (path !== '') this.#publish(this.#admin.address, path, 'admin', 'admin address');
   }
 
-  async #resolveClusters(): Promise<void> {
-    for (const plan of this.#compiled.dnsClusters) {
-      const cluster = this.#compiled.update.clusters?.find((known) => known.name === plan.name);
-      const statName = cluster?.observability_name || plan.name;
-      const monitor = new DnsMonitor(plan, {
-        onHosts: (assignment) => {
-          this.native.apply(encodeUpdate({ assignments: [assignment] }));
-        },
-        count: (stat) => this.native.counterAdd(this.native.stat(`cluster.${statName}.${stat}`), 1),
-        log: (level, message) => this.log.write(level, 'dns', message),
-      });
-      this.#monitors.push(monitor);
+  /** A file that cannot be written does not keep the proxy from its work. */
+  #publish(text: string, path: string, component: Component, what: string): void {
+    try {
+      writeFileSync(path, text);
+    } catch {
+      this.log.critical(component, `cannot open ${what} output file ${path} for writing.`);
     }
-    await Promise.all(this.#monitors.map((monitor) => monitor.start()));
+  }
+
+  /** Resolves when each cluster that DNS feeds has had its first answer, or a failure. */
+  async #resolveClusters(): Promise<void> {
+    const { dnsClusters, update } = this.#configuration.compiled;
+    if (dnsClusters.length > 0) {
+      const { DnsMonitor } = await import('./dns.js');
+      this.#monitors = dnsClusters.map((plan) => {
+        const cluster = update.clusters?.find((known) => known.name === plan.name);
+        const scope = `cluster.${cluster?.observability_name || plan.name}`;
+        return new DnsMonitor(plan, {
+          onHosts: (assignment) => {
+            for (const error of this.native.apply(encodeUpdate({ assignments: [assignment] }))) {
+              this.log.error('upstream', describe(error));
+            }
+          },
+          count: (stat) => this.stats.count(`${scope}.${stat}`),
+          log: (level, message) => this.log.write(level, 'dns', message),
+        });
+      });
+      await Promise.all(this.#monitors.map((monitor) => monitor.start()));
+    }
     this.log.info('upstream', 'cm init: all clusters initialized');
   }
 
@@ -175,4 +197,17 @@ export class Server {
     await this.native.shutdown();
     this.log.info('main', 'exiting');
   }
+}
+
+function describe({ kind, name, message }: ApplyError): string {
+  return kind === 'plan' ? message : `${kind.replace('_', ' ')} '${name}': ${message}`;
+}
+
+function defaultConcurrency(options: Options): number {
+  return options.cpusetThreads ? availableParallelism() : cpus().length;
+}
+
+/** The first six digits of the commit's name, as a number. */
+function versionNumber(): number {
+  return parseInt(revision().slice(0, 6), 16);
 }

@@ -1,33 +1,27 @@
-// At every flush interval the histograms are merged and the server's own gauges are written.
-import type { NativeProxy, StatHandle } from '../native.js';
+// At every flush the histograms are merged and the server's own gauges are written.
+import type { NativeProxy } from '../native.js';
+import type { ControlStats } from './control-stats.js';
 import { stateNumber, type ServerState } from './state.js';
 
 export interface FlushSource {
+  readonly native: NativeProxy;
+  readonly stats: ControlStats;
   state(): ServerState;
-  /** Milliseconds since the start. */
   uptimeMs(): number;
-  readonly concurrency: number;
-  readonly versionNumber: number;
 }
 
-/** 32 bits of ones: no certificate expires. */
-const NO_CERTIFICATE_DAYS = 4_294_967_295;
+/** No certificate expires: the largest number of days that the gauge holds. */
+const NEVER_EXPIRES_DAYS = 4_294_967_295;
 
 export class StatsFlush {
-  readonly #native: NativeProxy;
   readonly #source: FlushSource;
-  readonly #handles = new Map<string, StatHandle>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(native: NativeProxy, source: FlushSource) {
-    this.#native = native;
+  constructor(source: FlushSource) {
     this.#source = source;
   }
 
   start(intervalMs: number): void {
-    this.#gauge('server.concurrency', this.#source.concurrency);
-    this.#gauge('server.hot_restart_epoch', 0);
-    this.#gauge('server.hot_restart_generation', 1);
     this.#timer = setInterval(() => this.flush(), intervalMs);
   }
 
@@ -36,35 +30,24 @@ export class StatsFlush {
   }
 
   flush(): void {
-    const memory = this.#native.memory();
-    this.#native.flushHistograms();
+    const { native, stats } = this.#source;
+    native.flushHistograms();
     const state = this.#source.state();
-    this.#gauge('server.uptime', Math.floor(this.#source.uptimeMs() / 1000));
-    this.#gauge('server.live', state === 'DRAINING' ? 0 : 1);
-    this.#gauge('server.state', stateNumber(state));
-    this.#gauge('server.version', this.#source.versionNumber);
-    this.#gauge('server.memory_allocated', memory.allocated);
-    this.#gauge('server.memory_heap_size', memory.heapSize);
-    this.#gauge('server.memory_physical_size', process.memoryUsage.rss());
-    this.#gauge('server.parent_connections', 0);
-    this.#gauge('server.total_connections', this.#connections());
-    this.#gauge('server.days_until_first_cert_expiring', NO_CERTIFICATE_DAYS);
-    this.#gauge('server.seconds_until_first_ocsp_response_expiring', 0);
+    const memory = native.memory();
+    stats.setGauge('server.uptime', Math.floor(this.#source.uptimeMs() / 1000));
+    stats.setGauge('server.live', state === 'LIVE' ? 1 : 0);
+    stats.setGauge('server.state', stateNumber(state));
+    stats.setGauge('server.memory_allocated', memory.allocated);
+    stats.setGauge('server.memory_heap_size', memory.heapSize);
+    stats.setGauge('server.memory_physical_size', process.memoryUsage.rss());
+    stats.setGauge('server.total_connections', connectionCount(native));
+    stats.setGauge('server.parent_connections', 0);
+    stats.setGauge('server.days_until_first_cert_expiring', NEVER_EXPIRES_DAYS);
+    stats.setGauge('server.seconds_until_first_ocsp_response_expiring', 0);
   }
+}
 
-  #connections(): number {
-    return this.#native.listeners().reduce((total, listener) => {
-      const name = `listener.${listener.statName}.downstream_cx_active`;
-      return total + (this.#native.statValue(name) ?? 0);
-    }, 0);
-  }
-
-  #gauge(name: string, value: number): void {
-    let handle = this.#handles.get(name);
-    if (handle === undefined) {
-      handle = this.#native.stat(name);
-      this.#handles.set(name, handle);
-    }
-    this.#native.gaugeSet(handle, value);
-  }
+function connectionCount(native: NativeProxy): number {
+  const names = native.listeners().map(({ statName }) => `listener.${statName}.downstream_cx_active`);
+  return names.reduce((total, name) => total + (native.statValue(name) ?? 0), 0);
 }

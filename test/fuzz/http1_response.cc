@@ -1,5 +1,5 @@
-// Any bytes given to the response scanner, and to that of trailers: an answer, the same from both of
-// their twins, and the same when the bytes come in two parts.
+// Any bytes given to the response scanner, and to that of trailers: an answer, the same from both
+// of their twins, and the same when the bytes come in two parts.
 #include <cstdint>
 #include <cstring>
 #include <memory>

@@ -21,8 +21,8 @@ export async function start({ origin, listenPort, mode, cpus, directory }) {
   const config = writeConfig(`haproxy.${mode}.cfg`, directory, {
     listen_port: listenPort,
     origin_port: origin.port,
-    // Some descriptors are its own. In TCP mode a client takes two.
-    connections: Math.floor((descriptorLimit() - 100) / 2),
+    // It wants two descriptors for each, two more for a pipe when it splices, and some of its own.
+    connections: Math.floor((descriptorLimit() - 200) / (mode === 'tcp' ? 4 : 2)),
   });
   const proxy = startProcess(program, ['-db', '-f', config], { cpus });
   await waitForPort(listenPort, proxy);

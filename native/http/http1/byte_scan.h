@@ -1,6 +1,6 @@
-// The three loops that reading a head spends its time in, twice: byte by byte, and 16 bytes at once.
-// Both give the same answers (test/native/http/http1/scanner_test.cc, test/fuzz). Nothing is read or
-// written outside [at, end).
+// The three loops that reading a head spends its time in, twice: byte by byte, and 16 bytes at
+// once. Both give the same answers (test/native/http/http1/scanner_test.cc, test/fuzz). Nothing is
+// read or written outside [at, end).
 #pragma once
 
 #include <array>
@@ -20,9 +20,7 @@ constexpr std::array<char, 256> kTokenLower = [] {
   for (int c = '0'; c <= '9'; ++c) table[static_cast<size_t>(c)] = static_cast<char>(c);
   for (int c = 'a'; c <= 'z'; ++c) table[static_cast<size_t>(c)] = static_cast<char>(c);
   for (int c = 'A'; c <= 'Z'; ++c) table[static_cast<size_t>(c)] = static_cast<char>(c + 32);
-  for (const char c : {'!', '#', '$', '%', '&', '\'', '*', '+', '-', '.', '^', '_', '`', '|', '~'}) {
-    table[static_cast<size_t>(c)] = c;
-  }
+  for (const char* c = "!#$%&'*+-.^_`|~"; *c != 0; ++c) table[static_cast<size_t>(*c)] = *c;
   return table;
 }();
 
@@ -145,8 +143,9 @@ class VectorBytes {
   static unsigned nonTokens(__m128i bytes) {
     const __m128i half = _mm_set1_epi8(0x0f);
     const __m128i row = _mm_shuffle_epi8(load(kRows.data()), _mm_and_si128(bytes, half));
-    const __m128i bit = _mm_shuffle_epi8(_mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0),
-                                         _mm_and_si128(_mm_srli_epi16(bytes, 4), half));
+    const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), half);
+    const __m128i bits = _mm_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m128i bit = _mm_shuffle_epi8(bits, high);
     const __m128i other = _mm_cmpeq_epi8(_mm_and_si128(row, bit), _mm_setzero_si128());
     return static_cast<unsigned>(_mm_movemask_epi8(other));
   }
@@ -160,7 +159,8 @@ class VectorBytes {
   }();
   // Read from 16 - n on: n bytes of ones, then zeros.
   alignas(16) static constexpr uint8_t kPrefix[32] = {
-      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 };
 
 using WidestBytes = VectorBytes;

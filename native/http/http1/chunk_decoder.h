@@ -39,7 +39,9 @@ class ChunkDecoder {
   void reset() { *this = ChunkDecoder(); }
 
  private:
-  enum class State : uint8_t { Size, SizeDigits, Extension, SizeLf, Data, DataCr, DataLf, Failed, Done };
+  enum class State : uint8_t {
+    Size, SizeDigits, Extension, SizeLf, Data, DataCr, DataLf, Failed, Done,
+  };
 
   bool takeSizeByte(char c);
   bool takeExtra() { return ++extra_bytes_ <= kMaxExtraBytes; }

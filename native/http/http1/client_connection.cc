@@ -35,6 +35,8 @@ http::ClientStream& ClientConnection::attach(ResponseSink& sink, bool to_head, b
   to_head_ = to_head;
   to_connect_ = to_connect;
   keep_alive_ = true;
+  excess_ = false;
+  close_notified_ = false;
   request_done_ = false;
   splicing_ = false;
   state_ = State::Head;
@@ -84,16 +86,21 @@ void ClientConnection::answerComplete() {
   const bool expired = loop().now() >= duration_end_;
   const bool limit = settings_.max_requests > 0 && requests_ >= settings_.max_requests;
   // An answer that came before the request was sent whole leaves the connection useless.
-  const bool reusable = keep_alive_ && request_done_ && !limit && !expired && !failed_ && !hasPeerEnded();
+  const bool reusable = keep_alive_ && !excess_ && request_done_ && !limit && !expired &&
+                        !failed_ && !hasPeerEnded();
   if (reusable) {
     becomeIdle();
     callbacks_.onExchangeDone(*this, true);
     return;
   }
   callbacks_.onExchangeDone(*this, false);
-  abort(hasPeerEnded() ? ClientCallbacks::CloseReason::Peer
-        : expired      ? ClientCallbacks::CloseReason::MaxDuration
-                       : ClientCallbacks::CloseReason::Local);
+  using Reason = ClientCallbacks::CloseReason;
+  abort(excess_           ? Reason::ProtocolError
+        : close_notified_ ? Reason::CloseNotify
+        : limit           ? Reason::MaxRequests
+        : hasPeerEnded()  ? Reason::Peer
+        : expired         ? Reason::MaxDuration
+                          : Reason::Local);
 }
 
 void ClientConnection::onPeerEnd() {
@@ -110,7 +117,8 @@ void ClientConnection::onPeerEnd() {
   }
   // An answer that breaks off, be it in its head.
   if (state_ == State::Body || leftover_) {
-    fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::Peer);
+    fail(ResetReason::ProtocolError, "protocol_error",
+         ClientCallbacks::CloseReason::PeerInMessage);
     return;
   }
   fail(ResetReason::ConnectionTermination, "connection_termination",

@@ -41,7 +41,18 @@ class ClientCallbacks {
   // An answer is complete. `reusable`: another request may follow on this connection, which is
   // otherwise closing.
   virtual void onExchangeDone(ClientConnection& connection, bool reusable) = 0;
-  enum class CloseReason : uint8_t { Peer, Local, IdleTimeout, MaxDuration, ProtocolError };
+  enum class CloseReason : uint8_t {
+    Peer,
+    // The peer ended it in the middle of an answer.
+    PeerInMessage,
+    Local,
+    // The peer said that this answer is its last.
+    CloseNotify,
+    MaxRequests,
+    IdleTimeout,
+    MaxDuration,
+    ProtocolError,
+  };
   // The connection is over; the callee must not use it after this returns.
   virtual void onClosed(ClientConnection& connection, CloseReason reason, bool had_stream) = 0;
   // The sink has heard the end of its answer: requests that wait may have the connection now.
@@ -144,6 +155,8 @@ class ClientConnection final : public net::Connection,
   bool to_head_ = false;
   bool to_connect_ = false;
   bool keep_alive_ = true;
+  bool close_notified_ = false;
+  bool excess_ = false;  // Bytes came after the end of the answer.
   bool request_done_ = false;
   bool splicing_ = false;
 };

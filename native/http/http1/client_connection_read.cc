@@ -39,8 +39,8 @@ void ClientConnection::onReadable() {
   }
 }
 
-// What waits is always a part of a head, or of trailers, that was scanned once. It is looked at again
-// when it may be whole, too large, or twice as long: all looks together stay linear.
+// What waits is always a part of a head, or of trailers, that was scanned once. It is looked at
+// again when it may be whole, too large, or twice as long: all looks together stay linear.
 bool ClientConnection::isWorthScanning(size_t bytes_before) const {
   const size_t size = leftover_->size();
   return size > settings_.limits.max_head_bytes || size >= 2 * scanned_bytes_ ||
@@ -104,10 +104,14 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     sink_->onInformational(head);
     return used;
   }
-  keep_alive_ = head.version == http::Version::Http11;
+  // Another protocol that nobody asked for: what follows cannot be understood.
+  keep_alive_ = head.version == http::Version::Http11 && head.status != 101;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
-    if (containsToken(entry.value(), "close")) keep_alive_ = false;
+    if (containsToken(entry.value(), "close")) {
+      keep_alive_ = false;
+      close_notified_ = true;
+    }
     if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
       keep_alive_ = true;
     }
@@ -117,7 +121,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   in_trailers_ = false;
   if (framing_ == BodyFraming::Kind::Chunked) chunks_.reset();
   if (framing_ == BodyFraming::Kind::UntilClose) keep_alive_ = false;
-  if (head.status == 101 || (to_connect_ && head.status / 100 == 2)) {
+  if (to_connect_ && head.status / 100 == 2) {
     state_ = State::Raw;
     keep_alive_ = false;
     sink_->onResponseHead(head, false);
@@ -125,7 +129,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   }
   if (framing_ == BodyFraming::Kind::None) {
     // What follows an answer that is over was never asked for.
-    if (size > used) keep_alive_ = false;
+    if (size > used) excess_ = true;
     ResponseSink* sink = sink_;
     answerComplete();
     sink->onResponseHead(head, true);
@@ -167,7 +171,7 @@ size_t ClientConnection::consumeBody(char* data, size_t size) {
     sink_->onResponseData({data, part}, false);
     return part;
   }
-  if (size > part) keep_alive_ = false;
+  if (size > part) excess_ = true;
   ResponseSink* sink = sink_;
   answerComplete();
   sink->onResponseData({data, part}, true);
@@ -184,7 +188,7 @@ size_t ClientConnection::consumeTrailers(char* data, size_t size) {
     protocolError();
     return size;
   }
-  if (size > used) keep_alive_ = false;
+  if (size > used) excess_ = true;
   ResponseSink* sink = sink_;
   answerComplete();
   if (trailers && trailers->size() > 0) {

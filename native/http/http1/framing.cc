@@ -73,7 +73,8 @@ FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,
   if (!result.ok) return result;
   const bool never_has_body = head.status < 200 || head.status == 204;
   if (never_has_body) {
-    // A body that is announced where none may be (RFC 9112 §6.3) would be taken for the next answer.
+    // A body that is announced where none may be (RFC 9112 §6.3) would be taken for the next
+    // answer.
     if (result.framing.kind != BodyFraming::Kind::None) return refused(kCodecError);
     return result;
   }

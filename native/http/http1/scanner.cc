@@ -210,8 +210,8 @@ class HeadReader {
     }
   }
 
-  // Takes the line ends out of a value, in place. What becomes free turns blank: another scan of the
-  // same bytes (more have come) finds the same value.
+  // Takes the line ends out of a value, in place. What becomes free turns blank: another scan of
+  // the same bytes (more have come) finds the same value.
   static char* unfold(char* begin, char* end) {
     char* to = begin;
     for (const char* at = begin; at < end; ++at) {
@@ -254,7 +254,9 @@ ScanResult limited(ScanResult result, const Reader& reader, size_t size, const H
   return result;
 }
 
-uint32_t maxHeaders(const HeadLimits& limits) { return std::min(limits.max_headers, HeaderMap::kMax); }
+uint32_t maxHeaders(const HeadLimits& limits) {
+  return std::min(limits.max_headers, HeaderMap::kMax);
+}
 
 template <typename Bytes>
 ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,

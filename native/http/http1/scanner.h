@@ -46,9 +46,9 @@ ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::
 // The same for a response's head. A bare LF ends its lines too.
 ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits, http::ResponseHead* out);
 
-// Reads a block of trailers (after the last chunk's line) up to and with its empty line.
-// `consumed` is the number of bytes it took. With null for `out` they are checked and forgotten, and
-// only their bytes are limited.
+// Reads a block of trailers (after the last chunk's line) up to and with its empty line. `consumed`
+// is the number of bytes it took. With null for `out` they are checked and forgotten, and only
+// their bytes are limited.
 ScanResult scanTrailers(char* data, size_t size, const HeadLimits& limits, http::HeaderMap* out,
                         size_t* consumed);
 

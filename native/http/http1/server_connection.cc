@@ -75,7 +75,7 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   linger_delayed_ = head.linger;
   out_body_ = writeResponseHead(batch_, head, end);
   if (out_body_ == OutBody::UntilClose && !head.to_connect) close_after_ = true;
-  if (head.status == 101 || head.to_connect) {
+  if (head.to_connect) {
     state_ = State::Raw;
     // Bytes that came after the request's head are the tunnel's first ones.
     if (leftover_) loop().defer(this);

@@ -1,4 +1,5 @@
-// ServerConnection's way in: bytes to requests. Its exchange, writing and end: server_connection.cc.
+// ServerConnection's way in: bytes to requests. Its exchange, writing and end:
+// server_connection.cc.
 #include <algorithm>
 
 #include "http/http1/server_connection.h"

@@ -10,24 +10,26 @@ import { resolvePlain } from './yaml-scalar.js';
 // Aliases repeat what they name; a few lines of them can name more values than memory holds.
 const MOST_VALUES_OF_ALIASES = 1_000_000;
 
+const SINGLE_KEY = 'a key must be a single value';
+
 let loaded: typeof Yaml | undefined;
 const yaml = (): typeof Yaml => (loaded ??= createRequire(import.meta.url)('yaml') as typeof Yaml);
 
 export function readDocument(text: string): ReadResult {
   return guarded(() => {
     const document = firstDocument(text);
-    const contents = document?.contents;
-    if (!document || !contents) return { ok: true, value: null };
-    return { ok: true, value: new Values(document).valueOf(contents) };
+    const error = document?.errors.find((each) => !isAllowed(each));
+    if (error) throw new YamlFault(`is no YAML: ${firstLine(error.message)}`, error.pos[0]);
+    return { ok: true, value: new Values().valueOf(document?.contents) };
   });
 }
 
-/** Places of a text that readDocument could read. */
+/** Places of a text that could be read; of one that yaml-subset.ts read though the package finds fault with it, too. */
 export function documentPlaces(text: string): ValuePlace | undefined {
   let places: ValuePlace | undefined;
   guarded(() => {
     const document = firstDocument(text);
-    if (document?.contents) places = new Places(document).placeOf(document.contents, 0, undefined);
+    if (document?.contents) places = new Places().placeOf(document.contents, 0, undefined);
     return { ok: true, value: null };
   });
   return places;
@@ -57,27 +59,25 @@ function guarded(read: () => ReadResult): ReadResult {
 /** Whatever follows the first document is not looked at, as in the real server. */
 function firstDocument(text: string): Yaml.Document.Parsed | undefined {
   const { Composer, Parser } = yaml();
-  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false });
+  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false });
   for (const document of composer.compose(new Parser().parse(text), true, text.length)) {
-    const [error] = document.errors;
-    if (error) throw new YamlFault(`is no YAML: ${firstLine(error.message)}`, error.pos[0]);
     return document;
   }
   return undefined;
 }
 
+/** Lines of a flow collection may be indented by nothing; yaml-cpp does not mind, and no reading is in doubt. */
+const isAllowed = (error: Yaml.YAMLParseError): boolean =>
+  error.code === 'BAD_INDENT' && error.message.startsWith('Flow ');
+
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 
 /** Collects plain values. The values that aliases repeat are shared, and counted. */
 class Values {
-  readonly #document: Yaml.Document.Parsed;
-  readonly #anchored = new Map<Yaml.Node, { value: unknown; count: number } | 'open'>();
+  /** By name, the latest of each; `open` while its own values are being read. */
+  readonly #anchors = new Map<string, { readonly value: unknown; readonly count: number } | 'open'>();
   #count = 0;
   #aliased = 0;
-
-  constructor(document: Yaml.Document.Parsed) {
-    this.#document = document;
-  }
 
   valueOf(node: unknown): unknown {
     const { isAlias, isCollection, isScalar } = yaml();
@@ -86,9 +86,9 @@ class Values {
     if (!isScalar(node) && !isCollection(node)) return null;
     if (!node.anchor) return this.#plainValue(node);
     const before = this.#count;
-    this.#anchored.set(node, 'open');
+    this.#anchors.set(node.anchor, 'open');
     const value = this.#plainValue(node);
-    this.#anchored.set(node, { value, count: this.#count - before + 1 });
+    this.#anchors.set(node.anchor, { value, count: this.#count - before + 1 });
     return value;
   }
 
@@ -102,15 +102,28 @@ class Values {
   #mapping(map: Yaml.YAMLMap): PlainObject {
     const object: PlainObject = {};
     for (const { key, value } of map.items) {
-      const name = keyOf(key, this.#document);
-      if (name !== undefined) setOwn(object, name, this.valueOf(value));
+      const name = this.#keyOf(key);
+      // What `!ignore` takes out may have anchors that others use.
+      const item = this.valueOf(value);
+      if (name !== undefined) setOwn(object, name, item);
     }
     return object;
   }
 
+  #keyOf(key: unknown): string | undefined {
+    const { isAlias, isScalar } = yaml();
+    if (isAlias(key)) {
+      const value = this.#aliasedValue(key);
+      if (typeof value === 'object') throw new YamlFault(SINGLE_KEY, key.range?.[0] ?? 0);
+      return String(value);
+    }
+    const text = keyText(key);
+    if (isScalar(key) && key.anchor) this.#anchors.set(key.anchor, { value: text, count: 1 });
+    return text;
+  }
+
   #aliasedValue(alias: Yaml.Alias): unknown {
-    const node = alias.resolve(this.#document);
-    const found = node && this.#anchored.get(node);
+    const found = this.#anchors.get(alias.source);
     const offset = alias.range?.[0] ?? 0;
     if (found === undefined) throw new YamlFault(`alias *${alias.source} has no anchor`, offset);
     if (found === 'open') throw new YamlFault(`alias *${alias.source} is inside of what it names`, offset);
@@ -124,54 +137,48 @@ class Values {
 }
 
 class Places {
-  readonly #document: Yaml.Document.Parsed;
-  readonly #aliased = new Map<Yaml.Node, ValuePlace>();
-
-  constructor(document: Yaml.Document.Parsed) {
-    this.#document = document;
-  }
+  readonly #anchors = new Map<string, ValuePlace>();
 
   placeOf(node: unknown, fallback: number, keyOffset: number | undefined): ValuePlace {
     const { isAlias, isMap, isSeq, isNode } = yaml();
     if (!isNode(node)) return { offset: fallback, keyOffset };
     const offset = node.range?.[0] ?? fallback;
     if (isAlias(node)) {
-      const target = node.resolve(this.#document);
-      const shared = target && this.#aliased.get(target);
-      return { ...shared, offset, keyOffset };
+      return { ...this.#anchors.get(node.source), offset, keyOffset };
     }
     const place = isMap(node)
       ? { offset, keyOffset, entries: this.#entries(node) }
       : isSeq(node)
         ? { offset, keyOffset, items: node.items.map((item) => this.placeOf(item, offset, undefined)) }
         : { offset, keyOffset };
-    if ('anchor' in node && node.anchor) this.#aliased.set(node, place);
+    if ('anchor' in node && node.anchor) this.#anchors.set(node.anchor, place);
     return place;
   }
 
   #entries(map: Yaml.YAMLMap): Map<string, ValuePlace> {
     const entries = new Map<string, ValuePlace>();
     for (const { key, value } of map.items) {
-      const name = keyOf(key, this.#document);
-      const keyOffset = yaml().isNode(key) ? (key.range?.[0] ?? 0) : 0;
-      if (name !== undefined) entries.set(name, this.placeOf(value, keyOffset, keyOffset));
+      const { isAlias, isNode } = yaml();
+      const name = isAlias(key) ? key.source : keyText(key);
+      const keyOffset = isNode(key) ? (key.range?.[0] ?? 0) : 0;
+      const place = this.placeOf(value, keyOffset, keyOffset);
+      if (name !== undefined) entries.set(name, place);
     }
     return entries;
   }
 }
 
 /** The text of a key; undefined where `!ignore` takes the entry out. */
-function keyOf(key: unknown, document: Yaml.Document.Parsed): string | undefined {
-  const { isAlias, isNode, isScalar } = yaml();
-  const node = isAlias(key) ? key.resolve(document) : key;
-  if (!isScalar(node)) {
-    if (node === null) return '';
-    throw new YamlFault('a key must be a single value', isNode(key) ? (key.range?.[0] ?? 0) : 0);
+function keyText(key: unknown): string | undefined {
+  const { isNode, isScalar } = yaml();
+  if (!isScalar(key)) {
+    if (isNode(key)) throw new YamlFault(SINGLE_KEY, key.range?.[0] ?? 0);
+    return 'null';
   }
-  if (node.tag === '!ignore') return undefined;
-  const text = String(node.value);
+  if (key.tag === '!ignore') return undefined;
+  const text = String(key.value);
   // An empty key and `~` read as this word.
-  return node.type === 'PLAIN' && resolvePlain(text) === null ? 'null' : text;
+  return key.type === 'PLAIN' && resolvePlain(text) === null ? 'null' : text;
 }
 
 /** Quoted and block scalars are text, unless they have a tag of their own. */

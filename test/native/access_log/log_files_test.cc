@@ -13,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include "stats/scopes.h"
 #include "test/native/test.h"
 
 namespace fairlead::access_log {
@@ -39,7 +40,7 @@ class Folder {
 struct Logs {
   explicit Logs(size_t workers, size_t hand_over_bytes = LogFiles::kHandOverBytes)
       : registry(static_cast<unsigned>(workers)),
-        stats(registry.create<stats::Filesystem>({"filesystem.", "filesystem.", {}, {}})),
+        stats(registry.create<stats::Filesystem>(stats::plainScope("filesystem."))),
         files(workers, stats, hand_over_bytes) {}
 
   std::shared_ptr<LogFile> open(const std::string& path) {

@@ -75,11 +75,8 @@ test('10,000 clusters are written in less than 100 ms', () => {
     assert.ok(encodeUpdate({ clusters, assignments }).length > 500_000);
     return performance.now() - started;
   });
-  assert.ok(Math.min(...elapsedMs) < 100, `took ${elapsedMs.map((ms) => ms.toFixed()).join(', ')} ms`);
-});
-  const started = performance.now();
-  const bytes = encodeUpdate({ clusters, assignments });
-  const elapsedMs = performance.now() - started;
-  assert.ok(bytes.length > 500_000);
-  assert.ok(elapsedMs < 100, `took ${elapsedMs.toFixed(1)} ms`);
+  assert.ok(
+    Math.min(...elapsedMs) < 100,
+    `took ${elapsedMs.map((ms) => ms.toFixed()).join(', ')} ms`,
+  );
 });

@@ -64,7 +64,7 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
     told += reusable ? "done reusable;" : "done;";
   }
   void onClosed(ClientConnection&, CloseReason reason, bool had_stream) override {
-    constexpr const char* kNames[] = {"peer", "local", "idle", "duration", "protocol"};
+    constexpr const char* kNames[] = {"peer", "inside", "local", "idle", "duration", "protocol"};
     over = true;
     told += std::string("closed ") + kNames[static_cast<int>(reason)] +
             (had_stream ? " with stream;" : ";");
@@ -215,7 +215,7 @@ TEST("bytes behind an answer make the connection useless, and are nobody's") {
   Client client;
   client.get();
   client.answer("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokEXTRA");
-  EXPECT_EQ(client.takeTold(), "connected;200done;closed local;{ok};");
+  EXPECT_EQ(client.takeTold(), "connected;200done;closed protocol;{ok};");
 }
 
 TEST("bytes that nobody asked for end an idle connection") {
@@ -235,13 +235,14 @@ TEST("a host that closes without a word resets the request; with half an answer 
   half.answer("HTTP/1.1 2");
   half.peer.close();
   settle(half.loop);
-  EXPECT_EQ(half.takeTold(), "connected;closed peer with stream;reset by error protocol_error;");
+  EXPECT_EQ(half.takeTold(), "connected;closed inside with stream;reset by error protocol_error;");
   Client body;
   body.get();
   body.answer("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab");
   body.peer.close();
   settle(body.loop);
-  EXPECT_EQ(body.takeTold(), "connected;200{ab}closed peer with stream;reset by error protocol_error;");
+  EXPECT_EQ(body.takeTold(),
+            "connected;200{ab}closed inside with stream;reset by error protocol_error;");
 }
 
 TEST("what is no answer is a protocol error") {
@@ -316,17 +317,24 @@ TEST("an early answer is read although writing to its host failed") {
   EXPECT(client.takeTold().find("413") != std::string::npos);
 }
 
-TEST("after an upgrade bytes are bytes until the connection ends") {
+TEST("a 101 that nobody asked for has no body and is the connection's last answer") {
   Client client;
   client.get();
-  client.answer("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\nraw");
+  client.answer("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n");
+  EXPECT_EQ(client.takeTold(), "connected;done;closed local;101;");
+}
+
+TEST("a tunnel is raw until its connection ends") {
+  Client client;
+  client.get("a:80", "CONNECT");
+  client.answer("HTTP/1.1 200 OK\r\n\r\nraw");
   client.stream->sendData("hello", false);
   client.stream->flush();
   client.answer("more");
   EXPECT_EQ(client.peer.read(), "hello");
   client.peer.close();
   settle(client.loop);
-  EXPECT_EQ(client.takeTold(), "connected;101{raw}{more}done;closed peer;{};");
+  EXPECT_EQ(client.takeTold(), "connected;200{raw}{more}done;closed peer;{};");
 }
 
 TEST("an accepted CONNECT is a tunnel, a refused one an answer") {

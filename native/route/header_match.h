@@ -1,0 +1,36 @@
+// One condition on a request's header: that it is there, what its text is like, in which range its
+// number lies. Immutable.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "plan/plan.gen.h"
+#include "route/request_view.h"
+#include "route/string_matcher.h"
+
+namespace fairlead::route {
+
+class HeaderMatch {
+ public:
+  static Result<HeaderMatch> build(const plan::HeaderMatch& plan);
+
+  bool matches(const RequestView& request) const;
+
+ private:
+  bool fits(std::string_view value) const;
+
+  HeaderName name_;
+  plan::HeaderMatch::Kind kind_ = plan::HeaderMatch::Kind::Present;
+  bool present_ = true;
+  bool invert_ = false;
+  bool missing_is_empty_ = false;
+  // From start, below end.
+  int64_t range_start_ = 0;
+  int64_t range_end_ = 0;
+  std::optional<StringMatcher> matcher_;
+};
+
+}  // namespace fairlead::route

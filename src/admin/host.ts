@@ -1,0 +1,26 @@
+// What the admin endpoints see of the server that they belong to.
+import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type { Options } from '../cli/parse.js';
+import type { Log } from '../logging/logger.js';
+import type { NativeProxy } from '../native.js';
+import type { ControlStats } from '../server/control-stats.js';
+import type { ServerState } from '../server/state.js';
+
+export interface AdminHost {
+  readonly options: Options;
+  /** The bootstrap's. */
+  readonly node: Node;
+  readonly concurrency: number;
+  readonly native: NativeProxy;
+  readonly stats: ControlStats;
+  readonly log: Log;
+  /** Statistics are merged when they are asked for, not on a timer. */
+  readonly flushesOnAdmin: boolean;
+  state(): ServerState;
+  uptimeMs(): number;
+  setHealthy(healthy: boolean): void;
+  flushStats(): void;
+  reopenLogs(): void;
+  /** Asks the server to end. */
+  quit(): void;
+}

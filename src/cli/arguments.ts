@@ -1,0 +1,75 @@
+// From the words of a command line to the value of each option: in order, and the first mistake ends
+// it. A value is always the next word, whatever that looks like, or what follows "=".
+import { nearestName } from '../config/suggest.js';
+import { OPTION_LIST, type OptionInfo, type OptionValue } from './options.js';
+
+export type Arguments =
+  | { readonly kind: 'values'; readonly values: ReadonlyMap<string, OptionValue> }
+  | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
+  /** A word that cannot be understood. */
+  | { readonly kind: 'parse-error'; readonly argument: string; readonly why: string };
+
+type ParseError = Extract<Arguments, { kind: 'parse-error' }>;
+
+const BY_NAME = new Map(OPTION_LIST.map((option) => [`--${option.name}`, option]));
+const BY_WORD = new Map([
+  ...BY_NAME,
+  ...OPTION_LIST.flatMap((option): [string, OptionInfo][] =>
+    option.alias === undefined ? [] : [[`-${option.alias}`, option]],
+  ),
+]);
+
+export function readArguments(words: readonly string[]): Arguments {
+  const values = new Map<string, OptionValue>();
+  const rest = words[Symbol.iterator]();
+  for (const word of rest) {
+    if (word === '--') break;
+    const { option, text } = splitWord(word);
+    if (!option) return { kind: 'parse-error', argument: word, why: `Couldn't find match for argument${hint(word)}` };
+    if (option.name === 'help' || option.name === 'version') return { kind: option.name };
+    const given = values.get(option.name);
+    if (given !== undefined && option.kind !== 'list') return mistake(option, 'Argument already set!');
+    if (option.kind === 'flag') {
+      if (text !== undefined) return mistake(option, 'It takes no value');
+      values.set(option.name, true);
+      continue;
+    }
+    const value = text ?? (rest.next().value as string | undefined);
+    if (value === undefined) return mistake(option, 'Missing a value for this argument!');
+    const number = option.kind === 'number' ? readNumber(value) : 0;
+    if (number === undefined) return mistake(option, `Couldn't read argument value from string '${value}'`);
+    if (option.kind === 'list') values.set(option.name, [...((given as string[] | undefined) ?? []), value]);
+    else values.set(option.name, option.kind === 'number' ? number : value);
+  }
+  return { kind: 'values', values };
+}
+
+function splitWord(word: string): { option: OptionInfo | undefined; text?: string } {
+  const option = BY_WORD.get(word);
+  const equals = word.indexOf('=');
+  if (option || equals < 0) return { option };
+  return { option: BY_NAME.get(word.slice(0, equals)), text: word.slice(equals + 1) };
+}
+
+function mistake(option: OptionInfo, why: string): ParseError {
+  const short = option.alias === undefined ? '' : `-${option.alias} `;
+  return { kind: 'parse-error', argument: `${short}(--${option.name})`, why };
+}
+
+function hint(word: string): string {
+  if (!word.startsWith('--')) return '';
+  const known = OPTION_LIST.filter((option) => option.help !== undefined).map((option) => option.name);
+  const near = nearestName(word.slice(2).replace(/=.*/s, ''), known);
+  return near === undefined ? '' : `; did you mean --${near}?`;
+}
+
+const LARGEST = 2 ** 32 - 1;
+
+/** 32 bits without sign; a negative number wraps around, as it does in the real server. */
+function readNumber(text: string): number | undefined {
+  if (!/^\s*[+-]?\d+$/.test(text)) return undefined;
+  const value = Number(text);
+  if (Math.abs(value) > LARGEST) return undefined;
+  return value < 0 ? value + LARGEST + 1 : value;
+}

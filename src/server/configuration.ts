@@ -1,0 +1,61 @@
+// From the command line to a compiled configuration, with all that is wrong said at once.
+import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
+import type { Options } from '../cli/parse.js';
+import { formatIssue, type Issue } from '../config/issue.js';
+import { loadBootstrap } from '../config/load.js';
+import { compileBootstrap, type CompiledBootstrap } from '../plan/compile.js';
+import { localAddress } from './local-address.js';
+import { readSettings, type ServerSettings } from './settings.js';
+
+/** A configuration, or a machine, that does not let the server start. */
+export class StartError extends Error {}
+
+export interface Configuration {
+  readonly bootstrap: Bootstrap;
+  readonly compiled: CompiledBootstrap;
+  readonly settings: ServerSettings;
+  /** Fields that nobody knows, where --allow-unknown-static-fields lets them pass. */
+  readonly unknownFieldCount: number;
+  /** What is doubtful, but no reason not to start: a line each. */
+  readonly warnings: readonly string[];
+}
+
+/** Throws a StartError whose message has a line for every error. */
+export function readConfiguration(options: Options): Configuration {
+  if (options.configPath === '' && options.configYaml === '') {
+    throw new StartError('At least one of --config-path or --config-yaml should be non-empty');
+  }
+  const allowsUnknown = options.allowUnknownStaticFields || options.allowUnknownFields;
+  const loaded = loadBootstrap(
+    {
+      ...(options.configPath !== '' && { path: options.configPath }),
+      ...(options.configYaml !== '' && { inlineYaml: options.configYaml }),
+    },
+    { unknownFields: allowsUnknown ? 'warning' : 'error' },
+  );
+  if (!loaded.bootstrap) throw new StartError(linesOf(loaded.issues, 'error').join('\n'));
+  const compiled = compileBootstrap(loaded.bootstrap, {
+    serviceCluster: options.serviceCluster,
+    serviceNode: options.serviceNode,
+    localAddress: localAddress(options.localAddressIpVersion),
+  });
+  const settingIssues: Issue[] = [];
+  const settings = readSettings(loaded.bootstrap, settingIssues);
+  const issues = [...loaded.issues, ...settingIssues, ...compiled.issues].map((issue): Issue => {
+    const position = issue.position ?? loaded.locate(issue.path);
+    return position ? { ...issue, position } : issue;
+  });
+  const errors = linesOf(issues, 'error');
+  if (errors.length > 0) throw new StartError(errors.join('\n'));
+  return {
+    bootstrap: loaded.bootstrap,
+    compiled,
+    settings,
+    unknownFieldCount: issues.filter((issue) => issue.code === 'unknown_field').length,
+    warnings: linesOf(issues, 'warning'),
+  };
+}
+
+function linesOf(issues: readonly Issue[], severity: Issue['severity']): string[] {
+  return issues.filter((issue) => issue.severity === severity).map(formatIssue);
+}

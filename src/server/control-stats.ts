@@ -1,0 +1,32 @@
+// The statistics that the control thread writes, by their full names; a name's handle is looked up once.
+import type { NativeProxy, StatHandle } from '../native.js';
+
+export class ControlStats {
+  readonly #native: NativeProxy;
+  readonly #handles = new Map<string, StatHandle>();
+
+  constructor(native: NativeProxy) {
+    this.#native = native;
+  }
+
+  count(name: string, amount = 1): void {
+    this.#native.counterAdd(this.#handle(name), amount);
+  }
+
+  setGauge(name: string, value: number): void {
+    this.#native.gaugeSet(this.#handle(name), value);
+  }
+
+  record(name: string, value: number): void {
+    this.#native.histogramRecord(this.#handle(name), value);
+  }
+
+  #handle(name: string): StatHandle {
+    let handle = this.#handles.get(name);
+    if (handle === undefined) {
+      handle = this.#native.stat(name);
+      this.#handles.set(name, handle);
+    }
+    return handle;
+  }
+}
