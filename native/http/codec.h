@@ -81,8 +81,9 @@ class ServerStream {
   virtual void sendTrailers(HeaderMap* trailers) = 0;
   // Everything gathered goes out now.
   virtual void flush() = 0;
-  // The stream ends here without its proper end (an upstream that broke off in a body).
-  virtual void reset() = 0;
+  // The stream ends here without its proper end (an upstream that broke off in a body). `linger`: the
+  // client is given time to close its side first.
+  virtual void reset(bool linger) = 0;
   virtual bool isOverHighWatermark() const = 0;
   virtual void pauseReading() = 0;
   virtual void resumeReading() = 0;

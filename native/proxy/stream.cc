@@ -57,9 +57,10 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
     watch(duration_deadline_);
   }
   if (end) requestComplete();
-  if (!checkUnderscores(head.headers)) return;
-  if (!checkHead(head)) return;
-  routeRequest(head);
+  request_has_body_ = !end;
+  in_request_head_ = true;
+  if (checkUnderscores(head.headers) && checkHead(head)) routeRequest(head);
+  in_request_head_ = false;
 }
 
 void Stream::noteKeepAlive(const http::RequestHead& head) {
@@ -118,6 +119,11 @@ bool Stream::checkHead(http::RequestHead& head) {
   if (!http::isValidAuthority(head.authority)) {
     keep();
     reply({400, {}, "http.invalid_authority", std::nullopt, false, true});
+    return false;
+  }
+  if (head.method == "QUERY" && !head.headers.find(HeaderId::ContentType)) {
+    keep();
+    reply({400, {}, "query_missing_content_type", std::nullopt, false, true});
     return false;
   }
   if (const HeaderEntry* connection = head.headers.find(HeaderId::Connection);

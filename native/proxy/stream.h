@@ -175,6 +175,8 @@ class Stream final : public http::RequestSink,
   bool internal_ = false;
   bool close_requested_ = false;     // By the client, or by its version.
   bool keep_alive_asked_ = false;
+  bool request_has_body_ = false;
+  bool in_request_head_ = false;     // onRequestHead() runs.
   bool request_complete_ = false;
   bool response_started_ = false;
   bool client_paused_ = false;

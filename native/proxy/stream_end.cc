@@ -219,6 +219,7 @@ void Stream::release() {
   status_ = 0;
   http_10_ = head_request_ = connect_request_ = grpc_request_ = internal_ = false;
   close_requested_ = keep_alive_asked_ = request_complete_ = response_started_ = false;
+  request_has_body_ = in_request_head_ = false;
   client_paused_ = upstream_paused_ = close_after_reply_ = finished_ = false;
   context.streams.give(this);
 }

@@ -273,7 +273,8 @@ void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, boo
   out.to_head = head_request_;
   out.to_connect = connect_request_ && status / 100 == 2;
   out.close_after = close;
-  out.linger = local || !request_complete_;
+  // Told before the client has said all, an answer could be lost in a reset.
+  out.linger = !request_complete_ || (local && in_request_head_);
   out.http_10 = http_10_;
   out.proper_case = config().plan.proper_case_words;
   http::ServerStream* client = client_;
@@ -338,9 +339,10 @@ void Stream::resetDownstream() {
   stats.add(Counter::DownstreamRqTxReset);
   stats.add(Counter::RqResetAfterDownstreamResponseStarted);
   http::ServerStream* client = client_;
+  const bool linger = !close_requested_;
   finish();
   release();
-  if (client) client->reset();
+  if (client) client->reset(linger);
 }
 
 // ---- past user space ----

@@ -346,8 +346,8 @@ void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
   upstream_request_.restore(&headers);
   sendRequestHead(upstream_request_.method(), upstream_request_.path(),
                   upstream_request_.authority(), headers);
-  if (!waiting_body_.empty() || request_complete_) {
-    if (!waiting_body_.empty()) upstream_->sendData(waiting_body_, request_complete_);
+  if (request_has_body_ && (request_complete_ || !waiting_body_.empty())) {
+    upstream_->sendData(waiting_body_, request_complete_);
     waiting_body_.clear();
   }
   if (upstream_) upstream_->flush();
@@ -356,8 +356,7 @@ void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
 
 void Stream::sendRequestHead(std::string_view method, std::string_view path,
                              std::string_view authority, HeaderMap& headers) {
-  const bool end = request_complete_ && waiting_body_.empty();
-  upstream_->sendHead({method, path, authority, &headers}, end);
+  upstream_->sendHead({method, path, authority, &headers}, !request_has_body_);
 }
 
 void Stream::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,

@@ -14,8 +14,10 @@ namespace {
 // Blanks around it and a plus before it do no harm.
 bool parseNumber(std::string_view text, int64_t* number) {
   text = trimmed(text);
-  if (text.starts_with('+')) text.remove_prefix(1);
-  if (text.starts_with('-') && text.size() > 1 && text[1] == '+') return false;
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return false;
+  }
   const char* end = text.data() + text.size();
   const auto [at, error] = std::from_chars(text.data(), end, *number);
   return error == std::errc() && at == end;

@@ -179,7 +179,7 @@ class Walk {
         message: `found ${describeValue(value)}`,
         expected: `one of ${[...type.numbers.keys()].join(', ')}`,
         ...(suggestion !== undefined && { suggestion }),
-        ...(isUnknown && { severity: this.#unknownFields, code: 'unknown_field' }),
+        ...(isUnknown && { severity: this.#unknownFields, code: 'unknown_value' }),
       });
       return undefined;
     }

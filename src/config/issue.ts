@@ -15,7 +15,7 @@ export interface Issue {
   readonly suggestion?: string;
   readonly position?: Position;
   /** For those who count or allow one kind. */
-  readonly code?: 'unknown_field' | 'deprecated_field';
+  readonly code?: 'unknown_field' | 'unknown_value' | 'deprecated_field';
 }
 
 /** `file:line:column: field.path: message; expected …; did you mean "…"?` */

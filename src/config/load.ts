@@ -98,7 +98,10 @@ function decodeText(
     return undefined;
   }
   const decoded = decodeMessage(schema(), type, read.value, options);
-  for (const issue of decoded.issues) issues.push(placed(issue, text.locate(parsePath(issue.path))?.position));
+  for (const issue of decoded.issues) {
+    const part = issue.code === 'unknown_field' || issue.code === 'deprecated_field' ? 'key' : 'value';
+    issues.push(placed(issue, text.locate(parsePath(issue.path), part)?.position));
+  }
   return decoded;
 }
 

@@ -133,6 +133,7 @@ function brokenNumberRule(
       : `${below(rule, print)} or ${above(rule, print)}`;
   }
   if (isBelow(rule, value) && isAbove(rule, value)) return undefined;
+  if (rule.gte !== undefined && rule.lte !== undefined) return `from ${print(rule.gte)} to ${print(rule.lte)}`;
   return [above(rule, print), below(rule, print)].filter((bound) => bound !== '').join(' and ');
 }
 

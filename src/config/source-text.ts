@@ -28,10 +28,13 @@ export class SourceText {
     return isNamedJson ? undefined : 'JSON, since the name does not end in .yaml or .yml';
   }
 
-  locate(path: FieldPath): { readonly position: Position; readonly isExact: boolean } | undefined {
+  locate(
+    path: FieldPath,
+    part: 'key' | 'value' = 'value',
+  ): { readonly position: Position; readonly isExact: boolean } | undefined {
     const places = this.#root();
     if (!places) return undefined;
-    const { offset, isExact } = findPlace(places, path);
+    const { offset, isExact } = findPlace(places, path, part);
     return { position: this.positionOf(offset), isExact };
   }
 

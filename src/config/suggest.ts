@@ -1,4 +1,5 @@
 const LONGEST_NAME = 120;
+const SHORTEST_STEM = 4;
 
 /** The candidate that was most likely meant, or undefined where none is near. */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
@@ -15,7 +16,14 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
       if (distance === 0) break;
     }
   }
-  return best;
+  return best ?? onlyLonger(wanted, candidates);
+}
+
+/** The one name that goes on where this one ends: `port_value` for `port`. */
+function onlyLonger(wanted: string, candidates: Iterable<string>): string | undefined {
+  if (wanted.length < SHORTEST_STEM) return undefined;
+  const longer = [...candidates].filter((candidate) => plain(candidate).startsWith(wanted));
+  return longer.length === 1 ? longer[0] : undefined;
 }
 
 /** Names that differ in case, `_` and `-` only are the same mistake. */

@@ -20,10 +20,10 @@ export interface FoundPlace {
 }
 
 /**
- * The place of the value at a path of .proto names: of its key where it is a mapping, a list or unknown, else of
- * itself. Keys may be spelt in lowerCamelCase, and a TypedStruct's fields stand under its `value`.
+ * The place of the value at a path of .proto names: of its key where it is a mapping or a list, or where `key` is
+ * asked for, else of itself. Keys may be spelt in lowerCamelCase, and a TypedStruct's fields stand under its `value`.
  */
-export function findPlace(root: ValuePlace, path: FieldPath): FoundPlace {
+export function findPlace(root: ValuePlace, path: FieldPath, part: 'key' | 'value' = 'value'): FoundPlace {
   let place = root;
   let isExact = true;
   for (const segment of path) {
@@ -34,8 +34,8 @@ export function findPlace(root: ValuePlace, path: FieldPath): FoundPlace {
     }
     place = next;
   }
-  const isLeaf = !place.entries && !place.items;
-  return { offset: (isLeaf && isExact ? undefined : place.keyOffset) ?? place.offset, isExact };
+  const isValue = part === 'value' && isExact && !place.entries && !place.items;
+  return { offset: (isValue ? undefined : place.keyOffset) ?? place.offset, isExact };
 }
 
 /** How many elements the list at a path has; 0 where there is none. */

@@ -121,10 +121,10 @@ void ServerConnection::onSpliced(size_t bytes, bool end) {
   if (end) answerComplete();
 }
 
-void ServerConnection::reset() {
+void ServerConnection::reset(bool linger) {
   stream_ = nullptr;
   flush();
-  finish(Linger::Delayed);
+  finish(linger ? Linger::Delayed : Linger::None);
 }
 
 // ---- the end ----

@@ -83,7 +83,7 @@ class ServerConnection final : public net::Connection,
   void sendData(std::string_view data, bool end) override;
   void sendTrailers(http::HeaderMap* trailers) override;
   void flush() override;
-  void reset() override;
+  void reset(bool linger) override;
   bool isOverHighWatermark() const override { return Connection::isOverHighWatermark(); }
   void pauseReading() override { Connection::pauseReading(); }
   void resumeReading() override;

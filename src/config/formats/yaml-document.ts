@@ -18,7 +18,7 @@ const yaml = (): typeof Yaml => (loaded ??= createRequire(import.meta.url)('yaml
 export function readDocument(text: string): ReadResult {
   return guarded(() => {
     const document = firstDocument(text);
-    const error = document?.errors.find((each) => !isAllowed(each));
+    const [error] = document?.errors ?? [];
     if (error) throw new YamlFault(`is no YAML: ${firstLine(error.message)}`, error.pos[0]);
     return { ok: true, value: new Values().valueOf(document?.contents) };
   });
@@ -65,10 +65,6 @@ function firstDocument(text: string): Yaml.Document.Parsed | undefined {
   }
   return undefined;
 }
-
-/** Lines of a flow collection may be indented by nothing; yaml-cpp does not mind, and no reading is in doubt. */
-const isAllowed = (error: Yaml.YAMLParseError): boolean =>
-  error.code === 'BAD_INDENT' && error.message.startsWith('Flow ');
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 

@@ -64,7 +64,8 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
     told += reusable ? "done reusable;" : "done;";
   }
   void onClosed(ClientConnection&, CloseReason reason, bool had_stream) override {
-    constexpr const char* kNames[] = {"peer", "inside", "local", "idle", "duration", "protocol"};
+    constexpr const char* kNames[] = {"peer",     "inside", "local",    "close notified",
+                                      "requests", "idle",   "duration", "protocol"};
     over = true;
     told += std::string("closed ") + kNames[static_cast<int>(reason)] +
             (had_stream ? " with stream;" : ";");
@@ -200,7 +201,7 @@ TEST("a connection is not used again when either side says close") {
   Client client;
   client.get();
   client.answer("HTTP/1.1 200 OK\r\nConnection: foo, Close\r\ncontent-length: 2\r\n\r\nok");
-  EXPECT_EQ(client.takeTold(), "connected;200done;closed local;{ok};");
+  EXPECT_EQ(client.takeTold(), "connected;200done;closed close notified;{ok};");
   Client old;
   old.get();
   old.answer("HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok");
@@ -423,7 +424,7 @@ TEST("a connection ends after as many requests as it may serve") {
   client.answer("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
   client.get();
   client.answer("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
-  EXPECT_EQ(client.takeTold(), "connected;done reusable;200;done;closed local;200;");
+  EXPECT_EQ(client.takeTold(), "connected;done reusable;200;done;closed requests;200;");
 }
 
 TEST("a large body passes whole, and its bytes are counted") {

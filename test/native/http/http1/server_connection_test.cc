@@ -108,7 +108,7 @@ class Server final : public ServerCallbacks, public http::RequestSink {
   void onRequestReadEnd() override {}
   void onRequestBroken(uint16_t status, std::string_view details) override {
     told += "broken " + std::to_string(status) + " " + std::string(details) + ";";
-    connection->reset();
+    connection->reset(true);
   }
   void onRequestReset(http::ResetReason, std::string_view details) override {
     told += "reset " + std::string(details) + ";";

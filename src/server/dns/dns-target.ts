@@ -1,0 +1,119 @@
+// One name of a cluster: asks for it again and again, and knows its current addresses.
+import type { DnsClusterPlan } from '../../plan/dns-cluster.js';
+import type { NameResolver } from './name-resolver.js';
+
+export type DnsStat =
+  | 'update_attempt'
+  | 'update_success'
+  | 'update_failure'
+  | 'update_empty'
+  | 'update_no_rebuild';
+
+export interface DnsTargetHooks {
+  /** `addresses` are other ones than before. */
+  onChange(): void;
+  /** The first question was answered, or failed. */
+  onFirstAnswer(): void;
+  count(stat: DnsStat): void;
+  log(level: 'debug' | 'warning', message: string): void;
+  /** From 0 to 1, without 1. */
+  random(): number;
+}
+
+export class DnsTarget {
+  readonly hostname: string;
+  readonly #plan: DnsClusterPlan;
+  readonly #resolver: NameResolver;
+  readonly #hooks: DnsTargetHooks;
+  #addresses: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #nextBackoffMs: number;
+  #isFailing = false;
+  #hasStopped = false;
+
+  constructor(
+    hostname: string,
+    plan: DnsClusterPlan,
+    resolver: NameResolver,
+    hooks: DnsTargetHooks,
+  ) {
+    this.hostname = hostname;
+    this.#plan = plan;
+    this.#resolver = resolver;
+    this.#hooks = hooks;
+    this.#nextBackoffMs = plan.failureRefresh?.baseMs ?? 0;
+  }
+
+  /** In the order of the answer that brought them. */
+  get addresses(): readonly string[] {
+    return this.#addresses;
+  }
+
+  start(): void {
+    void this.#resolve().then(() => {
+      if (!this.#hasStopped) this.#hooks.onFirstAnswer();
+    });
+  }
+
+  stop(): void {
+    this.#hasStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  async #resolve(): Promise<void> {
+    this.#hooks.count('update_attempt');
+    const answer = await this.#resolver.lookup(this.hostname, this.#plan.lookup);
+    if (this.#hasStopped) return;
+    let nextMs: number;
+    if (answer.kind === 'failed') {
+      nextMs = this.#fail(answer.reason);
+    } else if (answer.kind === 'none' && this.#plan.kind === 'logical') {
+      // A strict cluster loses its hosts when the name is gone; a logical one needs one.
+      nextMs = this.#fail('no such name');
+    } else {
+      const isKnown = answer.kind === 'addresses' && answer.ttlMs > 0;
+      nextMs = this.#plan.respectTtl && isKnown ? answer.ttlMs : this.#plan.refreshMs;
+      this.#succeed(answer.kind === 'addresses' ? answer.addresses : []);
+    }
+    this.#timer = setTimeout(() => void this.#resolve(), nextMs);
+    this.#timer.unref();
+  }
+
+  #succeed(addresses: readonly string[]): void {
+    this.#hooks.count('update_success');
+    this.#nextBackoffMs = this.#plan.failureRefresh?.baseMs ?? 0;
+    this.#isFailing = false;
+    const wanted = this.#plan.kind === 'logical' ? addresses.slice(0, 1) : addresses;
+    if (areSame(wanted, this.#addresses)) {
+      this.#hooks.count('update_no_rebuild');
+      return;
+    }
+    const shown = wanted.length === 0 ? 'no address' : wanted.join(', ');
+    this.#hooks.log('debug', `cluster ${this.#plan.name}: ${this.hostname} is ${shown}`);
+    this.#addresses = wanted;
+    this.#hooks.onChange();
+  }
+
+  /** Addresses stay. Returns when to ask again. */
+  #fail(reason: string): number {
+    this.#hooks.count('update_failure');
+    // The first of several in a row is worth a warning.
+    const level = this.#isFailing ? 'debug' : 'warning';
+    this.#isFailing = true;
+    const kept = this.#addresses.length > 0 ? `; keeping ${this.#addresses.join(', ')}` : '';
+    this.#hooks.log(
+      level,
+      `cluster ${this.#plan.name}: cannot resolve ${this.hostname}: ${reason}${kept}`,
+    );
+    const { failureRefresh, refreshMs } = this.#plan;
+    if (failureRefresh === undefined) return refreshMs;
+    const backoffMs = this.#nextBackoffMs;
+    this.#nextBackoffMs = Math.min(backoffMs * 2, failureRefresh.maxMs);
+    return Math.floor(this.#hooks.random() * backoffMs);
+  }
+}
+
+/** The same addresses in another order change nothing. */
+function areSame(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((address) => b.includes(address));
+}

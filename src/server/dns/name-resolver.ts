@@ -1,0 +1,141 @@
+// Names → addresses, as c-ares in the real server finds them: literal addresses, the hosts file,
+// localhost, then DNS with the search list of resolv.conf.
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { LookupFamily } from '../../plan/dns-cluster.js';
+import { CachedFile } from './cached-file.js';
+import { candidatesOf, parseHosts, parseResolvConf } from './system-files.js';
+
+/** What became of a question. `none`: the name, or an address of the kind, does not exist. */
+export type DnsAnswer =
+  | {
+      readonly kind: 'addresses';
+      /** In the order of the answer, each once. */
+      readonly addresses: readonly string[];
+      /** The shortest of all; 0: unknown. */
+      readonly ttlMs: number;
+    }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export interface NameResolverOptions {
+  /** Instead of the servers in resolv.conf: "192.0.2.1" or "192.0.2.1:5353". */
+  readonly servers?: readonly string[];
+  readonly hostsPath?: string;
+  readonly resolvConfPath?: string;
+  /** Of the first try; each further one waits longer. */
+  readonly timeoutMs?: number;
+  readonly tries?: number;
+}
+
+type Family = 4 | 6;
+
+const NONE: DnsAnswer = { kind: 'none' };
+const LOOPBACK: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
+
+export class NameResolver {
+  readonly #options: NameResolverOptions;
+  readonly #hosts: CachedFile<ReturnType<typeof parseHosts>>;
+  readonly #conf: CachedFile<ReturnType<typeof parseResolvConf>>;
+  #resolver: Resolver | undefined;
+  #confText: string | undefined;
+
+  constructor(options: NameResolverOptions = {}) {
+    this.#options = options;
+    this.#hosts = new CachedFile(options.hostsPath ?? '/etc/hosts', parseHosts);
+    this.#conf = new CachedFile(options.resolvConfPath ?? '/etc/resolv.conf', parseResolvConf);
+  }
+
+  /** Never rejects. */
+  async lookup(name: string, family: LookupFamily): Promise<DnsAnswer> {
+    const literal = isIP(name);
+    if (literal !== 0) return literalAnswer(name, literal as Family, family);
+    switch (family) {
+      case 'V4_ONLY':
+        return this.#lookupFamily(name, 4);
+      case 'V6_ONLY':
+        return this.#lookupFamily(name, 6);
+      case 'V4_PREFERRED':
+        return this.#either(name, 4, 6);
+      case 'AUTO':
+        return this.#either(name, 6, 4);
+      case 'ALL':
+        return both(await Promise.all([this.#lookupFamily(name, 4), this.#lookupFamily(name, 6)]));
+    }
+  }
+
+  /** Questions that are under way fail. */
+  cancel(): void {
+    this.#resolver?.cancel();
+  }
+
+  /** Without addresses of the first family the second alone decides. */
+  async #either(name: string, first: Family, second: Family): Promise<DnsAnswer> {
+    const answer = await this.#lookupFamily(name, first);
+    return answer.kind === 'addresses' ? answer : this.#lookupFamily(name, second);
+  }
+
+  async #lookupFamily(name: string, family: Family): Promise<DnsAnswer> {
+    const plain = name.toLowerCase().replace(/\.$/, '');
+    const listed = (await this.#hosts.read()).get(plain) ?? [];
+    const addresses = listed.filter((address) => isIP(address) === family);
+    if (addresses.length > 0) return { kind: 'addresses', addresses, ttlMs: 0 };
+    if (plain === 'localhost' || plain.endsWith('.localhost')) {
+      return { kind: 'addresses', addresses: [LOOPBACK[family]], ttlMs: 0 };
+    }
+    const conf = await this.#conf.read();
+    const resolver = this.#resolverFor(conf.text);
+    for (const candidate of candidatesOf(name, conf)) {
+      const answer = await query(resolver, candidate, family);
+      if (answer.kind !== 'none') return answer;
+    }
+    return NONE;
+  }
+
+  /** The resolver takes its servers from resolv.conf when it is made. */
+  #resolverFor(confText: string): Resolver {
+    if (this.#resolver !== undefined && this.#confText === confText) return this.#resolver;
+    const { servers, timeoutMs = 2_000, tries = 3 } = this.#options;
+    const resolver = new Resolver({ timeout: timeoutMs, tries });
+    if (servers !== undefined) resolver.setServers(servers);
+    this.#resolver = resolver;
+    this.#confText = confText;
+    return resolver;
+  }
+}
+
+function literalAnswer(address: string, version: Family, family: LookupFamily): DnsAnswer {
+  const excluded = version === 4 ? 'V6_ONLY' : 'V4_ONLY';
+  if (family === excluded) {
+    return { kind: 'failed', reason: `an IPv${version} address where ${family} is asked for` };
+  }
+  return { kind: 'addresses', addresses: [address], ttlMs: 0 };
+}
+
+function both(answers: readonly DnsAnswer[]): DnsAnswer {
+  const found = answers.filter((answer) => answer.kind === 'addresses');
+  if (found.length === 0) return answers.find((answer) => answer.kind === 'failed') ?? NONE;
+  return {
+    kind: 'addresses',
+    addresses: found.flatMap((answer) => answer.addresses),
+    ttlMs: Math.min(...found.map((answer) => answer.ttlMs)),
+  };
+}
+
+async function query(resolver: Resolver, name: string, family: Family): Promise<DnsAnswer> {
+  try {
+    const records = await (family === 4
+      ? resolver.resolve4(name, { ttl: true })
+      : resolver.resolve6(name, { ttl: true }));
+    if (records.length === 0) return NONE;
+    return {
+      kind: 'addresses',
+      addresses: [...new Set(records.map((record) => record.address))],
+      ttlMs: Math.min(...records.map((record) => record.ttl)) * 1000,
+    };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    if (code === 'ENOTFOUND' || code === 'ENODATA') return NONE;
+    return { kind: 'failed', reason: code };
+  }
+}
