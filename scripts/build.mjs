@@ -1,67 +1,91 @@
-// Builds everything that is not the addon: the schema, the type check, the command's bundle and the
-// library. Does nothing when no source changed.
-import { execFileSync, spawnSync } from 'node:child_process';
+// Builds the addon, then everything else: the schema, the type check, the command's bundle and the
+// library. What is up to date is not built again.
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { mustNode, root, say } from './set-up.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const stampFile = join(root, 'dist', 'stamp');
+const OUTPUTS = [
+  'build/schema.json',
+  'build/messages.gen.ts',
+  'dist/cli.js',
+  'dist/index.js',
+  'dist/types',
+];
+const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
-function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesBelow(path) : [path];
+function filesBelow(path) {
+  const entries = readdirSync(path, { withFileTypes: true });
+  return entries.flatMap((entry) => {
+    const inner = join(path, entry.name);
+    return entry.isDirectory() ? filesBelow(inner) : [inner];
   });
 }
 
-function run(what, command, args) {
-  console.error(`fairlead: ${what}`);
-  const result = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-  if (result.status !== 0) {
-    console.error(`fairlead: ${what} failed`);
-    process.exit(result.status ?? 1);
-  }
+function stampOfInputs() {
+  const files = INPUTS.flatMap((name) => {
+    const path = join(root, name);
+    return name.includes('.') ? [path] : filesBelow(path);
+  });
+  const digest = createHash('sha256');
+  for (const file of files.sort()) digest.update(relative(root, file)).update(readFileSync(file));
+  return digest.digest('hex');
+}
+
+function isUpToDate(stamp) {
+  if (!OUTPUTS.every((file) => existsSync(join(root, file)))) return false;
+  return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
 }
 
 /** The commit that is built; zeros outside a repository. */
 function revision() {
+  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
   try {
-    return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', ['rev-parse', 'HEAD'], options).trim();
   } catch {
     return '0'.repeat(40);
   }
 }
 
-run('building what the addon needs', process.execPath, ['scripts/build-native.mjs']);
-const inputs = [...filesBelow(join(root, 'src')), ...filesBelow(join(root, 'scripts')), join(root, 'package.json'), join(root, 'tsconfig.json')];
-const digest = createHash('sha256').update(revision());
-for (const file of inputs.sort()) digest.update(file.slice(root.length)).update(readFileSync(file));
-const stamp = digest.digest('hex');
-const outputs = ['dist/cli.js', 'dist/index.js', 'build/schema.json'];
-if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp && outputs.every((file) => existsSync(join(root, file)))) {
-  process.exit(0);
+async function bundle() {
+  const { build } = await import('esbuild');
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    // Dependencies stay packages: heavy ones are loaded only when they are needed.
+    packages: 'external',
+    sourcemap: 'linked',
+    logLevel: 'warning',
+  };
+  const banner = { js: '#!/usr/bin/env node' };
+  await build({ ...common, entryPoints: ['src/main.ts'], outfile: 'dist/cli.js', banner });
+  await build({ ...common, entryPoints: ['src/index.ts'], outfile: 'dist/index.js' });
+  chmodSync(join(root, 'dist', 'cli.js'), 0o755);
+  writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/src/index.js';\n");
 }
-run('making the schema', process.execPath, ['scripts/gen-schema.mjs']);
-run('checking types', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']);
-console.error('fairlead: bundling');
-const { build } = await import('esbuild');
-const common = {
-  absWorkingDir: root,
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
-  // Dependencies stay packages: heavy ones are loaded only when they are needed.
-  packages: 'external',
-  sourcemap: 'linked',
-  logLevel: 'warning',
-};
-await build({ ...common, entryPoints: ['src/main.ts'], outfile: 'dist/cli.js', banner: { js: '#!/usr/bin/env node' } });
-await build({ ...common, entryPoints: ['src/index.ts'], outfile: 'dist/index.js' });
-chmodSync(join(root, 'dist', 'cli.js'), 0o755);
+
+mustNode('the addon', 'scripts/build-native.mjs');
+const stamp = stampOfInputs();
+if (!isUpToDate(stamp)) {
+  say('making the schema');
+  mustNode('the schema', 'scripts/gen-schema.mjs');
+  say('checking types');
+  mustNode('the type check', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json');
+  say('bundling');
+  await bundle();
+  writeFileSync(stampFile, stamp);
+}
 mkdirSync(join(root, 'dist'), { recursive: true });
-writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/src/index.js';\n");
 writeFileSync(join(root, 'dist', 'revision'), revision());
-writeFileSync(stampFile, stamp);

@@ -1,6 +1,7 @@
-// Writes what src/config knows of Envoy's configuration: build/schema.json, the table that decodes and
-// prints messages, and build/messages.gen.ts, the TypeScript shapes of what it decodes to. The source is
-// the .proto files that @grpc/grpc-js-xds ships, and schema/overlay.proto for what is newer than them.
+// Writes what src/config knows of Envoy's configuration: build/schema.json, the table that decodes
+// and prints messages, and build/messages.gen.ts, the TypeScript shapes of what it decodes to. The
+// source is the .proto files that @grpc/grpc-js-xds ships, and schema/overlay.proto for what is
+// newer than them.
 //
 //   node scripts/gen-schema.mjs [--force]
 import { createHash } from 'node:crypto';

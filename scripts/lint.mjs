@@ -1,5 +1,6 @@
-// eslint on what it can read, prettier on everything.
-import { must } from './set-up.mjs';
+// eslint for scripts, prettier for everything; TypeScript itself is held to tsc's strictest settings.
+import { mustNode } from './set-up.mjs';
 
-must('eslint', process.execPath, ['node_modules/eslint/bin/eslint.js', '.']);
-must('prettier', process.execPath, ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']);
+mustNode('eslint', 'node_modules/eslint/bin/eslint.js', '.');
+mustNode('prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.');
+mustNode('clang-format', 'scripts/clang-format.mjs', '--check');

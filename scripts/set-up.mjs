@@ -1,4 +1,4 @@
-// What the README's two commands do first on a fresh clone: install dependencies, build what is missing.
+// What the scripts share: where the package is, how a step runs, and what a fresh clone needs first.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,19 +6,39 @@ import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Runs a command in the package; ends the process when it fails. */
+/** A line of progress. On stderr: what the proxy itself says is on stdout. */
+export function say(text) {
+  console.error(`fairlead: ${text}`);
+}
+
+/** Runs a command in the package; ends this process when it fails. */
 export function must(what, command, args, options = {}) {
   const result = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
   if (result.status === 0) return;
-  console.error(`fairlead: ${what} failed`);
-  process.exit(result.status ?? 1);
+  const why =
+    result.error?.message ??
+    (result.signal ? `signal ${result.signal}` : `exit code ${result.status}`);
+  say(`${what} failed: ${why}`);
+  process.exit(result.status || 1);
 }
 
+/** The same for a script of Node's: a path below the package, and its arguments. */
+export function mustNode(what, script, ...args) {
+  must(what, process.execPath, [script, ...args]);
+}
+
+/** Installs dependencies where there are none, and builds what is not up to date. */
 export function setUp() {
   if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
-    console.error('fairlead: installing dependencies (npm ci)');
-    // Its install and prepare scripts build everything.
-    must('npm ci', 'npm', ['ci', '--no-audit', '--no-fund', '--foreground-scripts', '--loglevel', 'error']);
+    say('installing dependencies (npm ci)');
+    // Its install and prepare scripts build everything; what they say is shown.
+    must('npm ci', 'npm', [
+      'ci',
+      '--no-audit',
+      '--no-fund',
+      '--foreground-scripts',
+      '--loglevel=error',
+    ]);
   }
-  must('the build', process.execPath, ['scripts/build.mjs']);
+  mustNode('the build', 'scripts/build.mjs');
 }

@@ -1,41 +1,55 @@
-// npm start: builds what is missing, then runs the command with the arguments given, or, without any,
-// a demo: a listener, an admin server, and a small origin behind them.
+// npm start: builds what is missing and runs the command with the arguments given; without any it runs
+// a demo: a listener and an admin server, and a small origin behind them in this process.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { root, setUp } from './set-up.mjs';
+import { join } from 'node:path';
+import { root, say, setUp } from './set-up.mjs';
 
-const ORIGIN_PORT = 10080;
+const ORIGIN = { host: '127.0.0.1', port: 10080 };
+const ADMIN = 'http://127.0.0.1:9901';
+const DEMO_ARGS = ['-c', join(root, 'examples', 'demo.yaml'), '-l', 'error'];
+const GREETING = `
+fairlead is running. Try, in another terminal:
 
-function startOrigin() {
+  curl http://127.0.0.1:10000/        through the proxy to the demo's origin
+  curl '${ADMIN}/stats?usedonly'      what was counted
+  curl ${ADMIN}/clusters              the origin as the proxy sees it
+  ${ADMIN}/                           the admin page, for a browser
+
+Ctrl-C ends it. With a bootstrap of yours: npm start -- -c bootstrap.yaml
+`;
+
+async function startOrigin() {
   const origin = createServer((request, response) => {
     response.setHeader('content-type', 'text/plain');
-    response.end(`Hello from the origin behind fairlead.\nYou asked for ${request.method} ${request.url}.\n`);
+    response.end(`Hello from behind fairlead: this is ${request.method} ${request.url}\n`);
   });
-  return new Promise((resolve, reject) => {
-    origin.once('error', (error) => reject(new Error(`the demo's origin cannot listen on 127.0.0.1:${ORIGIN_PORT}: ${error.message}`)));
-    origin.listen(ORIGIN_PORT, '127.0.0.1', () => resolve(origin));
-  });
+  origin.listen(ORIGIN);
+  try {
+    await once(origin, 'listening');
+  } catch (error) {
+    say(`the demo's origin cannot listen on ${ORIGIN.host}:${ORIGIN.port}: ${error.message}`);
+    process.exit(1);
+  }
+}
+
+async function untilReady(proxy) {
+  while (proxy.exitCode === null) {
+    const ready = await fetch(`${ADMIN}/ready`).catch(() => undefined);
+    if (ready?.ok) return true;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return false;
 }
 
 setUp();
 const given = process.argv.slice(2);
 const isDemo = given.length === 0;
-const origin = isDemo ? await startOrigin() : undefined;
-const args = isDemo ? ['-c', 'examples/demo.yaml', '-l', 'warning'] : given;
-const proxy = spawn(process.execPath, [`${root}/dist/cli.js`, ...args], { cwd: isDemo ? root : process.cwd(), stdio: 'inherit' });
+if (isDemo) await startOrigin();
+const command = [join(root, 'dist', 'cli.js'), ...(isDemo ? DEMO_ARGS : given)];
+const proxy = spawn(process.execPath, command, { stdio: 'inherit' });
+// A terminal's Ctrl-C reaches the proxy too; this process ends after it.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => proxy.kill(signal));
-if (isDemo) {
-  console.log(`
-fairlead is running. Try:
-  curl localhost:10000/                  through the proxy to the demo's origin
-  curl localhost:9901/                   the admin home page (open it in a browser)
-  curl localhost:9901/stats?usedonly     what was counted
-  curl localhost:9901/clusters           the origin as the proxy sees it
-Stop it with Ctrl-C. Your own bootstrap: npm start -- -c my.yaml
-`);
-}
-proxy.on('exit', (code, signal) => {
-  origin?.close();
-  origin?.closeAllConnections();
-  process.exit(signal ? 1 : (code ?? 1));
-});
+proxy.on('exit', (code) => process.exit(code ?? 1));
+if (isDemo && (await untilReady(proxy))) console.log(GREETING);

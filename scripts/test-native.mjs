@@ -1,18 +1,33 @@
-// The native tests without Node, then each fuzz target for a moment with a fixed seed.
-// --sanitize: with AddressSanitizer and UBSan. --seconds N: of each fuzz target.
+// The native tests, without Node; then every fuzz target for a moment, with a fixed seed.
+//   --sanitize    with AddressSanitizer and UBSan
+//   --seconds N   of each fuzz target: 2 by default
+//   --seed N      1 by default
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { must, root } from './set-up.mjs';
+import { isGiven, valueOf } from './arguments.mjs';
+import { must, root, say } from './set-up.mjs';
 
-const sanitize = process.argv.includes('--sanitize');
-const secondsAt = process.argv.indexOf('--seconds');
-const seconds = secondsAt < 0 ? '2' : process.argv[secondsAt + 1];
-const SEED = '1';
-const make = ['-s', '-C', 'native', `-j${availableParallelism()}`, ...(sanitize ? ['SANITIZE=1'] : [])];
-must('the native tests', 'make', [...make, 'test']);
-must('building the fuzz targets', 'make', [...make, 'fuzz']);
-const folder = join(root, 'build', 'native', sanitize ? 'sanitize' : 'release');
-for (const name of readdirSync(folder).filter((file) => file.startsWith('fuzz-'))) {
-  must(name, join(folder, name), [seconds, SEED]);
+const isSanitized = isGiven('sanitize');
+const seconds = valueOf('seconds') ?? '2';
+const seed = valueOf('seed') ?? '1';
+const jobs = process.env.FAIRLEAD_BUILD_JOBS ?? String(availableParallelism());
+
+function make(what, target) {
+  must(what, 'make', [
+    '-s',
+    '-C',
+    'native',
+    `-j${jobs}`,
+    ...(isSanitized ? ['SANITIZE=1'] : []),
+    target,
+  ]);
 }
+
+make('the native tests', 'test');
+make('building the fuzz targets', 'fuzz');
+const folder = join(root, 'build', 'native', isSanitized ? 'sanitize' : 'release');
+const targets = readdirSync(folder).filter((name) => name.startsWith('fuzz-'));
+say(`fuzzing ${targets.length} targets for ${seconds} s each`);
+// A target writes the input that fails to the current folder.
+for (const name of targets) must(name, join(folder, name), [`${seconds}s`, seed], { cwd: folder });

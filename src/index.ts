@@ -1,50 +1,51 @@
 // The library: a proxy inside a Node program.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { envoy_config_bootstrap_v3_Bootstrap } from '../build/messages.gen.js';
-import { parseArguments } from './cli/parse.js';
+import { parseArguments, type Options } from './cli/parse.js';
 import { Log } from './logging/logger.js';
 import type { ListenerStatus } from './native.js';
-import { Server, StartError } from './server/server.js';
+import { StartError, readConfiguration } from './server/configuration.js';
+import { Server } from './server/server.js';
 
-export { StartError };
-export type Bootstrap = envoy_config_bootstrap_v3_Bootstrap;
+export { StartError } from './server/configuration.js';
+export type { ListenerStatus } from './native.js';
 
 export interface ProxyOptions {
-  /** Worker threads; as many as processors by default. */
+  /** Worker threads; as many as hardware threads by default. */
   readonly concurrency?: number;
   /** trace, debug, info, warning (default), error, critical or off. */
   readonly logLevel?: string;
+  /** Further options of the command line, such as ['--service-cluster', 'web']. */
+  readonly args?: readonly string[];
 }
 
-/** A proxy that runs in this process, on threads of its own. */
+/** A proxy in this process, on threads of its own. It is started once and stopped once. */
 export class Proxy {
   readonly #server: Server;
 
   /**
-   * Reads and compiles the configuration: a bootstrap's path, or the bootstrap as the JSON of its
-   * proto3 mapping. Throws a StartError that holds every problem.
+   * Reads and compiles a bootstrap: the path of a file, or the bootstrap itself in the JSON form of
+   * its proto. Throws a StartError that holds every problem.
    */
   constructor(bootstrap: string | object, options: ProxyOptions = {}) {
-    const folder = typeof bootstrap === 'string' ? undefined : mkdtempSync(join(tmpdir(), 'fairlead-'));
-    try {
-      const path = folder === undefined ? (bootstrap as string) : join(folder, 'bootstrap.json');
-      if (folder !== undefined) writeFileSync(path, JSON.stringify(bootstrap));
-      const args = ['-c', path, '-l', options.logLevel ?? 'warning'];
-      if (options.concurrency !== undefined) args.push('--concurrency', String(options.concurrency));
-      const parsed = parseArguments(args);
-      if (parsed.kind !== 'options') throw new StartError('message' in parsed ? parsed.message : `bad options: ${parsed.kind}`);
-      const { options: settings } = parsed;
-      this.#server = new Server(settings, new Log({ level: settings.logLevel, pattern: settings.logFormat, componentLevels: settings.componentLevels }));
-    } finally {
-      if (folder !== undefined) rmSync(folder, { recursive: true });
-    }
+    const settings = parseOptions(bootstrap, options);
+    const log = new Log({
+      level: settings.level,
+      componentLevels: settings.componentLevels,
+      pattern: settings.logFormat,
+      isEscaped: settings.logFormatEscaped,
+    });
+    const configuration = readConfiguration(settings, log);
+    this.#server = new Server({ options: settings, configuration, log });
   }
 
-  /** Resolves when the proxy accepts connections. */
-  start(): Promise<void> {
-    return this.#server.start();
+  /** Resolves when the proxy accepts connections; rejects with a StartError. */
+  async start(): Promise<void> {
+    void this.#server.quitAsked.then(() => this.stop());
+    try {
+      await this.#server.start();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
   }
 
   /** Ends all connections. Resolves when everything is closed. */
@@ -57,13 +58,37 @@ export class Proxy {
     return this.#server.adminAddress;
   }
 
-  /** Listeners with the ports that the kernel gave. */
-  listeners(): readonly ListenerStatus[] {
+  /** With the ports that they got. */
+  get listeners(): readonly ListenerStatus[] {
     return this.#server.native.listeners();
   }
 
-  /** A counter's or gauge's value now, by its full name. */
+  /** The value of a counter or a gauge now, by its full name. */
   stat(name: string): number | undefined {
     return this.#server.native.statValue(name);
+  }
+}
+
+function parseOptions(
+  bootstrap: string | object,
+  { concurrency, logLevel, args = [] }: ProxyOptions,
+): Options {
+  const parsed = parseArguments([
+    ...(typeof bootstrap === 'string'
+      ? ['-c', bootstrap]
+      : ['--config-yaml', JSON.stringify(bootstrap)]),
+    ...['-l', logLevel ?? 'warning'],
+    ...(concurrency === undefined ? [] : ['--concurrency', String(concurrency)]),
+    ...args,
+  ]);
+  switch (parsed.kind) {
+    case 'options':
+      return parsed.options;
+    case 'error':
+      throw new StartError(parsed.message);
+    case 'parse-error':
+      throw new StartError(`${parsed.argument}: ${parsed.why}`);
+    default:
+      throw new StartError(`--${parsed.kind} is for the command`);
   }
 }

@@ -40,7 +40,9 @@ export async function measureIdle(peer, { origin, connections, proxyCpus, loadCp
 async function growTo(crowd, count) {
   const reached = new Promise((resolve, reject) => {
     crowd.child.stdout.once('data', resolve);
-    crowd.child.once('close', () => reject(new Error(`idle connections: ${crowd.errors().trim()}`)));
+    crowd.child.once('close', () =>
+      reject(new Error(`idle connections: ${crowd.errors().trim()}`)),
+    );
   });
   crowd.child.stdin.write(`${count}\n`);
   await reached;

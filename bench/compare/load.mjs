@@ -14,7 +14,8 @@ import { findProgram } from '../support/system.mjs';
 
 /** Why no load can be made; undefined when it can. */
 export function missingLoad(mode) {
-  if (mode === 'http' && findProgram('wrk') === undefined) return 'wrk is not installed: apt-get install wrk';
+  if (mode === 'http' && findProgram('wrk') === undefined)
+    return 'wrk is not installed: apt-get install wrk';
   return undefined;
 }
 
@@ -63,6 +64,12 @@ function inMicros(number, unit) {
 async function runTcpLoad({ connections, bodyBytes }, { port, seconds, cpus }) {
   const { tcpLoad } = buildTools(['tcpLoad']);
   const args = [port, `/${bodyBytes}`, connections, seconds].map(String);
-  const { requests, seconds: elapsed, p50_us, p99_us, failed } = JSON.parse(await runProcess(tcpLoad, args, { cpus }));
+  const {
+    requests,
+    seconds: elapsed,
+    p50_us,
+    p99_us,
+    failed,
+  } = JSON.parse(await runProcess(tcpLoad, args, { cpus }));
   return { requests, seconds: elapsed, p50Us: p50_us, p99Us: p99_us, failed };
 }

@@ -60,11 +60,16 @@ async function runAll(setup) {
   const idle = [];
   for (const peer of idlePeers) {
     progress.step(`${setup.idle} idle connections: ${peer.name}`);
-    idle.push({ peer: peer.name, ...(await measureIdle(peer, { ...setup, connections: setup.idle })) });
+    idle.push({
+      peer: peer.name,
+      ...(await measureIdle(peer, { ...setup, connections: setup.idle })),
+    });
   }
   progress.end();
 
-  const took = setup.peers.filter((peer) => plan.some((entry) => entry.peers.includes(peer)) || idlePeers.includes(peer));
+  const took = setup.peers.filter(
+    (peer) => plan.some((entry) => entry.peers.includes(peer)) || idlePeers.includes(peer),
+  );
   return {
     date: new Date().toISOString().slice(0, 10),
     base: setup.base,
@@ -103,8 +108,15 @@ function readOptions(args) {
   const { values } = parseArgs({
     args,
     options: {
-      rounds: text, seconds: text, only: text, workloads: text, idle: text, base: text,
-      'proxy-cpus': text, 'load-cpus': text, help: { type: 'boolean', short: 'h' },
+      rounds: text,
+      seconds: text,
+      only: text,
+      workloads: text,
+      idle: text,
+      base: text,
+      'proxy-cpus': text,
+      'load-cpus': text,
+      help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help) return USAGE;
@@ -112,7 +124,8 @@ function readOptions(args) {
   const chosenPeers = choose(peers, values.only);
   const chosenWorkloads = values.workloads === 'none' ? [] : choose(workloads, values.workloads);
   if (typeof chosenPeers === 'string') return `no peer is called ${chosenPeers}\n${USAGE}`;
-  if (typeof chosenWorkloads === 'string') return `no workload is called ${chosenWorkloads}\n${USAGE}`;
+  if (typeof chosenWorkloads === 'string')
+    return `no workload is called ${chosenWorkloads}\n${USAGE}`;
   const lastCpu = availableParallelism() - 1;
   if (lastCpu < 1) return 'a comparison needs two CPUs: one for the proxy, one for the load';
   return {

@@ -34,13 +34,26 @@ export function reportText(result) {
   ];
   if (result.idle.length > 0) parts.push(idleText(result.idle));
   if (result.absent.length > 0) {
-    parts.push('## Not measured', result.absent.map(({ peer, mode, why }) => `- ${peer} (${mode}): ${why}`).join('\n'));
+    parts.push(
+      '## Not measured',
+      result.absent.map(({ peer, mode, why }) => `- ${peer} (${mode}): ${why}`).join('\n'),
+    );
   }
   return `${parts.join('\n\n')}\n`;
 }
 
 function workloadText({ workload, rows }, base) {
-  const head = ['peer', 'requests/s', 'CPU µs/request', '±', 'p50 µs', 'p99 µs', 'RSS MiB', 'failed', `${base} ÷ peer`];
+  const head = [
+    'peer',
+    'requests/s',
+    'CPU µs/request',
+    '±',
+    'p50 µs',
+    'p99 µs',
+    'RSS MiB',
+    'failed',
+    `${base} ÷ peer`,
+  ];
   const cells = rows.map((row) => [
     row.peer,
     figure(row.requestsPerSecond),

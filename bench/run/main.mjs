@@ -72,11 +72,18 @@ async function measure(started, port, { connections, seconds, bytes, pipelining 
   };
   await autocannon({ ...load, duration: WARM_UP_SECONDS });
 
-  const latencies = build({ lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000, numberOfSignificantValueDigits: 3 });
+  const latencies = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 60_000_000,
+    numberOfSignificantValueDigits: 3,
+  });
   const cpuBefore = cpuMicros(started.pids);
   const result = await fire({ ...load, duration: Number(seconds) }, latencies);
   const cpuUsed = cpuMicros(started.pids) - cpuBefore;
-  print(result, latencies, { cpuPerRequest: cpuUsed / latencies.totalCount, resident: residentBytes(started.pids) });
+  print(result, latencies, {
+    cpuPerRequest: cpuUsed / latencies.totalCount,
+    resident: residentBytes(started.pids),
+  });
 }
 
 /** One run of autocannon that records each latency, in µs, and says each second how it goes. */
@@ -114,5 +121,7 @@ function print(result, latencies, { cpuPerRequest, resident }) {
     ['errors', String(result.errors)],
     ['timeouts', String(result.timeouts)],
   ];
-  console.log(`${machineLine()}\n\n${markdownTable(['fairlead', `${result.connections} connections`], rows)}`);
+  console.log(
+    `${machineLine()}\n\n${markdownTable(['fairlead', `${result.connections} connections`], rows)}`,
+  );
 }

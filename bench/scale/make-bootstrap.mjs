@@ -27,11 +27,18 @@ function listener(indices, port) {
     stat_prefix: 'ingress_http',
     route_config: { name: 'local_route', virtual_hosts: indices.map(virtualHost) },
     http_filters: [
-      { name: 'envoy.filters.http.router', typed_config: { '@type': `${EXTENSIONS}.http.router.v3.Router` } },
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: { '@type': `${EXTENSIONS}.http.router.v3.Router` },
+      },
     ],
   };
   const filter = { name: 'envoy.filters.network.http_connection_manager', typed_config: manager };
-  return { name: 'main', address: address('127.0.0.1', port), filter_chains: [{ filters: [filter] }] };
+  return {
+    name: 'main',
+    address: address('127.0.0.1', port),
+    filter_chains: [{ filters: [filter] }],
+  };
 }
 
 function virtualHost(index) {
@@ -49,7 +56,10 @@ function cluster(index) {
     name,
     type: 'STATIC',
     connect_timeout: '1s',
-    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: host } }] }] },
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: host } }] }],
+    },
   };
 }
 

@@ -33,13 +33,16 @@ export async function scale(args) {
   const rounds = Number(values.rounds);
   const contestants = findContestants();
   if (contestants.length === 0) {
-    console.error('neither fairlead (npm run build) nor Envoy (node bench/compare/install-envoy.mjs) is there');
+    console.error(
+      'neither fairlead (npm run build) nor Envoy (node bench/compare/install-envoy.mjs) is there',
+    );
     return 1;
   }
 
   const progress = new Progress(counts.length * rounds * contestants.length);
   const results = [];
-  for (const count of counts) results.push({ count, rows: await compareAt(count, rounds, contestants, progress) });
+  for (const count of counts)
+    results.push({ count, rows: await compareAt(count, rounds, contestants, progress) });
   progress.end();
 
   const text = results.map(resultText).join('\n\n');
@@ -99,7 +102,8 @@ async function measureStart({ command, args }, count) {
 async function waitUntilLive(adminPort, proxy) {
   const end = Date.now() + LIVE_TIMEOUT_MS;
   while (Date.now() < end) {
-    if (proxy.child.exitCode !== null) throw new Error(`did not start: ${proxy.errors().trim().slice(-500)}`);
+    if (proxy.child.exitCode !== null)
+      throw new Error(`did not start: ${proxy.errors().trim().slice(-500)}`);
     if ((await readyStatus(adminPort)) === 200) return;
     await sleep(POLL_MS);
   }

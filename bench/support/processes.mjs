@@ -29,8 +29,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
  * @returns {Started}
  */
 export function startProcess(command, args, { cpus, env, cwd } = {}) {
-  const [program, ...rest] = cpus === undefined ? [command, ...args] : ['taskset', '-c', cpus, command, ...args];
-  const child = spawn(program, rest, { env: env ?? process.env, cwd, stdio: ['pipe', 'pipe', 'pipe'] });
+  const [program, ...rest] =
+    cpus === undefined ? [command, ...args] : ['taskset', '-c', cpus, command, ...args];
+  const child = spawn(program, rest, {
+    env: env ?? process.env,
+    cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   let errors = '';
   child.stderr.on('data', (text) => (errors = (errors + text).slice(-8192)));
   child.stdout.resume();
@@ -59,7 +64,8 @@ export async function runProcess(command, args, options) {
   let output = '';
   started.child.stdout.on('data', (text) => (output += text));
   const code = await new Promise((resolve) => started.child.on('close', resolve));
-  if (code !== 0) throw new Error(`${command} ended with ${code}: ${started.errors().trim() || output.trim()}`);
+  if (code !== 0)
+    throw new Error(`${command} ended with ${code}: ${started.errors().trim() || output.trim()}`);
   return output;
 }
 
@@ -72,7 +78,9 @@ export function firstLine(started) {
       const end = output.indexOf('\n');
       if (end >= 0) resolve(output.slice(0, end));
     });
-    started.child.on('close', (code) => reject(new Error(`ended with ${code}: ${started.errors().trim()}`)));
+    started.child.on('close', (code) =>
+      reject(new Error(`ended with ${code}: ${started.errors().trim()}`)),
+    );
   });
 }
 
@@ -81,7 +89,9 @@ export async function waitForPort(port, started) {
   const end = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < end) {
     if (started.child.exitCode !== null || started.pid === undefined) {
-      throw new Error(`did not start: ${started.errors().trim().split('\n').slice(-3).join(' | ')}`);
+      throw new Error(
+        `did not start: ${started.errors().trim().split('\n').slice(-3).join(' | ')}`,
+      );
     }
     if (await accepts(port)) return;
     await sleep(20);
@@ -117,7 +127,11 @@ function canListen(port) {
 /** The process and all that it started. */
 export function processTree(pid) {
   const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
-    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number),
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
+      .trim()
+      .split(' ')
+      .filter(Boolean)
+      .map(Number),
   );
   return [pid, ...children.flatMap(processTree)];
 }
@@ -138,7 +152,9 @@ export function cpuMicros(pids) {
 export function residentBytes(pids) {
   let kibibytes = 0;
   for (const pid of pids) {
-    kibibytes += Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+    kibibytes += Number(
+      /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0,
+    );
   }
   return kibibytes * 1024;
 }

@@ -16,7 +16,10 @@ export class Progress {
   step(what) {
     ++this.#done;
     const elapsedMs = Date.now() - this.#startedMs;
-    const left = this.#done > 1 ? `, ${seconds((elapsedMs / (this.#done - 1)) * (this.#total - this.#done + 1))} left` : '';
+    const left =
+      this.#done > 1
+        ? `, ${seconds((elapsedMs / (this.#done - 1)) * (this.#total - this.#done + 1))} left`
+        : '';
     const line = `[${this.#done}/${this.#total}${left}] ${what}`;
     process.stderr.write(this.#isTerminal ? `\r\x1b[K${line}` : `${line}\n`);
   }

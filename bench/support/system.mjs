@@ -5,7 +5,11 @@ import { delimiter, join } from 'node:path';
 
 /** The path of a program; also looked for where only root's PATH leads. */
 export function findProgram(name) {
-  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  const directories = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/sbin',
+    '/usr/local/sbin',
+  ];
   return directories.map((directory) => join(directory, name)).find((path) => existsSync(path));
 }
 

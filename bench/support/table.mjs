@@ -5,10 +5,14 @@
  * @param {readonly (readonly string[])[]} rows first column left, the others right
  */
 export function markdownTable(head, rows) {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column].length)));
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column].length)),
+  );
   const line = (cells) =>
     `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
-  const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  const rule = widths.map((width, i) =>
+    i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
 
@@ -16,5 +20,8 @@ export function markdownTable(head, rows) {
 export function figure(value) {
   if (!Number.isFinite(value)) return '-';
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
-  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  return value.toLocaleString('en-US', {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
 }

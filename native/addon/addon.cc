@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "base/regex.h"
@@ -27,14 +28,12 @@ std::string_view bytesOf(const Napi::Value& value) {
 }
 
 // A filter on names: a program of src/plan/regex.ts, searched; empty when there is none.
-Result<std::function<bool(std::string_view)>> filterOf(const Napi::Value& value, bool invert) {
+Result<std::function<bool(std::string_view)>> filterOf(const Napi::Value& value) {
   std::function<bool(std::string_view)> filter;
   if (!value.IsTypedArray()) return filter;
   Result<Regex> regex = Regex::load(bytesOf(value));
   if (!regex) return regex.error();
-  filter = [regex = regex.value(), invert](std::string_view name) {
-    return regex.search(name) != invert;
-  };
+  filter = [regex = regex.value()](std::string_view name) { return regex.search(name); };
   return filter;
 }
 
@@ -77,6 +76,8 @@ class Shutdown final : public Napi::AsyncWorker {
 };
 
 class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
+  using StatId = stats::Registry::StatId;
+
  public:
   static Napi::Function define(const Napi::Env& env) {
     return DefineClass(env, "NativeProxy",
@@ -90,6 +91,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("counterAdd", &ProxyObject::counterAdd),
                         InstanceMethod("gaugeSet", &ProxyObject::gaugeSet),
                         InstanceMethod("histogramRecord", &ProxyObject::histogramRecord),
+                        InstanceMethod("textSet", &ProxyObject::textSet),
                         InstanceMethod("statValue", &ProxyObject::statValue),
                         InstanceMethod("flushHistograms", &ProxyObject::flushHistograms),
                         InstanceMethod("resetCounters", &ProxyObject::resetCounters),
@@ -163,35 +165,35 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
 
   Napi::Value stat(const Napi::CallbackInfo& info) {
     const std::string name = info[0].ToString().Utf8Value();
-    std::optional<stats::Registry::Handle> handle = data_plane_->stats().findStat(name);
-    if (!handle) return fail(info.Env(), "there is no statistic '" + name + "'");
-    handles_.push_back(std::move(*handle));
-    return Napi::Number::New(info.Env(), static_cast<double>(handles_.size() - 1));
+    const std::optional<StatId> id = data_plane_->stats().idOf(name);
+    if (!id) return fail(info.Env(), "there is no statistic '" + name + "'");
+    ids_.insert(*id);
+    return Napi::Number::New(info.Env(), static_cast<double>(*id));
   }
 
-  const stats::Registry::Handle* handleOf(const Napi::CallbackInfo& info) {
-    const uint32_t index = info[0].ToNumber().Uint32Value();
-    if (index < handles_.size()) return &handles_[index];
+  // The handle that a call names; throws for what stat() never gave.
+  std::optional<StatId> idOf(const Napi::CallbackInfo& info) {
+    const StatId id = info[0].ToNumber().Uint32Value();
+    if (ids_.contains(id)) return id;
     fail(info.Env(), "not a handle of stat()");
-    return nullptr;
+    return std::nullopt;
+  }
+  static uint64_t amountOf(const Napi::CallbackInfo& info) {
+    return static_cast<uint64_t>(info[1].ToNumber().Int64Value());
   }
 
   void counterAdd(const Napi::CallbackInfo& info) {
-    if (const stats::Registry::Handle* handle = handleOf(info)) {
-      handle->block->addOwn(handle->index,
-                            static_cast<uint64_t>(info[1].ToNumber().Int64Value()));
-    }
+    if (const auto id = idOf(info)) data_plane_->stats().add(*id, amountOf(info));
   }
   void gaugeSet(const Napi::CallbackInfo& info) {
-    if (const stats::Registry::Handle* handle = handleOf(info)) {
-      handle->block->setOwn(handle->index,
-                            static_cast<uint64_t>(info[1].ToNumber().Int64Value()));
-    }
+    if (const auto id = idOf(info)) data_plane_->stats().set(*id, amountOf(info));
   }
   void histogramRecord(const Napi::CallbackInfo& info) {
-    if (const stats::Registry::Handle* handle = handleOf(info)) {
-      handle->block->recordOwn(handle->index,
-                               static_cast<uint64_t>(info[1].ToNumber().Int64Value()));
+    if (const auto id = idOf(info)) data_plane_->stats().record(*id, amountOf(info));
+  }
+  void textSet(const Napi::CallbackInfo& info) {
+    if (const auto id = idOf(info)) {
+      data_plane_->stats().setText(*id, info[1].ToString().Utf8Value());
     }
   }
 
@@ -215,19 +217,21 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     };
     stats::Query query;
     query.used_only = flag("usedOnly");
-    auto filter = filterOf(wanted.Get("filter"), flag("invertFilter"));
+    auto filter = filterOf(wanted.Get("filter"));
     if (!filter) return fail(env, filter.error().message);
     query.filter = std::move(filter.value());
+    query.invert_filter = flag("invertFilter");
+    query.text_readouts = flag("textReadouts");
+    query.hidden_only = text("hidden") == "only";
     query.fixed_labels = fixed_labels_;
     const std::string type = text("type");
-    const bool all = (type.empty() || type == "All") && text("hidden") != "only";
+    const bool all = type.empty() || type == "All";
     query.counters = all || type == "Counters";
     query.gauges = all || type == "Gauges";
     query.histograms = all || type == "Histograms";
+    query.texts = all || type == "TextReadouts";
     const std::string format = text("format");
     const std::string buckets = text("histogramBuckets");
-    query.buckets = format == "prometheus"  ? stats::Buckets::Cumulative
-                                            : stats::Buckets::Summary;
     if (buckets == "summary") query.buckets = stats::Buckets::Summary;
     if (buckets == "cumulative") query.buckets = stats::Buckets::Cumulative;
     if (buckets == "disjoint") query.buckets = stats::Buckets::Disjoint;
@@ -242,7 +246,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   }
 
   Napi::Value openClusters(const Napi::CallbackInfo& info) {
-    auto filter = filterOf(info[1], false);
+    auto filter = filterOf(info[1]);
     if (!filter) return fail(info.Env(), filter.error().message);
     const bool json = info[0].ToString().Utf8Value() == "json";
     return PageObject::make(
@@ -263,7 +267,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   }
 
   std::shared_ptr<worker::DataPlane> data_plane_;
-  std::vector<stats::Registry::Handle> handles_;
+  std::unordered_set<StatId> ids_;
   std::vector<std::pair<std::string, std::string>> fixed_labels_;
 };
 

@@ -1,10 +1,11 @@
 // All that a substitution format may speak of. Filled where a line or a header is made; views and
-// pointers live until then. What is empty or null reads as "-".
+// pointers live until then. What is empty or null has no value, but for a header that is there.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
+#include "format/header_name.h"
 #include "format/response_flags.h"
 #include "http/message.h"
 #include "net/address.h"
@@ -21,10 +22,12 @@ struct FormatContext {
   uint64_t request_end_us = kUnknown;
   uint64_t response_begin_us = kUnknown;
   ResponseFlags flags;
+  // 0: no response.
   uint16_t status = 0;
   std::string_view protocol;
   std::string_view upstream_protocol;
   std::string_view method;
+  // With its query, as it stands after rewrites.
   std::string_view path;
   std::string_view authority;
   std::string_view scheme;
@@ -60,23 +63,46 @@ struct FormatContext {
   uint64_t connection_id = 0;
   uint32_t attempts = 0;
 
-  // A request header, or a pseudo header (":path"); empty: there is none.
-  std::string_view requestHeader(std::string_view name) const {
-    if (!name.empty() && name[0] == ':') {
-      if (name == ":method") return method;
-      if (name == ":path") return path;
-      if (name == ":authority") return authority;
-      if (name == ":scheme") return scheme;
-      return {};
-    }
-    if (name == "host") return authority;
-    return valueOf(request_headers, name);
-  }
-  static std::string_view valueOf(const http::HeaderMap* headers, std::string_view name) {
-    if (!headers) return {};
-    const http::HeaderEntry* entry = headers->find(name);
-    return entry ? entry->value() : std::string_view();
-  }
+  // The first request header of that name, or a pseudo header. False: there is none.
+  bool requestHeader(const HeaderName& name, std::string_view* value) const;
+  // The same by a plain name; empty: there is none.
+  std::string_view requestHeader(std::string_view name) const;
+  static bool find(const http::HeaderMap* headers, const HeaderName& name, std::string_view* value);
 };
+
+inline bool FormatContext::find(const http::HeaderMap* headers, const HeaderName& name,
+                                std::string_view* value) {
+  if (!headers || name.empty()) return false;
+  const http::HeaderEntry* entry = name.find(*headers);
+  if (entry) *value = entry->value();
+  return entry != nullptr;
+}
+
+inline bool FormatContext::requestHeader(const HeaderName& name, std::string_view* value) const {
+  switch (name.kind()) {
+    case HeaderName::Kind::Method:
+      *value = method;
+      break;
+    case HeaderName::Kind::Path:
+      *value = path;
+      break;
+    case HeaderName::Kind::Authority:
+      *value = authority;
+      break;
+    case HeaderName::Kind::Scheme:
+      *value = scheme;
+      break;
+    case HeaderName::Kind::OtherPseudo:
+      return false;
+    case HeaderName::Kind::Header:
+      return find(request_headers, name, value);
+  }
+  return !value->empty();
+}
+
+inline std::string_view FormatContext::requestHeader(std::string_view name) const {
+  std::string_view value;
+  return requestHeader(HeaderName(std::string(name)), &value) ? value : std::string_view();
+}
 
 }  // namespace fairlead::format

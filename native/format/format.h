@@ -3,9 +3,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/arena.h"
 #include "format/context.h"
+#include "format/piece.h"
 #include "plan/plan.gen.h"
 
 namespace fairlead::format {
@@ -13,20 +16,18 @@ namespace fairlead::format {
 class Format {
  public:
   Format() = default;
-  explicit Format(const plan::Format& plan) : pieces_(plan.pieces) {}
+  explicit Format(const plan::Format& plan);
 
   bool isEmpty() const { return pieces_.empty(); }
   // The text when no piece depends on anything; null otherwise.
   const std::string* literal() const;
   // `dash`: what has no value is shown as "-" (log lines), or as nothing (headers).
   void append(const FormatContext& context, bool dash, std::string* out) const;
+  // A header's value: in the arena, or the format's own literal.
+  std::string_view formatTo(const FormatContext& context, Arena& arena) const;
 
  private:
-  std::vector<plan::FormatPiece> pieces_;
+  std::vector<Piece> pieces_;
 };
-
-// "2026-11-21T00:27:50.903Z", or by a strftime format with %f, %3f… for fractions and %s for the
-// seconds of the epoch.
-void appendTime(uint64_t wall_us, std::string_view format, std::string* out);
 
 }  // namespace fairlead::format

@@ -1,6 +1,7 @@
 // Why a request or connection went the way it went: what %RESPONSE_FLAGS% shows. A small set.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -79,6 +80,9 @@ constexpr ResponseFlagName kResponseFlagNames[] = {
     {"UDO", "UnconditionalDropOverload"},
 };
 
+static_assert(sizeof(kResponseFlagNames) / sizeof(ResponseFlagName) ==
+              static_cast<size_t>(ResponseFlag::kCount));
+
 class ResponseFlags {
  public:
   void set(ResponseFlag flag) { bits_ |= bit(flag); }
@@ -89,12 +93,10 @@ class ResponseFlags {
   // "UF,URX"; "-" for none.
   void appendTo(std::string* out, bool long_names) const {
     if (!any()) out->push_back('-');
-    bool first = true;
-    for (uint8_t i = 0; i < static_cast<uint8_t>(ResponseFlag::kCount); ++i) {
-      if (!has(static_cast<ResponseFlag>(i))) continue;
-      if (!first) out->push_back(',');
-      first = false;
-      out->append(long_names ? kResponseFlagNames[i].long_name : kResponseFlagNames[i].short_name);
+    for (uint32_t left = bits_; left != 0; left &= left - 1) {
+      const ResponseFlagName& name = kResponseFlagNames[std::countr_zero(left)];
+      if (left != bits_) out->push_back(',');
+      out->append(long_names ? name.long_name : name.short_name);
     }
   }
 

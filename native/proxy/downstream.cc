@@ -74,7 +74,13 @@ void Downstream::onBytes(size_t received, size_t sent) {
   received_ += received;
   sent_ += sent;
   stats::Shard<stats::Http>& stats = server_.stats();
-  if (received > 0) stats.add(Counter::DownstreamCxRxBytesTotal, received);
+  if (received > 0) {
+    stats.add(Counter::DownstreamCxRxBytesTotal, received);
+    // As the real server has it: the latest read counts as buffered until the next.
+    stats.up(Gauge::DownstreamCxRxBytesBuffered, received);
+    stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
+    shown_as_buffered_ = static_cast<uint32_t>(received);
+  }
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
 }
 
@@ -83,6 +89,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   stats.add(Counter::DownstreamCxDestroy);
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);
   stats.down(Gauge::DownstreamCxActive);
+  stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
   stats.down(Gauge::DownstreamCxHttp1Active);
   stats.record(Histogram::DownstreamCxLengthMs,
                (net::Loop::readClockMicros() - startedAtMicros()) / 1000);

@@ -48,6 +48,8 @@ class Downstream final : public net::DownstreamConnection,
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   uint32_t requests_ = 0;
+  // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
+  uint32_t shown_as_buffered_ = 0;
   bool draining_ = false;
 };
 

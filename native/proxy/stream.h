@@ -80,6 +80,7 @@ class Stream final : public http::RequestSink,
   // ---- stream_route.cc: where it goes ----
   void routeRequest(http::RequestHead& head);
   void forward(http::RequestHead& head, const route::RequestView& view);
+  void keepRequest(const http::RequestHead& head);
   bool requiresTls(const route::RequestView& view);
   void redirect(const route::RequestView& view);
   void answerDirectly(const route::RequestView& view);

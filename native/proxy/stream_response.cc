@@ -201,22 +201,16 @@ void Stream::abandonUpstream() {
 
 void Stream::mutateResponse(HeaderMap& headers) {
   if (!route_) return;
-  static const route::HeaderMutations kNone;
-  const route::HeaderMutations* levels[] = {target_ ? &target_->mutations : &kNone,
-                                            &route_->mutations, &virtual_host_->mutations,
-                                            &config().routes->mutations()};
-  bool any = false;
-  for (const route::HeaderMutations* level : levels) any |= level->changesResponse();
-  if (!any) return;
-  if (request_.isSet()) request_.restore(&context().request.headers);
+  const route::MutationChain& chain = target_ ? target_->chain : route_->chain;
+  if (!chain.changesResponse()) return;
   format::FormatContext format;
   fillFormatContext(&format);
-  format.response_headers = &headers;
-  const bool reversed = config().routes->mostSpecificWins();
-  for (int i = 0; i < 4; ++i) {
-    const route::HeaderMutations& level = *levels[reversed ? 3 - i : i];
-    if (level.changesResponse()) level.applyToResponse(headers, format, context().arena);
+  if (request_.isSet()) {
+    request_.restore(&context().log_request);
+    format.request_headers = &context().log_request;
   }
+  format.response_headers = &headers;
+  chain.applyToResponse(headers, format, context().arena);
 }
 
 void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) {

@@ -9,7 +9,6 @@ using http::HeaderId;
 using http::HeaderMap;
 using Counter = stats::Http::Counter;
 using ClusterCounter = stats::Cluster::Counter;
-using HostRewrite = plan::HostRewrite::Kind;
 
 namespace {
 
@@ -123,6 +122,7 @@ void Stream::routeRequest(http::RequestHead& head) {
     reply({404, {}, "route_not_found", Flag::NoRouteFound, false, connect_request_});
     return;
   }
+  if (route_->chain.changesResponse()) keepRequest(head);
   if (route_->redirect) {
     redirect(view);
   } else if (route_->direct_response) {
@@ -132,6 +132,11 @@ void Stream::routeRequest(http::RequestHead& head) {
   } else {
     reply({404, {}, "route_not_found", Flag::NoRouteFound});
   }
+}
+
+// Headers of the answer may be made of those of the request.
+void Stream::keepRequest(const http::RequestHead& head) {
+  if (!request_.isSet()) request_.save(head.method, head.path, head.authority, head.headers);
 }
 
 bool Stream::requiresTls(const route::RequestView& view) {
@@ -166,6 +171,7 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   const route::ClusterAction& action = *route_->cluster;
   if (!checkStrictly(head.headers)) return;
   target_ = &action.pick(view);
+  if (target_->chain.changesResponse()) keepRequest(head);
   if (target_->slot >= 0) {
     cluster_ = server_->cluster(target_->slot);
     if (!config().access_logs.empty()) {
@@ -274,59 +280,27 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
 }
 
 void Stream::rewriteHost(http::RequestHead& head, const route::RequestView& view) {
-  const route::ClusterAction& action = *route_->cluster;
+  const route::HostRewrite& rewrite = route_->cluster->host_rewrite;
   const std::string_view before = head.authority;
-  if (!target_->host_rewrite.empty()) {
-    head.authority = target_->host_rewrite;
-  } else if (action.plan.host_rewrite) {
-    const plan::HostRewrite& rewrite = *action.plan.host_rewrite;
-    std::string_view value;
-    switch (rewrite.kind) {
-      case HostRewrite::None:
-        break;
-      case HostRewrite::Literal:
-        head.authority = rewrite.value;
-        break;
-      case HostRewrite::Header:
-        if (view.header(rewrite.value, &value) && !value.empty()) head.authority = value;
-        break;
-      case HostRewrite::Auto:
-        if (!host_->settings().hostname.empty()) head.authority = host_->settings().hostname;
-        break;
-      case HostRewrite::PathRegex: {
-        std::string text;
-        action.host_regex->replaceAll(view.pathOnly(), rewrite.regex->substitution, &text);
-        if (!text.empty()) head.authority = context().arena.copy(text);
-        break;
-      }
-    }
-    if (rewrite.append_x_forwarded_host && head.authority != before) {
-      HeaderEntry* existing = head.headers.find(HeaderId::XForwardedHost);
-      if (existing) {
-        existing->setValue(context().arena.join(existing->value(), ",", before));
-      } else {
-        head.headers.add(HeaderId::XForwardedHost, "x-forwarded-host", before);
-      }
-    }
-  }
+  Arena& arena = context().arena;
+  std::string_view host = target_->host_rewrite;
+  if (host.empty()) host = rewrite.apply(view, host_->settings().hostname, arena);
+  if (host.empty()) return;
+  head.authority = host;
+  if (!rewrite.append_x_forwarded_host || head.authority == before) return;
+  const HeaderEntry* existing = head.headers.find(HeaderId::XForwardedHost);
+  head.headers.set(HeaderId::XForwardedHost,
+                   route::joinForwardedHost(existing ? existing->value() : std::string_view(),
+                                            before, arena));
 }
 
 void Stream::mutateRequest(HeaderMap& headers) {
-  const route::HeaderMutations* levels[] = {&target_->mutations, &route_->mutations,
-                                            &virtual_host_->mutations,
-                                            &config().routes->mutations()};
-  bool any = false;
-  for (const route::HeaderMutations* level : levels) any |= level->changesRequest();
-  if (!any) return;
+  const route::MutationChain& chain = target_->chain;
+  if (!chain.changesRequest()) return;
   format::FormatContext format;
   fillFormatContext(&format);
   format.request_headers = &headers;
-  // The last to speak wins: usually the table, unless the most specific is to win.
-  const bool reversed = config().routes->mostSpecificWins();
-  for (int i = 0; i < 4; ++i) {
-    const route::HeaderMutations& level = *levels[reversed ? 3 - i : i];
-    if (level.changesRequest()) level.applyToRequest(headers, format, context().arena);
-  }
+  chain.applyToRequest(headers, format, context().arena);
 }
 
 // ---- the pool's answer ----

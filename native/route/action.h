@@ -1,72 +1,62 @@
-// What a route does with a request, compiled: forwards it, redirects it, or answers it. Immutable.
+// Where a route forwards to: one cluster, one that a header names, or one of several by weight.
+// Immutable.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
-#include "base/arena.h"
-#include "base/regex.h"
 #include "base/result.h"
 #include "plan/plan.gen.h"
 #include "route/header_mutations.h"
-#include "route/match.h"
+#include "route/request_view.h"
+#include "route/rewrite.h"
 
 namespace fairlead::route {
 
-// A path or host that is made from the one that came.
-struct Rewrite {
-  plan::PathRewrite::Kind kind = plan::PathRewrite::Kind::None;
-  std::string value;
-  std::optional<Regex> regex;
+// The names of the clusters that a table's routes go to, each once: its place is its slot.
+class ClusterNames {
+ public:
+  // The slot of a name, which is added when it is new.
+  int slotOf(const std::string& name);
+  const std::vector<std::string>& list() const { return list_; }
 
-  static Result<Rewrite> build(const plan::PathRewrite& plan);
-  // The new path with its query, in the arena. `match`: whose path a prefix is replaced of.
-  std::string_view apply(std::string_view path, const Match& match, Arena& arena) const;
+ private:
+  std::vector<std::string> list_;
+  std::unordered_map<std::string, int> slots_;
 };
 
 // A cluster that a request may go to.
 struct Target {
   // In the table's list of names; -1: a header names the cluster.
   int slot = -1;
-  std::string cluster_header;
+  HeaderName cluster_header;
   uint64_t weight = 0;
   HeaderMutations mutations;
+  // Comes before the route's own rewrite. Empty: none.
   std::string host_rewrite;
+  // Its own mutations first, whatever wins, then the route's chain.
+  MutationChain chain;
 };
 
 struct ClusterAction {
+  // Numbers and choices; names, weights and expressions are compiled below.
   plan::ClusterAction plan;
   // One, or as many as there are weights.
   std::vector<Target> targets;
   uint64_t total_weight = 0;
-  std::string weight_header;
+  // Its number picks instead of chance. Empty: none.
+  HeaderName weight_header;
   Rewrite path_rewrite;
+  HostRewrite host_rewrite;
+  // Of host_rewrite.
   std::optional<Regex> host_regex;
 
+  static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names);
   const Target& pick(const RequestView& request) const;
-};
-
-struct Redirect {
-  plan::Redirect plan;
-  Rewrite path_rewrite;
-
-  // The value of `location`, in the arena.
-  std::string_view location(const RequestView& request, const Match& match, Arena& arena) const;
-};
-
-struct Route {
-  std::string name;
-  Match match;
-  HeaderMutations mutations;
-  // Exactly one is there, or none: the route does not forward.
-  std::optional<ClusterAction> cluster;
-  std::optional<Redirect> redirect;
-  std::optional<plan::DirectResponse> direct_response;
-
-  // `names`: the table's list of clusters, which grows by those that are new.
-  static Result<Route> build(const plan::Route& plan, std::vector<std::string>* names);
 };
 
 }  // namespace fairlead::route

@@ -1,52 +1,107 @@
 #include "route/header_mutations.h"
 
+#include <algorithm>
+
+#include "route/joined_headers.h"
+
 namespace fairlead::route {
 
 using Action = plan::HeaderAddition::Action;
+using http::HeaderEntry;
+using http::HeaderMap;
 
-HeaderMutations::HeaderMutations(const plan::HeaderMutations& plan)
-    : request_add_(compile(plan.request_add)),
-      response_add_(compile(plan.response_add)),
-      request_remove_(plan.request_remove),
-      response_remove_(plan.response_remove) {}
+namespace {
 
-std::vector<HeaderMutations::Addition> HeaderMutations::compile(
-    const std::vector<plan::HeaderAddition>& plan) {
-  std::vector<Addition> result;
-  for (const plan::HeaderAddition& addition : plan) {
-    result.push_back({addition.name, http::internHeader(addition.name),
-                      format::Format(addition.value.value_or(plan::Format())), addition.action,
-                      addition.keep_empty});
+// Values of one list that are made before any goes in; longer lists use the heap.
+constexpr size_t kInlineValues = 16;
+
+void removeAll(const HeaderName& name, HeaderMap& headers) {
+  for (HeaderEntry& entry : headers) {
+    if (name.names(entry)) entry.remove();
   }
-  return result;
 }
 
-void HeaderMutations::apply(const std::vector<std::string>& remove,
-                            const std::vector<Addition>& add, http::HeaderMap& headers,
-                            const format::FormatContext& context, Arena& arena) {
-  for (const std::string& name : remove) headers.remove(name);
-  for (const Addition& addition : add) {
-    http::HeaderEntry* existing = headers.find(std::string_view(addition.name));
-    if (addition.action == Action::AddIfAbsent && existing) continue;
-    if (addition.action == Action::OverwriteIfExists && !existing) continue;
-    std::string_view value;
-    if (const std::string* literal = addition.value.literal()) {
-      value = *literal;
-    } else {
-      std::string text;
-      addition.value.append(context, false, &text);
-      value = arena.copy(text);
-    }
-    if (value.empty() && !addition.keep_empty) continue;
-    const bool overwrites = addition.action == Action::OverwriteOrAdd ||
-                            addition.action == Action::OverwriteIfExists;
-    if (overwrites && existing) {
-      existing->setValue(value);
-      headers.removeOthers(existing);
-    } else {
-      headers.add(addition.id, addition.name, value);
+}  // namespace
+
+MutationList::MutationList(const std::vector<std::string>& remove,
+                           const std::vector<plan::HeaderAddition>& add,
+                           bool (*is_joined)(std::string_view name)) {
+  for (const std::string& name : remove) removals_.emplace_back(name);
+  for (const plan::HeaderAddition& addition : add) {
+    additions_.push_back({HeaderName(addition.name), http::internHeader(addition.name),
+                          addition.action, addition.keep_empty, is_joined(addition.name),
+                          format::Format(addition.value.value_or(plan::Format()))});
+  }
+}
+
+bool MutationList::Addition::overwrites() const {
+  return action == Action::OverwriteOrAdd || action == Action::OverwriteIfExists;
+}
+
+void MutationList::apply(HeaderMap& headers, const format::FormatContext& context,
+                         Arena& arena) const {
+  for (const HeaderName& name : removals_) removeAll(name, headers);
+  if (additions_.empty()) return;
+  std::string_view inline_values[kInlineValues];
+  std::vector<std::string_view> more_values;
+  std::string_view* values = inline_values;
+  if (additions_.size() > kInlineValues) {
+    more_values.resize(additions_.size());
+    values = more_values.data();
+  }
+  for (size_t i = 0; i < additions_.size(); ++i) {
+    values[i] = valueOf(additions_[i], headers, context, arena);
+  }
+  for (const bool overwriting : {true, false}) {
+    for (size_t i = 0; i < additions_.size(); ++i) {
+      const Addition& addition = additions_[i];
+      if (!values[i].data() || addition.overwrites() != overwriting) continue;
+      if (overwriting) {
+        overwrite(addition, values[i], headers);
+      } else {
+        add(addition, values[i], headers, arena);
+      }
     }
   }
+}
+
+std::string_view MutationList::valueOf(const Addition& addition, const HeaderMap& headers,
+                                       const format::FormatContext& context, Arena& arena) {
+  if (addition.action == Action::AddIfAbsent || addition.action == Action::OverwriteIfExists) {
+    const bool exists = addition.name.find(headers) != nullptr;
+    if (exists != (addition.action == Action::OverwriteIfExists)) return {};
+  }
+  const std::string_view value = addition.value.formatTo(context, arena);
+  return value.empty() && !addition.keep_empty ? std::string_view() : value;
+}
+
+// What was there gives way to a line at the end.
+void MutationList::overwrite(const Addition& addition, std::string_view value, HeaderMap& headers) {
+  removeAll(addition.name, headers);
+  headers.add(addition.id, addition.name.text(), value);
+}
+
+void MutationList::add(const Addition& addition, std::string_view value, HeaderMap& headers,
+                       Arena& arena) {
+  if (addition.joins) {
+    if (const HeaderEntry* found = addition.name.find(headers)) {
+      HeaderEntry& existing = headers[static_cast<uint32_t>(found - headers.begin())];
+      if (value.empty()) return;
+      existing.setValue(existing.value_size == 0 ? value
+                                                 : arena.join(existing.value(), ",", value));
+      return;
+    }
+  }
+  headers.add(addition.id, addition.name.text(), value);
+}
+
+HeaderMutations::HeaderMutations(const plan::HeaderMutations& plan)
+    : request_(plan.request_remove, plan.request_add, isJoinedInRequests),
+      response_(plan.response_remove, plan.response_add, isJoinedInResponses) {}
+
+void MutationChain::append(const HeaderMutations& mutations) {
+  if (!mutations.request().empty()) request_.push_back(&mutations.request());
+  if (!mutations.response().empty()) response_.push_back(&mutations.response());
 }
 
 }  // namespace fairlead::route

@@ -1,4 +1,5 @@
-// Headers that a route, virtual host or table adds and removes. Immutable.
+// Headers that a weighted cluster, route, virtual host or table adds and removes. Immutable; any
+// thread.
 #pragma once
 
 #include <string>
@@ -6,45 +7,94 @@
 
 #include "base/arena.h"
 #include "format/format.h"
+#include "format/header_name.h"
 #include "http/message.h"
 #include "plan/plan.gen.h"
 
 namespace fairlead::route {
+
+using format::HeaderName;
+
+// What one place changes in one kind of message: first all removals, then all values are made from
+// what is left, then those that overwrite go in, then those that are added.
+class MutationList {
+ public:
+  MutationList() = default;
+  MutationList(const std::vector<std::string>& remove, const std::vector<plan::HeaderAddition>& add,
+               bool (*is_joined)(std::string_view name));
+
+  bool empty() const { return additions_.empty() && removals_.empty(); }
+  // Values that have to be made live in the arena.
+  void apply(http::HeaderMap& headers, const format::FormatContext& context, Arena& arena) const;
+
+ private:
+  struct Addition {
+    HeaderName name;
+    http::HeaderId id;
+    plan::HeaderAddition::Action action;
+    bool keep_empty;
+    // A second value joins the first.
+    bool joins;
+    format::Format value;
+
+    bool overwrites() const;
+  };
+
+  // The value to put in; no data: none.
+  static std::string_view valueOf(const Addition& addition, const http::HeaderMap& headers,
+                                  const format::FormatContext& context, Arena& arena);
+  static void overwrite(const Addition& addition, std::string_view value, http::HeaderMap& headers);
+  static void add(const Addition& addition, std::string_view value, http::HeaderMap& headers,
+                  Arena& arena);
+
+  std::vector<HeaderName> removals_;
+  std::vector<Addition> additions_;
+};
 
 class HeaderMutations {
  public:
   HeaderMutations() = default;
   explicit HeaderMutations(const plan::HeaderMutations& plan);
 
-  bool changesRequest() const { return !request_add_.empty() || !request_remove_.empty(); }
-  bool changesResponse() const { return !response_add_.empty() || !response_remove_.empty(); }
-  // Values that have to be made live in the arena.
+  const MutationList& request() const { return request_; }
+  const MutationList& response() const { return response_; }
+
+  bool changesRequest() const { return !request_.empty(); }
+  bool changesResponse() const { return !response_.empty(); }
   void applyToRequest(http::HeaderMap& headers, const format::FormatContext& context,
                       Arena& arena) const {
-    apply(request_remove_, request_add_, headers, context, arena);
+    request_.apply(headers, context, arena);
   }
   void applyToResponse(http::HeaderMap& headers, const format::FormatContext& context,
                        Arena& arena) const {
-    apply(response_remove_, response_add_, headers, context, arena);
+    response_.apply(headers, context, arena);
   }
 
  private:
-  struct Addition {
-    std::string name;
-    http::HeaderId id;
-    format::Format value;
-    plan::HeaderAddition::Action action;
-    bool keep_empty;
-  };
+  MutationList request_;
+  MutationList response_;
+};
 
-  static std::vector<Addition> compile(const std::vector<plan::HeaderAddition>& plan);
-  static void apply(const std::vector<std::string>& remove, const std::vector<Addition>& add,
-                    http::HeaderMap& headers, const format::FormatContext& context, Arena& arena);
+// The lists that change the messages of one route, in the order in which they speak; empty where
+// nothing changes. Lent: the mutations must outlive it, where they are.
+class MutationChain {
+ public:
+  void append(const HeaderMutations& mutations);
 
-  std::vector<Addition> request_add_;
-  std::vector<Addition> response_add_;
-  std::vector<std::string> request_remove_;
-  std::vector<std::string> response_remove_;
+  bool changesRequest() const { return !request_.empty(); }
+  bool changesResponse() const { return !response_.empty(); }
+  void applyToRequest(http::HeaderMap& headers, const format::FormatContext& context,
+                      Arena& arena) const {
+    for (const MutationList* list : request_) list->apply(headers, context, arena);
+  }
+  void applyToResponse(http::HeaderMap& headers, const format::FormatContext& context,
+                       Arena& arena) const {
+    for (const MutationList* list : response_) list->apply(headers, context, arena);
+  }
+
+ private:
+  std::vector<const MutationList*> request_;
+  std::vector<const MutationList*> response_;
 };
 
 }  // namespace fairlead::route

@@ -1,6 +1,7 @@
 #include "route/match.h"
 
 #include "base/text.h"
+#include "format/grpc_status.h"
 
 namespace fairlead::route {
 
@@ -8,13 +9,9 @@ namespace {
 
 constexpr uint32_t kMillion = 1'000'000;
 
-// "application/grpc" or "application/grpc+proto".
 bool isGrpc(const RequestView& request) {
-  constexpr std::string_view kType = "application/grpc";
   const http::HeaderEntry* entry = request.headers->find(http::HeaderId::ContentType);
-  if (!entry) return false;
-  const std::string_view type = entry->value();
-  return type.starts_with(kType) && (type.size() == kType.size() || type[kType.size()] == '+');
+  return entry && format::isGrpcContentType(entry->value());
 }
 
 }  // namespace

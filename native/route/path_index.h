@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "route/action.h"
+#include "route/route.h"
 #include "route/path_trie.h"
 
 namespace fairlead::route {

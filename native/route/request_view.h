@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "format/header_name.h"
 #include "http/message.h"
-#include "route/header_name.h"
 
 namespace fairlead::route {
+
+using format::HeaderName;
 
 struct RequestView {
   std::string_view method;

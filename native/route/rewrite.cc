@@ -35,7 +35,8 @@ std::string_view replaced(const Regex& regex, std::string_view text, std::string
   thread_local std::string buffer;
   buffer.clear();
   regex.replaceAll(text, substitution, &buffer);
-  return buffer.empty() ? std::string_view() : arena.join(buffer, tail);
+  if (buffer.empty()) return {};
+  return tail.empty() ? arena.copy(buffer) : arena.join(buffer, tail);
 }
 
 }  // namespace

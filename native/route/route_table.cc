@@ -1,14 +1,11 @@
 #include "route/route_table.h"
 
 #include <algorithm>
-
-#include "base/text.h"
+#include <iterator>
 
 namespace fairlead::route {
 
 namespace {
-
-constexpr size_t kMaxDomainBytes = 512;
 
 std::string_view withoutPort(std::string_view authority) {
   const size_t colon = authority.rfind(':');
@@ -16,12 +13,6 @@ std::string_view withoutPort(std::string_view authority) {
     return authority;
   }
   return authority.substr(0, colon);
-}
-
-void addLength(std::vector<size_t>& lengths, size_t length) {
-  if (std::find(lengths.begin(), lengths.end(), length) != lengths.end()) return;
-  lengths.push_back(length);
-  std::sort(lengths.rbegin(), lengths.rend());
 }
 
 }  // namespace
@@ -33,59 +24,61 @@ Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTab
   table->most_specific_wins_ = plan.most_specific_header_mutations_wins;
   if (plan.mutations) table->mutations_ = HeaderMutations(*plan.mutations);
   for (const plan::VirtualHost& host_plan : plan.virtual_hosts) {
-    auto host = std::make_unique<VirtualHost>();
-    host->plan = host_plan;
-    host->plan.routes.clear();
-    if (host_plan.mutations) host->mutations = HeaderMutations(*host_plan.mutations);
-    for (const plan::Route& route_plan : host_plan.routes) {
-      Result<Route> route = Route::build(route_plan, &table->cluster_names_);
-      if (!route) {
-        return Error{"virtual host '" + host_plan.name + "', route '" + route_plan.name +
-                     "': " + route.error().message};
-      }
-      host->routes.push_back(std::move(route.value()));
+    Result<std::unique_ptr<VirtualHost>> host = table->buildHost(host_plan);
+    if (!host) return host.error();
+    for (const std::string& domain : host_plan.domains) {
+      table->domains_.add(domain, host.value().get());
     }
-    host->index = std::make_unique<PathIndex>(host->routes);
-    for (const std::string& domain : host_plan.domains) table->index(domain, host.get());
-    table->hosts_.push_back(std::move(host));
+    table->hosts_.push_back(std::move(host.value()));
   }
   return std::shared_ptr<const RouteTable>(std::move(table));
 }
 
-void RouteTable::index(const std::string& domain, const VirtualHost* host) {
-  if (domain == "*") {
-    any_ = host;
-  } else if (domain.starts_with('*')) {
-    suffixes_[domain.substr(1)] = host;
-    addLength(suffix_lengths_, domain.size() - 1);
-  } else if (domain.ends_with('*')) {
-    prefixes_[domain.substr(0, domain.size() - 1)] = host;
-    addLength(prefix_lengths_, domain.size() - 1);
-  } else {
-    exact_[domain] = host;
+Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHost& plan) {
+  auto host = std::make_unique<VirtualHost>();
+  host->plan.name = plan.name;
+  host->plan.require_tls = plan.require_tls;
+  host->plan.include_request_attempt_count = plan.include_request_attempt_count;
+  host->plan.include_attempt_count_in_response = plan.include_attempt_count_in_response;
+  if (plan.mutations) host->mutations = HeaderMutations(*plan.mutations);
+  host->routes.reserve(plan.routes.size());
+  for (const plan::Route& route_plan : plan.routes) {
+    Result<Route> route = Route::build(route_plan, &cluster_names_);
+    if (!route) {
+      return Error{"virtual host '" + plan.name + "', route '" + route_plan.name +
+                   "': " + route.error().message};
+    }
+    host->routes.push_back(std::move(route.value()));
+  }
+  host->index = std::make_unique<PathIndex>(host->routes);
+  chain(*host);
+  return host;
+}
+
+// The last to speak wins: usually the table, unless the most specific is to win. Called once the
+// routes have their final places.
+void RouteTable::chain(VirtualHost& host) const {
+  for (Route& route : host.routes) {
+    const HeaderMutations* levels[] = {&route.mutations, &host.mutations, &mutations_};
+    if (most_specific_wins_) std::reverse(std::begin(levels), std::end(levels));
+    for (const HeaderMutations* level : levels) route.chain.append(*level);
+    if (!route.cluster) continue;
+    for (Target& target : route.cluster->targets) {
+      target.chain.append(target.mutations);
+      for (const HeaderMutations* level : levels) target.chain.append(*level);
+    }
   }
 }
 
 const VirtualHost* RouteTable::findHost(std::string_view authority) const {
-  if (exact_.empty() && suffixes_.empty() && prefixes_.empty()) return any_;
-  if (ignore_port_) authority = withoutPort(authority);
-  if (authority.size() > kMaxDomainBytes) return any_;
-  char buffer[kMaxDomainBytes];
-  for (size_t i = 0; i < authority.size(); ++i) buffer[i] = lowerAscii(authority[i]);
-  const std::string_view domain(buffer, authority.size());
-  if (const auto found = exact_.find(domain); found != exact_.end()) return found->second;
-  // At least one byte stands for the asterisk.
-  for (const size_t length : suffix_lengths_) {
-    if (length >= domain.size()) continue;
-    const auto found = suffixes_.find(domain.substr(domain.size() - length));
-    if (found != suffixes_.end()) return found->second;
-  }
-  for (const size_t length : prefix_lengths_) {
-    if (length >= domain.size()) continue;
-    const auto found = prefixes_.find(domain.substr(0, length));
-    if (found != prefixes_.end()) return found->second;
-  }
-  return any_;
+  return domains_.find(ignore_port_ ? withoutPort(authority) : authority);
+}
+
+RouteMatchResult RouteTable::match(const RequestView& request) const {
+  RouteMatchResult result;
+  result.virtual_host = findHost(request.authority);
+  if (result.virtual_host) result.route = result.virtual_host->index->find(request);
+  return result;
 }
 
 }  // namespace fairlead::route

@@ -286,7 +286,7 @@ void Session::logAccess() {
   context.transport_failure = transport_failure_;
   if (host_) context.upstream_remote = &host_->address();
   if (connected_) context.upstream_local = &upstream_local_;
-  for (const auto& log : config.access_logs) log->write(proxy_.context().worker, context);
+  for (const auto& log : config.access_logs) log->write(proxy_.context().worker, context, proxy_.context().random.next());
 }
 
 }  // namespace fairlead::tcp

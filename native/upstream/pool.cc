@@ -225,6 +225,7 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   if (!connection.isEstablished()) --connecting_;
   cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
   stats.down(Gauge::UpstreamCxActive);
+  stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shown_as_buffered);
   counters_.cx_active.subtract();
   const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage;
   stats.add(Counter::UpstreamCxDestroy);
@@ -247,9 +248,15 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
 }
 
-void HttpPool::onBytes(size_t received, size_t sent) {
+void HttpPool::onBytes(ClientConnection& connection, size_t received, size_t sent) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
-  if (received > 0) stats.add(Counter::UpstreamCxRxBytesTotal, received);
+  if (received > 0) {
+    stats.add(Counter::UpstreamCxRxBytesTotal, received);
+    // As the real server has it: the latest read counts as buffered until the next.
+    stats.up(Gauge::UpstreamCxRxBytesBuffered, received);
+    stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shown_as_buffered);
+    connection.shown_as_buffered = static_cast<uint32_t>(received);
+  }
   if (sent > 0) stats.add(Counter::UpstreamCxTxBytesTotal, sent);
 }
 

@@ -60,7 +60,7 @@ class HttpPool final : private http1::ClientCallbacks {
   void onExchangeDone(http1::ClientConnection& connection, bool reusable) override;
   void serveWaiting() override;
   void onClosed(http1::ClientConnection& connection, CloseReason reason, bool had_stream) override;
-  void onBytes(size_t received, size_t sent) override;
+  void onBytes(http1::ClientConnection& connection, size_t received, size_t sent) override;
 
   bool attach(PoolWaiter& waiter);
   bool openConnection(uint8_t priority, PoolFailure* failure);

@@ -1,5 +1,7 @@
 #include "upstream/worker_cluster.h"
 
+#include <unordered_set>
+
 namespace fairlead::upstream {
 
 using Counter = stats::Cluster::Counter;
@@ -7,17 +9,16 @@ using Counter = stats::Cluster::Counter;
 WorkerCluster::WorkerCluster(std::shared_ptr<Cluster> cluster, UpstreamContext& context)
     : cluster_(std::move(cluster)),
       context_(context),
-      stats_(cluster_->stats().shard(context.worker + 1)),
       balancer_(cluster_->balancerSettings(), context.worker, context.random) {}
 
 WorkerCluster::~WorkerCluster() = default;
 
 void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
   // Hosts that stay are the same objects: their pools stay. Those of the others drain.
+  std::unordered_set<const Host*> staying;
+  for (const auto& host : hosts->hosts()) staying.insert(host.get());
   for (auto entry = pools_.begin(); entry != pools_.end();) {
-    bool stays = false;
-    for (const auto& host : hosts->hosts()) stays |= host.get() == entry->first;
-    if (stays) {
+    if (staying.contains(entry->first)) {
       ++entry;
       continue;
     }
@@ -35,9 +36,9 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
 
 HttpPool* WorkerCluster::chooseHttpPool() {
   const Choice choice = balancer_.choose();
-  if (choice.panicked) stats_->add(Counter::LbHealthyPanic);
+  if (choice.panicked) stats().add(Counter::LbHealthyPanic);
   if (!choice.host) {
-    stats_->add(Counter::UpstreamCxNoneHealthy);
+    stats().add(Counter::UpstreamCxNoneHealthy);
     return nullptr;
   }
   return &poolOf(*choice.host);
@@ -57,9 +58,9 @@ HttpPool& WorkerCluster::poolOf(Host& host) {
 
 std::shared_ptr<Host> WorkerCluster::chooseHost() {
   const Choice choice = balancer_.choose();
-  if (choice.panicked) stats_->add(Counter::LbHealthyPanic);
+  if (choice.panicked) stats().add(Counter::LbHealthyPanic);
   if (!choice.host) {
-    stats_->add(Counter::UpstreamCxNoneHealthy);
+    stats().add(Counter::UpstreamCxNoneHealthy);
     return nullptr;
   }
   for (const auto& shared : hosts_->hosts()) {

@@ -32,7 +32,11 @@ class WorkerCluster {
   Cluster& cluster() { return *cluster_; }
   const plan::Cluster& settings() const { return cluster_->settings(); }
   UpstreamContext& context() { return context_; }
-  stats::Shard<stats::Cluster>& stats() { return *stats_; }
+  // Made when first written to: most of ten thousand clusters never are.
+  stats::Shard<stats::Cluster>& stats() {
+    if (!stats_) stats_ = cluster_->stats().shard(context_.worker + 1);
+    return *stats_;
+  }
   void setHosts(std::shared_ptr<const HostSet> hosts);
   const HostSet* hosts() const { return hosts_.get(); }
 
@@ -46,7 +50,7 @@ class WorkerCluster {
 
   std::shared_ptr<Cluster> cluster_;
   UpstreamContext& context_;
-  stats::Shard<stats::Cluster>* stats_;
+  stats::Shard<stats::Cluster>* stats_ = nullptr;
   Balancer balancer_;
   std::shared_ptr<const HostSet> hosts_;
   std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;

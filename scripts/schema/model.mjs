@@ -6,8 +6,9 @@ import { rulesOf } from './rules.mjs';
 
 /**
  * @typedef {{name: string, number: number, type: string, repeated: boolean, key?: string, oneof?: string,
- *   presence: boolean, rules?: object, sensitive: boolean, deprecated?: string, disallowed: boolean,
- *   hidden: boolean, jsonName?: string}} Field  type is a scalar's name or a full name; key makes it a map
+ *   presence: boolean, rules?: object, sensitive: boolean, deprecated?: string, disallowed:
+ * boolean,   hidden: boolean, jsonName?: string}} Field  type is a scalar's name or a full name;
+ * key makes it a map
  * @typedef {{name: string, required: boolean}} Oneof
  * @typedef {{name: string, file: string, fields: Field[], oneofs: Oneof[], previous?: string,
  *   unvalidated: boolean}} Message
@@ -17,12 +18,18 @@ import { rulesOf } from './rules.mjs';
  */
 
 // Folders of the package's deps/ with anything that configuration can reach.
-const FOLDERS = ['envoy-api/envoy', 'xds', 'googleapis/google/rpc', 'googleapis/google/api/expr/v1alpha1'];
+const FOLDERS = [
+  'envoy-api/envoy',
+  'xds',
+  'googleapis/google/rpc',
+  'googleapis/google/api/expr/v1alpha1',
+];
 
 const PARSING = { keepCase: true, alternateCommentMode: true };
 
 // Messages outside these packages are kept only where one inside refers to them.
-const KEPT = /^(envoy\..*\.v3(alpha)?|xds\.(core|type)(\..*)?|udpa\.type\.v1|google\.(rpc|protobuf))\./;
+const KEPT =
+  /^(envoy\..*\.v3(alpha)?|xds\.(core|type)(\..*)?|udpa\.type\.v1|google\.(rpc|protobuf))\./;
 
 // What the walker knows by itself; the files are not needed.
 const WELL_KNOWN = `syntax = "proto3"; package google.protobuf;
@@ -41,7 +48,9 @@ export function readModel(deps, overlayFile) {
   };
   parse(WELL_KNOWN, 'google/protobuf');
   for (const folder of FOLDERS) {
-    const base = folder.startsWith('googleapis') ? join(deps, 'googleapis') : join(deps, folder.split('/')[0]);
+    const base = folder.startsWith('googleapis')
+      ? join(deps, 'googleapis')
+      : join(deps, folder.split('/')[0]);
     for (const path of protoFiles(join(deps, folder))) {
       parse(readFileSync(path, 'utf8'), path.slice(base.length + 1));
     }
@@ -153,7 +162,12 @@ function optionsOf(item) {
 function mergeInto(target, source) {
   for (const [key, value] of Object.entries(source)) {
     const present = target[key];
-    if (present && typeof present === 'object' && typeof value === 'object' && !Array.isArray(value)) {
+    if (
+      present &&
+      typeof present === 'object' &&
+      typeof value === 'object' &&
+      !Array.isArray(value)
+    ) {
       mergeInto(present, value);
     } else {
       target[key] = value;
@@ -167,7 +181,10 @@ function messageOf(type, reach) {
   const fields = type.fieldsArray.map((field) => fieldOf(field, reach)).filter(Boolean);
   const oneofs = type.oneofsArray
     .filter((oneof) => !isSynthetic(oneof))
-    .map((oneof) => ({ name: oneof.name, required: optionsOf(oneof)['(validate.required)'] === true }));
+    .map((oneof) => ({
+      name: oneof.name,
+      required: optionsOf(oneof)['(validate.required)'] === true,
+    }));
   return {
     name: type.fullName.slice(1),
     file: type.filename ?? '',
@@ -179,8 +196,7 @@ function messageOf(type, reach) {
 }
 
 /** Whether a oneof only stands for the presence of an `optional` scalar. */
-const isSynthetic = (oneof) =>
-  oneof.oneof.length === 1 && oneof.name === `_${oneof.oneof[0]}`;
+const isSynthetic = (oneof) => oneof.oneof.length === 1 && oneof.name === `_${oneof.oneof[0]}`;
 
 /** @returns {Field | undefined} undefined where the type is of a package that is not shipped */
 function fieldOf(field, reach) {
@@ -208,7 +224,9 @@ function fieldOf(field, reach) {
     presence: message || oneof !== undefined || field.options?.proto3_optional === true,
     rules: rulesOf(options['(validate.rules)']),
     sensitive: options['(udpa.annotations.sensitive)'] === true,
-    deprecated: deprecated ? (options['(envoy.annotations.deprecated_at_minor_version)'] ?? '') : undefined,
+    deprecated: deprecated
+      ? (options['(envoy.annotations.deprecated_at_minor_version)'] ?? '')
+      : undefined,
     disallowed: options['(envoy.annotations.disallowed_by_default)'] === true,
     hidden: /\[#not-implemented-hide:/.test(field.comment ?? ''),
     jsonName,

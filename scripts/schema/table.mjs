@@ -21,7 +21,11 @@ export function writeTable(model, stamp) {
   };
   const isScalar = (field) => !messageIndex.has(field.type) && !enumIndex.has(field.type);
   const messageRow = (message) => {
-    const row = [message.name, fileIndex.get(message.file), message.fields.map((f) => fieldRow(f, message))];
+    const row = [
+      message.name,
+      fileIndex.get(message.file),
+      message.fields.map((f) => fieldRow(f, message)),
+    ];
     const oneofs = message.oneofs.map(({ name, required }) => (required ? [name, 1] : [name]));
     if (oneofs.length > 0 || message.previous) row.push(oneofs);
     if (message.previous) row.push(message.previous);

@@ -1,119 +1,122 @@
-// The admin server: which endpoint answers, and what is refused before any does.
-import type { NativeProxy, StatHandle } from '../native.js';
-import type { Server } from '../server/server.js';
-import { endpointList, type Endpoint } from './endpoints.js';
-import { clusterEndpoints } from './handlers/clusters.js';
-import { healthEndpoints } from './handlers/health.js';
-import { homeEndpoint } from './handlers/home.js';
-import { listenerEndpoints } from './handlers/listeners.js';
-import { processEndpoints } from './handlers/process.js';
-import { statsEndpoints } from './handlers/stats.js';
-import type { AdminCounts, AdminEndpoint, AdminReply, AdminRequest, AdminTransport } from './http.js';
+// The admin server: which endpoint answers, what is refused before any does, and what is counted.
+import type { AdminPlan } from '../plan/admin.js';
+import { localAddress } from '../server/local-address.js';
+import { AdminAccessLog } from './access-log.js';
+import { compileAllowedPaths } from './allowed-paths.js';
+import { AdminCounts } from './counts.js';
+import { endpointList, type Endpoint } from './endpoint.js';
+import { makeEndpoints } from './endpoints.js';
+import { findForeign } from './guard.js';
+import type { AdminHost } from './host.js';
+import {
+  badRequest,
+  type AdminReply,
+  type AdminRequest,
+  type AdminService,
+  type AdminTransport,
+} from './http.js';
 import { nodeHttpTransport } from './node-http.js';
+import { parseParameters } from './parameters.js';
 import { uwebsocketsTransport } from './uwebsockets.js';
 
-export class AdminServer {
+const FORM = 'application/x-www-form-urlencoded';
+
+export class AdminServer implements AdminService {
   /** Where it listens, once it does. */
   address = '';
-  readonly #server: Server;
+  readonly #host: AdminHost;
+  readonly #plan: AdminPlan;
   readonly #endpoints: readonly Endpoint[];
   readonly #byPath: ReadonlyMap<string, Endpoint>;
+  readonly #isAllowed: (target: string) => boolean;
+  readonly #counts: AdminCounts;
+  #accessLog: AdminAccessLog | undefined;
   #transport: AdminTransport | undefined;
 
-  constructor(server: Server) {
-    this.#server = server;
-    const help: Endpoint = {
-      path: '/help',
-      help: 'print out list of admin commands',
-      mutates: false,
-      parameters: [],
-      handle: () => ({ body: endpointList(this.#endpoints) }),
-    };
-    this.#endpoints = [
-      homeEndpoint(() => this.#endpoints),
-      help,
-      ...clusterEndpoints(server),
-      ...healthEndpoints(server),
-      ...listenerEndpoints(server),
-      ...processEndpoints(server),
-      ...statsEndpoints(server),
-    ];
+  constructor(host: AdminHost, plan: AdminPlan) {
+    this.#host = host;
+    this.#plan = plan;
+    this.#endpoints = makeEndpoints(host);
     this.#byPath = new Map(this.#endpoints.map((endpoint) => [endpoint.path, endpoint]));
+    this.#isAllowed = compileAllowedPaths(plan.allowPaths);
+    this.#counts = new AdminCounts(host.stats);
   }
 
-  /** Rejects when the address is taken. */
-  async listen(endpoint: AdminEndpoint): Promise<void> {
-    const options = {
-      handle: (request: AdminRequest, from: { host: string; origin: string }) => this.#handle(request, from),
-      counts: adminCounts(this.#server.native),
-    };
-    const uws = 'pipe' in endpoint ? undefined : uwebsocketsTransport(options);
-    this.#transport = uws ?? nodeHttpTransport(options);
-    this.#server.log.debug('admin', uws ? 'admin on uWebSockets.js' : 'admin on node:http');
-    this.address = await this.#transport.listen(endpoint);
+  /** Rejects when the address is taken, or a file cannot be opened. */
+  async listen(): Promise<void> {
+    const { address, accessLogPaths } = this.#plan;
+    if (accessLogPaths.length > 0) {
+      const flushMs = Math.max(1, this.#host.options.fileFlushIntervalMsec);
+      this.#accessLog = new AdminAccessLog(accessLogPaths, flushMs);
+    }
+    const fast = 'pipe' in address ? undefined : uwebsocketsTransport(this);
+    this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
+    this.#transport = fast ?? nodeHttpTransport(this);
+    this.address = await this.#transport.listen(address);
+  }
+
+  reopenLogs(): void {
+    this.#accessLog?.reopen();
   }
 
   close(): void {
     this.#transport?.close();
     this.#transport = undefined;
+    this.#accessLog?.close();
+    this.#accessLog = undefined;
   }
 
-  #handle(request: AdminRequest, from: { host: string; origin: string }): AdminReply {
-    this.#server.log.debug('admin', `request: ${request.method} ${request.path}`);
-    if (isForeign(from)) return { status: 403, body: 'requests from other sites are refused\n' };
-    const endpoint = this.#byPath.get(request.path);
+  connectionOpened(): void {
+    this.#counts.connectionOpened();
+  }
+
+  connectionClosed(): void {
+    this.#counts.connectionClosed();
+  }
+
+  answer(request: AdminRequest): AdminReply {
+    this.#counts.requestBegan();
+    const reply = this.#reply(request);
+    if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
+    return reply;
+  }
+
+  finished(request: AdminRequest, reply: AdminReply, sentBytes: number): void {
+    if (reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
+    this.#counts.requestEnded(Date.now() - request.beganMs);
+    const { localAddressIpVersion } = this.#host.options;
+    this.#accessLog?.add(request, reply, sentBytes, localAddress(localAddressIpVersion));
+    reply.then?.();
+  }
+
+  #reply(request: AdminRequest): AdminReply {
+    const { method, target, headers, body } = request;
+    const { path, query } = splitTarget(target);
+    this.#host.log.debug('admin', `request: ${method} ${target}`);
+    const foreign = findForeign(request, this.#plan.address);
+    if (foreign !== undefined) return { status: 403, body: foreign };
+    if (!this.#isAllowed(target))
+      return { status: 403, body: `request to path ${target} not allowed` };
+    const endpoint = this.#byPath.get(path);
     if (!endpoint) return { status: 404, body: `invalid path. ${endpointList(this.#endpoints)}` };
-    if (endpoint.mutates && request.method !== 'POST') {
-      return { status: 400, body: `Method ${request.method} not allowed, POST required.` };
+    if (endpoint.mutates && method !== 'POST') {
+      return badRequest(`Method ${method} not allowed, POST required.`);
     }
-    return endpoint.handle(request);
+    const form = headers['content-type'].startsWith(FORM) ? body : '';
+    try {
+      return endpoint.handle({ parameters: parseParameters(query, form) });
+    } catch (error) {
+      const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#host.log.error('admin', `${method} ${target}: ${why}`);
+      return { status: 500, body: 'internal error\n' };
+    }
   }
 }
 
-/** A page of another site makes the browser ask: its origin is not this host. */
-function isForeign(from: { host: string; origin: string }): boolean {
-  if (from.origin === '' || from.origin === 'null') return from.origin === 'null';
-  try {
-    return new URL(from.origin).host !== from.host;
-  } catch {
-    return true;
-  }
-}
-
-function adminCounts(native: NativeProxy): AdminCounts {
-  const handles = new Map<string, StatHandle>();
-  const handle = (name: string): StatHandle => {
-    let known = handles.get(name);
-    if (known === undefined) {
-      known = native.stat(name);
-      handles.set(name, known);
-    }
-    return known;
-  };
-  const add = (...names: string[]): void => names.forEach((name) => native.counterAdd(handle(name), 1));
-  let active = 0;
-  const showActive = (): void => {
-    native.gaugeSet(handle('http.admin.downstream_cx_active'), active);
-    native.gaugeSet(handle('http.admin.downstream_cx_http1_active'), active);
-    native.gaugeSet(handle('listener.admin.downstream_cx_active'), active);
-    native.gaugeSet(handle('listener.admin.main_thread.downstream_cx_active'), active);
-  };
-  return {
-    connectionOpened: () => {
-      active += 1;
-      add('http.admin.downstream_cx_total', 'http.admin.downstream_cx_http1_total');
-      add('listener.admin.downstream_cx_total', 'listener.admin.main_thread.downstream_cx_total');
-      showActive();
-    },
-    connectionClosed: () => {
-      active -= 1;
-      add('http.admin.downstream_cx_destroy', 'http.admin.downstream_cx_destroy_remote', 'listener.admin.downstream_cx_destroy');
-      showActive();
-    },
-    answered: (status) => {
-      const codes = `downstream_rq_${Math.floor(status / 100)}xx`;
-      add('http.admin.downstream_rq_total', 'http.admin.downstream_rq_http1_total', 'http.admin.downstream_rq_completed', `http.admin.${codes}`);
-      add('listener.admin.http.admin.downstream_rq_completed', `listener.admin.http.admin.${codes}`);
-    },
-  };
+/** Dots and doubled slashes in a path mean what they mean in a file's. */
+function splitTarget(target: string): { path: string; query: string } {
+  const [sent = '', query = ''] = target.split(/\?(.*)/s);
+  if (!/\/[/.]/.test(sent)) return { path: sent, query };
+  const merged = sent.replace(/\/{2,}/g, '/');
+  return { path: new URL(merged, 'http://admin').pathname, query };
 }

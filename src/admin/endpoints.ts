@@ -1,30 +1,26 @@
 // The one table of admin endpoints: it drives routing, method checks, /help and the home page.
-import type { AdminHandler } from './http.js';
+import type { Endpoint } from './endpoint.js';
+import { clusterEndpoints } from './handlers/clusters.js';
+import { healthEndpoints } from './handlers/health.js';
+import { homeEndpoints } from './handlers/home.js';
+import { listenerEndpoints } from './handlers/listeners.js';
+import { loggingEndpoints } from './handlers/logging.js';
+import { processEndpoints } from './handlers/process.js';
+import { serverInfoEndpoints } from './handlers/server-info.js';
+import { statsEndpoints } from './handlers/stats.js';
+import type { AdminHost } from './host.js';
 
-export interface EndpointParameter {
-  readonly name: string;
-  readonly help: string;
-  readonly oneOf?: readonly string[];
-}
-
-export interface Endpoint {
-  readonly path: string;
-  readonly help: string;
-  /** It changes something: only POST may. */
-  readonly mutates: boolean;
-  readonly parameters: readonly EndpointParameter[];
-  readonly handle: AdminHandler;
-}
-
-/** The list of /help and of an unknown path: sorted, parameters below. */
-export function endpointList(endpoints: readonly Endpoint[]): string {
-  const sorted = [...endpoints].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const lines = sorted.flatMap((endpoint) => [
-    `  ${endpoint.path}${endpoint.mutates ? ' (POST)' : ''}: ${endpoint.help}`,
-    ...endpoint.parameters.map((parameter) => {
-      const choice = parameter.oneOf === undefined ? '' : `; One of (${parameter.oneOf.join(', ')})`;
-      return `      ${parameter.name}: ${parameter.help}${choice}`;
-    }),
-  ]);
-  return `admin commands are:\n${lines.join('\n')}\n`;
+/** Sorted by path. */
+export function makeEndpoints(host: AdminHost): readonly Endpoint[] {
+  const endpoints: Endpoint[] = [
+    ...homeEndpoints(() => endpoints),
+    ...clusterEndpoints(host),
+    ...healthEndpoints(host),
+    ...listenerEndpoints(host),
+    ...loggingEndpoints(host),
+    ...processEndpoints(host),
+    ...serverInfoEndpoints(host),
+    ...statsEndpoints(host),
+  ];
+  return endpoints.sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -1,30 +1,50 @@
 // What the admin server and its handlers say to each other, whoever speaks HTTP for them.
 import type { Page } from '../native.js';
+import type { Parameters } from './parameters.js';
+
+/** The request headers that anything here looks at. */
+export const REQUEST_HEADERS = [
+  'host',
+  'origin',
+  'content-type',
+  'user-agent',
+  'x-forwarded-for',
+  'x-request-id',
+] as const;
+export type RequestHeader = (typeof REQUEST_HEADERS)[number];
 
 export interface AdminRequest {
+  /** In capitals. */
   readonly method: string;
-  /** Without query. */
-  readonly path: string;
-  readonly query: URLSearchParams;
+  /** Path and query, as they were sent. */
+  readonly target: string;
+  /** Empty where there was none. */
+  readonly headers: Readonly<Record<RequestHeader, string>>;
+  readonly body: string;
+  /** When its head had come: milliseconds since 1970. */
+  readonly beganMs: number;
+}
+
+/** What a handler gets to see. */
+export interface AdminQuery {
+  /** Of the query, then of a form in the body. */
+  readonly parameters: Parameters;
 }
 
 export interface AdminReply {
+  /** 200 if absent. */
   readonly status?: number;
-  readonly type?: 'text' | 'json' | 'html';
+  /** Text if absent. */
+  readonly type?: keyof typeof CONTENT_TYPES;
   /** A text, or a long answer that is written piece by piece. */
   readonly body: string | Page;
+  /** It counts only once it has been written: it shows the counters as they were before it. */
+  readonly countsAtEnd?: boolean;
   /** Called once the answer has been written. */
   readonly then?: () => void;
 }
 
-export type AdminHandler = (request: AdminRequest) => AdminReply;
-
-/** Counts for `http.admin.` and `listener.admin.`. */
-export interface AdminCounts {
-  connectionOpened(): void;
-  connectionClosed(): void;
-  answered(status: number): void;
-}
+export type AdminHandler = (query: AdminQuery) => AdminReply;
 
 export const CONTENT_TYPES = {
   text: 'text/plain; charset=UTF-8',
@@ -32,23 +52,52 @@ export const CONTENT_TYPES = {
   html: 'text/html; charset=UTF-8',
 } as const;
 
-/** Beside content-type and what the transport adds. */
-export const COMMON_HEADERS: readonly (readonly [string, string])[] = [
-  ['cache-control', 'no-cache, max-age=0'],
-  ['x-content-type-options', 'nosniff'],
-  ['server', 'envoy'],
-];
+/** Of every answer, in this order; `date` and framing are the transport's. */
+export function replyHeaders(reply: AdminReply): readonly (readonly [string, string])[] {
+  return [
+    ['content-type', CONTENT_TYPES[reply.type ?? 'text']],
+    ['cache-control', 'no-cache, max-age=0'],
+    ['x-content-type-options', 'nosniff'],
+    ['server', 'envoy'],
+  ];
+}
 
-export type AdminEndpoint = { readonly host: string; readonly port: number } | { readonly pipe: string };
+export const badRequest = (body: string): AdminReply => ({ status: 400, body });
+
+/** Text that is JSON: one blank per level, as the real server indents. */
+export function jsonReply(value: unknown): AdminReply {
+  const text = JSON.stringify(value, null, 1);
+  return { type: 'json', body: `${text.replace(/[<>]/g, escapeAngle)}\n` };
+}
+
+const escapeAngle = (bracket: string): string => (bracket === '<' ? '\\u003c' : '\\u003e');
+
+/** What a transport serves. Nothing here throws. */
+export interface AdminService {
+  connectionOpened(): void;
+  connectionClosed(): void;
+  /** Called once the whole request has come. */
+  answer(request: AdminRequest): AdminReply;
+  /** The answer has been written, or its reader has gone. */
+  finished(request: AdminRequest, reply: AdminReply, sentBytes: number): void;
+}
+
+export type AdminEndpoint =
+  | { readonly host: string; readonly port: number }
+  /** A socket in the file system; mode 0: as the process's mask says. */
+  | { readonly pipe: string; readonly mode: number };
 
 /** A server of HTTP: uWebSockets.js, or Node's own. */
 export interface AdminTransport {
   /** Resolves with the bound address ("127.0.0.1:9901"); rejects when it is taken. */
   listen(endpoint: AdminEndpoint): Promise<string>;
+  /** Ends all connections. */
   close(): void;
 }
 
-export interface TransportOptions {
-  handle(request: AdminRequest, origin: { readonly host: string; readonly origin: string }): AdminReply;
-  readonly counts: AdminCounts;
+/** Request bodies are small here; what is longer is refused. */
+export const MAX_BODY_BYTES = 1 << 20;
+
+export function addressText(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,43 +1,51 @@
 // The admin transport on Node's own HTTP server: where no uWebSockets.js binary exists, and for pipes.
-import { createServer, type ServerResponse } from 'node:http';
+import { chmodSync, unlinkSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from '../native.js';
-import { COMMON_HEADERS, CONTENT_TYPES, type AdminReply, type AdminTransport, type TransportOptions } from './http.js';
+import {
+  MAX_BODY_BYTES,
+  REQUEST_HEADERS,
+  addressText,
+  replyHeaders,
+  type AdminEndpoint,
+  type AdminRequest,
+  type AdminService,
+  type AdminTransport,
+  type RequestHeader,
+} from './http.js';
 
-export function nodeHttpTransport(options: TransportOptions): AdminTransport {
-  const server = createServer({ keepAlive: true }, (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://admin');
-    const reply = options.handle(
-      { method: request.method ?? 'GET', path: url.pathname, query: url.searchParams },
-      { host: request.headers.host ?? '', origin: request.headers.origin ?? '' },
-    );
-    request.resume();
-    options.counts.answered(reply.status ?? 200);
-    send(response, reply);
-  });
+const MAX_HEAD_BYTES = 64 * 1024;
+
+export function nodeHttpTransport(service: AdminService): AdminTransport {
+  const server = createServer(
+    { keepAlive: true, maxHeaderSize: MAX_HEAD_BYTES },
+    (incoming, response) => {
+      void serve(service, incoming, response);
+    },
+  );
   server.on('connection', (socket) => {
-    options.counts.connectionOpened();
-    socket.on('close', () => options.counts.connectionClosed());
+    service.connectionOpened();
+    socket.on('close', () => service.connectionClosed());
   });
-  return {
-    listen: (endpoint) =>
-      new Promise((resolve, reject) => {
-        server.once('error', (error: NodeJS.ErrnoException) => {
-          const where = 'pipe' in endpoint ? endpoint.pipe : `${endpoint.host}:${endpoint.port}`;
-          const why = error.code === 'EADDRINUSE' ? 'Address already in use' : error.message;
-          reject(new Error(`cannot bind '${where}': ${why}`));
+  const listen = (endpoint: AdminEndpoint): Promise<string> =>
+    new Promise((resolve, reject) => {
+      server.once('error', (error) => reject(new Error(bindFailure(endpoint, error))));
+      if ('pipe' in endpoint) {
+        removeStale(endpoint.pipe);
+        server.listen(endpoint.pipe, () => {
+          if (endpoint.mode !== 0) chmodSync(endpoint.pipe, endpoint.mode);
+          resolve(endpoint.pipe);
         });
-        const bound = (): void => {
-          if ('pipe' in endpoint) {
-            resolve(endpoint.pipe);
-            return;
-          }
-          const { address, port, family } = server.address() as AddressInfo;
-          resolve(family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`);
-        };
-        if ('pipe' in endpoint) server.listen(endpoint.pipe, bound);
-        else server.listen(endpoint.port, endpoint.host, bound);
-      }),
+        return;
+      }
+      server.listen(endpoint.port, endpoint.host, () => {
+        const { address, port } = server.address() as AddressInfo;
+        resolve(addressText(address, port));
+      });
+    });
+  return {
+    listen,
     close: () => {
       server.close();
       server.closeAllConnections();
@@ -45,27 +53,86 @@ export function nodeHttpTransport(options: TransportOptions): AdminTransport {
   };
 }
 
-function send(response: ServerResponse, reply: AdminReply): void {
-  response.statusCode = reply.status ?? 200;
-  response.setHeader('content-type', CONTENT_TYPES[reply.type ?? 'text']);
-  for (const [name, value] of COMMON_HEADERS) response.setHeader(name, value);
-  if (reply.then) response.on('finish', reply.then);
-  if (typeof reply.body === 'string') {
-    response.end(reply.body);
+/** A socket that a dead process left behind. */
+function removeStale(pipe: string): void {
+  try {
+    unlinkSync(pipe);
+  } catch {
+    // There is none.
+  }
+}
+
+function bindFailure(endpoint: AdminEndpoint, error: NodeJS.ErrnoException): string {
+  const where = 'pipe' in endpoint ? endpoint.pipe : addressText(endpoint.host, endpoint.port);
+  const why = error.code === 'EADDRINUSE' ? 'Address already in use' : error.message;
+  return `cannot bind '${where}': ${why}`;
+}
+
+async function serve(
+  service: AdminService,
+  incoming: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const beganMs = Date.now();
+  const body = await readBody(incoming);
+  if (body === undefined) {
+    response.writeHead(413, { connection: 'close' }).end();
     return;
   }
-  pump(response, reply.body);
+  const request: AdminRequest = {
+    method: incoming.method ?? 'GET',
+    target: incoming.url ?? '/',
+    headers: pickHeaders(incoming),
+    body,
+    beganMs,
+  };
+  const reply = service.answer(request);
+  let sentBytes = 0;
+  response.once('close', () => service.finished(request, reply, sentBytes));
+  response.statusCode = reply.status ?? 200;
+  for (const [name, value] of replyHeaders(reply)) response.setHeader(name, value);
+  if (request.method === 'HEAD') {
+    response.end();
+  } else if (typeof reply.body === 'string') {
+    sentBytes = Buffer.byteLength(reply.body);
+    response.end(reply.body);
+  } else {
+    writePage(response, reply.body, (bytes) => (sentBytes += bytes));
+  }
+}
+
+function pickHeaders(incoming: IncomingMessage): Record<RequestHeader, string> {
+  const entries = REQUEST_HEADERS.map((name) => [name, String(incoming.headers[name] ?? '')]);
+  return Object.fromEntries(entries) as Record<RequestHeader, string>;
+}
+
+/** Undefined when it is too long. */
+async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    // The client has gone; the answer will find nobody.
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** One piece a turn, so that a long page never holds up the control thread. */
-function pump(response: ServerResponse, page: Page): void {
-  const piece = response.destroyed ? null : page.next();
-  if (piece === null) {
-    response.end();
-  } else if (response.write(piece)) {
-    setImmediate(() => pump(response, page));
-  } else {
-    response.once('drain', () => pump(response, page));
-    response.once('close', () => response.removeAllListeners('drain'));
-  }
+function writePage(response: ServerResponse, page: Page, count: (bytes: number) => void): void {
+  const step = (): void => {
+    const piece = response.destroyed ? null : page.next();
+    if (piece === null) {
+      response.end();
+      return;
+    }
+    count(piece.length);
+    if (response.write(piece)) setImmediate(step);
+    else response.once('drain', step);
+  };
+  step();
 }

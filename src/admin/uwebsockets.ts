@@ -1,148 +1,203 @@
-// The admin transport on uWebSockets.js. Its binary is an optional dependency: which of them loads
-// depends on Node and on the C library. Every handler is wrapped: a throw would end the process.
+// The admin transport on uWebSockets.js. Its binary is an optional dependency; which of them loads
+// depends on Node and on the C library. A handler that threw would end the process: nothing of
+// `service` throws, and writes are guarded by `isGone`.
+import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Page } from '../native.js';
-import { COMMON_HEADERS, CONTENT_TYPES, type AdminReply, type AdminTransport, type TransportOptions } from './http.js';
-import { STATUS_CODES } from 'node:http';
+import {
+  MAX_BODY_BYTES,
+  REQUEST_HEADERS,
+  addressText,
+  replyHeaders,
+  type AdminReply,
+  type AdminRequest,
+  type AdminService,
+  type AdminTransport,
+  type RequestHeader,
+} from './http.js';
 
 /** The parts of its interface that are used here. */
 interface UwsResponse {
   cork(work: () => void): void;
-  writeStatus(status: string): UwsResponse;
-  writeHeader(name: string, value: string): UwsResponse;
-  write(chunk: string | Uint8Array): boolean;
-  end(body?: string | Uint8Array): UwsResponse;
+  writeStatus(status: string): void;
+  writeHeader(name: string, value: string): void;
+  write(chunk: Uint8Array): boolean;
+  end(body?: string): void;
+  endWithoutBody(lengthBytes: number): void;
+  close(): void;
   onAborted(work: () => void): void;
+  onData(work: (chunk: ArrayBuffer, isLast: boolean) => void): void;
   onWritable(work: () => boolean): void;
 }
 interface UwsRequest {
-  getMethod(): string;
+  getCaseSensitiveMethod(): string;
   getUrl(): string;
-  getQuery(): string;
+  getQuery(): string | undefined;
   getHeader(name: string): string;
 }
 interface UwsApp {
   any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
-  filter(handler: (response: UwsResponse, count: number) => void): UwsApp;
+  filter(handler: (response: UwsResponse, change: number) => void): UwsApp;
   listen(host: string, port: number, options: number, done: (socket: unknown) => void): UwsApp;
   close(): void;
 }
 interface Uws {
   App(): UwsApp;
   us_socket_local_port(socket: unknown): number;
-  us_listen_socket_close(socket: unknown): void;
   LIBUS_LISTEN_EXCLUSIVE_PORT: number;
   _cfg?(option: string): void;
 }
 
-const PACKAGES = ['uws-next-linux-x64-24', 'uws-next-linux-x64-22', 'uws-linux-x64-22', 'uWebSockets.js'];
-/** Its request heads are limited by this variable, which it reads when it is loaded. */
+/** The packages by which it may be installed, the newest first. */
+const PACKAGES = [
+  'uws-next-linux-x64-24',
+  'uws-next-linux-x64-22',
+  'uws-linux-x64-22',
+  'uWebSockets.js',
+];
+/** Request heads are limited by an environment variable that it reads when it is loaded. */
+const MAX_HEAD_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 const MAX_HEAD_BYTES = '65536';
+/** Switches its own `uWebSockets` response header off. */
+const NO_OWN_HEADER = '999999990007';
 
 function load(): Uws | undefined {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= MAX_HEAD_BYTES;
+  process.env[MAX_HEAD_VARIABLE] ??= MAX_HEAD_BYTES;
   const require = createRequire(import.meta.url);
   for (const name of PACKAGES) {
     try {
       const uws = require(name) as Uws;
-      // Without the "uWebSockets" header.
-      uws._cfg?.('999999990007');
+      uws._cfg?.(NO_OWN_HEADER);
       return uws;
     } catch {
-      // Another Node, or another C library.
+      // It is for another Node or another C library.
     }
   }
   return undefined;
 }
 
 /** Undefined where no binary fits. */
-export function uwebsocketsTransport(options: TransportOptions): AdminTransport | undefined {
+export function uwebsocketsTransport(service: AdminService): AdminTransport | undefined {
   const uws = load();
   if (!uws) return undefined;
-  let listening: unknown;
   const app = uws.App();
-  app.filter((_, count) => {
-    if (count > 0) options.counts.connectionOpened();
-    else options.counts.connectionClosed();
+  app.filter((_, change) => {
+    if (change > 0) service.connectionOpened();
+    else service.connectionClosed();
   });
-  app.any('/*', (response, request) => {
-    let reply: AdminReply;
-    try {
-      const query = new URLSearchParams(request.getQuery() ?? '');
-      reply = options.handle(
-        { method: request.getMethod().toUpperCase(), path: request.getUrl(), query },
-        { host: request.getHeader('host'), origin: request.getHeader('origin') },
-      );
-    } catch (error) {
-      reply = { status: 500, body: `internal error: ${error instanceof Error ? error.message : String(error)}\n` };
-    }
-    options.counts.answered(reply.status ?? 200);
-    send(response, reply);
-  });
+  app.any('/*', (response, request) => serve(service, response, request));
   return {
     listen: (endpoint) =>
       new Promise((resolve, reject) => {
-        if ('pipe' in endpoint) {
-          reject(new Error('pipes are served by node:http'));
-          return;
-        }
+        if ('pipe' in endpoint) throw new Error('pipes are served by node:http');
         const { host, port } = endpoint;
-        app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT ?? 1, (socket) => {
-          if (!socket) {
-            reject(new Error(`cannot bind '${host}:${port}': Address already in use`));
-            return;
-          }
-          listening = socket;
-          const bound = uws.us_socket_local_port(socket);
-          resolve(host.includes(':') ? `[${host}]:${bound}` : `${host}:${bound}`);
+        app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
+          if (socket) resolve(addressText(host, uws.us_socket_local_port(socket)));
+          else
+            reject(new Error(`cannot bind '${addressText(host, port)}': Address already in use`));
         });
       }),
-    close: () => {
-      if (listening) app.close();
-      listening = undefined;
-    },
+    close: () => app.close(),
   };
 }
 
-function send(response: UwsResponse, reply: AdminReply): void {
-  let gone = false;
-  response.onAborted(() => {
-    gone = true;
+function serve(service: AdminService, response: UwsResponse, incoming: UwsRequest): void {
+  const query = incoming.getQuery();
+  const head = {
+    method: incoming.getCaseSensitiveMethod(),
+    target: query ? `${incoming.getUrl()}?${query}` : incoming.getUrl(),
+    headers: pickHeaders(incoming),
+    beganMs: Date.now(),
+  };
+  const exchange = new Exchange(service, response);
+  // Its callback comes at once where there is no body.
+  const chunks: Buffer[] = [];
+  let size = 0;
+  response.onData((chunk, isLast) => {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) {
+      response.close();
+      return;
+    }
+    // The memory is lent for this call only.
+    chunks.push(Buffer.from(new Uint8Array(chunk)));
+    if (isLast) exchange.answer({ ...head, body: Buffer.concat(chunks).toString() });
   });
-  const status = reply.status ?? 200;
-  response.cork(() => {
-    response.writeStatus(`${status} ${STATUS_CODES[status] ?? 'Unknown'}`);
-    response.writeHeader('content-type', CONTENT_TYPES[reply.type ?? 'text']);
-    for (const [name, value] of COMMON_HEADERS) response.writeHeader(name, value);
-    if (typeof reply.body === 'string') response.end(reply.body);
-  });
-  if (typeof reply.body === 'string') {
-    if (reply.then) setImmediate(reply.then);
-    return;
-  }
-  pump(response, reply.body, () => gone);
 }
 
-function pump(response: UwsResponse, page: Page, isGone: () => boolean): void {
-  const step = (): void => {
-    if (isGone()) return;
-    const piece = page.next();
-    if (piece === null) {
-      response.cork(() => response.end());
-      return;
-    }
-    let ready = true;
-    response.cork(() => {
-      ready = response.write(piece);
+function pickHeaders(incoming: UwsRequest): Record<RequestHeader, string> {
+  const entries = REQUEST_HEADERS.map((name) => [name, incoming.getHeader(name)]);
+  return Object.fromEntries(entries) as Record<RequestHeader, string>;
+}
+
+/** A request and its answer. After an abort the response must not be touched. */
+class Exchange {
+  readonly #service: AdminService;
+  readonly #response: UwsResponse;
+  #onEnd: (() => void) | undefined;
+  #isGone = false;
+  #sentBytes = 0;
+
+  constructor(service: AdminService, response: UwsResponse) {
+    this.#service = service;
+    this.#response = response;
+    response.onAborted(() => {
+      this.#isGone = true;
+      this.#end();
     });
-    if (ready) {
-      setImmediate(step);
-      return;
+  }
+
+  answer(request: AdminRequest): void {
+    const reply = this.#service.answer(request);
+    // What comes after the answer waits for the turn's end: it may be the end of the server.
+    this.#onEnd = () => setImmediate(() => this.#service.finished(request, reply, this.#sentBytes));
+    const { body } = reply;
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : 0;
+    this.#response.cork(() => {
+      this.#writeHead(reply);
+      if (request.method === 'HEAD') this.#response.endWithoutBody(bytes);
+      else if (typeof body === 'string') this.#response.end(body);
+    });
+    if (request.method === 'HEAD' || typeof body === 'string') {
+      if (request.method !== 'HEAD') this.#sentBytes = bytes;
+      this.#end();
+    } else {
+      this.#writePage(body);
     }
-    response.onWritable(() => {
-      step();
+  }
+
+  #writeHead(reply: AdminReply): void {
+    const status = reply.status ?? 200;
+    this.#response.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
+    for (const [name, value] of replyHeaders(reply)) this.#response.writeHeader(name, value);
+  }
+
+  /** One piece a turn, so that a long page never holds up the control thread. */
+  #writePage(page: Page): void {
+    let isBlocked = false;
+    const step = (): void => {
+      if (this.#isGone) return;
+      const piece = page.next();
+      this.#response.cork(() => {
+        if (piece === null) this.#response.end();
+        else isBlocked = !this.#response.write(piece);
+      });
+      if (piece === null) {
+        this.#end();
+        return;
+      }
+      this.#sentBytes += piece.length;
+      if (!isBlocked) setImmediate(step);
+    };
+    this.#response.onWritable(() => {
+      if (isBlocked) step();
       return true;
     });
-  };
-  step();
+    step();
+  }
+
+  #end(): void {
+    this.#onEnd?.();
+    this.#onEnd = undefined;
+  }
 }

@@ -26,10 +26,16 @@ export function readArguments(words: readonly string[]): Arguments {
   for (const word of rest) {
     if (word === '--') break;
     const { option, text } = splitWord(word);
-    if (!option) return { kind: 'parse-error', argument: word, why: `Couldn't find match for argument${hint(word)}` };
+    if (!option)
+      return {
+        kind: 'parse-error',
+        argument: word,
+        why: `Couldn't find match for argument${hint(word)}`,
+      };
     if (option.name === 'help' || option.name === 'version') return { kind: option.name };
     const given = values.get(option.name);
-    if (given !== undefined && option.kind !== 'list') return mistake(option, 'Argument already set!');
+    if (given !== undefined && option.kind !== 'list')
+      return mistake(option, 'Argument already set!');
     if (option.kind === 'flag') {
       if (text !== undefined) return mistake(option, 'It takes no value');
       values.set(option.name, true);
@@ -38,8 +44,10 @@ export function readArguments(words: readonly string[]): Arguments {
     const value = text ?? (rest.next().value as string | undefined);
     if (value === undefined) return mistake(option, 'Missing a value for this argument!');
     const number = option.kind === 'number' ? readNumber(value) : 0;
-    if (number === undefined) return mistake(option, `Couldn't read argument value from string '${value}'`);
-    if (option.kind === 'list') values.set(option.name, [...((given as string[] | undefined) ?? []), value]);
+    if (number === undefined)
+      return mistake(option, `Couldn't read argument value from string '${value}'`);
+    if (option.kind === 'list')
+      values.set(option.name, [...((given as string[] | undefined) ?? []), value]);
     else values.set(option.name, option.kind === 'number' ? number : value);
   }
   return { kind: 'values', values };
@@ -59,7 +67,9 @@ function mistake(option: OptionInfo, why: string): ParseError {
 
 function hint(word: string): string {
   if (!word.startsWith('--')) return '';
-  const known = OPTION_LIST.filter((option) => option.help !== undefined).map((option) => option.name);
+  const known = OPTION_LIST.filter((option) => option.help !== undefined).map(
+    (option) => option.name,
+  );
   const near = nearestName(word.slice(2).replace(/=.*/s, ''), known);
   return near === undefined ? '' : `; did you mean --${near}?`;
 }

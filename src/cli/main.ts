@@ -41,8 +41,7 @@ export async function main(args: readonly string[]): Promise<number> {
 function validate(options: Options): number {
   const log = openLog(options);
   try {
-    const { warnings } = readConfiguration(options);
-    for (const warning of warnings) log.warn('config', warning);
+    readConfiguration(options, log);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const what = `error initializing configuration '${options.configPath}'`;
@@ -65,7 +64,7 @@ async function serve(options: Options): Promise<number> {
   const endSignal = untilEndSignal();
   try {
     log = openLogFile(options, log);
-    const server = new Server({ options, configuration: readConfiguration(options), log });
+    const server = new Server({ options, configuration: readConfiguration(options, log), log });
     onReopen(() => {
       log.info('main', 'caught SIGUSR1. Reopening access logs.');
       server.reopenLogs();
@@ -74,7 +73,10 @@ async function serve(options: Options): Promise<number> {
     return 0;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    log.critical('main', `error initializing config '${options.configPath}': ${listed(error.message)}`);
+    log.critical(
+      'main',
+      `error initializing config '${options.configPath}': ${listed(error.message)}`,
+    );
     // Whoever started this looks here, wherever the log goes.
     if (!log.isSeenOnStderr('critical', 'main')) process.stderr.write(`${error.message}\n`);
     return 1;
@@ -88,7 +90,8 @@ async function run(server: Server, options: Options, endSignal: Promise<string>)
     const signal = await (options.mode === 'init_only'
       ? started
       : Promise.race([started.then(() => ended), ended]));
-    if (signal) server.log.warn('main', `caught ${signal === 'SIGTERM' ? 'ENVOY_SIGTERM' : signal}`);
+    if (signal)
+      server.log.warn('main', `caught ${signal === 'SIGTERM' ? 'ENVOY_SIGTERM' : signal}`);
   } finally {
     await server.stop();
   }
@@ -110,7 +113,9 @@ function openLogFile(options: Options, log: Log): Log {
   try {
     return openLog(options, new LogSink(options.logPath));
   } catch (error) {
-    throw new StartError(`Failed to open log-file '${options.logPath}': ${(error as Error).message}`);
+    throw new StartError(
+      `Failed to open log-file '${options.logPath}': ${(error as Error).message}`,
+    );
   }
 }
 

@@ -6,7 +6,8 @@ import { DEFAULT_PATTERN } from '../logging/pattern.js';
 
 export type OptionValue = string | number | boolean | readonly string[] | undefined;
 
-export type OptionGroup = 'Configuration' | 'Process' | 'Logging' | 'Draining' | 'Node' | 'Information';
+export type OptionGroup =
+  'Configuration' | 'Process' | 'Logging' | 'Draining' | 'Node' | 'Information';
 
 export interface OptionInfo {
   /** Without its dashes. */
@@ -46,7 +47,7 @@ export function durationText(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${(ms / 1000).toFixed(3)}s`;
 }
 
-const TAG_NAME = /^\w*$/;
+const TAG_NAME = /^[A-Za-z0-9]*$/;
 const TAG_VALUE = /^[^.]+$/;
 
 function checkTag(tag: string): string | undefined {
@@ -54,7 +55,9 @@ function checkTag(tag: string): string | undefined {
   if (colon < 0) return `misformatted stats-tag '${tag}'`;
   const [name, value] = [tag.slice(0, colon), tag.slice(colon + 1)];
   const bad = !TAG_NAME.test(name) ? name : TAG_VALUE.test(value) ? undefined : value;
-  return bad === undefined ? undefined : `misformatted stats-tag '${tag}' contains invalid char in '${bad}'`;
+  return bad === undefined
+    ? undefined
+    : `misformatted stats-tag '${tag}' contains invalid char in '${bad}'`;
 }
 
 const MODES = ['serve', 'validate', 'init_only'] as const;
@@ -215,7 +218,15 @@ export const OPTIONS = [
     help: 'Makes no room for a successor that takes over the listeners',
   },
   { name: 'enable-mutex-tracing', kind: 'flag', group: 'Process' },
-  { name: 'restart-epoch', kind: 'number', group: 'Process' },
+  {
+    name: 'restart-epoch',
+    kind: 'number',
+    value: 'number',
+    group: 'Process',
+    help: 'How many times this proxy was restarted while it ran: 0',
+    check: (value) =>
+      value === '0' ? undefined : 'hot restart is not supported yet: --restart-epoch must be 0',
+  },
   {
     name: 'cpuset-threads',
     kind: 'flag',
@@ -229,7 +240,13 @@ export const OPTIONS = [
     group: 'Logging',
     help: 'Writes line breaks, quotes and bytes beyond ASCII in log lines as escape sequences',
   },
-  { name: 'disable-extensions', kind: 'text', group: 'Configuration', shownAs: 'disabled_extensions', show: () => [] },
+  {
+    name: 'disable-extensions',
+    kind: 'text',
+    group: 'Configuration',
+    shownAs: 'disabled_extensions',
+    show: () => [],
+  },
   { name: 'ignore-unknown-dynamic-fields', kind: 'flag', group: 'Configuration' },
   {
     name: 'use-dynamic-base-id',
@@ -244,7 +261,13 @@ export const OPTIONS = [
     group: 'Process',
     help: 'A file that the base id is written to',
   },
-  { name: 'drain-strategy', kind: 'text', default: 'gradual', group: 'Draining', show: capitalised },
+  {
+    name: 'drain-strategy',
+    kind: 'text',
+    default: 'gradual',
+    group: 'Draining',
+    show: capitalised,
+  },
   { name: 'enable-fine-grain-logging', kind: 'flag', group: 'Logging' },
   { name: 'socket-path', kind: 'text', default: '@proxy_domain_socket', group: 'Process' },
   { name: 'socket-mode', kind: 'text', group: 'Process', show: () => 0 },
@@ -260,7 +283,12 @@ export const OPTIONS = [
   { name: 'skip-hot-restart-on-no-parent', kind: 'flag', group: 'Process' },
   { name: 'skip-hot-restart-parent-stats', kind: 'flag', group: 'Process' },
   { name: 'skip-deprecated-logs', kind: 'flag', group: 'Logging' },
-  { name: 'file-flush-min-size-kb', kind: 'number', group: 'Logging', shownAs: 'file_flush_min_size' },
+  {
+    name: 'file-flush-min-size-kb',
+    kind: 'number',
+    group: 'Logging',
+    shownAs: 'file_flush_min_size',
+  },
   { name: 'log-stacktrace-single-entry', kind: 'flag', group: 'Logging' },
   {
     name: 'allow-unknown-fields',
@@ -276,7 +304,8 @@ export const OPTIONS = [
     value: 'version',
     group: 'Configuration',
     help: 'The version of the configuration that the bootstrap is written in: 3',
-    check: (value) => (value === '3' ? undefined : `bootstrap version ${value} is not supported yet`),
+    check: (value) =>
+      value === '3' ? undefined : `bootstrap version ${value} is not supported yet`,
     shownAs: null,
   },
   {

@@ -1,5 +1,5 @@
-// A value, as a YAML or JSON reader gives it, to a typed message. The one walker: it names every field that is
-// unknown, of the wrong type or set twice, and goes on.
+// A value, as a YAML or JSON reader gives it, to a typed message. The one walker: it names every
+// field that is unknown, of the wrong type or set twice, and goes on.
 import { formatPath } from './field-path.js';
 import type { Issue } from './issue.js';
 import { mergeField } from './merge.js';
@@ -7,7 +7,13 @@ import { describeValue, isObject, setOwn, type PlainObject } from './objects.js'
 import { defaultScalar, describeScalar, parseEnum, parseScalar } from './scalars.js';
 import type { EnumType, FieldType, MessageType, Scalar, Schema, ValueType } from './schema.js';
 import { nearestName } from './suggest.js';
-import { DURATION_FORM, fromParts, parseDuration, parseTimestamp, TIMESTAMP_FORM } from './times.js';
+import {
+  DURATION_FORM,
+  fromParts,
+  parseDuration,
+  parseTimestamp,
+  TIMESTAMP_FORM,
+} from './times.js';
 
 /** A message: fields by their .proto names; `$type` where it came out of an Any. */
 export type Message = PlainObject;
@@ -136,7 +142,10 @@ class Walk {
   #value(type: ValueType, value: unknown): unknown {
     switch (type.kind) {
       case 'scalar':
-        return this.#scalar(type.scalar, type.wrapper && isObject(value) ? this.#unwrap(type.scalar, value) : value);
+        return this.#scalar(
+          type.scalar,
+          type.wrapper && isObject(value) ? this.#unwrap(type.scalar, value) : value,
+        );
       case 'enum':
         return this.#enum(type.type, value);
       case 'message':
@@ -174,7 +183,8 @@ class Walk {
     const name = parseEnum(type, value);
     if (name === undefined) {
       const isUnknown = typeof value === 'string' || typeof value === 'number';
-      const suggestion = typeof value === 'string' ? nearestName(value, type.numbers.keys()) : undefined;
+      const suggestion =
+        typeof value === 'string' ? nearestName(value, type.numbers.keys()) : undefined;
       this.#report({
         message: `found ${describeValue(value)}`,
         expected: `one of ${[...type.numbers.keys()].join(', ')}`,
@@ -189,20 +199,31 @@ class Walk {
   }
 
   #duration(value: unknown): number | undefined {
-    if (isObject(value) && Object.keys(value).every((key) => key === 'seconds' || key === 'nanos')) {
+    if (
+      isObject(value) &&
+      Object.keys(value).every((key) => key === 'seconds' || key === 'nanos')
+    ) {
       const seconds = parseScalar('int64', value['seconds'] ?? 0);
       const nanos = parseScalar('int32', value['nanos'] ?? 0);
-      if (typeof seconds === 'number' && typeof nanos === 'number') return fromParts(seconds, nanos);
+      if (typeof seconds === 'number' && typeof nanos === 'number')
+        return fromParts(seconds, nanos);
     }
     return this.#text(value, parseDuration, DURATION_FORM);
   }
 
-  #text<T>(value: unknown, parse: (text: string) => T | undefined, expected: string): T | undefined {
+  #text<T>(
+    value: unknown,
+    parse: (text: string) => T | undefined,
+    expected: string,
+  ): T | undefined {
     const parsed = typeof value === 'string' ? parse(value) : undefined;
     return parsed === undefined ? this.#refuse(value, expected) : parsed;
   }
 
-  /** Struct and Value hold what the reader gave, which is plain already; only its depth is to be bounded. */
+  /**
+   * Struct and Value hold what the reader gave, which is plain already; only its depth is to be
+   * bounded.
+   */
   #plain<T>(value: T): T | undefined {
     if (depthWithin(value, DEEPEST - this.#depth)) return value;
     this.#report({ message: `is nested more than ${DEEPEST} levels deep` });
@@ -253,7 +274,8 @@ class Walk {
     } else if (type) {
       // Well-known types that are no JSON objects stand beside "@type" under "value".
       this.#path.push('value');
-      const inner = type.kind === 'empty' ? {} : this.#value(type, value['value']);
+      const given = value['value'];
+      const inner = given === undefined ? defaultOf(type) : this.#value(type, given);
       if (inner !== undefined) message['value'] = inner;
       this.#path.pop();
     }
@@ -261,8 +283,8 @@ class Walk {
   }
 
   /**
-   * A TypedStruct that names a known type stands for a message of that type. The message keeps it under `$struct`,
-   * to be printed as it came.
+   * A TypedStruct that names a known type stands for a message of that type. The message keeps it
+   * under `$struct`, to be printed as it came.
    */
   #typedStruct(struct: Message, source: PlainObject): Message {
     const url = struct['type_url'];
@@ -340,7 +362,8 @@ function defaultOf(type: ValueType): unknown {
   }
 }
 
-const snakeCase = (mask: string): string => mask.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snakeCase = (mask: string): string =>
+  mask.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function depthWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;

@@ -29,7 +29,9 @@ export function formatIssue(issue: Issue): string {
   return `${file}:${line}:${column}: ${text}`;
 }
 
-/** By source, line and column; issues without a place stay last, those at one place in their order. */
+/**
+ * By source, line and column; issues without a place stay last, those at one place in their order.
+ */
 export function inDocumentOrder(issues: readonly Issue[], files: readonly string[]): Issue[] {
   const rank = ({ position }: Issue) => (position ? files.indexOf(position.file) : files.length);
   return issues.toSorted(

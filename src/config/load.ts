@@ -33,22 +33,29 @@ const INLINE = '--config-yaml';
 const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
 
 /** Never throws for what the source says. */
-export function loadBootstrap(source: BootstrapSource, options: DecodeOptions = {}): LoadedBootstrap {
+export function loadBootstrap(
+  source: BootstrapSource,
+  options: DecodeOptions = {},
+): LoadedBootstrap {
   const issues: Issue[] = [];
   const texts: SourceText[] = [];
   if (source.path !== undefined) {
     const text = readFile(source.path, issues);
     if (text) texts.push(text);
   }
-  if (source.inlineYaml !== undefined) texts.push(new SourceText(INLINE, source.inlineYaml, yamlFormat));
+  if (source.inlineYaml !== undefined)
+    texts.push(new SourceText(INLINE, source.inlineYaml, yamlFormat));
   if (source.path === undefined && source.inlineYaml === undefined) {
     issues.push(problem('no bootstrap is given', '--config-path or --config-yaml'));
   }
   return loadTexts(texts, issues, options);
 }
 
-function loadTexts(texts: readonly SourceText[], failures: readonly Issue[], options: DecodeOptions): LoadedBootstrap {
-  
+function loadTexts(
+  texts: readonly SourceText[],
+  failures: readonly Issue[],
+  options: DecodeOptions,
+): LoadedBootstrap {
   const type = schema().getMessage(BOOTSTRAP);
   const issues = [...failures];
   const decoded: Decoded[] = [];
@@ -58,7 +65,7 @@ function loadTexts(texts: readonly SourceText[], failures: readonly Issue[], opt
   }
   const locate = (path: FieldPath): Position | undefined => locateIn(texts, path);
   const [first, ...rest] = decoded;
-  if (first && decoded.length === texts.length && isJudgeable(decoded)) {
+  if (first && isJudgeable(decoded) && failures.length === 0 && decoded.length === texts.length) {
     for (const { message } of rest) mergeMessage(type, first.message, message);
     for (const issue of validateMessage(schema(), type, first.message, first.broken)) {
       issues.push(placed(issue, locate(parsePath(issue.path))));
@@ -93,13 +100,17 @@ function decodeText(
   }
   if (!isObject(read.value)) {
     const isEmpty = read.value === null;
-    const issue = problem(isEmpty ? 'is empty' : 'is no bootstrap', 'a mapping with the fields of a bootstrap');
+    const issue = problem(
+      isEmpty ? 'is empty' : 'is no bootstrap',
+      'a mapping with the fields of a bootstrap',
+    );
     issues.push(placed(issue, text.positionOf(0)));
     return undefined;
   }
   const decoded = decodeMessage(schema(), type, read.value, options);
   for (const issue of decoded.issues) {
-    const part = issue.code === 'unknown_field' || issue.code === 'deprecated_field' ? 'key' : 'value';
+    const part =
+      issue.code === 'unknown_field' || issue.code === 'deprecated_field' ? 'key' : 'value';
     issues.push(placed(issue, text.locate(parsePath(issue.path), part)?.position));
   }
   return decoded;
@@ -123,7 +134,9 @@ function locateIn(texts: readonly SourceText[], path: FieldPath): Position | und
 function readFile(path: string, issues: Issue[]): SourceText | undefined {
   const format = formatOf(path);
   if ('unsupported' in format) {
-    issues.push(problem(`"${path}": ${format.unsupported} is not supported`, 'a .yaml, .yml or .json file'));
+    issues.push(
+      problem(`"${path}": ${format.unsupported} is not supported`, 'a .yaml, .yml or .json file'),
+    );
     return undefined;
   }
   try {
@@ -134,9 +147,18 @@ function readFile(path: string, issues: Issue[]): SourceText | undefined {
   }
 }
 
-function textOf(path: string, bytes: Uint8Array, format: Format, issues: Issue[]): SourceText | undefined {
+function textOf(
+  path: string,
+  bytes: Uint8Array,
+  format: Format,
+  issues: Issue[],
+): SourceText | undefined {
   try {
-    return new SourceText(path, new TextDecoder('utf-8', { fatal: format.isStrictUtf8 }).decode(bytes), format);
+    return new SourceText(
+      path,
+      new TextDecoder('utf-8', { fatal: format.isStrictUtf8 }).decode(bytes),
+      format,
+    );
   } catch {
     issues.push(problem(`"${path}" is no UTF-8 text`));
     return undefined;

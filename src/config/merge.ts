@@ -4,8 +4,8 @@ import type { FieldType, MessageType, ValueType } from './schema.js';
 import { fromParts, toParts } from './times.js';
 
 /**
- * Adds `from` to `into`, which changes: scalars are replaced, messages merged, lists appended, map entries
- * replaced, members of a oneof replace each other. `from` is shared, not copied.
+ * Adds `from` to `into`, which changes: scalars are replaced, messages merged, lists appended, map
+ * entries replaced, members of a oneof replace each other. `from` is shared, not copied.
  */
 export function mergeMessage(type: MessageType, into: PlainObject, from: PlainObject): void {
   for (const field of type.fields) {
@@ -55,7 +55,8 @@ function mergeDuration(present: number, value: number): number {
 
 function mergePlain(present: unknown, value: unknown): unknown {
   if (isObject(present) && isObject(value)) return mergeEntries(present, value);
-  if (Array.isArray(present) && Array.isArray(value)) return [...(present as unknown[]), ...(value as unknown[])];
+  if (Array.isArray(present) && Array.isArray(value))
+    return [...(present as unknown[]), ...(value as unknown[])];
   return value;
 }
 

@@ -1,12 +1,14 @@
-// Decoded messages as the proto3 JSON that Envoy's admin pages print: names of the .proto files, fields in the
-// order of their numbers.
+// Decoded messages as the proto3 JSON that Envoy's admin pages print: names of the .proto files,
+// fields in the order of their numbers.
 import { isObject, setOwn, type PlainObject } from './objects.js';
 import { defaultScalar } from './scalars.js';
 import type { FieldType, MessageType, Schema, ValueType } from './schema.js';
 import { printDuration } from './times.js';
 
 export interface PrintOptions {
-  /** `unset` also prints fields without presence that have their default, and empty lists and maps. */
+  /**
+   * `unset` also prints fields without presence that have their default, and empty lists and maps.
+   */
   readonly defaults?: 'omitted' | 'unset' | undefined;
 }
 
@@ -25,7 +27,11 @@ export function printMessage(
 }
 
 /** The same of a decoded Any: its `@type`, then its fields. */
-export function printAny(schema: Schema, any: PlainObject, options: PrintOptions = {}): PlainObject {
+export function printAny(
+  schema: Schema,
+  any: PlainObject,
+  options: PrintOptions = {},
+): PlainObject {
   return new Printer(schema, options.defaults === 'unset').any(any);
 }
 
@@ -53,7 +59,8 @@ class Printer {
     const printed: PlainObject = { '@type': TYPE_URL + name };
     const type = this.#schema.valueTypeOf(name);
     if (type?.kind === 'message') return this.message(type.type, message, printed);
-    if (type && message['value'] !== undefined) printed['value'] = this.#value(type, message['value']);
+    if (type && message['value'] !== undefined)
+      printed['value'] = this.#value(type, message['value']);
     return printed;
   }
 
@@ -118,4 +125,5 @@ function defaultOf(type: ValueType): unknown {
 }
 
 const isEmptyBytes = (value: unknown): boolean => value instanceof Uint8Array && value.length === 0;
-const camelCase = (mask: string): string => mask.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const camelCase = (mask: string): string =>
+  mask.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

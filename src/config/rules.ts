@@ -75,7 +75,6 @@ const HEADER_PATTERNS = {
     form: 'the name of an HTTP header',
   },
   HTTP_HEADER_VALUE: {
-    // eslint-disable-next-line no-control-regex
     strict: /^[^\0-\x08\n-\x1f\x7f]*$/,
     loose: /^[^\0\n\r]*$/,
     form: 'the value of an HTTP header',
@@ -101,7 +100,11 @@ export function brokenRule(rules: FieldRules, value: unknown): string | undefine
 }
 
 /** Rules of a list or map by their count of elements. */
-export function brokenCount(least: number | undefined, most: number | undefined, count: number): string | undefined {
+export function brokenCount(
+  least: number | undefined,
+  most: number | undefined,
+  count: number,
+): string | undefined {
   if (least !== undefined && count < least) return `at least ${plural(least, 'element')}`;
   if (most !== undefined && count > most) return `at most ${plural(most, 'element')}`;
   return undefined;
@@ -133,7 +136,8 @@ function brokenNumberRule(
       : `${below(rule, print)} or ${above(rule, print)}`;
   }
   if (isBelow(rule, value) && isAbove(rule, value)) return undefined;
-  if (rule.gte !== undefined && rule.lte !== undefined) return `from ${print(rule.gte)} to ${print(rule.lte)}`;
+  if (rule.gte !== undefined && rule.lte !== undefined)
+    return `from ${print(rule.gte)} to ${print(rule.lte)}`;
   return [above(rule, print), below(rule, print)].filter((bound) => bound !== '').join(' and ');
 }
 
@@ -174,8 +178,10 @@ function brokenSize(
   rule: { readonly min_len?: number | undefined; readonly max_len?: number | undefined },
   size: number,
 ): string | undefined {
-  if (rule.min_len !== undefined && size < rule.min_len) return `at least ${plural(rule.min_len, 'byte')}`;
-  if (rule.max_len !== undefined && size > rule.max_len) return `at most ${plural(rule.max_len, 'byte')}`;
+  if (rule.min_len !== undefined && size < rule.min_len)
+    return `at least ${plural(rule.min_len, 'byte')}`;
+  if (rule.max_len !== undefined && size > rule.max_len)
+    return `at most ${plural(rule.max_len, 'byte')}`;
   return undefined;
 }
 
@@ -209,12 +215,14 @@ function brokenForm(rule: StringRules, value: string): string | undefined {
 }
 
 const isIp = (value: string): boolean =>
-  /^(?:\d{1,3}\.){3}\d{1,3}$/.test(value) || (value.includes(':') && URL.canParse(`http://[${value}]`));
+  /^(?:\d{1,3}\.){3}\d{1,3}$/.test(value) ||
+  (value.includes(':') && URL.canParse(`http://[${value}]`));
 const isHostname = (value: string): boolean =>
   value.length <= 253 && /^(?:[a-z\d](?:[-a-z\d]{0,61}[a-z\d])?(?:\.|$))+$/i.test(value);
 
 const quoted = (text: string): string => JSON.stringify(text);
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const plural = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const patterns = new Map<string, RegExp>();
 

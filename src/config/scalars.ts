@@ -1,4 +1,5 @@
-// proto3 JSON of single values, as leniently as Envoy reads it: numbers and booleans also as strings.
+// proto3 JSON of single values, as leniently as Envoy reads it: numbers and booleans also as
+// strings.
 import type { EnumType, Scalar } from './schema.js';
 
 const INTEGER_RANGES: Readonly<Partial<Record<Scalar, readonly [number, number]>>> = {
@@ -47,7 +48,8 @@ export function describeScalar(scalar: Scalar): string {
   if (scalar === 'bool') return 'true or false';
   if (scalar === 'bytes') return 'bytes in base64';
   if (scalar === 'double' || scalar === 'float') return 'a number';
-  if (scalar.endsWith('64')) return scalar.startsWith('u') ? 'an unsigned 64-bit integer' : 'a 64-bit integer';
+  if (scalar.endsWith('64'))
+    return scalar.startsWith('u') ? 'an unsigned 64-bit integer' : 'a 64-bit integer';
   const [least, most] = INTEGER_RANGES[scalar] ?? [0, 0];
   return `an integer from ${least} to ${most}`;
 }

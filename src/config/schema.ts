@@ -1,5 +1,5 @@
-// Envoy's messages and enums as build/schema.json lists them. The table stays as parsed; a message's type is
-// built when it is first asked for.
+// Envoy's messages and enums as build/schema.json lists them. The table stays as parsed; a
+// message's type is built when it is first asked for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../package-root.js';
@@ -31,18 +31,21 @@ export type ValueType =
   | { readonly kind: WellKnownKind };
 
 export type WellKnownKind =
-  | 'duration'
-  | 'timestamp'
-  | 'any'
-  | 'struct'
-  | 'value'
-  | 'list'
-  | 'mask'
-  | 'empty';
+  'duration' | 'timestamp' | 'any' | 'struct' | 'value' | 'list' | 'mask' | 'empty';
 
-type EnumRow = [name: string, values: (string | [string, number])[], notes?: Record<string, EnumNote>];
+type EnumRow = [
+  name: string,
+  values: (string | [string, number])[],
+  notes?: Record<string, EnumNote>,
+];
 type EnumNote = 'deprecated' | 'disallowed';
-type FieldRow = [name: string, number: number, type: string | number, flags?: number, extra?: FieldExtra];
+type FieldRow = [
+  name: string,
+  number: number,
+  type: string | number,
+  flags?: number,
+  extra?: FieldExtra,
+];
 type MessageRow = [
   name: string,
   file: number,
@@ -237,13 +240,16 @@ export class Schema {
     return this.#indexOf.keys();
   }
 
-  /** The message that was most likely meant: the v3 form of a v2 name, or one of nearly this name. */
+  /**
+   * The message that was most likely meant: the v3 form of a v2 name, or one of nearly this name.
+   */
   nearestMessage(name: string): string | undefined {
     for (const [candidate, , , , previous] of this.#table.messages) {
       if (previous === name) return candidate;
     }
     const near = nearestName(name, this.#indexOf.keys());
     if (near !== undefined) return near;
+    if (!name.startsWith('envoy.')) return undefined;
     const suffix = name.slice(name.lastIndexOf('.'));
     const sameEnd = [...this.#indexOf.keys()].filter((candidate) => candidate.endsWith(suffix));
     return sameEnd.length === 1 ? sameEnd[0] : undefined;

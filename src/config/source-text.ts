@@ -3,7 +3,9 @@ import type { Format, ReadResult } from './formats/format.js';
 import type { Position } from './issue.js';
 import { countItems, findPlace, LineIndex, type ValuePlace } from './value-position.js';
 
-/** A text in its format, with the places of what it says. They are looked up only when asked for. */
+/**
+ * A text in its format, with the places of what it says. They are looked up only when asked for.
+ */
 export class SourceText {
   readonly file: string;
   readonly #text: string;

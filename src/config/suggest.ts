@@ -5,10 +5,11 @@ const SHORTEST_STEM = 4;
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > LONGEST_NAME) return undefined;
   const wanted = plain(name);
+  const names = [...candidates];
   let best: string | undefined;
   // A third of the letters may be wrong, at most three of them.
   let bestDistance = Math.min(3, Math.floor(wanted.length / 3)) + 1;
-  for (const candidate of candidates) {
+  for (const candidate of names) {
     const distance = editDistance(wanted, plain(candidate), bestDistance);
     if (distance < bestDistance) {
       best = candidate;
@@ -16,20 +17,23 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
       if (distance === 0) break;
     }
   }
-  return best ?? onlyLonger(wanted, candidates);
+  return best ?? onlyLonger(wanted, names);
 }
 
 /** The one name that goes on where this one ends: `port_value` for `port`. */
-function onlyLonger(wanted: string, candidates: Iterable<string>): string | undefined {
+function onlyLonger(wanted: string, candidates: readonly string[]): string | undefined {
   if (wanted.length < SHORTEST_STEM) return undefined;
-  const longer = [...candidates].filter((candidate) => plain(candidate).startsWith(wanted));
+  const longer = candidates.filter((candidate) => plain(candidate).startsWith(wanted));
   return longer.length === 1 ? longer[0] : undefined;
 }
 
 /** Names that differ in case, `_` and `-` only are the same mistake. */
 const plain = (name: string): string => name.replace(/[_-]/g, '').toLowerCase();
 
-/** Insertions, deletions, changes and swaps of neighbours from a to b; `limit` when that many or more. */
+/**
+ * Insertions, deletions, changes and swaps of neighbours from a to b; `limit` when that many or
+ * more.
+ */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];

@@ -1,16 +1,17 @@
-// Judges a decoded message by the rules of the .proto files: what is required, in which range, how many.
+// Judges a decoded message by the rules of the .proto files: what is required, in which range, how
+// many.
 import { formatPath } from './field-path.js';
 import type { Issue } from './issue.js';
 import { describeValue, isObject, type PlainObject } from './objects.js';
-import { brokenCount, brokenRule, isRequired, type FieldRules } from './rules.js';
+import { brokenCount, brokenRule, isRequired, plural, type FieldRules } from './rules.js';
 import { defaultScalar } from './scalars.js';
 import type { EnumType, FieldType, MessageType, Schema, ValueType } from './schema.js';
 
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Every rule that the message breaks. `broken` are paths that decoding complained about already; nothing more is
- * said of them.
+ * Every rule that the message breaks. `broken` are paths that decoding complained about already;
+ * nothing more is said of them.
  */
 export function validateMessage(
   schema: Schema,
@@ -82,7 +83,10 @@ class Validation {
   #list(type: ValueType, rules: FieldRules['repeated'], items: readonly unknown[]): void {
     const expected = brokenCount(rules?.min_items, rules?.max_items, items.length);
     if (expected !== undefined) {
-      this.#report(items.length === 0 ? 'is required' : `has ${items.length} elements`, expected);
+      this.#report(
+        items.length === 0 ? 'is required' : `has ${plural(items.length, 'element')}`,
+        expected,
+      );
     }
     for (let index = 0; index < items.length; index++) {
       const item = items[index];
@@ -101,7 +105,10 @@ class Validation {
     const keys = Object.keys(map);
     const expected = brokenCount(rules?.min_pairs, rules?.max_pairs, keys.length);
     if (expected !== undefined) {
-      this.#report(keys.length === 0 ? 'is required' : `has ${keys.length} elements`, expected);
+      this.#report(
+        keys.length === 0 ? 'is required' : `has ${plural(keys.length, 'element')}`,
+        expected,
+      );
     }
     for (const key of keys) {
       this.#path.push(key);
@@ -119,13 +126,19 @@ class Validation {
       if (!rules?.message?.skip && isObject(value)) this.message(type.type, value);
     } else if (type.kind === 'any') {
       if (isObject(value)) this.#any(rules, value);
-    } else if (type.kind === 'duration' && typeof value === 'number' && value < 0 && !rules?.duration) {
+    } else if (
+      type.kind === 'duration' &&
+      typeof value === 'number' &&
+      value < 0 &&
+      !rules?.duration
+    ) {
       this.#report(`found ${value / 1000}s`, 'a duration that is not negative');
     } else if (rules) {
       if (type.kind === 'enum') this.#enum(type.type, rules, value);
       const expected = type.kind === 'enum' ? undefined : brokenRule(rules, value);
       if (expected !== undefined) {
-        const shown = type.kind === 'duration' ? `${(value as number) / 1000}s` : describeValue(value);
+        const shown =
+          type.kind === 'duration' ? `${(value as number) / 1000}s` : describeValue(value);
         this.#report(`found ${shown}`, expected);
       }
     }
@@ -165,6 +178,11 @@ class Validation {
 
   #report(message: string, expected?: string): void {
     const path = formatPath(this.#path);
-    this.issues.push({ severity: 'error', path, message, ...(expected !== undefined && { expected }) });
+    this.issues.push({
+      severity: 'error',
+      path,
+      message,
+      ...(expected !== undefined && { expected }),
+    });
   }
 }

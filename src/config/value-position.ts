@@ -20,10 +20,15 @@ export interface FoundPlace {
 }
 
 /**
- * The place of the value at a path of .proto names: of its key where it is a mapping or a list, or where `key` is
- * asked for, else of itself. Keys may be spelt in lowerCamelCase, and a TypedStruct's fields stand under its `value`.
+ * The place of the value at a path of .proto names: of its key where it is a mapping or a list, or
+ * where `key` is asked for, else of itself. Keys may be spelt in lowerCamelCase, and a
+ * TypedStruct's fields stand under its `value`.
  */
-export function findPlace(root: ValuePlace, path: FieldPath, part: 'key' | 'value' = 'value'): FoundPlace {
+export function findPlace(
+  root: ValuePlace,
+  path: FieldPath,
+  part: 'key' | 'value' = 'value',
+): FoundPlace {
   let place = root;
   let isExact = true;
   for (const segment of path) {
@@ -47,7 +52,8 @@ export function countItems(root: ValuePlace, path: FieldPath): number {
 
 function childOf(place: ValuePlace, segment: string | number): ValuePlace | undefined {
   // A single value may stand for a list of one.
-  if (typeof segment === 'number') return place.items ? place.items[segment] : segment === 0 ? place : undefined;
+  if (typeof segment === 'number')
+    return place.items ? place.items[segment] : segment === 0 ? place : undefined;
   const entries = place.entries;
   if (!entries) return undefined;
   const found = entries.get(segment) ?? entries.get(camelCase(segment));
@@ -56,14 +62,16 @@ function childOf(place: ValuePlace, segment: string | number): ValuePlace | unde
   return inner?.entries ? childOf(inner, segment) : undefined;
 }
 
-const camelCase = (name: string): string => name.replace(/_+(.)/g, (_, letter: string) => letter.toUpperCase());
+const camelCase = (name: string): string =>
+  name.replace(/_+(.)/g, (_, letter: string) => letter.toUpperCase());
 
 /** Lines of a text, for turning offsets into lines and columns that count from 1. */
 export class LineIndex {
   readonly #starts: number[] = [0];
 
   constructor(text: string) {
-    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) this.#starts.push(at + 1);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1))
+      this.#starts.push(at + 1);
   }
 
   position(offset: number): { readonly line: number; readonly column: number } {

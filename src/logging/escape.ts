@@ -19,5 +19,7 @@ export function escapeLine(line: string): string {
 function escapeCharacter(character: string): string {
   const named = NAMED[character];
   if (named !== undefined) return named;
-  return [...Buffer.from(character)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+  return [...Buffer.from(character)]
+    .map((byte) => `\\${byte.toString(8).padStart(3, '0')}`)
+    .join('');
 }

@@ -20,7 +20,7 @@ type Write = (component: Component, message: string) => void;
 
 export class Log {
   readonly #levels: Map<Component, Level>;
-  readonly #pattern: Pattern;
+  #pattern: Pattern;
   readonly #isEscaped: boolean;
   readonly #sink: LogSink;
 
@@ -33,11 +33,15 @@ export class Log {
     this.#sink = options.sink ?? new LogSink();
   }
 
-  readonly trace: Write = (component, message) => this.write('trace', component, message, this.trace);
-  readonly debug: Write = (component, message) => this.write('debug', component, message, this.debug);
+  readonly trace: Write = (component, message) =>
+    this.write('trace', component, message, this.trace);
+  readonly debug: Write = (component, message) =>
+    this.write('debug', component, message, this.debug);
   readonly info: Write = (component, message) => this.write('info', component, message, this.info);
-  readonly warn: Write = (component, message) => this.write('warning', component, message, this.warn);
-  readonly error: Write = (component, message) => this.write('error', component, message, this.error);
+  readonly warn: Write = (component, message) =>
+    this.write('warning', component, message, this.warn);
+  readonly error: Write = (component, message) =>
+    this.write('error', component, message, this.error);
   readonly critical: Write = (component, message) =>
     this.write('critical', component, message, this.critical);
 
@@ -65,6 +69,10 @@ export class Log {
     }
   }
 
+  setPattern(pattern: string): void {
+    this.#pattern = compilePattern(pattern);
+  }
+
   /** Whether a line of this level reaches the terminal. */
   isSeenOnStderr(level: Level, component: Component): boolean {
     return this.#sink.isStderr && this.isOn(level, component);
@@ -84,7 +92,9 @@ function callSite(caller: Function): { file: string; line: number } {
   Error.stackTraceLimit = 1;
   Error.captureStackTrace(holder, caller);
   Error.stackTraceLimit = limit;
-  const match = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()\s]+):(\d+):\d+\)?$/.exec(holder.stack ?? '');
+  const match = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()\s]+):(\d+):\d+\)?$/.exec(
+    holder.stack ?? '',
+  );
   const path = match?.[1] ?? '';
   const root = `${packageRoot()}/`;
   return {

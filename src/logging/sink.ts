@@ -21,7 +21,7 @@ export class LogSink {
   write(text: string): void {
     const bytes = Buffer.from(text);
     try {
-      for (let sent = 0; sent < bytes.length; ) sent += writeSync(this.#fd, bytes, sent);
+      for (let sent = 0; sent < bytes.length;) sent += writeSync(this.#fd, bytes, sent);
     } catch {
       // Nobody is left to tell.
     }

@@ -16,16 +16,16 @@
 //
 // Conditions: 1 begin of line, 2 end of line, 4 begin of text, 8 end of text, 16 word boundary,
 // 32 none. Case folding and character sets are in the edges already.
-import { RE2JS, RE2JSSyntaxException } from 're2js';
 import {
   byteProgram,
   type ByteInstruction,
   type Encoding,
   type Program,
 } from './regex/byte-program.js';
-import { asciiFolding, byteString, relaxed, wideEscape, type Failure } from './regex/dialect.js';
+import { asciiFolding, byteString, relaxed, wideEscape } from './regex/dialect.js';
 import { explain, tooLarge, type RegexError } from './regex/errors.js';
 import { programSize } from './regex/program-size.js';
+import { compileByRe2js, type Failure } from './regex/re2js.js';
 
 /** A pattern's program, or why there is none. */
 export type CompiledRegex = { readonly program: Uint8Array } | RegexError;
@@ -79,26 +79,21 @@ function compile(
 
 type Parsed = { readonly program: Program } | { readonly failure: Failure };
 
+/** A pattern as RE2 reads it. */
 function parse(source: string, encoding: Encoding): Parsed {
-  try {
-    const program = programOf(source);
-    if (encoding === 'utf8') return { program };
-    const failure = wideEscape(source);
-    if (failure !== undefined) return { failure };
-    const other = asciiFolding(source);
-    return { program: other === undefined ? program : programOf(other) };
-  } catch (error) {
-    if (!(error instanceof RE2JSSyntaxException)) throw error;
+  const program = compileByRe2js(source);
+  if ('error' in program) {
     // What RE2 accepts and re2js does not.
-    const other = relaxed(source, encoding, error);
-    return other === undefined ? { failure: error } : parse(other, encoding);
+    const other = relaxed(source, encoding, program);
+    return other === undefined ? { failure: program } : parse(other, encoding);
   }
-}
-
-/** An internal field of re2js, which is pinned; test/unit/plan/regex.test.ts notices a change. */
-function programOf(source: string): Program {
-  const compiled = RE2JS.compile(source) as unknown as { re2Input: { prog: Program } };
-  return compiled.re2Input.prog;
+  if (encoding === 'utf8') return { program };
+  const failure = wideEscape(source);
+  if (failure !== undefined) return { failure };
+  const other = asciiFolding(source);
+  if (other === undefined) return { program };
+  const folded = compileByRe2js(other);
+  return 'error' in folded ? { failure: folded } : { program: folded };
 }
 
 function serialize(program: Program, instructions: readonly ByteInstruction[]): Uint8Array {

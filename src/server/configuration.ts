@@ -3,6 +3,8 @@ import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../bui
 import type { Options } from '../cli/parse.js';
 import { formatIssue, type Issue } from '../config/issue.js';
 import { loadBootstrap } from '../config/load.js';
+import type { Log } from '../logging/logger.js';
+import { DEFAULT_PATTERN } from '../logging/pattern.js';
 import { compileBootstrap, type CompiledBootstrap } from '../plan/compile.js';
 import { localAddress } from './local-address.js';
 import { readSettings, type ServerSettings } from './settings.js';
@@ -16,12 +18,10 @@ export interface Configuration {
   readonly settings: ServerSettings;
   /** Fields that nobody knows, where --allow-unknown-static-fields lets them pass. */
   readonly unknownFieldCount: number;
-  /** What is doubtful, but no reason not to start: a line each. */
-  readonly warnings: readonly string[];
 }
 
-/** Throws a StartError whose message has a line for every error. */
-export function readConfiguration(options: Options): Configuration {
+/** Throws a StartError whose message has a line for every error; logs what is read, and doubtful. */
+export function readConfiguration(options: Options, log: Log): Configuration {
   if (options.configPath === '' && options.configYaml === '') {
     throw new StartError('At least one of --config-path or --config-yaml should be non-empty');
   }
@@ -46,14 +46,18 @@ export function readConfiguration(options: Options): Configuration {
     return position ? { ...issue, position } : issue;
   });
   const errors = linesOf(issues, 'error');
+  if (settings.logFormat !== undefined && options.logFormat !== DEFAULT_PATTERN) {
+    errors.push(
+      'application_log_config.log_format: --log-format is given as well; expected one of them',
+    );
+  }
   if (errors.length > 0) throw new StartError(errors.join('\n'));
-  return {
-    bootstrap: loaded.bootstrap,
-    compiled,
-    settings,
-    unknownFieldCount: issues.filter((issue) => issue.code === 'unknown_field').length,
-    warnings: linesOf(issues, 'warning'),
-  };
+  for (const warning of linesOf(issues, 'warning')) log.warn('config', warning);
+  const { clusters = [], listeners = [] } = compiled.update;
+  log.info('config', `loading ${clusters.length} cluster(s)`);
+  log.info('config', `loading ${listeners.length} listener(s)`);
+  const unknownFieldCount = issues.filter((issue) => issue.code === 'unknown_field').length;
+  return { bootstrap: loaded.bootstrap, compiled, settings, unknownFieldCount };
 }
 
 function linesOf(issues: readonly Issue[], severity: Issue['severity']): string[] {

@@ -51,6 +51,9 @@ export class Server implements AdminHost {
     this.concurrency = Math.max(1, options.concurrency ?? defaultConcurrency(options));
     this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
     this.#configuration = configuration;
+    if (configuration.settings.logFormat !== undefined) {
+      log.setPattern(configuration.settings.logFormat);
+    }
     this.native = addon.create({
       concurrency: this.concurrency,
       fileFlushIntervalMs: Math.max(1, options.fileFlushIntervalMsec),
@@ -84,11 +87,12 @@ export class Server implements AdminHost {
     await this.#resolveClusters();
     if (this.#ending) return;
     this.#state = 'INITIALIZING';
+    this.log.warn('main', 'there is no limit to the number of downstream connections');
     this.log.info('config', 'all dependencies initialized. starting workers');
     this.native.start();
     this.#state = 'LIVE';
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
-    this.#flush.flush();
+    this.#flush.writeGauges();
     const intervalMs = this.#configuration.settings.statsFlushIntervalMs;
     if (intervalMs !== undefined) this.#flush.start(intervalMs);
     this.log.info('main', 'starting main dispatch loop');
@@ -111,6 +115,7 @@ export class Server implements AdminHost {
 
   reopenLogs(): void {
     this.native.reopenLogs();
+    this.#admin?.reopenLogs();
     this.log.reopen();
   }
 
@@ -123,11 +128,7 @@ export class Server implements AdminHost {
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
   #applyConfiguration(): void {
-    const { compiled, warnings, settings, unknownFieldCount } = this.#configuration;
-    const { clusters = [], listeners = [] } = compiled.update;
-    for (const warning of warnings) this.log.warn('config', warning);
-    this.log.info('config', `loading ${clusters.length} cluster(s)`);
-    this.log.info('config', `loading ${listeners.length} listener(s)`);
+    const { compiled, settings, unknownFieldCount } = this.#configuration;
     const errors = this.native.apply(encodeUpdate(compiled.update));
     if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
     this.stats.setGauge('server.concurrency', this.concurrency);

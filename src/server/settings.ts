@@ -48,7 +48,11 @@ export function readSettings(bootstrap: Bootstrap, issues: Issue[]): ServerSetti
   }
   const logFormat = bootstrap.application_log_config?.log_format;
   if (logFormat) {
-    refuseOtherFields(place.field('application_log_config').field('log_format'), logFormat, LOG_FORMAT);
+    refuseOtherFields(
+      place.field('application_log_config').field('log_format'),
+      logFormat,
+      LOG_FORMAT,
+    );
   }
   return {
     statsFlushIntervalMs: bootstrap.stats_flush_on_admin

@@ -30,8 +30,13 @@ export class StatsFlush {
   }
 
   flush(): void {
+    this.#source.native.flushHistograms();
+    this.writeGauges();
+  }
+
+  /** What the server knows of itself, now. */
+  writeGauges(): void {
     const { native, stats } = this.#source;
-    native.flushHistograms();
     const state = this.#source.state();
     const memory = native.memory();
     stats.setGauge('server.uptime', Math.floor(this.#source.uptimeMs() / 1000));
@@ -43,11 +48,12 @@ export class StatsFlush {
     stats.setGauge('server.total_connections', connectionCount(native));
     stats.setGauge('server.parent_connections', 0);
     stats.setGauge('server.days_until_first_cert_expiring', NEVER_EXPIRES_DAYS);
-    stats.setGauge('server.seconds_until_first_ocsp_response_expiring', 0);
   }
 }
 
 function connectionCount(native: NativeProxy): number {
-  const names = native.listeners().map(({ statName }) => `listener.${statName}.downstream_cx_active`);
+  const names = native
+    .listeners()
+    .map(({ statName }) => `listener.${statName}.downstream_cx_active`);
   return names.reduce((total, name) => total + (native.statValue(name) ?? 0), 0);
 }

@@ -29,7 +29,8 @@ function buildText() {
 /** The directive that loads the stream module, "" when it is built in, undefined without one. */
 function streamModule() {
   const text = buildText();
-  if (!text.includes('--with-stream=dynamic')) return text.includes('--with-stream') ? '' : undefined;
+  if (!text.includes('--with-stream=dynamic'))
+    return text.includes('--with-stream') ? '' : undefined;
   const path = `${/--modules-path=(\S+)/.exec(text)?.[1]}/ngx_stream_module.so`;
   return existsSync(path) ? `load_module ${path};` : undefined;
 }

@@ -246,7 +246,7 @@ void ClientConnection::onTimer() {
 
 void ClientConnection::countBytes() {
   if (read_bytes_ == counted_read_ && written_bytes_ == counted_written_) return;
-  callbacks_.onBytes(read_bytes_ - counted_read_, written_bytes_ - counted_written_);
+  callbacks_.onBytes(*this, read_bytes_ - counted_read_, written_bytes_ - counted_written_);
   counted_read_ = read_bytes_;
   counted_written_ = written_bytes_;
 }

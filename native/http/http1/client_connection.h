@@ -57,7 +57,7 @@ class ClientCallbacks {
   virtual void onClosed(ClientConnection& connection, CloseReason reason, bool had_stream) = 0;
   // The sink has heard the end of its answer: requests that wait may have the connection now.
   virtual void serveWaiting() = 0;
-  virtual void onBytes(size_t received, size_t sent) = 0;
+  virtual void onBytes(ClientConnection& connection, size_t received, size_t sent) = 0;
 
  protected:
   ~ClientCallbacks() = default;
@@ -75,6 +75,8 @@ class ClientConnection final : public net::Connection,
   PooledNode& node() { return node_; }
   uint8_t connection_priority = 0;
   uint8_t request_priority = 0;
+  // What upstream_cx_rx_bytes_buffered says of it: the size of its latest read.
+  uint32_t shown_as_buffered = 0;
 
   // Registers with the loop, after connect(2) was begun.
   bool start();

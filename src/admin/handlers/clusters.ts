@@ -1,21 +1,25 @@
 // GET /clusters
-import type { Server } from '../../server/server.js';
-import { compileRegex } from '../../plan/regex.js';
-import type { Endpoint } from '../endpoints.js';
+import { compileFilter } from '../../plan/regex.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { badRequest } from '../http.js';
 
-export function clusterEndpoints(server: Server): Endpoint[] {
+export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
   return [
     {
       path: '/clusters',
-      help: 'upstream cluster status',
+      help: 'what is known of each cluster and its hosts',
       mutates: false,
-      parameters: [{ name: 'filter', help: 'Regular expression (Google re2) for filtering clusters by name' }],
-      handle: ({ query }) => {
-        const pattern = query.get('filter') ?? '';
-        const filter = pattern === '' ? undefined : compileRegex(pattern);
-        if (filter && 'error' in filter) return { status: 400, body: 'Invalid re2 regex\n' };
-        const json = query.get('format') === 'json';
-        return { type: json ? 'json' : 'text', body: server.native.openClusters(json ? 'json' : 'text', filter?.program) };
+      parameters: [
+        { name: 'filter', help: 'A regular expression (RE2) that is searched in cluster names' },
+        { name: 'format', help: 'The form of the answer', oneOf: ['text', 'json'] },
+      ],
+      handle: ({ parameters }) => {
+        const pattern = parameters.get('filter') ?? '';
+        const filter = pattern === '' ? undefined : compileFilter(pattern);
+        if (filter && 'error' in filter) return badRequest('Invalid re2 regex\n');
+        const format = parameters.get('format') === 'json' ? 'json' : 'text';
+        return { type: format, body: native.openClusters(format, filter?.program) };
       },
     },
   ];

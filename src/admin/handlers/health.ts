@@ -1,30 +1,35 @@
 // GET /ready, POST /healthcheck/fail and /healthcheck/ok
-import type { Server } from '../../server/server.js';
-import type { Endpoint } from '../endpoints.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
 
-export function healthEndpoints(server: Server): Endpoint[] {
-  const setHealthy = (path: string, healthy: boolean, help: string): Endpoint => ({
+export function healthEndpoints(host: AdminHost): Endpoint[] {
+  return [
+    {
+      path: '/ready',
+      help: 'the state of the server; status 200 when it is LIVE, 503 otherwise',
+      mutates: false,
+      parameters: [],
+      handle: () => {
+        const state = host.state();
+        return { status: state === 'LIVE' ? 200 : 503, body: `${state}\n` };
+      },
+    },
+    healthSwitch('/healthcheck/fail', 'make health checks of this server fail', () =>
+      host.setHealthy(false),
+    ),
+    healthSwitch('/healthcheck/ok', 'take /healthcheck/fail back', () => host.setHealthy(true)),
+  ];
+}
+
+function healthSwitch(path: string, help: string, act: () => void): Endpoint {
+  return {
     path,
     help,
     mutates: true,
     parameters: [],
     handle: () => {
-      server.setHealthy(healthy);
+      act();
       return { body: 'OK\n' };
     },
-  });
-  return [
-    {
-      path: '/ready',
-      help: 'print server state, return 200 if LIVE, otherwise return 503',
-      mutates: false,
-      parameters: [],
-      handle: () => {
-        const state = server.state();
-        return { status: state === 'LIVE' ? 200 : 503, body: `${state}\n` };
-      },
-    },
-    setHealthy('/healthcheck/fail', false, 'cause the server to fail health checks'),
-    setHealthy('/healthcheck/ok', true, 'cause the server to pass health checks'),
-  ];
+  };
 }

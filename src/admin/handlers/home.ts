@@ -1,49 +1,99 @@
-// GET /: a page for people, with a link or a button for every endpoint.
-import type { Endpoint } from '../endpoints.js';
+// GET /, a page for people with a link or a button for every endpoint, and GET /help, the same as text.
+import { endpointList, parameterHelp, type Endpoint, type EndpointParameter } from '../endpoint.js';
 
-const STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.4rem; }
-table { border-collapse: collapse; width: 100%; }
-td { padding: .35rem .6rem; border-bottom: 1px solid #8884; vertical-align: top; }
-td:first-child { white-space: nowrap; font-family: ui-monospace, monospace; }
-button { font: inherit; cursor: pointer; }
-form { display: inline; }
-small { opacity: .75; }`;
-
-export function homeEndpoint(endpoints: () => readonly Endpoint[]): Endpoint {
-  return {
-    path: '/',
-    help: 'Admin home page',
-    mutates: false,
-    parameters: [],
-    handle: () => ({ type: 'html', body: page(endpoints()) }),
-  };
+export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] {
+  return [
+    {
+      path: '/',
+      help: 'this list as a page',
+      mutates: false,
+      parameters: [],
+      handle: () => ({ type: 'html', body: page(endpoints()) }),
+    },
+    {
+      path: '/help',
+      help: 'this list as text',
+      mutates: false,
+      parameters: [],
+      handle: () => ({ body: endpointList(endpoints()) }),
+    },
+  ];
 }
 
+const STYLE = `
+  :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+  body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+  h1 { font-size: 1.3rem; font-weight: 600; }
+  table { border-collapse: collapse; width: 100%; }
+  td { padding: .4rem .8rem .4rem 0; border-top: 1px solid #8884; vertical-align: top; }
+  .name, label { font-family: ui-monospace, monospace; white-space: nowrap; }
+  form { display: grid; grid-template-columns: max-content minmax(8rem, 14rem) 1fr; gap: .2rem .8rem; }
+  form > .name { grid-column: 1 / -1; justify-self: start; }
+  label { padding-left: 1rem; }
+  small { opacity: .7; }
+  button { font: inherit; cursor: pointer; }
+`;
+
 function page(endpoints: readonly Endpoint[]): string {
-  const rows = [...endpoints].sort((a, b) => (a.path < b.path ? -1 : 1)).map(row);
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>fairlead admin</title>
-<meta name="viewport" content="width=device-width"><style>${STYLE}</style></head>
-<body><h1>fairlead admin</h1><table>${rows.join('')}</table></body></html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>fairlead admin</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>fairlead admin</h1>
+<table>
+${endpoints.map(row).join('\n')}
+</table>
+</body>
+</html>
 `;
 }
 
 function row(endpoint: Endpoint): string {
-  const name = endpoint.path.slice(1) || 'home';
-  // What changes something is a button, so that no link or crawler does it.
-  const way = endpoint.mutates
-    ? `<form method="post" action="${name}"><button>${name}</button></form>`
-    : `<a href="${endpoint.path.slice(1) || '.'}">${name}</a>`;
-  const parameters = endpoint.parameters.map((parameter) => {
-    const choice = parameter.oneOf === undefined ? '' : ` (${parameter.oneOf.join(', ')})`;
-    return `<br><small><code>${escape(parameter.name)}</code>: ${escape(parameter.help + choice)}</small>`;
-  });
-  return `<tr><td>${way}</td><td>${escape(endpoint.help)}${parameters.join('')}</td></tr>`;
+  return `<tr><td>${form(endpoint)}</td><td>${escaped(endpoint.help)}</td></tr>`;
 }
 
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+/**
+ * What changes something is a button, so that no link and no crawler does it. Addresses are relative:
+ * the page may be shown by a proxy that puts a path before them.
+ */
+function form({ path, mutates, parameters }: Endpoint): string {
+  const name = escaped(path.slice(1) || '.');
+  if (!mutates && parameters.length === 0) return `<a class="name" href="${name}">${name}</a>`;
+  const fields = parameters
+    .map((parameter, index) => field(parameter, `${path}-${index}`))
+    .join('');
+  const method = mutates ? 'post' : 'get';
+  return `<form method="${method}" action="${name}"><button class="name">${name}</button>${fields}</form>`;
+}
+
+function field(parameter: EndpointParameter, id: string): string {
+  const name = escaped(parameter.name);
+  const at = escaped(id);
+  const label = `<label for="${at}">${name}</label>`;
+  const hint = `<small>${escaped(parameterHelp(parameter))}</small>`;
+  return label + input(parameter, `id="${at}" name="${name}"`) + hint;
+}
+
+function input({ oneOf, isFlag }: EndpointParameter, attributes: string): string {
+  // The parameter's presence is what counts, and a box that is not ticked is not sent.
+  if (isFlag) return `<input type="checkbox" ${attributes} value="">`;
+  if (oneOf === undefined) return `<input ${attributes}>`;
+  const options = ['', ...oneOf].map((value) => `<option>${escaped(value)}</option>`).join('');
+  return `<select ${attributes}>${options}</select>`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+};
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }

@@ -1,33 +1,47 @@
 // GET /listeners
 import type { ListenerStatus } from '../../native.js';
-import type { Server } from '../../server/server.js';
-import type { Endpoint } from '../endpoints.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { addressText, jsonReply } from '../http.js';
 
-export function listenerEndpoints(server: Server): Endpoint[] {
+export function listenerEndpoints({ native }: AdminHost): Endpoint[] {
   return [
     {
       path: '/listeners',
-      help: 'print listener info',
+      help: 'the listeners and the addresses that they are bound to',
       mutates: false,
-      parameters: [{ name: 'format', help: 'File format to use', oneOf: ['text', 'json'] }],
-      handle: ({ query }) => {
-        const listeners = server.native.listeners();
-        if (query.get('format') !== 'json') {
-          return { body: listeners.map((listener) => `${listener.name}::${addressText(listener)}\n`).join('') };
-        }
-        const statuses = listeners.map((listener) => ({ name: listener.name, local_address: addressJson(listener) }));
-        return { type: 'json', body: `${JSON.stringify(statuses.length === 0 ? {} : { listener_statuses: statuses }, null, 1)}\n` };
+      parameters: [{ name: 'format', help: 'The form of the answer', oneOf: ['text', 'json'] }],
+      handle: ({ parameters }) => {
+        const listeners = native.listeners();
+        if (parameters.get('format') === 'json') return jsonReply(listenersJson(listeners));
+        return { body: listeners.map(textLine).join('') };
       },
     },
   ];
 }
 
-function addressText({ address, port }: ListenerStatus): string {
-  if (address.startsWith('/') || address.startsWith('@')) return address;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+function textLine(listener: ListenerStatus): string {
+  const { name, address, port } = listener;
+  return `${name}::${isPipe(listener) ? address : addressText(address, port)}\n`;
 }
 
-function addressJson({ address, port }: ListenerStatus): object {
-  if (address.startsWith('/') || address.startsWith('@')) return { pipe: { path: address } };
-  return { socket_address: { address, port_value: port } };
+function listenersJson(listeners: readonly ListenerStatus[]): object {
+  if (listeners.length === 0) return {};
+  return {
+    listener_statuses: listeners.map((listener) => ({
+      name: listener.name,
+      local_address: addressJson(listener),
+    })),
+  };
+}
+
+function addressJson(listener: ListenerStatus): object {
+  const { address, port } = listener;
+  return isPipe(listener)
+    ? { pipe: { path: address } }
+    : { socket_address: { address, port_value: port } };
+}
+
+function isPipe({ address }: ListenerStatus): boolean {
+  return address.startsWith('/') || address.startsWith('@');
 }

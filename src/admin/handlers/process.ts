@@ -1,37 +1,41 @@
-// What concerns the process: /memory, /server_info, /quitquitquit, /reopen_logs.
-import type { Server } from '../../server/server.js';
-import type { Endpoint } from '../endpoints.js';
-import { serverInfo } from './server-info.js';
+// What concerns the process: GET /memory, POST /quitquitquit and /reopen_logs, GET /hot_restart_version.
+import { HOT_RESTART_VERSION } from '../../cli/version.js';
+import type { NativeProxy } from '../../native.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { jsonReply, type AdminHandler } from '../http.js';
 
-export function processEndpoints(server: Server): Endpoint[] {
-  const query = (path: string, help: string, body: () => string): Endpoint => ({
+export function processEndpoints(host: AdminHost): Endpoint[] {
+  const endpoint = (
+    path: string,
+    help: string,
+    mutates: boolean,
+    handle: AdminHandler,
+  ): Endpoint => ({
     path,
     help,
-    mutates: false,
+    mutates,
     parameters: [],
-    handle: () => ({ type: 'json', body: body() }),
-  });
-  const mutation = (path: string, help: string, act: () => void, then?: () => void): Endpoint => ({
-    path,
-    help,
-    mutates: true,
-    parameters: [],
-    handle: () => {
-      act();
-      return { body: 'OK\n', ...(then ? { then } : {}) };
-    },
+    handle,
   });
   return [
-    query('/memory', 'print current allocation/heap usage', () => memoryText(server)),
-    query('/server_info', 'print server version/status information', () => serverInfo(server)),
-    mutation('/reopen_logs', 'reopen access logs', () => server.reopenLogs()),
+    endpoint('/memory', 'how much memory is in use', false, () =>
+      jsonReply(memoryReport(host.native)),
+    ),
+    endpoint('/hot_restart_version', 'which versions can take over from each other', false, () => ({
+      body: HOT_RESTART_VERSION,
+    })),
+    endpoint('/reopen_logs', 'open the log files anew', true, () => {
+      host.reopenLogs();
+      return { body: 'OK\n' };
+    }),
     // The answer leaves first.
-    mutation('/quitquitquit', 'exit the server', () => undefined, () => process.emit('fairlead:quit' as 'beforeExit', 0)),
+    endpoint('/quitquitquit', 'end the server', true, () => ({ body: 'OK\n', then: host.quit })),
   ];
 }
 
-function memoryText(server: Server): string {
-  const memory = server.native.memory();
+function memoryReport(native: NativeProxy): Record<string, string> {
+  const memory = native.memory();
   const report = {
     allocated: memory.allocated,
     heap_size: memory.heapSize,
@@ -40,6 +44,5 @@ function memoryText(server: Server): string {
     total_thread_cache: 0,
     total_physical_bytes: process.memoryUsage.rss(),
   };
-  const texts = Object.fromEntries(Object.entries(report).map(([name, value]) => [name, String(value)]));
-  return `${JSON.stringify(texts, null, 1)}\n`;
+  return Object.fromEntries(Object.entries(report).map(([name, bytes]) => [name, String(bytes)]));
 }

@@ -1,81 +1,94 @@
 // GET /server_info: version, state, uptime, command line, node.
-import type { Server } from '../../server/server.js';
+import type {
+  envoy_config_core_v3_Locality as Locality,
+  envoy_config_core_v3_Node as Node,
+} from '../../../build/messages.gen.js';
+import { OPTION_LIST, durationText, type OptionInfo, type OptionValue } from '../../cli/options.js';
+import type { Options } from '../../cli/parse.js';
+import { HOT_RESTART_VERSION, packageVersion, revision, versionText } from '../../cli/version.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { jsonReply } from '../http.js';
 
-/** Seconds, or with milliseconds where there are any. */
-function duration(ms: number): string {
-  return ms % 1000 === 0 ? `${ms / 1000}s` : `${(ms / 1000).toFixed(3)}s`;
+export function serverInfoEndpoints(host: AdminHost): Endpoint[] {
+  return [
+    {
+      path: '/server_info',
+      help: 'version, state, uptime, command line and node of this server',
+      mutates: false,
+      parameters: [],
+      handle: () => jsonReply(serverInfo(host)),
+    },
+  ];
 }
 
-export function serverInfo(server: Server): string {
-  const { options } = server;
-  const uptime = duration(Math.floor((Date.now() - server.startedAt) / 1000) * 1000);
-  const bootstrapNode = (server.bootstrap as { node?: Record<string, unknown> }).node ?? {};
-  const locality = { ...(bootstrapNode.locality as object | undefined), ...(options.serviceZone === '' ? {} : { zone: options.serviceZone }) };
-  const [revision = '', version = ''] = server.version().split('/');
-  const [major = '0', minor = '0'] = version.split('.');
-  const info = {
-    version: server.version(),
-    state: server.state(),
+function serverInfo(host: AdminHost): object {
+  const uptime = durationText(Math.floor(host.uptimeMs() / 1000) * 1000);
+  return {
+    version: versionText(),
+    state: host.state(),
     uptime_current_epoch: uptime,
     uptime_all_epochs: uptime,
-    hot_restart_version: 'disabled',
-    command_line_options: {
-      base_id: String(options.baseId),
-      concurrency: server.concurrency,
-      config_path: options.configPath,
-      config_yaml: options.configYaml,
-      allow_unknown_static_fields: false,
-      admin_address_path: options.adminAddressPath,
-      local_address_ip_version: options.localAddressIpVersion,
-      log_level: options.logLevel,
-      component_log_level: options.componentLogLevel,
-      log_format: options.logFormat,
-      log_path: options.logPath,
-      service_cluster: options.serviceCluster,
-      service_node: options.serviceNode,
-      service_zone: options.serviceZone,
-      file_flush_interval: duration(options.fileFlushIntervalMsec),
-      drain_time: duration(options.drainTimeS * 1000),
-      parent_shutdown_time: duration(options.parentShutdownTimeS * 1000),
-      mode: options.mode === 'serve' ? 'Serve' : options.mode === 'validate' ? 'Validate' : 'InitOnly',
-      disable_hot_restart: options.disableHotRestart,
-      enable_mutex_tracing: false,
-      restart_epoch: 0,
-      cpuset_threads: false,
-      reject_unknown_dynamic_fields: false,
-      log_format_escaped: false,
-      disabled_extensions: [],
-      ignore_unknown_dynamic_fields: false,
-      use_dynamic_base_id: options.useDynamicBaseId,
-      base_id_path: '',
-      drain_strategy: 'Gradual',
-      enable_fine_grain_logging: false,
-      socket_path: '@proxy_domain_socket',
-      socket_mode: 0,
-      enable_core_dump: false,
-      stats_tag: options.statsTags.map(([name, value]) => `${name}:${value}`),
-      skip_hot_restart_on_no_parent: false,
-      skip_hot_restart_parent_stats: false,
-      skip_deprecated_logs: false,
-      file_flush_min_size: 0,
-      log_stacktrace_single_entry: false,
-    },
-    node: {
-      id: options.serviceNode || (bootstrapNode.id ?? ''),
-      cluster: options.serviceCluster || (bootstrapNode.cluster ?? ''),
-      ...(bootstrapNode.metadata === undefined ? {} : { metadata: bootstrapNode.metadata }),
-      ...(Object.keys(locality).length === 0 ? {} : { locality: { region: '', zone: '', sub_zone: '', ...locality } }),
-      user_agent_name: 'fairlead',
-      user_agent_build_version: {
-        version: { major_number: Number(major), minor_number: Number(minor), patch: 0 },
-        metadata: { 'revision.sha': revision, 'revision.status': 'Clean', 'build.type': 'RELEASE', 'ssl.version': server.version().split('/').at(-1) },
-      },
-      extensions: [],
-      client_features: [],
-      listening_addresses: [],
-      dynamic_parameters: {},
-    },
+    hot_restart_version: HOT_RESTART_VERSION,
+    command_line_options: commandLine(host.options, host.concurrency),
+    node: nodeJson(host.node, host.options),
     hot_restart_initializing: false,
   };
-  return `${JSON.stringify(info, null, 1).replaceAll('<', '\\u003c').replaceAll('>', '\\u003e')}\n`;
+}
+
+function commandLine(options: Options, concurrency: number): object {
+  const values: Readonly<Record<string, OptionValue>> = { ...optionsByName(options), concurrency };
+  const shown = OPTION_LIST.filter((option) => option.shownAs !== null);
+  return Object.fromEntries(
+    shown.map((option) => [fieldOf(option), shownValue(option, values[option.name])]),
+  );
+}
+
+const fieldOf = ({ name, shownAs }: OptionInfo): string => shownAs ?? name.replaceAll('-', '_');
+
+const shownValue = ({ show }: OptionInfo, value: OptionValue): OptionValue =>
+  show ? show(value) : value;
+
+function optionsByName(options: Options): Record<string, OptionValue> {
+  const entries = Object.entries(options).map(([name, value]) => [
+    name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
+    value as OptionValue,
+  ]);
+  return Object.fromEntries(entries) as Record<string, OptionValue>;
+}
+
+/** The bootstrap's node, with what the command line says instead. */
+function nodeJson(node: Node, options: Options): object {
+  const locality = localityJson(node.locality, options.serviceZone);
+  return {
+    id: options.serviceNode || (node.id ?? ''),
+    cluster: options.serviceCluster || (node.cluster ?? ''),
+    ...(node.metadata && { metadata: node.metadata }),
+    ...(locality && { locality }),
+    user_agent_name: 'fairlead',
+    user_agent_build_version: buildVersion(),
+    extensions: [],
+    client_features: [],
+    listening_addresses: [],
+    dynamic_parameters: {},
+  };
+}
+
+function localityJson(locality: Locality | undefined, serviceZone: string): object | undefined {
+  if (!locality && serviceZone === '') return undefined;
+  const { region = '', zone = '', sub_zone = '' } = locality ?? {};
+  return { region, zone: serviceZone || zone, sub_zone };
+}
+
+function buildVersion(): object {
+  const [major = 0, minor = 0, patch = 0] = packageVersion().split('.').map(Number);
+  return {
+    version: { major_number: major, minor_number: minor, patch },
+    metadata: {
+      'revision.sha': revision(),
+      'revision.status': 'Clean',
+      'build.type': 'RELEASE',
+      'ssl.version': `OpenSSL-${process.versions.openssl}`,
+    },
+  };
 }

@@ -1,107 +1,145 @@
 // GET /stats and /stats/prometheus, POST /reset_counters.
-import type { HistogramBuckets, StatsFormat, StatsQuery, StatsType } from '../../native.js';
-import { compileRegex } from '../../plan/regex.js';
-import type { Server } from '../../server/server.js';
-import type { Endpoint, EndpointParameter } from '../endpoints.js';
-import type { AdminReply } from '../http.js';
+import type { StatsQuery } from '../../native.js';
+import { compileFilter } from '../../plan/regex.js';
+import type { Endpoint, EndpointParameter } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { badRequest, type AdminReply } from '../http.js';
+import type { Parameters } from '../parameters.js';
 
-const FORMATS = ['text', 'json', 'prometheus'];
+const FORMATS = ['json', 'prometheus', 'text'] as const;
 const TYPES = ['All', 'Counters', 'Histograms', 'Gauges', 'TextReadouts'] as const;
 const BUCKETS = ['cumulative', 'disjoint', 'detailed', 'summary'] as const;
 const HIDDEN = ['include', 'only', 'exclude'] as const;
 
-const USED_ONLY: EndpointParameter = { name: 'usedonly', help: 'Only include stats that have been written by system since restart' };
-const FILTER: EndpointParameter = { name: 'filter', help: 'Regular expression (Google re2) for filtering stats' };
-const INVERT: EndpointParameter = { name: 'invert_filter', help: 'Invert the filter regex' };
+const USED_ONLY: EndpointParameter = {
+  name: 'usedonly',
+  help: 'Only statistics that were written since the start',
+  isFlag: true,
+};
+const FILTER: EndpointParameter = {
+  name: 'filter',
+  help: 'A regular expression (RE2) that is searched in names',
+};
+const INVERT: EndpointParameter = {
+  name: 'invert_filter',
+  help: 'Only statistics whose name the filter does not match',
+  isFlag: true,
+};
+const buckets = (oneOf: readonly string[]): EndpointParameter => ({
+  name: 'histogram_buckets',
+  help: 'How histograms are shown',
+  oneOf,
+});
 
-export function statsEndpoints(server: Server): Endpoint[] {
+export function statsEndpoints(host: AdminHost): Endpoint[] {
   return [
     {
       path: '/stats',
-      help: 'print server stats',
+      help: 'all statistics',
       mutates: false,
       parameters: [
         USED_ONLY,
         FILTER,
         INVERT,
-        { name: 'format', help: 'Format to use', oneOf: ['text', 'json', 'prometheus'] },
-        { name: 'type', help: 'Stat types to include.', oneOf: TYPES },
-        { name: 'histogram_buckets', help: 'Histogram bucket display mode', oneOf: BUCKETS },
+        { name: 'format', help: 'The form of the answer', oneOf: FORMATS },
+        { name: 'type', help: 'Only statistics of this type', oneOf: TYPES },
+        { name: 'hidden', help: 'What becomes of hidden statistics', oneOf: HIDDEN },
+        buckets(BUCKETS),
       ],
-      handle: ({ query }) => answer(server, query, query.get('format') || 'text'),
+      handle: ({ parameters }) => answer(host, parameters, parameters.get('format') || 'text'),
     },
     {
       path: '/stats/prometheus',
-      help: 'print server stats in prometheus format',
+      help: 'all statistics for Prometheus',
       mutates: false,
       parameters: [
         USED_ONLY,
-        { name: 'text_readouts', help: 'Render text_readouts as new gaugues with value 0 (increases Prometheus data size)' },
+        {
+          name: 'text_readouts',
+          help: 'Texts too, each as a gauge with the text in a label',
+          isFlag: true,
+        },
         FILTER,
         INVERT,
-        { name: 'histogram_buckets', help: 'Histogram bucket display mode', oneOf: ['cumulative', 'summary'] },
+        buckets(['cumulative', 'summary']),
       ],
-      handle: ({ query }) => answer(server, query, 'prometheus'),
+      handle: ({ parameters }) => answer(host, parameters, 'prometheus'),
     },
     {
       path: '/reset_counters',
-      help: 'reset all counters to zero',
+      help: 'set all counters to zero',
       mutates: true,
       parameters: [],
       handle: () => {
-        server.native.resetCounters();
+        host.native.resetCounters();
         return { body: 'OK\n' };
       },
     },
   ];
 }
 
-function answer(server: Server, query: URLSearchParams, format: string): AdminReply {
-  const read = readQuery(query, format);
-  if ('refusal' in read) return { status: 400, body: read.refusal };
-  const { wanted } = read;
-  const flushes = (server.bootstrap as { stats_flush_on_admin?: boolean }).stats_flush_on_admin;
-  if (flushes) server.flushStats();
-  return { type: wanted.format === 'json' ? 'json' : 'text', body: server.native.openStats(wanted) };
+function answer(host: AdminHost, parameters: Parameters, format: string): AdminReply {
+  const query = readQuery(parameters, format);
+  if (typeof query === 'string') return badRequest(query);
+  if (host.flushesOnAdmin) host.flushStats();
+  return {
+    type: query.format === 'json' ? 'json' : 'text',
+    body: host.native.openStats(query),
+    countsAtEnd: query.format === 'prometheus',
+  };
 }
 
-type ReadQuery = { readonly wanted: StatsQuery } | { readonly refusal: string };
+/** What is asked for, or why it cannot be. An empty value is as good as none. */
+function readQuery(parameters: Parameters, formatName: string): StatsQuery | string {
+  const format = findIn(FORMATS, formatName);
+  if (!format) return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
+  const type = findIn(TYPES, parameters.get('type') || 'All');
+  if (!type) return 'invalid &type= param';
+  const hidden = findIn(HIDDEN, parameters.get('hidden') || 'exclude');
+  if (!hidden) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
+  const histogramBuckets = readBuckets(parameters.get('histogram_buckets') || 'none', format);
+  if (typeof histogramBuckets === 'object') return histogramBuckets.refusal;
+  const pattern = parameters.get('filter') ?? '';
+  const filter = pattern === '' ? undefined : compileFilter(pattern);
+  if (filter && 'error' in filter) return `Invalid re2 regex: ${filter.error}`;
+  return {
+    format,
+    type,
+    hidden,
+    usedOnly: parameters.has('usedonly'),
+    invertFilter: parameters.has('invert_filter'),
+    textReadouts: parameters.has('text_readouts'),
+    ...(filter && { filter: filter.program }),
+    ...(histogramBuckets && { histogramBuckets }),
+  };
+}
 
-function readQuery(query: URLSearchParams, format: string): ReadQuery {
-  const refuse = (refusal: string): ReadQuery => ({ refusal });
-  const given = (name: string): string => query.get(name) ?? '';
-  if (!FORMATS.includes(format)) return refuse('usage: /stats?format=(html|active-html|json|prometheus|text)\n\n');
-  const type = TYPES.find((known) => known === (given('type') || 'All'));
-  if (!type) return refuse('invalid &type= param');
-  const hidden = HIDDEN.find((known) => known === (given('hidden') || 'exclude'));
-  if (!hidden) return refuse('usage: /stats?hidden=(include|only|exclude)\n\n');
-  const mode = given('histogram_buckets');
+function readBuckets(
+  mode: string,
+  format: StatsQuery['format'],
+): StatsQuery['histogramBuckets'] | { readonly refusal: string } {
+  if (mode === 'none') return undefined;
+  const isPrometheus = format === 'prometheus';
   if (mode === 'prometheusnative') {
-    return refuse(
-      format === 'prometheus'
+    return {
+      refusal: isPrometheus
         ? 'unsupported prometheusnative histogram type when not using protobuf exposition format'
         : 'Invalid histogram_buckets type for non prometheus stats type',
-    );
+    };
   }
-  const buckets = BUCKETS.find((known) => known === mode);
-  if (mode !== '' && !buckets) {
-    return refuse('usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n');
+  const buckets = findIn(BUCKETS, mode);
+  if (!buckets) {
+    return {
+      refusal:
+        'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n',
+    };
   }
-  if (format === 'prometheus' && (buckets === 'disjoint' || buckets === 'detailed')) {
-    return refuse('unsupported prometheus histogram bucket mode');
+  if (isPrometheus && (buckets === 'disjoint' || buckets === 'detailed')) {
+    return { refusal: 'unsupported prometheus histogram bucket mode' };
   }
-  const pattern = given('filter');
-  const filter = pattern === '' ? undefined : compileRegex(pattern);
-  if (filter && 'error' in filter) return refuse(`Invalid re2 regex: ${filter.error.replaceAll('`', '')}`);
-  const wanted: StatsQuery = {
-    format: format as StatsFormat,
-    usedOnly: query.has('usedonly'),
-    invertFilter: query.has('invert_filter'),
-    type: type as StatsType,
-    textReadouts: query.has('text_readouts'),
-    hidden,
-    ...(filter ? { filter: filter.program } : {}),
-    ...(buckets ? { histogramBuckets: buckets as HistogramBuckets } : {}),
-  };
-  return { wanted };
+  return buckets;
+}
+
+function findIn<T extends string>(known: readonly T[], name: string): T | undefined {
+  return known.find((value) => value === name);
 }

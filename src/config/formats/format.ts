@@ -11,21 +11,25 @@ export interface Fault {
 }
 
 export type ReadResult =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly fault: Fault };
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: Fault };
 
 export interface Format {
   readonly name: string;
   /** Whether bytes that are no UTF-8 are refused; otherwise they read as U+FFFD. */
   readonly isStrictUtf8: boolean;
-  /** Never throws. The value consists of plain objects, arrays, strings, numbers, booleans and null. */
+  /**
+   * Never throws. The value consists of plain objects, arrays, strings, numbers, booleans and null.
+   */
   read(text: string): ReadResult;
   /** Of a text that could be read; undefined where nothing is known of its places. */
   places(text: string): ValuePlace | undefined;
 }
 
 /** Formats by the end of a file's name; any other name is JSON, as in Envoy. */
-const BY_EXTENSION: ReadonlyMap<string, Format | Unsupported> = new Map<string, Format | Unsupported>([
+const BY_EXTENSION: ReadonlyMap<string, Format | Unsupported> = new Map<
+  string,
+  Format | Unsupported
+>([
   ['.yaml', yamlFormat],
   ['.yml', yamlFormat],
   ['.json', jsonFormat],

@@ -2,8 +2,9 @@ import type { Format } from './format.js';
 import { JsonReader } from './json-reader.js';
 
 /**
- * JSON as Envoy's protobuf reads it. What JSON.parse refuses is read again by our own reader, which knows where the
- * fault is and takes what Envoy takes besides: keys without quotes, single quotes, commas after the last element.
+ * JSON as Envoy's protobuf reads it. What JSON.parse refuses is read again by our own reader, which
+ * knows where the fault is and takes what Envoy takes besides: keys without quotes, single quotes,
+ * commas after the last element.
  */
 export const jsonFormat: Format = {
   name: 'JSON',

@@ -2,7 +2,7 @@ import { setOwn, type PlainObject } from '../objects.js';
 import type { ValuePlace } from '../value-position.js';
 import type { ReadResult } from './format.js';
 
-const DEEPEST = 1000;
+const DEEPEST = 300;
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /[A-Za-z_$][\w$]*/y;
@@ -155,7 +155,9 @@ export class JsonReader {
       }
       if (character === undefined || character < ' ') {
         this.#at = at;
-        this.#fail(character === undefined ? 'a string is not closed' : 'a string has a control character');
+        this.#fail(
+          character === undefined ? 'a string is not closed' : 'a string has a control character',
+        );
       }
       if (character !== '\\') continue;
       value += text.slice(from, at);

@@ -1,5 +1,6 @@
-// YAML in full, by the `yaml` package: for texts that yaml-subset.ts leaves, for the words of an error, and for
-// places. The package takes some 50 ms to load and 0.1 ms a line, so it is only loaded when it is needed.
+// YAML in full, by the `yaml` package: for texts that yaml-subset.ts leaves, for the words of an
+// error, and for places. The package takes some 50 ms to load and 0.1 ms a line, so it is only
+// loaded when it is needed.
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import { setOwn, type PlainObject } from '../objects.js';
@@ -24,7 +25,10 @@ export function readDocument(text: string): ReadResult {
   });
 }
 
-/** Places of a text that could be read; of one that yaml-subset.ts read though the package finds fault with it, too. */
+/**
+ * Places of a text that could be read; of one that yaml-subset.ts read though the package finds
+ * fault with it, too.
+ */
 export function documentPlaces(text: string): ValuePlace | undefined {
   let places: ValuePlace | undefined;
   guarded(() => {
@@ -50,16 +54,55 @@ function guarded(read: () => ReadResult): ReadResult {
     return read();
   } catch (error) {
     if (error instanceof YamlFault) return fail({ message: error.message, offset: error.offset });
-    // The package reads nested collections by recursion.
-    if (error instanceof RangeError) return fail({ message: 'is nested too deeply', offset: 0 });
     return fail({ message: error instanceof Error ? error.message : String(error), offset: 0 });
   }
 }
 
+// The package reads by recursion and ends the process where the stack does: V8 cannot compile a
+// regular expression there. A bootstrap is some thirty levels deep.
+const DEEPEST = 200;
+
+/** Before anything is read: whether collections are nested deeper than that. */
+function isTooDeep(text: string): boolean {
+  const { CST, Lexer } = yaml();
+  // Of the collections that are open, the columns where their lines or indicators begin.
+  const columns: number[] = [];
+  let flows = 0;
+  let column = 0;
+  let isLineStart = true;
+  let isContent = false;
+  for (const token of new Lexer().lex(text)) {
+    const type: Yaml.CST.TokenType | null = isContent ? null : CST.tokenType(token);
+    if (type === 'flow-map-start' || type === 'flow-seq-start') flows++;
+    if (type === 'flow-map-end' || type === 'flow-seq-end') flows--;
+    const isBlank = type === 'space' || type === 'newline' || type === 'comment';
+    const isIndicator = type === 'seq-item-ind' || type === 'explicit-key-ind';
+    if (flows === 0 && (isIndicator || (isLineStart && !isBlank))) {
+      while ((columns.at(-1) ?? -1) >= column) columns.pop();
+      columns.push(column);
+    }
+    if (columns.length + flows > DEEPEST) return true;
+    // The token that only says that the text of a scalar is next, and those that say where
+    // documents begin.
+    isContent = type === 'scalar';
+    if (isContent || type === 'doc-mode' || type === 'flow-error-end') continue;
+    const newline = token.lastIndexOf('\n');
+    column = newline < 0 ? column + token.length : token.length - newline - 1;
+    isLineStart = newline >= 0 || (isLineStart && type === 'space');
+  }
+  return false;
+}
+
 /** Whatever follows the first document is not looked at, as in the real server. */
 function firstDocument(text: string): Yaml.Document.Parsed | undefined {
+  if (isTooDeep(text)) throw new YamlFault('is nested too deeply', 0);
   const { Composer, Parser } = yaml();
-  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false });
+  const composer = new Composer({
+    schema: 'failsafe',
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: false,
+  });
   for (const document of composer.compose(new Parser().parse(text), true, text.length)) {
     return document;
   }
@@ -71,7 +114,10 @@ const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
 /** Collects plain values. The values that aliases repeat are shared, and counted. */
 class Values {
   /** By name, the latest of each; `open` while its own values are being read. */
-  readonly #anchors = new Map<string, { readonly value: unknown; readonly count: number } | 'open'>();
+  readonly #anchors = new Map<
+    string,
+    { readonly value: unknown; readonly count: number } | 'open'
+  >();
   #count = 0;
   #aliased = 0;
 
@@ -122,7 +168,8 @@ class Values {
     const found = this.#anchors.get(alias.source);
     const offset = alias.range?.[0] ?? 0;
     if (found === undefined) throw new YamlFault(`alias *${alias.source} has no anchor`, offset);
-    if (found === 'open') throw new YamlFault(`alias *${alias.source} is inside of what it names`, offset);
+    if (found === 'open')
+      throw new YamlFault(`alias *${alias.source} is inside of what it names`, offset);
     this.#count += found.count;
     this.#aliased += found.count;
     if (this.#aliased > MOST_VALUES_OF_ALIASES) {
@@ -145,7 +192,11 @@ class Places {
     const place = isMap(node)
       ? { offset, keyOffset, entries: this.#entries(node) }
       : isSeq(node)
-        ? { offset, keyOffset, items: node.items.map((item) => this.placeOf(item, offset, undefined)) }
+        ? {
+            offset,
+            keyOffset,
+            items: node.items.map((item) => this.placeOf(item, offset, undefined)),
+          }
         : { offset, keyOffset };
     if ('anchor' in node && node.anchor) this.#anchors.set(node.anchor, place);
     return place;

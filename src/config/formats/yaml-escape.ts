@@ -22,15 +22,19 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** The text inside of double quotes, on one line; undefined where an escape is not of YAML. */
 export function unescapeDouble(content: string): string | undefined {
   let isValid = true;
-  const text = content.replace(ESCAPE, (_, x?: string, u?: string, long?: string, letter?: string) => {
-    const hexadecimal = x ?? u ?? long;
-    if (hexadecimal !== undefined) {
-      const code = parseInt(hexadecimal, 16);
-      if (code <= 0x10ffff) return String.fromCodePoint(code);
-    }
-    const replaced = letter !== undefined && Object.hasOwn(LETTERS, letter) ? LETTERS[letter] : undefined;
-    if (replaced === undefined) isValid = false;
-    return replaced ?? '';
-  });
+  const text = content.replace(
+    ESCAPE,
+    (_, x?: string, u?: string, long?: string, letter?: string) => {
+      const hexadecimal = x ?? u ?? long;
+      if (hexadecimal !== undefined) {
+        const code = parseInt(hexadecimal, 16);
+        if (code <= 0x10ffff) return String.fromCodePoint(code);
+      }
+      const replaced =
+        letter !== undefined && Object.hasOwn(LETTERS, letter) ? LETTERS[letter] : undefined;
+      if (replaced === undefined) isValid = false;
+      return replaced ?? '';
+    },
+  );
   return isValid ? text : undefined;
 }

@@ -1,5 +1,6 @@
-// What a plain scalar of YAML is to yaml-cpp: `n`, `no` and `off` are false, `010` is eight, and all but small
-// integers stays text: numbers with a point or an exponent, integers that 32 bits do not hold.
+// What a plain scalar of YAML is to yaml-cpp: `n`, `no` and `off` are false, `010` is eight, and
+// all but small integers stays text: numbers with a point or an exponent, integers that 32 bits do
+// not hold.
 
 const WORDS = new Map<string, boolean | null>([
   ['', null],
@@ -33,7 +34,11 @@ export function resolvePlain(text: string): string | number | boolean | null {
   const match = INTEGER.exec(text);
   if (!match) return text;
   const [, sign, hexadecimal, octal, decimal] = match;
-  const size = hexadecimal ? Number(hexadecimal) : octal ? Number(`0o${octal}`) : Number(decimal ?? 0);
+  const size = hexadecimal
+    ? Number(hexadecimal)
+    : octal
+      ? Number(`0o${octal}`)
+      : Number(decimal ?? 0);
   const value = sign === '-' ? 0 - size : size;
   return value >= -(2 ** 31) && value < 2 ** 31 ? value : text;
 }

@@ -1,19 +1,19 @@
-// The YAML that nearly every bootstrap is written in, read some twenty times faster than in full: block mappings
-// and lists, flow collections, plain and quoted scalars of one line, literal blocks, comments. Whatever else a text
-// has (anchors, tags, folded blocks, scalars over several lines, tabs, anything wrong) makes the reader give up,
-// and yaml-document.ts reads the text instead; so this never says of a text what the full reader would not.
+// The YAML that nearly every bootstrap is written in, read some twenty times faster than in full:
+// block mappings and lists, flow collections, plain and quoted scalars of one line, literal blocks,
+// comments. Whatever else a text has (anchors, tags, folded blocks, scalars over several lines,
+// tabs, anything wrong) makes the reader give up, and yaml-document.ts reads the text instead; so
+// this never says of a text what the full reader would not.
 import { setOwn, type PlainObject } from '../objects.js';
 import type { ReadResult } from './format.js';
 import { unescapeDouble } from './yaml-escape.js';
+import { readLiteral } from './yaml-literal.js';
 import { resolvePlain } from './yaml-scalar.js';
 
 const DEEPEST = 200;
 const DOCUMENT_START = '---\n';
 
 // Tabs, carriage returns and control characters have rules of their own.
-// eslint-disable-next-line no-control-regex
 const UNUSUAL_CHARACTER = /[\0-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]/;
-const LITERAL_HEADER = /\|([+-]?)(?: *| +#[^\n]*)(?:\n|$)/y;
 
 const NEWLINE = 10;
 const SPACE = 32;
@@ -120,7 +120,7 @@ class SubsetReader {
   #list(column: number): unknown[] {
     if (++this.#depth > DEEPEST) throw UNUSUAL;
     const list: unknown[] = [];
-    while (this.#indent >= column && this.#isDash()) {
+    do {
       if (this.#at - this.#lineStart !== column) throw UNUSUAL;
       this.#at++;
       if (!this.#isLineOver()) {
@@ -129,7 +129,7 @@ class SubsetReader {
         this.#nextLine();
         list.push(this.#indent > column ? this.#block(column) : null);
       }
-    }
+    } while (this.#indent >= column && this.#isDash());
     if (this.#indent > column) throw UNUSUAL;
     this.#depth--;
     return list;
@@ -149,7 +149,10 @@ class SubsetReader {
     return value;
   }
 
-  /** The key that begins here, with its colon; undefined, and nothing read, where there is none in this line. */
+  /**
+   * The key that begins here, with its colon; undefined, and nothing read, where there is none in
+   * this line.
+   */
   #key(): string | undefined {
     const start = this.#at;
     const first = this.#text.charCodeAt(start);
@@ -175,14 +178,18 @@ class SubsetReader {
     const start = this.#at;
     const first = this.#text.charCodeAt(start);
     if (INDICATORS.has(first)) throw UNUSUAL;
-    if ((first === QUESTION || first === COLON || first === DASH) && this.#isBlank(start + 1)) throw UNUSUAL;
+    if ((first === QUESTION || first === COLON || first === DASH) && this.#isBlank(start + 1))
+      throw UNUSUAL;
     const end = this.#endOfPlain();
     if (this.#isColon(end)) throw UNUSUAL;
     this.#at = end;
     return resolvePlain(this.#text.slice(start, end).trimEnd());
   }
 
-  /** Where a plain scalar of a block ends: at a colon before a blank, a comment, or the end of the line. */
+  /**
+   * Where a plain scalar of a block ends: at a colon before a blank, a comment, or the end of the
+   * line.
+   */
   #endOfPlain(): number {
     const text = this.#text;
     for (let at = this.#at; ; at++) {
@@ -208,7 +215,9 @@ class SubsetReader {
         this.#at = at + 1;
         const content = text.slice(start, at);
         if (!hasEscapes) return content;
-        return quote === SINGLE_QUOTE ? content.replaceAll("''", "'") : (unescapeDouble(content) ?? giveUp());
+        return quote === SINGLE_QUOTE
+          ? content.replaceAll("''", "'")
+          : (unescapeDouble(content) ?? giveUp());
       }
       if (code === 92 && quote === DOUBLE_QUOTE) {
         hasEscapes = true;
@@ -285,34 +294,12 @@ class SubsetReader {
     throw UNUSUAL;
   }
 
-  /** A block after `|`: its lines as they are, without their common indent. */
   #literal(parentIndent: number): string {
-    LITERAL_HEADER.lastIndex = this.#at;
-    const header = LITERAL_HEADER.exec(this.#text);
-    if (!header) throw UNUSUAL;
-    this.#at = LITERAL_HEADER.lastIndex;
-    const lines: string[] = [];
-    let indent = -1;
-    while (this.#at < this.#text.length) {
-      const newline = this.#text.indexOf('\n', this.#at);
-      const line = this.#text.slice(this.#at, newline < 0 ? this.#text.length : newline);
-      const lineIndent = line.search(/[^ ]/);
-      if (lineIndent >= 0 && indent < 0) {
-        if (lineIndent <= parentIndent) break;
-        indent = lineIndent;
-        // Blank lines before the first word may not be longer than its indent.
-        if (lines.some((blank) => blank.length > indent)) throw UNUSUAL;
-      } else if (lineIndent >= 0 && lineIndent < indent) {
-        if (lineIndent > parentIndent) throw UNUSUAL;
-        break;
-      }
-      lines.push(line);
-      if (newline < 0) throw UNUSUAL;
-      this.#at = newline + 1;
-    }
-    this.#lineStart = this.#at;
+    const literal = readLiteral(this.#text, this.#at, parentIndent) ?? giveUp();
+    this.#at = literal.end;
+    this.#lineStart = literal.end;
     this.#nextWord();
-    return literalText(lines, Math.max(indent, 0), header[1] ?? '');
+    return literal.value;
   }
 
   /** Skips blanks and a comment; whether that was the rest of the line. */
@@ -348,7 +335,8 @@ class SubsetReader {
     }
     this.#indent = this.#at - this.#lineStart;
     // Directives and the marks between documents.
-    if (this.#indent === 0 && /^(?:---|\.\.\.|%)/.test(this.#text.slice(this.#at, this.#at + 3))) throw UNUSUAL;
+    if (this.#indent === 0 && /^(?:---|\.\.\.|%)/.test(this.#text.slice(this.#at, this.#at + 3)))
+      throw UNUSUAL;
   }
 
   #skipSpaces(): void {
@@ -394,10 +382,3 @@ function giveUp(): never {
 
 /** A key that is nothing reads as this word, as in the real server. */
 const plainKey = (text: string): string => (resolvePlain(text) === null ? 'null' : text);
-
-function literalText(lines: readonly string[], indent: number, chomping: string): string {
-  const text = lines.map((line) => `${line.slice(indent)}\n`).join('');
-  if (chomping === '+') return text;
-  const trimmed = text.replace(/\n+$/, '');
-  return chomping === '-' || trimmed === '' ? trimmed : `${trimmed}\n`;
-}

@@ -1,6 +1,6 @@
 // re2js's program over characters → a program over bytes: each character becomes one instruction
 // per byte of it, whose edges lead on. Characters with the same tails share instructions.
-import { RE2JS } from 're2js';
+import { compileByRe2js } from './re2js.js';
 
 export type Encoding = 'latin1' | 'utf8';
 
@@ -128,8 +128,9 @@ function orbit(rune: number): Ranges {
   if (ranges === undefined) {
     // The last code point has no case; with it, the set stays a set.
     const set = `(?i)[\\x{${rune.toString(16)}}\\x{10ffff}]`;
-    const compiled = RE2JS.compile(set) as unknown as { re2Input: { prog: Program } };
-    const { inst, start } = compiled.re2Input.prog;
+    const program = compileByRe2js(set);
+    if ('error' in program) throw new Error(`re2js refuses ${set}`);
+    const { inst, start } = program;
     ranges = pairs(inst[start]!.runes).filter(([first]) => first !== LAST_RUNE);
     orbits.set(rune, ranges);
   }

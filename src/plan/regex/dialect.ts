@@ -1,5 +1,6 @@
 // Where RE2 reads a pattern otherwise than re2js: the pattern in words that both read alike.
 import type { Encoding } from './byte-program.js';
+import type { Failure } from './re2js.js';
 
 /** The pattern as RE2 sees it for Latin-1: one character for each byte of it. */
 export function byteString(pattern: string): string {
@@ -16,12 +17,6 @@ export function asciiFolding(source: string): string | undefined {
     /^(?:[\x80-\xff]|\\x[89a-fA-F][0-9a-fA-F])$/.test(text) ? `(?-i:${text})` : text,
   );
   return other === source ? undefined : other;
-}
-
-/** What is wrong, as re2js says it. */
-export interface Failure {
-  readonly error: string;
-  readonly input: string | null;
 }
 
 /** For Latin-1 there is no character beyond \xff; re2js knows no such limit. */

@@ -1,7 +1,8 @@
 // What is wrong with a pattern: in RE2's words, which the admin interface and configuration errors
 // show, and in words for a person.
 import type { Encoding } from './byte-program.js';
-import { tokens, type Failure } from './dialect.js';
+import { tokens } from './dialect.js';
+import type { Failure } from './re2js.js';
 import type { ProgramSizeLimit } from '../regex.js';
 
 export interface RegexError {

@@ -3,11 +3,7 @@ import type { DnsClusterPlan } from '../../plan/dns-cluster.js';
 import type { NameResolver } from './name-resolver.js';
 
 export type DnsStat =
-  | 'update_attempt'
-  | 'update_success'
-  | 'update_failure'
-  | 'update_empty'
-  | 'update_no_rebuild';
+  'update_attempt' | 'update_success' | 'update_failure' | 'update_empty' | 'update_no_rebuild';
 
 export interface DnsTargetHooks {
   /** `addresses` are other ones than before. */

@@ -8,7 +8,7 @@ export function parseHosts(text: string): Hosts {
   const hosts = new Map<string, string[]>();
   for (const line of linesOf(text, /#.*/)) {
     const [address = '', ...names] = line;
-    if (isIP(address) === 0) continue;
+    if (isIP(address) === 0 || address.includes('%')) continue;
     for (const name of names.map((name) => name.toLowerCase())) {
       const addresses = hosts.get(name);
       if (addresses === undefined) hosts.set(name, [address]);

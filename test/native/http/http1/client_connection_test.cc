@@ -73,7 +73,7 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
   void serveWaiting() override {
     if (on_serve_waiting) std::exchange(on_serve_waiting, nullptr)();
   }
-  void onBytes(size_t received, size_t sent) override {
+  void onBytes(ClientConnection&, size_t received, size_t sent) override {
     bytes_received += received;
     bytes_sent += sent;
   }

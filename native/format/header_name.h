@@ -8,7 +8,7 @@
 
 #include "http/message.h"
 
-namespace fairlead::route {
+namespace fairlead::format {
 
 class HeaderName {
  public:
@@ -53,4 +53,4 @@ class HeaderName {
   http::HeaderId id_ = http::HeaderId::Other;
 };
 
-}  // namespace fairlead::route
+}  // namespace fairlead::format

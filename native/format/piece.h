@@ -1,0 +1,87 @@
+// One piece of a substitution format, compiled: a literal, or an operator that knows where in the
+// context its value is. Immutable; any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "format/context.h"
+#include "format/grpc_status.h"
+#include "format/header_name.h"
+#include "format/time_format.h"
+#include "plan/plan.gen.h"
+
+namespace fairlead::format {
+
+class Piece {
+ public:
+  explicit Piece(const plan::FormatPiece& plan);
+
+  // The text of a literal; null for an operator.
+  const std::string* literal() const { return kind_ == Kind::Literal ? &argument_ : nullptr; }
+  // Appends the value, cut to its length. False: there is none.
+  bool append(const FormatContext& context, std::string* out) const;
+
+ private:
+  enum class Kind : uint8_t {
+    Absent,
+    Literal,
+    // Empty: no value.
+    Text,
+    // The same, with blanks as underscores.
+    Details,
+    LocalReplyBody,
+    Number,
+    Status,
+    Attempts,
+    // Milliseconds of a time that may not have come.
+    Duration,
+    ResponseTxDuration,
+    Address,
+    Ip,
+    Port,
+    RequestHeader,
+    ResponseHeader,
+    ResponseTrailer,
+    RequestHeaderBytes,
+    ResponseHeaderBytes,
+    ResponseTrailerBytes,
+    StartTime,
+    Flags,
+    LongFlags,
+    Path,
+    QueryParameter,
+    GrpcStatus,
+    UniqueId,
+  };
+  enum class PathSource : uint8_t { Original, Current, OriginalOrCurrent };
+  struct Source;
+
+  static const Source* sourceOf(plan::FormatPiece::Operator op);
+  void parsePath(std::string_view argument);
+  bool appendValue(const FormatContext& context, std::string* out) const;
+  bool appendHeader(const FormatContext& context, std::string* out) const;
+  bool appendAddress(const FormatContext& context, std::string* out) const;
+  bool appendPath(const FormatContext& context, std::string* out) const;
+  bool appendQueryParameter(const FormatContext& context, std::string* out) const;
+  bool appendGrpcStatus(const FormatContext& context, std::string* out) const;
+
+  Kind kind_ = Kind::Absent;
+  PathSource path_source_ = PathSource::OriginalOrCurrent;
+  bool with_query_ = true;
+  GrpcStatusStyle grpc_style_ = GrpcStatusStyle::Camel;
+  // 0: not cut.
+  uint32_t max_length_ = 0;
+  // Where the value is; which of them, the kind says.
+  std::string_view FormatContext::*text_ = nullptr;
+  uint64_t FormatContext::*number_ = nullptr;
+  const net::Address* FormatContext::*address_ = nullptr;
+  // A literal, or the name of a query parameter.
+  std::string argument_;
+  HeaderName header_;
+  HeaderName alternative_;
+  TimeFormat time_;
+};
+
+}  // namespace fairlead::format

@@ -1,0 +1,26 @@
+#include "route/route.h"
+
+namespace fairlead::route {
+
+Result<Route> Route::build(const plan::Route& plan, ClusterNames* names) {
+  Route route;
+  route.name = plan.name;
+  Result<Match> match = Match::build(plan.match.value_or(plan::RouteMatch()));
+  if (!match) return match.error();
+  route.match = std::move(match.value());
+  if (plan.mutations) route.mutations = HeaderMutations(*plan.mutations);
+  if (plan.cluster) {
+    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, names);
+    if (!action) return action.error();
+    route.cluster = std::move(action.value());
+  } else if (plan.redirect) {
+    Result<Redirect> redirect = Redirect::build(*plan.redirect);
+    if (!redirect) return redirect.error();
+    route.redirect = std::move(redirect.value());
+  } else if (plan.direct_response) {
+    route.direct_response = *plan.direct_response;
+  }
+  return route;
+}
+
+}  // namespace fairlead::route

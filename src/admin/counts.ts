@@ -1,0 +1,70 @@
+// The admin server counts itself, as `http.admin.` and `listener.admin.`.
+import type { ControlStats } from '../server/control-stats.js';
+
+export class AdminCounts {
+  readonly #stats: ControlStats;
+  #connections = 0;
+  #requests = 0;
+
+  constructor(stats: ControlStats) {
+    this.#stats = stats;
+  }
+
+  connectionOpened(): void {
+    this.#connections += 1;
+    this.#count(
+      'http.admin.downstream_cx_total',
+      'http.admin.downstream_cx_http1_total',
+      'listener.admin.downstream_cx_total',
+      'listener.admin.main_thread.downstream_cx_total',
+    );
+    this.#showConnections();
+  }
+
+  connectionClosed(): void {
+    this.#connections -= 1;
+    this.#count(
+      'http.admin.downstream_cx_destroy',
+      'http.admin.downstream_cx_destroy_remote',
+      'listener.admin.downstream_cx_destroy',
+    );
+    this.#showConnections();
+  }
+
+  requestBegan(): void {
+    this.#requests += 1;
+    this.#count('http.admin.downstream_rq_total', 'http.admin.downstream_rq_http1_total');
+    this.#stats.setGauge('http.admin.downstream_rq_active', this.#requests);
+  }
+
+  answered(status: number): void {
+    const byClass = `downstream_rq_${Math.floor(status / 100)}xx`;
+    this.#count(
+      'http.admin.downstream_rq_completed',
+      `http.admin.${byClass}`,
+      'listener.admin.http.admin.downstream_rq_completed',
+      `listener.admin.http.admin.${byClass}`,
+    );
+  }
+
+  requestEnded(durationMs: number): void {
+    this.#requests -= 1;
+    this.#stats.setGauge('http.admin.downstream_rq_active', this.#requests);
+    this.#stats.record('http.admin.downstream_rq_time', Math.round(durationMs));
+  }
+
+  #showConnections(): void {
+    for (const name of CONNECTION_GAUGES) this.#stats.setGauge(name, this.#connections);
+  }
+
+  #count(...names: readonly string[]): void {
+    for (const name of names) this.#stats.count(name);
+  }
+}
+
+const CONNECTION_GAUGES = [
+  'http.admin.downstream_cx_active',
+  'http.admin.downstream_cx_http1_active',
+  'listener.admin.downstream_cx_active',
+  'listener.admin.main_thread.downstream_cx_active',
+];
