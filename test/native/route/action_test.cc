@@ -1,0 +1,57 @@
+// Which cluster a request goes to.
+#include "route/action.h"
+
+#include <string>
+
+#include "test/native/route/fixtures.h"
+#include "test/native/test.h"
+
+namespace fairlead {
+
+using test::Request;
+
+namespace {
+
+// Weights 50, 0 and 50 for clusters "0", "1" and "2"; x-rand may choose.
+route::ClusterAction weighted() {
+  plan::ClusterAction plan;
+  plan.weighted = plan::WeightedClusters{
+      .clusters = {{.name = "0", .weight = 50}, {.name = "1"}, {.name = "2", .weight = 50}},
+      .total_weight = 100,
+      .header_name = "x-rand"};
+  route::ClusterNames names;
+  return route::ClusterAction::build(plan, &names).value();
+}
+
+int slotFor(Request request) { return weighted().pick(request.view()).slot; }
+
+int slotFor(std::string value, uint64_t random = 0) {
+  return slotFor(Request{.random = random}.with("x-rand", std::move(value)));
+}
+
+}  // namespace
+
+TEST("chance picks a cluster by weight; one of weight 0 never") {
+  int counts[3] = {};
+  for (uint64_t random = 0; random < 1000; ++random) ++counts[slotFor(Request{.random = random})];
+  EXPECT_EQ(counts[0], 500);
+  EXPECT_EQ(counts[1], 0);
+  EXPECT_EQ(counts[2], 500);
+}
+
+TEST("a header's number picks instead of chance, modulo the total weight") {
+  EXPECT_EQ(slotFor("10", 60), 0);
+  EXPECT_EQ(slotFor("60"), 2);
+  EXPECT_EQ(slotFor("149", 60), 0);
+  EXPECT_EQ(slotFor("+60"), 2);
+}
+
+TEST("a header that is no number, or is there twice, leaves it to chance") {
+  for (const char* value : {"", "-1", "60x", "99999999999999999999"}) {
+    EXPECT_EQ(slotFor(value, 10), 0);
+    EXPECT_EQ(slotFor(value, 60), 2);
+  }
+  EXPECT_EQ(slotFor(Request{.random = 10}.with("x-rand", "60").with("x-rand", "60")), 0);
+}
+
+}  // namespace fairlead

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StringMatch_Kind } from '../../../src/plan/plan.gen.js';
+import { AskedServer } from './fake-host.js';
+
+test('an unknown path is answered with the list of what there is', () => {
+  const { status, text } = new AskedServer().get('/nothing');
+
+  assert.equal(status, 404);
+  assert.match(text, /^invalid path\. admin commands are:\n {2}\/: /);
+});
+
+test('paths match exactly: case, a slash at the end and a longer name make another path', () => {
+  const asked = new AskedServer();
+
+  for (const path of ['/READY', '/ready/', '/statsfoo']) assert.equal(asked.get(path).status, 404, path);
+});
+
+test('doubled slashes and dots in a path mean what they mean in a file name', () => {
+  const asked = new AskedServer();
+
+  for (const path of ['//ready', '/./ready', '/x/../ready?y']) assert.equal(asked.get(path).text, 'LIVE\n', path);
+});
+
+test('a mutation by any method but POST is answered with 400 and changes nothing', () => {
+  const asked = new AskedServer();
+
+  for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
+    assert.deepEqual(asked.get('/quitquitquit', { method }), {
+      status: 400,
+      type: 'text',
+      text: `Method ${method} not allowed, POST required.`,
+    });
+  }
+  asked.get('/reset_counters');
+  assert.deepEqual([asked.host.asked, asked.host.native.calls], [[], []]);
+});
+
+test('a query by POST is served as by GET', () => {
+  assert.deepEqual(new AskedServer().post('/ready'), { status: 200, type: 'text', text: 'LIVE\n' });
+});
+
+test('a page of another site is refused, whatever it asks for', () => {
+  const asked = new AskedServer();
+
+  for (const origin of ['http://evil.test', 'http://localhost:8080', 'null']) {
+    assert.equal(asked.post('/quitquitquit', { headers: { origin } }).status, 403, origin);
+    assert.equal(asked.get('/ready', { headers: { origin } }).status, 403, origin);
+  }
+  assert.deepEqual(asked.host.asked, []);
+});
+
+test("the admin server's own page may ask", () => {
+  const { status } = new AskedServer().post('/quitquitquit', {
+    headers: { origin: 'http://localhost:9901' },
+  });
+
+  assert.equal(status, 200);
+});
+
+test('on loopback a foreign name that leads here is refused: it would pass for its own site', () => {
+  const asked = new AskedServer();
+
+  assert.equal(asked.get('/ready', { headers: { host: 'rebound.test:9901' } }).status, 403);
+  for (const host of ['localhost', '127.0.0.1:9901', '[::1]:9901', 'admin.localhost']) {
+    assert.equal(asked.get('/ready', { headers: { host } }).status, 200, host);
+  }
+});
+
+test('on an address for others any name will do', () => {
+  const asked = new AskedServer({ address: { host: '0.0.0.0', port: 0 } });
+
+  assert.equal(asked.get('/ready', { headers: { host: 'proxy-7.example:9901' } }).status, 200);
+});
+
+test('allow_paths: what no matcher takes is refused, the query counts as part of the path', () => {
+  const asked = new AskedServer({
+    allowPaths: [
+      { kind: StringMatch_Kind.EXACT, value: '/ready' },
+      { kind: StringMatch_Kind.PREFIX, value: '/STATS', ignore_case: true },
+      { kind: StringMatch_Kind.REGEX, regex: { pattern: '/clus.*' } },
+    ],
+  });
+
+  for (const target of ['/ready', '/stats?filter=x', '/clusters']) {
+    assert.equal(asked.get(target).status, 200, target);
+  }
+  assert.deepEqual(asked.get('/ready?x'), {
+    status: 403,
+    type: 'text',
+    text: 'request to path /ready?x not allowed',
+  });
+  assert.equal(asked.get('/memory').status, 403);
+});
+
+test('a handler that fails is answered with 500', () => {
+  const asked = new AskedServer();
+  asked.host.native.listeners = () => {
+    throw new Error('lost');
+  };
+
+  assert.deepEqual(asked.get('/listeners'), { status: 500, type: 'text', text: 'internal error\n' });
+});
+
+test('requests are counted by the class of their status, here and for the listener', () => {
+  const asked = new AskedServer();
+  asked.get('/ready');
+  asked.get('/nothing');
+  asked.get('/quitquitquit');
+
+  const { native } = asked.host;
+  assert.equal(native.value('http.admin.downstream_rq_total'), 3);
+  assert.equal(native.value('http.admin.downstream_rq_completed'), 3);
+  assert.equal(native.value('http.admin.downstream_rq_2xx'), 1);
+  assert.equal(native.value('http.admin.downstream_rq_4xx'), 2);
+  assert.equal(native.value('listener.admin.http.admin.downstream_rq_4xx'), 2);
+  assert.equal(native.value('http.admin.downstream_rq_active'), 0);
+});

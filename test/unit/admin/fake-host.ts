@@ -1,0 +1,90 @@
+// A server that has an admin interface and nothing else.
+import type { AdminHost } from '../../../src/admin/host.js';
+import { AdminServer } from '../../../src/admin/admin-server.js';
+import { REQUEST_HEADERS, type AdminReply, type RequestHeader } from '../../../src/admin/http.js';
+import { Log } from '../../../src/logging/logger.js';
+import type { AdminPlan } from '../../../src/plan/admin.js';
+import { ControlStats } from '../../../src/server/control-stats.js';
+import type { ServerState } from '../../../src/server/state.js';
+import { FakeNative, textOf } from '../support/fake-native.js';
+import { optionsOf } from '../support/options.js';
+
+export const PLAN: AdminPlan = {
+  address: { host: '127.0.0.1', port: 0 },
+  accessLogPaths: [],
+  profilePath: '',
+  allowPaths: [],
+};
+
+export class FakeHost implements AdminHost {
+  options = optionsOf('-c', 'bootstrap.yaml');
+  node = {};
+  concurrency = 2;
+  readonly native = new FakeNative();
+  readonly stats = new ControlStats(this.native);
+  readonly log = new Log({ level: 'off', pattern: '%v' });
+  flushesOnAdmin = false;
+  serverState: ServerState = 'LIVE';
+  isHealthy = true;
+  /** What was asked of the server, in order. */
+  readonly asked: string[] = [];
+
+  state(): ServerState {
+    return this.serverState;
+  }
+  uptimeMs(): number {
+    return 61_500;
+  }
+  setHealthy(healthy: boolean): void {
+    this.isHealthy = healthy;
+  }
+  flushStats(): void {
+    this.asked.push('flush');
+  }
+  reopenLogs(): void {
+    this.asked.push('reopen');
+  }
+  readonly quit = (): void => {
+    this.asked.push('quit');
+  };
+}
+
+export interface Asking {
+  readonly method?: string;
+  readonly headers?: Partial<Record<RequestHeader, string>>;
+  readonly body?: string;
+}
+
+/** An admin server that is asked without a network. */
+export class AskedServer {
+  readonly host = new FakeHost();
+  readonly server: AdminServer;
+
+  constructor(plan: Partial<AdminPlan> = {}, host?: FakeHost) {
+    this.host = host ?? this.host;
+    this.server = new AdminServer(this.host, { ...PLAN, ...plan });
+  }
+
+  get(target: string, asking: Asking = {}): { status: number; type: string; text: string } {
+    const reply = this.#ask(target, { method: 'GET', ...asking });
+    return { status: reply.status ?? 200, type: reply.type ?? 'text', text: textOf(reply.body) };
+  }
+
+  post(target: string, asking: Asking = {}): { status: number; type: string; text: string } {
+    return this.get(target, { ...asking, method: 'POST' });
+  }
+
+  #ask(target: string, { method = 'GET', headers = {}, body = '' }: Asking): AdminReply {
+    const none = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<RequestHeader, string>;
+    const request = {
+      method,
+      target,
+      headers: { ...none, host: 'localhost:9901', ...headers },
+      body,
+      beganMs: Date.now(),
+    };
+    const reply = this.server.answer(request);
+    this.server.finished(request, reply, 0);
+    return reply;
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { StatsQuery } from '../../../src/native.js';
+import { AskedServer } from './fake-host.js';
+
+function queryOf(target: string): StatsQuery {
+  const asked = new AskedServer();
+  const { status, text } = asked.get(target);
+  assert.equal(status, 200, text);
+  const [query] = asked.host.native.queries;
+  assert.ok(query);
+  return query;
+}
+
+test('/stats asks for everything as text', () => {
+  assert.deepEqual(queryOf('/stats'), {
+    format: 'text',
+    type: 'All',
+    hidden: 'exclude',
+    usedOnly: false,
+    invertFilter: false,
+    textReadouts: false,
+  });
+});
+
+test('flags count by being there, whatever their value', () => {
+  const { usedOnly, invertFilter } = queryOf('/stats?usedonly=0&invert_filter');
+
+  assert.deepEqual([usedOnly, invertFilter], [true, true]);
+});
+
+test('empty parameters are as good as none', () => {
+  assert.deepEqual(
+    queryOf('/stats?format=&type=&hidden=&histogram_buckets=&filter='),
+    queryOf('/stats'),
+  );
+});
+
+test('/stats/prometheus is /stats?format=prometheus', () => {
+  const target = 'text_readouts&histogram_buckets=summary';
+  assert.deepEqual(queryOf(`/stats/prometheus?${target}`), queryOf(`/stats?format=prometheus&${target}`));
+});
+
+test('a filter is compiled; its plus signs are plus signs', () => {
+  assert.ok(queryOf('/stats?filter=a+b').filter);
+});
+
+const REFUSED: Readonly<Record<string, string>> = {
+  '/stats?filter=%5B': 'Invalid re2 regex: missing ]: [',
+  '/stats/prometheus?filter=%5B': 'Invalid re2 regex: missing ]: [',
+  '/stats?format=bogus': 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n',
+  '/stats?type=counters': 'invalid &type= param',
+  '/stats?hidden=show': 'usage: /stats?hidden=(include|only|exclude)\n\n',
+  '/stats?histogram_buckets=bogus':
+    'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n',
+  '/stats?histogram_buckets=prometheusnative':
+    'Invalid histogram_buckets type for non prometheus stats type',
+  '/stats/prometheus?histogram_buckets=detailed': 'unsupported prometheus histogram bucket mode',
+  '/stats/prometheus?histogram_buckets=prometheusnative':
+    'unsupported prometheusnative histogram type when not using protobuf exposition format',
+};
+
+test('values that mean nothing are refused in the words of the real server', () => {
+  for (const [target, text] of Object.entries(REFUSED)) {
+    assert.deepEqual(new AskedServer().get(target), { status: 400, type: 'text', text });
+  }
+});
+
+test('with stats_flush_on_admin statistics are flushed before they are shown', () => {
+  const asked = new AskedServer();
+  asked.host.flushesOnAdmin = true;
+  asked.get('/stats');
+
+  assert.deepEqual(asked.host.asked, ['flush']);
+});
+
+test('a Prometheus page shows the counters as they were before it, the others count themselves', () => {
+  const asked = new AskedServer();
+  const counted: (number | undefined)[] = [];
+  asked.host.native.openStats = () => ({
+    next: () => {
+      counted.push(asked.host.native.value('http.admin.downstream_rq_2xx'));
+      return null;
+    },
+  });
+  const ask = (target: string): void => {
+    const headers = { host: '', origin: '', 'content-type': '', 'user-agent': '', 'x-forwarded-for': '', 'x-request-id': '' };
+    const request = { method: 'GET', target, headers: { ...headers, host: 'localhost' }, body: '', beganMs: Date.now() };
+    const reply = asked.server.answer(request);
+    assert.ok(typeof reply.body === 'object');
+    reply.body.next();
+    asked.server.finished(request, reply, 0);
+  };
+  ask('/stats');
+  ask('/stats/prometheus');
+  ask('/stats');
+
+  assert.deepEqual(counted, [1, 1, 3]);
+});
+
+test('/reset_counters sets counters to zero', () => {
+  const asked = new AskedServer();
+
+  assert.equal(asked.post('/reset_counters').text, 'OK\n');
+  assert.deepEqual(asked.host.native.calls, ['resetCounters']);
+});

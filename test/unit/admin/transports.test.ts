@@ -1,0 +1,188 @@
+// The same rules for both transports.
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type {
+  AdminReply,
+  AdminRequest,
+  AdminService,
+  AdminTransport,
+} from '../../../src/admin/http.js';
+import { nodeHttpTransport } from '../../../src/admin/node-http.js';
+import { uwebsocketsTransport } from '../../../src/admin/uwebsockets.js';
+import { pageOf } from '../support/fake-native.js';
+
+class FakeService implements AdminService {
+  readonly requests: AdminRequest[] = [];
+  readonly finishedBytes: number[] = [];
+  connections = 0;
+  reply: AdminReply = { body: 'hello' };
+
+  connectionOpened(): void {
+    this.connections += 1;
+  }
+  connectionClosed(): void {
+    this.connections -= 1;
+  }
+  answer(request: AdminRequest): AdminReply {
+    this.requests.push(request);
+    return this.reply;
+  }
+  finished(_request: AdminRequest, reply: AdminReply, sentBytes: number): void {
+    this.finishedBytes.push(sentBytes);
+    reply.then?.();
+  }
+}
+
+type MakeTransport = (service: AdminService) => AdminTransport | undefined;
+const TRANSPORTS: Readonly<Record<string, MakeTransport>> = {
+  'node:http': nodeHttpTransport,
+  'uWebSockets.js': uwebsocketsTransport,
+};
+
+async function listening(
+  t: TestContext,
+  make: MakeTransport,
+): Promise<{ service: FakeService; url: string; transport: AdminTransport } | undefined> {
+  const service = new FakeService();
+  const transport = make(service);
+  if (!transport) {
+    t.skip('no binary fits this Node');
+    return undefined;
+  }
+  const address = await transport.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => transport.close());
+  return { service, transport, url: `http://${address}` };
+}
+
+for (const [name, make] of Object.entries(TRANSPORTS)) {
+  test(`${name}: an answer carries the headers of every answer, and its own type`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const { service, url } = running;
+    service.reply = { status: 400, type: 'json', body: '{}' };
+
+    const answer = await fetch(`${url}/a?b=c`, { headers: { 'user-agent': 'test' } });
+
+    assert.equal(answer.status, 400);
+    assert.equal(await answer.text(), '{}');
+    const expected = {
+      'content-type': 'application/json',
+      'cache-control': 'no-cache, max-age=0',
+      'x-content-type-options': 'nosniff',
+      server: 'envoy',
+    };
+    for (const [header, value] of Object.entries(expected)) assert.equal(answer.headers.get(header), value);
+    assert.ok(answer.headers.has('date'));
+    assert.deepEqual([...answer.headers.keys()].filter((header) => header.startsWith('uweb')), []);
+    const [request] = service.requests;
+    assert.deepEqual([request?.method, request?.target], ['GET', '/a?b=c']);
+    assert.equal(request?.headers['user-agent'], 'test');
+    assert.equal(request?.headers.origin, '');
+  });
+
+  test(`${name}: a body is there in whole when the request is answered`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const body = 'x'.repeat(200_000);
+
+    await fetch(`${running.url}/`, { method: 'POST', body });
+
+    assert.equal(running.service.requests[0]?.body, body);
+    assert.equal(running.service.requests[0]?.method, 'POST');
+  });
+
+  test(`${name}: HEAD has the headers and no body`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+
+    const answer = await fetch(`${running.url}/`, { method: 'HEAD' });
+
+    assert.equal(answer.headers.get('server'), 'envoy');
+    assert.equal(await answer.text(), '');
+  });
+
+  test(`${name}: a long page arrives whole, however slowly it is read`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const { service, url } = running;
+    const pieces = Array.from({ length: 200 }, (_, i) => String(i % 10).repeat(64 * 1024));
+    service.reply = { body: pageOf(...pieces) };
+
+    const answer = await fetch(`${url}/`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    assert.equal(await answer.text(), pieces.join(''));
+    assert.deepEqual(service.finishedBytes, [200 * 64 * 1024]);
+  });
+
+  test(`${name}: a client that leaves amid a page ends the work on it`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const { service, url } = running;
+    let count = 0;
+    service.reply = { body: { next: () => (++count < 100_000 ? Buffer.alloc(64 * 1024) : null) } };
+
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.destroy();
+    while (service.finishedBytes.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+
+    assert.ok(count < 100_000);
+    assert.equal(service.connections, 0);
+  });
+
+  test(`${name}: what comes after an answer comes when it has been written`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const { service, transport, url } = running;
+    const closed = new Promise<void>((resolve) => {
+      const then = (): void => {
+        transport.close();
+        resolve();
+      };
+      service.reply = { body: 'bye', then };
+    });
+
+    assert.equal(await (await fetch(`${url}/`)).text(), 'bye');
+    await closed;
+  });
+
+  test(`${name}: an address that is taken is named`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const port = Number(new URL(running.url).port);
+    const second = make(new FakeService());
+
+    await assert.rejects(async () => second?.listen({ host: '127.0.0.1', port }), {
+      message: `cannot bind '127.0.0.1:${port}': Address already in use`,
+    });
+    second?.close();
+  });
+}
+
+test('a pipe is served by node:http, with the mode that is asked for', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'fairlead-test-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const pipe = join(folder, 'admin');
+  const transport = nodeHttpTransport(new FakeService());
+  t.after(() => transport.close());
+
+  assert.equal(await transport.listen({ pipe, mode: 0o640 }), pipe);
+  assert.equal(statSync(pipe).mode & 0o777, 0o640);
+  const status = await new Promise((resolve, reject) => {
+    const request = httpRequest({ socketPath: pipe, path: '/ready' }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    request.on('error', reject).end();
+  });
+  assert.equal(status, 200);
+});

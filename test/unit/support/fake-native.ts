@@ -1,0 +1,95 @@
+// A data plane that only remembers: for tests of what is around it.
+import type { ApplyError, ListenerStatus, NativeProxy, Page, StatsQuery } from '../../../src/native.js';
+
+export class FakeNative implements NativeProxy {
+  /** What was called, in order, where the order matters. */
+  readonly calls: string[] = [];
+  readonly values = new Map<string, number>();
+  readonly queries: StatsQuery[] = [];
+  listenerList: readonly ListenerStatus[] = [];
+  applyErrors: readonly ApplyError[] = [];
+  readonly #names: string[] = [];
+
+  value(name: string): number | undefined {
+    return this.values.get(name);
+  }
+
+  apply(): readonly ApplyError[] {
+    this.calls.push('apply');
+    return this.applyErrors;
+  }
+  start(): void {
+    this.calls.push('start');
+  }
+  listeners(): readonly ListenerStatus[] {
+    return this.listenerList;
+  }
+  drainListeners(): void {
+    this.calls.push('drainListeners');
+  }
+  shutdown(): Promise<void> {
+    this.calls.push('shutdown');
+    return Promise.resolve();
+  }
+  reopenLogs(): void {
+    this.calls.push('reopenLogs');
+  }
+  stat(name: string): number {
+    this.#names.push(name);
+    return this.#names.length - 1;
+  }
+  counterAdd(handle: number, amount: number): void {
+    const name = this.#name(handle);
+    this.values.set(name, (this.values.get(name) ?? 0) + amount);
+  }
+  gaugeSet(handle: number, value: number): void {
+    this.values.set(this.#name(handle), value);
+  }
+  histogramRecord(handle: number, value: number): void {
+    this.values.set(this.#name(handle), value);
+  }
+  textSet(): void {
+    this.calls.push('textSet');
+  }
+  statValue(name: string): number | undefined {
+    return this.values.get(name);
+  }
+  flushHistograms(): void {
+    this.calls.push('flushHistograms');
+  }
+  resetCounters(): void {
+    this.calls.push('resetCounters');
+  }
+  openStats(query: StatsQuery): Page {
+    this.queries.push(query);
+    return pageOf('stats');
+  }
+  openClusters(format: 'text' | 'json', filter?: Uint8Array): Page {
+    return pageOf(`clusters as ${format}${filter ? ', filtered' : ''}`);
+  }
+  memory() {
+    return { allocated: 1, heapSize: 2, free: 3 };
+  }
+
+  #name(handle: number): string {
+    return this.#names[handle] ?? '';
+  }
+}
+
+export function pageOf(...pieces: readonly string[]): Page {
+  const rest = [...pieces];
+  return {
+    next: () => {
+      const piece = rest.shift();
+      return piece === undefined ? null : Buffer.from(piece);
+    },
+  };
+}
+
+/** The whole of a page, or a text as it is. */
+export function textOf(body: string | Page): string {
+  if (typeof body === 'string') return body;
+  const pieces: Buffer[] = [];
+  for (let piece = body.next(); piece !== null; piece = body.next()) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
