@@ -8,9 +8,11 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
+import { logPlaces } from './log-places.mjs';
 import { mustNode, root, say } from './set-up.mjs';
 
 const stampFile = join(root, 'dist', 'stamp');
@@ -58,20 +60,26 @@ function revision() {
 
 async function bundle() {
   const { build } = await import('esbuild');
-  const common = {
+  for (const name of ['cli.js', 'index.js', 'chunks']) {
+    rmSync(join(root, 'dist', name), { recursive: true, force: true });
+  }
+  await build({
     absWorkingDir: root,
+    entryPoints: { cli: 'src/main.ts', index: 'src/index.ts' },
+    outdir: 'dist',
+    chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
+    // What is imported at need stays in files of its own, which are read only then.
+    splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node20.19',
-    // Dependencies stay packages: heavy ones are loaded only when they are needed.
+    // Dependencies stay packages.
     packages: 'external',
+    plugins: [logPlaces(root)],
     sourcemap: 'linked',
     logLevel: 'warning',
-  };
-  const banner = { js: '#!/usr/bin/env node' };
-  await build({ ...common, entryPoints: ['src/main.ts'], outfile: 'dist/cli.js', banner });
-  await build({ ...common, entryPoints: ['src/index.ts'], outfile: 'dist/index.js' });
+  });
   chmodSync(join(root, 'dist', 'cli.js'), 0o755);
   writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/src/index.js';\n");
 }

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The entry of the command (dist/cli.js).
 import { main } from './cli/main.js';
 

@@ -27,7 +27,7 @@ export function reportText(result) {
     '# Comparison',
     `${result.date}. ${machineLine()}.`,
     `${versions.join(', ')}.`,
-    `${result.rounds} alternating rounds of ${result.seconds} s; medians; ± is half the range of the rounds. ` +
+    `${result.rounds} alternating round${result.rounds === 1 ? '' : 's'} of ${result.seconds} s; medians; ± is half the range of the rounds. ` +
       `CPU is the proxy's user and system time, all its threads, per request. ` +
       `The last column is ${result.base}'s CPU per request over the peer's: below 1, ${result.base} is cheaper.`,
     ...result.workloads.map((entry) => workloadText(entry, result.base)),

@@ -1,6 +1,7 @@
 // The floor: a TCP relay that knows no HTTP and does nothing but move bytes. One thread, epoll,
 // edge-triggered, every descriptor registered once, one read buffer for all. What a request costs
-// here is the price of the kernel's TCP on this machine; a proxy pays the rest for what it does.
+// here is the price of the kernel's TCP on this machine; a proxy pays the rest for what it does. It
+// does not splice: for long bodies that may be cheaper.
 //
 //   floor LISTEN_PORT UPSTREAM_PORT
 //

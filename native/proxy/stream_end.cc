@@ -29,7 +29,7 @@ void Stream::touch() {
     return;
   }
   idle_deadline_ = loop().now() + idle_timeout_ms_;
-  if (!Timer::isArmed()) watch(idle_deadline_);
+  watch(idle_deadline_);
 }
 
 void Stream::watch(net::Millis deadline) {

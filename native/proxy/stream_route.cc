@@ -322,9 +322,10 @@ void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
                   upstream_request_.authority(), headers);
   if (request_has_body_ && (request_complete_ || !waiting_body_.empty())) {
     upstream_->sendData(waiting_body_, request_complete_);
-    waiting_body_.clear();
   }
-  if (upstream_) upstream_->flush();
+  // Before what is sent is cleared.
+  upstream_->flush();
+  waiting_body_.clear();
   if (client_paused_) onUpstreamWritable();
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/text.h"
+#include "route/same_bytes.h"
 
 namespace fairlead::route {
 
@@ -51,15 +52,20 @@ uint64_t lowerWord(uint64_t word) {
   return word | is_upper >> 2;
 }
 
+// Words as hashOf() reads them, so that no load waits for two stores.
 void lowerTo(char* to, std::string_view from) {
-  size_t at = 0;
-  for (; at + 8 <= from.size(); at += 8) {
+  if (from.size() < 8) {
+    for (size_t at = 0; at < from.size(); ++at) to[at] = lowerAscii(from[at]);
+    return;
+  }
+  const auto lowerAt = [&](size_t at) {
     uint64_t word;
     std::memcpy(&word, from.data() + at, sizeof(word));
     word = lowerWord(word);
     std::memcpy(to + at, &word, sizeof(word));
-  }
-  for (; at < from.size(); ++at) to[at] = lowerAscii(from[at]);
+  };
+  for (size_t at = 0; at + 8 < from.size(); at += 8) lowerAt(at);
+  lowerAt(from.size() - 8);
 }
 
 void addLength(std::vector<size_t>& lengths, size_t length) {
@@ -85,7 +91,9 @@ void DomainIndex::add(std::string_view domain, const VirtualHost* host) {
     addLength(prefix_lengths_, domain.size());
   }
   if (lookUp(kind, domain)) return;
-  entries_.push_back({kind, std::string(domain), host});
+  entries_.push_back({static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(domain.size()),
+                      kind, host});
+  names_.append(domain);
   // At most half full, so that most searches end where they begin.
   if (entries_.size() * 2 > slots_.size()) {
     grow();
@@ -100,7 +108,8 @@ void DomainIndex::grow() {
 }
 
 void DomainIndex::insert(uint32_t entry) {
-  const uint64_t hash = hashOf(static_cast<uint64_t>(entries_[entry].kind), entries_[entry].text);
+  const Entry& added = entries_[entry];
+  const uint64_t hash = hashOf(static_cast<uint64_t>(added.kind), textOf(added));
   size_t at = hash & (slots_.size() - 1);
   while (slots_[at].entry != 0) at = (at + 1) & (slots_.size() - 1);
   slots_[at] = {static_cast<uint32_t>(hash >> 32), entry + 1};
@@ -114,7 +123,10 @@ const VirtualHost* DomainIndex::lookUp(Kind kind, std::string_view text) const {
        at = (at + 1) & (slots_.size() - 1)) {
     if (slots_[at].hash != upper) continue;
     const Entry& entry = entries_[slots_[at].entry - 1];
-    if (entry.kind == kind && entry.text == text) return entry.host;
+    if (entry.kind != kind || entry.name_size != text.size()) continue;
+    if (text.empty() || sameBytes(textOf(entry).data(), text.data(), text.size())) {
+      return entry.host;
+    }
   }
   return nullptr;
 }

@@ -22,10 +22,11 @@ class DomainIndex {
 
  private:
   enum class Kind : uint8_t { Exact, Suffix, Prefix };
+  // Its text, without the asterisk, is in names_.
   struct Entry {
+    uint32_t name;
+    uint32_t name_size;
     Kind kind;
-    // Without its asterisk.
-    std::string text;
     const VirtualHost* host;
   };
   // An entry's place and the upper half of its hash, which tells most others apart.
@@ -37,10 +38,14 @@ class DomainIndex {
 
   const VirtualHost* findLowered(std::string_view domain) const;
   const VirtualHost* lookUp(Kind kind, std::string_view text) const;
+  std::string_view textOf(const Entry& entry) const {
+    return {names_.data() + entry.name, entry.name_size};
+  }
   void insert(uint32_t entry);
   void grow();
 
   std::vector<Entry> entries_;
+  std::string names_;
   std::vector<Slot> slots_;
   // Bytes after and before asterisks, each length once, longest first.
   std::vector<size_t> suffix_lengths_;

@@ -20,6 +20,8 @@ class PathIndex {
   const Route* find(const RequestView& request) const;
 
  private:
+  uint32_t findOther(const RequestView& request, uint32_t best) const;
+
   const std::vector<Route>& routes_;
   PathTrie sensitive_;
   PathTrie insensitive_;

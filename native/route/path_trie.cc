@@ -1,9 +1,9 @@
 #include "route/path_trie.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
+#include "route/same_bytes.h"
 
 namespace fairlead::route {
 
@@ -86,7 +86,7 @@ uint32_t PathTrie::childOf(const Node& node, char first) const {
 bool PathTrie::labelBegins(const Node& node, std::string_view text) const {
   if (text.size() < node.label_size) return false;
   const char* label = labels_.data() + node.label;
-  if (case_ == Case::Sensitive) return std::memcmp(label, text.data(), node.label_size) == 0;
+  if (case_ == Case::Sensitive) return sameBytes(label, text.data(), node.label_size);
   for (uint32_t i = 0; i < node.label_size; ++i) {
     if (lowerAscii(text[i]) != label[i]) return false;
   }

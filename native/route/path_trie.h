@@ -23,11 +23,12 @@ class PathTrie {
     // Nothing but the path is asked.
     bool path_only;
 
-    // Given that its path, of `size` bytes, begins the request's.
-    bool fitsRest(std::string_view path, size_t size) const {
+    // Given that its path, of `size` bytes, begins the request's. A query or fragment ends a path.
+    bool fitsRest(std::string_view target, size_t size) const {
       using Kind = plan::RouteMatch::PathKind;
-      if (kind == Kind::Prefix || path.size() == size) return true;
-      return kind == Kind::SeparatedPrefix && path[size] == '/';
+      if (kind == Kind::Prefix || target.size() == size) return true;
+      const char next = target[size];
+      return next == '?' || next == '#' || (kind == Kind::SeparatedPrefix && next == '/');
     }
   };
   struct Entry {
@@ -36,7 +37,8 @@ class PathTrie {
   };
 
   PathTrie() = default;
-  // Entries of one path stay in their order.
+  // Entries of one path stay in their order. Paths have no query or fragment: a walk along a whole
+  // target then never leaves its path.
   PathTrie(std::vector<Entry> entries, Case sensitivity);
 
   bool empty() const { return nodes_.empty(); }

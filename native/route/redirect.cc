@@ -59,12 +59,15 @@ std::string_view Redirect::location(const RequestView& request, const Match& mat
   char port[16] = ":";
   size_t port_size = 0;
   if (plan.port > 0) {
-    port_size = static_cast<size_t>(std::to_chars(port + 1, port + sizeof(port), plan.port).ptr - port);
+    const char* end = std::to_chars(port + 1, port + sizeof(port), plan.port).ptr;
+    port_size = static_cast<size_t>(end - port);
   }
   // A host of the configuration stands as it is; the port only ever follows it.
   const std::string_view host = plan.host.empty() ? hostFor(request, scheme, plan.port > 0)
                                                   : std::string_view(plan.host);
-  return concatenate({scheme, "://", host, {port, port_size}, path(request, match, arena)}, arena);
+  const std::string_view new_path = path(request, match, arena);
+  const std::string_view slash = new_path.starts_with('/') ? "" : "/";
+  return concatenate({scheme, "://", host, {port, port_size}, slash, new_path}, arena);
 }
 
 std::string_view Redirect::path(const RequestView& request, const Match& match,

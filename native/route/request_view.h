@@ -11,6 +11,12 @@ namespace fairlead::route {
 
 using format::HeaderName;
 
+// A path up to its query or fragment.
+inline std::string_view withoutQuery(std::string_view path) {
+  path = path.substr(0, path.find('?'));
+  return path.substr(0, path.find('#'));
+}
+
 struct RequestView {
   std::string_view method;
   // With its query. Empty: a plain CONNECT, which has none.
@@ -21,7 +27,7 @@ struct RequestView {
   // Draws for weights and fractions; another one for each request.
   uint64_t random;
 
-  std::string_view pathOnly() const { return path.substr(0, path.find_first_of("?#")); }
+  std::string_view pathOnly() const { return withoutQuery(path); }
   std::string_view query() const {
     const size_t at = path.find('?');
     return at == std::string_view::npos ? std::string_view() : path.substr(at + 1);

@@ -6,10 +6,6 @@ namespace fairlead::route {
 
 namespace {
 
-std::string_view withoutQuery(std::string_view path) {
-  return path.substr(0, path.find_first_of("?#"));
-}
-
 // Of a path: what a prefix rewrite replaces.
 size_t matchedBytes(const Match& match, std::string_view path) {
   switch (match.pathKind()) {

@@ -64,16 +64,17 @@ void DataPlane::drainListeners() {
 }
 
 std::vector<ApplyError> DataPlane::apply(const void* plan, size_t size) {
+  const Result<plan::Update> update = plan::readUpdate(plan, size);
+  if (!update) return {{"plan", "", update.error().message}};
+  return apply(update.value());
+}
+
+std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   std::vector<ApplyError> errors;
-  Result<plan::Update> update = plan::readUpdate(plan, size);
-  if (!update) {
-    errors.push_back({"plan", "", update.error().message});
-    return errors;
-  }
-  for (const plan::Cluster& cluster : update.value().clusters) applyCluster(cluster);
-  for (const plan::Assignment& part : update.value().assignments) applyAssignment(part, &errors);
-  for (const plan::RouteTable& table : update.value().route_tables) applyRouteTable(table, &errors);
-  for (const plan::Listener& listener : update.value().listeners) applyListener(listener, &errors);
+  for (const plan::Cluster& cluster : update.clusters) applyCluster(cluster);
+  for (const plan::Assignment& part : update.assignments) applyAssignment(part, &errors);
+  for (const plan::RouteTable& table : update.route_tables) applyRouteTable(table, &errors);
+  for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
   return errors;
 }
 

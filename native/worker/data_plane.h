@@ -33,7 +33,9 @@ class DataPlane {
   explicit DataPlane(const Options& options);
   ~DataPlane();
 
+  // As the control plane encodes it, or decoded.
   std::vector<ApplyError> apply(const void* plan, size_t size);
+  std::vector<ApplyError> apply(const plan::Update& update);
   void start();
   // Ends connections and threads; writes what logs hold. Blocks until it is done.
   void stop();

@@ -15,7 +15,6 @@ import {
   type AdminService,
   type AdminTransport,
 } from './http.js';
-import { nodeHttpTransport } from './node-http.js';
 import { parseParameters } from './parameters.js';
 import { uwebsocketsTransport } from './uwebsockets.js';
 
@@ -49,10 +48,16 @@ export class AdminServer implements AdminService {
       const flushMs = Math.max(1, this.#host.options.fileFlushIntervalMsec);
       this.#accessLog = new AdminAccessLog(accessLogPaths, flushMs);
     }
-    const fast = 'pipe' in address ? undefined : uwebsocketsTransport(this);
-    this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
-    this.#transport = fast ?? nodeHttpTransport(this);
+    this.#transport = await this.#openTransport();
     this.address = await this.#transport.listen(address);
+  }
+
+  async #openTransport(): Promise<AdminTransport> {
+    const fast = 'pipe' in this.#plan.address ? undefined : uwebsocketsTransport(this);
+    this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
+    if (fast) return fast;
+    const { nodeHttpTransport } = await import('./node-http.js');
+    return nodeHttpTransport(this);
   }
 
   reopenLogs(): void {

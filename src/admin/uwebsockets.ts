@@ -1,7 +1,6 @@
 // The admin transport on uWebSockets.js. Its binary is an optional dependency; which of them loads
 // depends on Node and on the C library. A handler that threw would end the process: nothing of
 // `service` throws, and writes are guarded by `isGone`.
-import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Page } from '../native.js';
 import {
@@ -48,6 +47,15 @@ interface Uws {
   _cfg?(option: string): void;
 }
 
+/** Of the statuses that the admin server answers with. */
+const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  500: 'Internal Server Error',
+  503: 'Service Unavailable',
+};
 /** The packages by which it may be installed, the newest first. */
 const PACKAGES = [
   'uws-next-linux-x64-24',
@@ -168,7 +176,7 @@ class Exchange {
 
   #writeHead(reply: AdminReply): void {
     const status = reply.status ?? 200;
-    this.#response.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
+    this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Error'}`);
     for (const [name, value] of replyHeaders(reply)) this.#response.writeHeader(name, value);
   }
 

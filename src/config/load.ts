@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
 import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
-import { parsePath, type FieldPath } from './field-path.js';
-import { formatOf, type Format } from './formats/format.js';
+import { formatPath, parsePath, type FieldPath } from './field-path.js';
+import { formatOf } from './formats/format.js';
 import { yamlFormat } from './formats/yaml-format.js';
 import { inDocumentOrder, type Issue, type Position } from './issue.js';
 import { mergeMessage } from './merge.js';
@@ -113,7 +113,14 @@ function decodeText(
       issue.code === 'unknown_field' || issue.code === 'deprecated_field' ? 'key' : 'value';
     issues.push(placed(issue, text.locate(parsePath(issue.path), part)?.position));
   }
-  return decoded;
+  if (!read.faults?.length) return decoded;
+  const broken = new Set(decoded.broken);
+  for (const { offset, path, message, expected } of read.faults) {
+    const issue = { ...problem(message, expected), path: formatPath(path) };
+    issues.push(placed(issue, text.positionOf(offset)));
+    broken.add(issue.path);
+  }
+  return { ...decoded, broken };
 }
 
 /** In the text that sets the field last; elements of its lists follow those of the texts before. */
@@ -132,33 +139,21 @@ function locateIn(texts: readonly SourceText[], path: FieldPath): Position | und
 }
 
 function readFile(path: string, issues: Issue[]): SourceText | undefined {
-  const format = formatOf(path);
-  if ('unsupported' in format) {
-    issues.push(
-      problem(`"${path}": ${format.unsupported} is not supported`, 'a .yaml, .yml or .json file'),
-    );
-    return undefined;
-  }
   try {
-    return textOf(path, readFileSync(path), format, issues);
+    return textOf(path, readFileSync(path), issues);
   } catch (error) {
     issues.push(problem(`cannot read "${path}": ${systemReason(error)}`));
     return undefined;
   }
 }
 
-function textOf(
-  path: string,
-  bytes: Uint8Array,
-  format: Format,
-  issues: Issue[],
-): SourceText | undefined {
+function textOf(path: string, bytes: Uint8Array, issues: Issue[]): SourceText | undefined {
+  const format = formatOf(path);
+  if (format.encoding === 'bytes')
+    return new SourceText(path, Buffer.from(bytes).toString('latin1'), format);
   try {
-    return new SourceText(
-      path,
-      new TextDecoder('utf-8', { fatal: format.isStrictUtf8 }).decode(bytes),
-      format,
-    );
+    const decoder = new TextDecoder('utf-8', { fatal: format.encoding === 'strict-utf8' });
+    return new SourceText(path, decoder.decode(bytes), format);
   } catch {
     issues.push(problem(`"${path}" is no UTF-8 text`));
     return undefined;

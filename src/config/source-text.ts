@@ -37,7 +37,8 @@ export class SourceText {
     const places = this.#root();
     if (!places) return undefined;
     const { offset, isExact } = findPlace(places, path, part);
-    return { position: this.positionOf(offset), isExact };
+    const position = this.positionOf(offset);
+    return position && { position, isExact };
   }
 
   countItems(path: FieldPath): number {
@@ -45,7 +46,9 @@ export class SourceText {
     return places ? countItems(places, path) : 0;
   }
 
-  positionOf(offset: number): Position {
+  /** Undefined where the file has no lines. */
+  positionOf(offset: number): Position | undefined {
+    if (this.#format.encoding === 'bytes') return undefined;
     this.#lines ??= new LineIndex(this.#text);
     return { file: this.file, ...this.#lines.position(offset) };
   }

@@ -1,9 +1,9 @@
-// The process's log: a level for each component, one pattern, one sink.
-import { packageRoot } from '../package-root.js';
+// The process's log: a level for each component, one pattern, one sink. Where a line comes from is
+// written into each call by the build (scripts/log-places.mjs).
 import { COMPONENTS, type Component } from './components.js';
 import { escapeLine } from './escape.js';
 import { isAtLeast, type Level } from './levels.js';
-import { compilePattern, type Pattern } from './pattern.js';
+import { compilePattern, type LogRecord, type Pattern } from './pattern.js';
 import { LogSink } from './sink.js';
 
 export interface LogOptions {
@@ -16,13 +16,15 @@ export interface LogOptions {
   readonly sink?: LogSink;
 }
 
-type Write = (component: Component, message: string) => void;
+const NO_PLACE: Pick<LogRecord, 'file' | 'line'> = { file: '', line: 0 };
 
 export class Log {
   readonly #levels: Map<Component, Level>;
   #pattern: Pattern;
   readonly #isEscaped: boolean;
   readonly #sink: LogSink;
+  /** Of the next line. */
+  #place = NO_PLACE;
 
   constructor(options: LogOptions) {
     this.#levels = new Map(
@@ -33,25 +35,38 @@ export class Log {
     this.#sink = options.sink ?? new LogSink();
   }
 
-  readonly trace: Write = (component, message) =>
-    this.write('trace', component, message, this.trace);
-  readonly debug: Write = (component, message) =>
-    this.write('debug', component, message, this.debug);
-  readonly info: Write = (component, message) => this.write('info', component, message, this.info);
-  readonly warn: Write = (component, message) =>
-    this.write('warning', component, message, this.warn);
-  readonly error: Write = (component, message) =>
-    this.write('error', component, message, this.error);
-  readonly critical: Write = (component, message) =>
-    this.write('critical', component, message, this.critical);
+  trace(component: Component, message: string): void {
+    this.write('trace', component, message);
+  }
+  debug(component: Component, message: string): void {
+    this.write('debug', component, message);
+  }
+  info(component: Component, message: string): void {
+    this.write('info', component, message);
+  }
+  warn(component: Component, message: string): void {
+    this.write('warning', component, message);
+  }
+  error(component: Component, message: string): void {
+    this.write('error', component, message);
+  }
+  critical(component: Component, message: string): void {
+    this.write('critical', component, message);
+  }
 
-  /** The line names the place that called `caller`: this method, or one that stands for it. */
-  write(level: Level, component: Component, message: string, caller: Function = this.write): void {
+  write(level: Level, component: Component, message: string): void {
+    const place = this.#place;
+    this.#place = NO_PLACE;
     if (!this.isOn(level, component)) return;
-    const source = this.#pattern.showsSource ? callSite(caller) : { file: '', line: 0 };
     const timeMs = performance.timeOrigin + performance.now();
-    const line = this.#pattern.format({ timeMs, level, logger: component, message, ...source });
+    const line = this.#pattern.format({ timeMs, level, logger: component, message, ...place });
     this.#sink.write(`${this.#isEscaped ? escapeLine(line) : line}\n`);
+  }
+
+  /** Says where the next line comes from. */
+  at(file: string, line: number): this {
+    this.#place = { file, line };
+    return this;
   }
 
   isOn(level: Level, component: Component): boolean {
@@ -83,22 +98,4 @@ export class Log {
     const problem = this.#sink.reopen();
     if (problem !== undefined) this.error('main', problem);
   }
-}
-
-/** The file and line that called `caller`. */
-function callSite(caller: Function): { file: string; line: number } {
-  const holder: { stack?: string } = {};
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 1;
-  Error.captureStackTrace(holder, caller);
-  Error.stackTraceLimit = limit;
-  const match = /(?:\(|at )(?:async )?(?:file:\/\/)?([^()\s]+):(\d+):\d+\)?$/.exec(
-    holder.stack ?? '',
-  );
-  const path = match?.[1] ?? '';
-  const root = `${packageRoot()}/`;
-  return {
-    file: path.startsWith(root) ? path.slice(root.length) : path,
-    line: Number(match?.[2] ?? 0),
-  };
 }

@@ -15,8 +15,6 @@ export interface LogRecord {
 export interface Pattern {
   /** A line, without its end. */
   format(record: LogRecord): string;
-  /** Some flag shows `file` or `line`, which cost something to find out. */
-  readonly showsSource: boolean;
 }
 
 export const DEFAULT_PATTERN = '[%Y-%m-%d %T.%e][%t][%l][%n] [%g:%#] %v';
@@ -120,7 +118,6 @@ const FLAGS: Readonly<Record<string, Part>> = {
   '^': () => '',
   $: () => '',
 };
-const SOURCE_FLAGS = new Set(['g', 's', '#', '@']);
 
 // A flag with its alignment, width and cut; text; or a percent sign at the very end, which is dropped.
 const TOKEN = /%([-=]?)(?:(\d+)(!?))?(.)|[^%]+|%$/gsu;
@@ -129,19 +126,16 @@ const WIDEST = 64;
 /** A flag that means nothing stays as it is written. */
 export function compilePattern(pattern: string): Pattern {
   const parts: Part[] = [];
-  let showsSource = false;
   for (const [text, align = '', width, cut, flag] of pattern.matchAll(TOKEN)) {
     if (flag === undefined) {
       if (text !== '%') parts.push(() => text);
       continue;
     }
-    showsSource ||= SOURCE_FLAGS.has(flag);
     const part = FLAGS[flag] ?? (() => `%${flag}`);
     if (width === undefined) parts.push(part);
     else parts.push(sized(part, Math.min(Number(width), WIDEST), align, cut === '!'));
   }
   return {
-    showsSource,
     format: (record) => {
       const time = new Date(record.timeMs);
       let line = '';

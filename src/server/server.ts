@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
 import type { AdminHost } from '../admin/host.js';
-import type { AdminServer } from '../admin/admin-server.js';
+import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { revision } from '../cli/version.js';
 import type { Component } from '../logging/components.js';
@@ -146,7 +146,6 @@ export class Server implements AdminHost {
       this.log.info('main', 'there is no admin server: the bootstrap has no admin address');
       return;
     }
-    const { AdminServer } = await import('../admin/admin-server.js');
     this.#admin = new AdminServer(this, plan);
     try {
       await this.#admin.listen();

@@ -1,6 +1,9 @@
 // A format of configuration files: one file each beside this one.
+import type { FieldPath } from '../field-path.js';
 import type { ValuePlace } from '../value-position.js';
 import { jsonFormat } from './json-format.js';
+import { pbFormat } from './pb.js';
+import { pbTextFormat } from './pb-text.js';
 import { yamlFormat } from './yaml-format.js';
 
 /** Why a text is not of the format. */
@@ -10,13 +13,23 @@ export interface Fault {
   readonly offset: number;
 }
 
+/** What is wrong with one value of a text that could be read; the value is left out. */
+export interface ValueFault extends Fault {
+  readonly path: FieldPath;
+  readonly expected?: string;
+}
+
 export type ReadResult =
-  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: Fault };
+  | { readonly ok: true; readonly value: unknown; readonly faults?: readonly ValueFault[] }
+  | { readonly ok: false; readonly fault: Fault };
 
 export interface Format {
   readonly name: string;
-  /** Whether bytes that are no UTF-8 are refused; otherwise they read as U+FFFD. */
-  readonly isStrictUtf8: boolean;
+  /**
+   * What its bytes are: of UTF-8, bytes that are none are refused or read as U+FFFD; of `bytes`,
+   * each is one character of the text.
+   */
+  readonly encoding: 'strict-utf8' | 'lenient-utf8' | 'bytes';
   /**
    * Never throws. The value consists of plain objects, arrays, strings, numbers, booleans and null.
    */
@@ -26,22 +39,15 @@ export interface Format {
 }
 
 /** Formats by the end of a file's name; any other name is JSON, as in Envoy. */
-const BY_EXTENSION: ReadonlyMap<string, Format | Unsupported> = new Map<
-  string,
-  Format | Unsupported
->([
+const BY_EXTENSION: ReadonlyMap<string, Format> = new Map([
   ['.yaml', yamlFormat],
   ['.yml', yamlFormat],
   ['.json', jsonFormat],
-  ['.pb', { unsupported: 'binary protobuf (.pb)' }],
-  ['.pb_text', { unsupported: 'protobuf text (.pb_text)' }],
+  ['.pb', pbFormat],
+  ['.pb_text', pbTextFormat],
 ]);
 
-export interface Unsupported {
-  readonly unsupported: string;
-}
-
-export function formatOf(path: string): Format | Unsupported {
+export function formatOf(path: string): Format {
   const extension = /\.[^./]*$/.exec(path)?.[0] ?? '';
   return BY_EXTENSION.get(extension) ?? jsonFormat;
 }

@@ -8,7 +8,7 @@ import { JsonReader } from './json-reader.js';
  */
 export const jsonFormat: Format = {
   name: 'JSON',
-  isStrictUtf8: true,
+  encoding: 'strict-utf8',
   read(text) {
     try {
       return { ok: true, value: JSON.parse(text) as unknown };

@@ -5,7 +5,7 @@ import { readSubset } from './yaml-subset.js';
 /** YAML as the real server reads it, which is what yaml-cpp makes of it. */
 export const yamlFormat: Format = {
   name: 'YAML',
-  isStrictUtf8: false,
+  encoding: 'lenient-utf8',
   read(text) {
     return readSubset(text) ?? readDocument(text);
   },

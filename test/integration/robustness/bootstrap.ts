@@ -1,6 +1,8 @@
 // Bootstraps for the stories of this folder: one listener on a port that the kernel chooses, an admin
 // server likewise, and one cluster called origin.
 
+import { ADMIN_ONLY, address } from '../support/bootstraps.js';
+
 type Message = Readonly<Record<string, unknown>>;
 
 export interface HttpSetting {
@@ -65,10 +67,7 @@ function bootstrap(filter: Message, listener: Message, cluster: Message): Messag
     filter_chains: [{ filters: [filter] }],
     ...listener,
   };
-  return {
-    admin: { address: address(0) },
-    static_resources: { listeners: [main], clusters: [cluster] },
-  };
+  return { ...ADMIN_ONLY, static_resources: { listeners: [main], clusters: [cluster] } };
 }
 
 function originCluster(ports: readonly number[], more: Message): Message {
@@ -80,8 +79,4 @@ function originCluster(ports: readonly number[], more: Message): Message {
     load_assignment: { cluster_name: 'origin', endpoints: [{ lb_endpoints }] },
     ...more,
   };
-}
-
-function address(port: number): Message {
-  return { socket_address: { address: '127.0.0.1', port_value: port } };
 }

@@ -11,7 +11,7 @@ const REQUESTS = CONNECTIONS * REQUESTS_EACH;
 
 test('two workers: after N requests every counter of requests is N', async (t) => {
   const origin = await startOrigin(t, echoTargets);
-  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port] }), { concurrency: 2 });
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port] }), '--concurrency', '2');
   const clients = await Promise.all(
     Array.from({ length: CONNECTIONS }, () => connectClient(t, proxy.port)),
   );

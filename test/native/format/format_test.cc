@@ -226,7 +226,7 @@ TEST("the bytes of a request's headers count its pseudo headers") {
   context.path = "/";
   context.authority = "h";
   context.scheme = "http";
-  EXPECT_EQ(shown(context, Op::RequestHeadersBytes), "50");
+  EXPECT_EQ(shown(context, Op::RequestHeadersBytes), "44");
 }
 
 TEST("a format of one literal, or of nothing, needs no context") {

@@ -16,9 +16,10 @@ namespace {
 route::ClusterAction weighted() {
   plan::ClusterAction plan;
   plan.weighted = plan::WeightedClusters{
-      .clusters = {{.name = "0", .weight = 50}, {.name = "1"}, {.name = "2", .weight = 50}},
-      .total_weight = 100,
-      .header_name = "x-rand"};
+      {test::weightedCluster("0", 50), test::weightedCluster("1", 0),
+       test::weightedCluster("2", 50)},
+      100,
+      "x-rand"};
   route::ClusterNames names;
   return route::ClusterAction::build(plan, &names).value();
 }

@@ -60,6 +60,21 @@ struct Request {
 
 using PathKind = plan::RouteMatch::PathKind;
 
+// A plan with some of its fields set: made<plan::Redirect>([](auto& it) { it.port = 80; }).
+template <typename Plan, typename Change>
+Plan made(Change change) {
+  Plan plan;
+  change(plan);
+  return plan;
+}
+
+inline plan::WeightedCluster weightedCluster(std::string name, uint64_t weight) {
+  plan::WeightedCluster cluster;
+  cluster.name = std::move(name);
+  cluster.weight = weight;
+  return cluster;
+}
+
 inline plan::RouteMatch pathMatch(PathKind kind, std::string path) {
   plan::RouteMatch match;
   match.path_kind = kind;

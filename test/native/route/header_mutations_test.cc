@@ -15,7 +15,7 @@ using Action = plan::HeaderAddition::Action;
 namespace {
 
 plan::HeaderAddition addition(std::string name, plan::Format value, Action action = Action::Append) {
-  return {.name = std::move(name), .value = std::move(value), .action = action};
+  return {std::move(name), std::move(value), action, false};
 }
 plan::HeaderAddition addition(std::string name, std::string value, Action action = Action::Append) {
   return addition(std::move(name), test::literalFormat(std::move(value)), action);
@@ -25,13 +25,15 @@ std::string requestAfter(plan::HeaderMutations plan, Headers headers) {
   Arena arena(512);
   format::FormatContext context;
   context.request_headers = &headers.map();
-  route::HeaderMutations(plan).applyToRequest(headers.map(), context, arena);
+  const route::HeaderMutations mutations(plan);
+  mutations.applyToRequest(headers.map(), context, arena);
   return headers.text();
 }
 
 std::string responseAfter(plan::HeaderMutations plan, Headers headers) {
   Arena arena(512);
-  route::HeaderMutations(plan).applyToResponse(headers.map(), format::FormatContext(), arena);
+  const route::HeaderMutations mutations(plan);
+  mutations.applyToResponse(headers.map(), format::FormatContext(), arena);
   return headers.text();
 }
 
@@ -45,8 +47,8 @@ plan::HeaderMutations speaking(std::string name) {
 
 std::string levels(bool most_specific_wins) {
   plan::ClusterAction action;
-  action.weighted = plan::WeightedClusters{.total_weight = 1};
-  action.weighted->clusters = {{.name = "c", .weight = 1, .mutations = speaking("weight")}};
+  action.weighted = plan::WeightedClusters{{test::weightedCluster("c", 1)}, 1, ""};
+  action.weighted->clusters[0].mutations = speaking("weight");
   plan::Route route;
   route.match = test::pathMatch(test::PathKind::Prefix, "/");
   route.mutations = speaking("route");

@@ -27,21 +27,28 @@ bool headerFits(const plan::HeaderMatch& header, Request request) {
 }
 
 plan::HeaderMatch textMatch(StringKind kind, std::string value) {
-  plan::HeaderMatch header{.name = "x-i", .kind = HeaderKind::String};
-  header.string_match = plan::StringMatch{.kind = kind, .value = std::move(value)};
-  return header;
+  return test::made<plan::HeaderMatch>([&](plan::HeaderMatch& header) {
+    header.name = "x-i";
+    header.kind = HeaderKind::String;
+    header.string_match = plan::StringMatch{kind, std::move(value), false, std::nullopt};
+  });
 }
 
 plan::HeaderMatch rangeMatch(int64_t start, int64_t end) {
-  return {.name = "x-i", .kind = HeaderKind::Range, .range_start = start, .range_end = end};
+  return test::made<plan::HeaderMatch>([&](plan::HeaderMatch& header) {
+    header.name = "x-i";
+    header.kind = HeaderKind::Range;
+    header.range_start = start;
+    header.range_end = end;
+  });
 }
 
 Request withHeader(std::string value) { return Request{}.with("x-i", std::move(value)); }
 
 bool queryFits(std::string name, std::optional<std::string> value, std::string path) {
   plan::RouteMatch match = test::pathMatch(test::PathKind::Prefix, "/");
-  plan::QueryMatch query{.name = std::move(name)};
-  if (value) query.string_match = plan::StringMatch{.kind = StringKind::Exact, .value = *value};
+  plan::QueryMatch query{std::move(name), std::nullopt};
+  if (value) query.string_match = plan::StringMatch{StringKind::Exact, *value, false, std::nullopt};
   match.query_parameters.push_back(query);
   return fits(match, Request{std::move(path)});
 }
@@ -92,7 +99,10 @@ TEST("a missing header that counts as empty is compared as empty") {
 
 TEST("presence and absence are told apart, also inverted and with missing as empty") {
   const auto presence = [](bool present, bool invert, bool missing_is_empty, Request request) {
-    plan::HeaderMatch match{.name = "x-i", .present = present, .invert = invert};
+    plan::HeaderMatch match;
+    match.name = "x-i";
+    match.present = present;
+    match.invert = invert;
     match.treat_missing_as_empty = missing_is_empty;
     return headerFits(match, std::move(request));
   };

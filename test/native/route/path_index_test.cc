@@ -152,7 +152,9 @@ TEST("a CONNECT without a path goes past prefixes to the route that asks for it"
 TEST("routes of one path are told apart by what else they ask, in their order") {
   plan::Route first = prefix("/a");
   first.name = "with header";
-  first.match->headers.push_back({.name = "x-h", .present = true});
+  first.match->headers.emplace_back();
+  first.match->headers[0].name = "x-h";
+  first.match->headers[0].present = true;
   const Table table({first, prefix("/a")});
   EXPECT_EQ(table.choose("/a"), "/a*");
   EXPECT_EQ(table.choose(Request{"/a"}.with("x-h", "1")), "with header");

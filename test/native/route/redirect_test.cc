@@ -9,11 +9,12 @@
 namespace fairlead {
 
 using test::Request;
+using Plan = plan::Redirect;
 using RewriteKind = plan::PathRewrite::Kind;
 
 namespace {
 
-std::string locationOf(const plan::Redirect& plan, Request request, plan::RouteMatch match) {
+std::string locationOf(const Plan& plan, Request request, plan::RouteMatch match) {
   Arena arena(1024);
   const Result<route::Redirect> redirect = route::Redirect::build(plan);
   const Result<route::Match> built = route::Match::build(match);
@@ -21,14 +22,29 @@ std::string locationOf(const plan::Redirect& plan, Request request, plan::RouteM
   return std::string(redirect.value().location(request.view(), built.value(), arena));
 }
 
-std::string locationOf(const plan::Redirect& plan, Request request) {
+std::string locationOf(const Plan& plan, Request request) {
   return locationOf(plan, std::move(request), test::pathMatch(test::PathKind::Prefix, "/r"));
 }
 
-plan::Redirect rewriting(std::string prefix) {
-  plan::Redirect redirect;
+template <typename Change>
+Plan with(Change change) {
+  return test::made<Plan>(change);
+}
+
+const Plan kHttps = with([](Plan& it) { it.https = true; });
+
+Plan toScheme(std::string scheme) {
+  return with([&](Plan& it) { it.scheme = std::move(scheme); });
+}
+
+Plan toPort(uint32_t port) {
+  return with([&](Plan& it) { it.port = port; });
+}
+
+Plan rewriting(std::string prefix) {
+  Plan redirect;
   redirect.path_rewrite =
-      plan::PathRewrite{.kind = RewriteKind::Prefix, .value = std::move(prefix)};
+      plan::PathRewrite{RewriteKind::Prefix, std::move(prefix), std::nullopt};
   return redirect;
 }
 
@@ -36,46 +52,51 @@ plan::Redirect rewriting(std::string prefix) {
 
 TEST("a redirect keeps what it does not change, the query included") {
   EXPECT_EQ(locationOf({}, {"/r?x"}), "http://a.test/r?x");
-  EXPECT_EQ(locationOf({.host = "n.test"}, {"/r/a?b=c", "old.test:8080"}),
-            "http://n.test/r/a?b=c");
-  EXPECT_EQ(locationOf({.https = true}, {"/r/a%20b"}), "https://a.test/r/a%20b");
-  EXPECT_EQ(locationOf({.scheme = "ftp"}, {"/r"}), "ftp://a.test/r");
-  EXPECT_EQ(locationOf({.https = true}, {"/r", ""}), "https:///r");
+  const Plan host = with([](Plan& it) { it.host = "n.test"; });
+  EXPECT_EQ(locationOf(host, {"/r/a?b=c", "old.test:8080"}), "http://n.test/r/a?b=c");
+  EXPECT_EQ(locationOf(kHttps, {"/r/a%20b"}), "https://a.test/r/a%20b");
+  EXPECT_EQ(locationOf(kHttps, {"/r", ""}), "https:///r");
+  EXPECT_EQ(locationOf(toScheme("ftp"), {"/r"}), "ftp://a.test/r");
 }
 
 TEST("the default port of a scheme that is left goes; another stays") {
-  const plan::Redirect https{.https = true};
-  EXPECT_EQ(locationOf(https, {"/r", "h.test:80"}), "https://h.test/r");
-  EXPECT_EQ(locationOf(https, {"/r", "h.test:443"}), "https://h.test:443/r");
-  EXPECT_EQ(locationOf(https, {"/r", "h.test:8080"}), "https://h.test:8080/r");
-  EXPECT_EQ(locationOf(https, {"/r", "[::1]:80"}), "https://[::1]/r");
-  EXPECT_EQ(locationOf(https, {"/r", "[::1]"}), "https://[::1]/r");
-  EXPECT_EQ(locationOf(https, {"/r", "h.test:"}), "https://h.test:/r");
-  EXPECT_EQ(locationOf({.scheme = "HTTPS"}, {"/r", "h.test:80"}), "HTTPS://h.test/r");
-  const plan::Redirect http{.scheme = "http"};
-  EXPECT_EQ(locationOf(http, {.path = "/r", .authority = "h.test:443", .scheme = "https"}),
-            "http://h.test/r");
-  EXPECT_EQ(locationOf(http, {"/r", "h.test:80"}), "http://h.test:80/r");
+  EXPECT_EQ(locationOf(kHttps, {"/r", "h.test:80"}), "https://h.test/r");
+  EXPECT_EQ(locationOf(kHttps, {"/r", "h.test:443"}), "https://h.test:443/r");
+  EXPECT_EQ(locationOf(kHttps, {"/r", "h.test:8080"}), "https://h.test:8080/r");
+  EXPECT_EQ(locationOf(kHttps, {"/r", "[::1]:80"}), "https://[::1]/r");
+  EXPECT_EQ(locationOf(kHttps, {"/r", "[::1]"}), "https://[::1]/r");
+  EXPECT_EQ(locationOf(kHttps, {"/r", "h.test:"}), "https://h.test:/r");
+  EXPECT_EQ(locationOf(toScheme("HTTPS"), {"/r", "h.test:80"}), "HTTPS://h.test/r");
+  EXPECT_EQ(locationOf(toScheme("http"), {"/r", "h.test:443", "GET", "https"}), "http://h.test/r");
+  EXPECT_EQ(locationOf(toScheme("http"), {"/r", "h.test:80"}), "http://h.test:80/r");
 }
 
 TEST("a new port takes the place of the request's, but follows a new host as that is") {
-  EXPECT_EQ(locationOf({.port = 80}, {"/r", "h.test:8080"}), "http://h.test:80/r");
-  EXPECT_EQ(locationOf({.port = 8443}, {"/r", "[::1]:80"}), "http://[::1]:8443/r");
-  EXPECT_EQ(locationOf({.https = true, .port = 443}, {"/r"}), "https://a.test:443/r");
-  EXPECT_EQ(locationOf({.host = "n.test:8080", .port = 90}, {"/r"}), "http://n.test:8080:90/r");
+  EXPECT_EQ(locationOf(toPort(80), {"/r", "h.test:8080"}), "http://h.test:80/r");
+  EXPECT_EQ(locationOf(toPort(8443), {"/r", "[::1]:80"}), "http://[::1]:8443/r");
+  Plan redirect = toPort(443);
+  redirect.https = true;
+  EXPECT_EQ(locationOf(redirect, {"/r"}), "https://a.test:443/r");
+  redirect = toPort(90);
+  redirect.host = "n.test:8080";
+  EXPECT_EQ(locationOf(redirect, {"/r"}), "http://n.test:8080:90/r");
 }
 
-TEST("a new path keeps the request's query unless it has one or strips it") {
-  EXPECT_EQ(locationOf({.path = "/p"}, {"/r?k=v"}), "http://a.test/p?k=v");
-  EXPECT_EQ(locationOf({.path = "/p", .strip_query = true}, {"/r?k=v"}), "http://a.test/p");
-  EXPECT_EQ(locationOf({.path = "/p?z", .strip_query = true}, {"/r?k=v"}), "http://a.test/p?z");
-  EXPECT_EQ(locationOf({.path = "noslash"}, {"/r?k"}), "http://a.test/noslash?k");
+TEST("a new path keeps the request's query unless it has one or strips it; a slash is added") {
+  Plan redirect = with([](Plan& it) { it.path = "/p"; });
+  EXPECT_EQ(locationOf(redirect, {"/r?k=v"}), "http://a.test/p?k=v");
+  redirect.strip_query = true;
+  EXPECT_EQ(locationOf(redirect, {"/r?k=v"}), "http://a.test/p");
+  redirect.path = "/p?z";
+  EXPECT_EQ(locationOf(redirect, {"/r?k=v"}), "http://a.test/p?z");
+  const Plan slashless = with([](Plan& it) { it.path = "noslash"; });
+  EXPECT_EQ(locationOf(slashless, {"/r?k"}), "http://a.test/noslash?k");
 }
 
 TEST("a prefix is rewritten before the query is stripped") {
   EXPECT_EQ(locationOf(rewriting("/p2"), {"/r/a/b?q"}), "http://a.test/p2/a/b?q");
   EXPECT_EQ(locationOf(rewriting("/q?w=1"), {"/r?k"}), "http://a.test/q?w=1?k");
-  plan::Redirect stripping = rewriting("/q?w=1");
+  Plan stripping = rewriting("/q?w=1");
   stripping.strip_query = true;
   EXPECT_EQ(locationOf(stripping, {"/r/x?k"}), "http://a.test/q");
 }
@@ -89,8 +110,8 @@ TEST("a prefix rewrite replaces all that an expression matched, and a separated 
 }
 
 TEST("an expression rewrites the path alone; a rewrite to nothing leaves it") {
-  plan::Redirect redirect;
-  redirect.path_rewrite = plan::PathRewrite{.kind = RewriteKind::Regex};
+  Plan redirect;
+  redirect.path_rewrite = plan::PathRewrite{RewriteKind::Regex, "", std::nullopt};
   redirect.path_rewrite->regex = plan::RegexRewrite{test::restAfter("/r1"), "\\1"};
   EXPECT_EQ(locationOf(redirect, {"/r1abc?q"}), "http://a.test/abc?q");
   EXPECT_EQ(locationOf(redirect, {"/r1?q"}), "http://a.test/r1?q");

@@ -25,13 +25,15 @@ std::string rewritten(plan::PathRewrite plan, plan::RouteMatch match, std::strin
 }
 
 plan::PathRewrite byPrefix(std::string value) {
-  return {.kind = RewriteKind::Prefix, .value = std::move(value)};
+  return {RewriteKind::Prefix, std::move(value), std::nullopt};
 }
 
 plan::PathRewrite byRegex(plan::Regex regex, std::string substitution) {
-  plan::PathRewrite rewrite{.kind = RewriteKind::Regex};
-  rewrite.regex = plan::RegexRewrite{std::move(regex), std::move(substitution)};
-  return rewrite;
+  return {RewriteKind::Regex, "", plan::RegexRewrite{std::move(regex), std::move(substitution)}};
+}
+
+plan::HostRewrite hostFrom(HostKind kind, std::string value = {}) {
+  return {kind, std::move(value), std::nullopt, false};
 }
 
 std::string newHost(plan::HostRewrite plan, Request request, std::string_view host_name = {}) {
@@ -61,7 +63,7 @@ TEST("a prefix rewrite replaces what the route matched and keeps the rest with i
   plan::RouteMatch regex = pathMatch(PathKind::Regex, "");
   regex.regex = test::beginsWith("/sx");
   EXPECT_EQ(rewritten(byPrefix("/q?z"), regex, "/sxa?b"), "/q?z?b");
-  EXPECT_EQ(rewritten({.kind = RewriteKind::Full, .value = "/full"}, prefix, "/old/a?b"), "/full?b");
+  EXPECT_EQ(rewritten({RewriteKind::Full, "/full", std::nullopt}, prefix, "/old/a?b"), "/full?b");
 }
 
 TEST("an expression rewrites the path without its query; nothing at all leaves it as it was") {
@@ -75,13 +77,13 @@ TEST("an expression rewrites the path without its query; nothing at all leaves i
 }
 
 TEST("a host comes from the configuration, a header, the chosen host or the path") {
-  EXPECT_EQ(newHost({.kind = HostKind::Literal, .value = "new.test"}, {}), "new.test");
-  const plan::HostRewrite header{.kind = HostKind::Header, .value = "x-host"};
+  EXPECT_EQ(newHost(hostFrom(HostKind::Literal, "new.test"), {}), "new.test");
+  const plan::HostRewrite header = hostFrom(HostKind::Header, "x-host");
   EXPECT_EQ(newHost(header, Request{}.with("x-host", "n").with("x-host", "m")), "n");
   EXPECT_EQ(newHost(header, Request{}.with("x-host", "")), "");
   EXPECT_EQ(newHost(header, {}), "");
-  EXPECT_EQ(newHost({.kind = HostKind::Auto}, {}, "told.test"), "told.test");
-  plan::HostRewrite path{.kind = HostKind::PathRegex};
+  EXPECT_EQ(newHost(hostFrom(HostKind::Auto), {}, "told.test"), "told.test");
+  plan::HostRewrite path = hostFrom(HostKind::PathRegex);
   path.regex = plan::RegexRewrite{test::restAfter("/pr/"), "\\1"};
   EXPECT_EQ(newHost(path, {"/pr/abc?q"}), "abc");
   EXPECT_EQ(newHost(path, {"/pr/"}), "");

@@ -1,6 +1,7 @@
 // Which virtual host takes a request, and what a table knows of its clusters.
 #include "route/route_table.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -136,13 +137,15 @@ TEST("random domains are found as trying them all does") {
 
 TEST("each cluster of a table has one slot, however often it is named") {
   plan::ClusterAction weighted;
-  weighted.weighted = plan::WeightedClusters();
-  weighted.weighted->total_weight = 2;
-  weighted.weighted->clusters = {{.name = "two", .weight = 1}, {.name = "one", .weight = 1}};
+  weighted.weighted = plan::WeightedClusters{
+      {test::weightedCluster("two", 1), test::weightedCluster("one", 1)}, 2, ""};
+  plan::ClusterAction one;
+  one.cluster = "one";
+  plan::ClusterAction named;
+  named.cluster_header = "x-c";
   plan::RouteTable plan;
-  plan.virtual_hosts.push_back(virtualHost({"*"}, {clusterRoute({.cluster = "one"}),
-                                                   clusterRoute({.cluster_header = "x-c"}),
-                                                   clusterRoute(weighted)}));
+  plan.virtual_hosts.push_back(virtualHost(
+      {"*"}, {clusterRoute(one), clusterRoute(named), clusterRoute(weighted)}));
   const TablePointer table = route::RouteTable::build(plan).value();
   EXPECT_EQ(table->clusterNames().size(), 2u);
   const std::vector<route::Route>& routes = table->findHost("h")->routes;

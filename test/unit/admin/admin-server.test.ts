@@ -13,13 +13,15 @@ test('an unknown path is answered with the list of what there is', () => {
 test('paths match exactly: case, a slash at the end and a longer name make another path', () => {
   const asked = new AskedServer();
 
-  for (const path of ['/READY', '/ready/', '/statsfoo']) assert.equal(asked.get(path).status, 404, path);
+  for (const path of ['/READY', '/ready/', '/statsfoo'])
+    assert.equal(asked.get(path).status, 404, path);
 });
 
 test('doubled slashes and dots in a path mean what they mean in a file name', () => {
   const asked = new AskedServer();
 
-  for (const path of ['//ready', '/./ready', '/x/../ready?y']) assert.equal(asked.get(path).text, 'LIVE\n', path);
+  for (const path of ['//ready', '/./ready', '/x/../ready?y'])
+    assert.equal(asked.get(path).text, 'LIVE\n', path);
 });
 
 test('a mutation by any method but POST is answered with 400 and changes nothing', () => {
@@ -99,7 +101,11 @@ test('a handler that fails is answered with 500', () => {
     throw new Error('lost');
   };
 
-  assert.deepEqual(asked.get('/listeners'), { status: 500, type: 'text', text: 'internal error\n' });
+  assert.deepEqual(asked.get('/listeners'), {
+    status: 500,
+    type: 'text',
+    text: 'internal error\n',
+  });
 });
 
 test('requests are counted by the class of their status, here and for the listener', () => {

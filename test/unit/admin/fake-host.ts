@@ -75,7 +75,10 @@ export class AskedServer {
   }
 
   #ask(target: string, { method = 'GET', headers = {}, body = '' }: Asking): AdminReply {
-    const none = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<RequestHeader, string>;
+    const none = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<
+      RequestHeader,
+      string
+    >;
     const request = {
       method,
       target,

@@ -108,7 +108,12 @@ test('/server_info shows the command line in the order of the real server, defau
 test('/server_info: the command line wins over the node of the bootstrap, field by field', () => {
   const asked = hostWith((host) => {
     host.options = optionsOf('-c', 'b.yaml', '--service-zone', 'z2', '--service-cluster', 'c2');
-    host.node = { id: 'n', cluster: 'c', locality: { region: 'r', zone: 'z' }, metadata: { a: '<' } };
+    host.node = {
+      id: 'n',
+      cluster: 'c',
+      locality: { region: 'r', zone: 'z' },
+      metadata: { a: '<' },
+    };
   });
 
   const { text } = asked.get('/server_info');

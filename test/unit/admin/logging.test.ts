@@ -19,7 +19,10 @@ function refusalOf(target: string): string | undefined {
   const { status, text } = asked.post(target);
   assert.equal(status, 400, target);
   assert.equal(asked.host.log.level('http'), 'off', 'nothing changed');
-  assert.match(text, /\n\nusage: \/logging\?<name>=<level>.*\nactive loggers:\n {2}admin: off\n.*\n\n$/s);
+  assert.match(
+    text,
+    /\n\nusage: \/logging\?<name>=<level>.*\nactive loggers:\n {2}admin: off\n.*\n\n$/s,
+  );
   return /^error: (.*)\n\n/.exec(text)?.[1];
 }
 
@@ -36,7 +39,11 @@ test('levels change for all loggers, for one, or for several', () => {
     main: 'debug',
     upstream: 'debug',
   });
-  assert.deepEqual(levelsAfter('/logging?http=trace'), { http: 'trace', main: 'off', upstream: 'off' });
+  assert.deepEqual(levelsAfter('/logging?http=trace'), {
+    http: 'trace',
+    main: 'off',
+    upstream: 'off',
+  });
   const several = { http: 'error', main: 'info', upstream: 'off' };
   assert.deepEqual(levelsAfter('/logging?paths=http:error,main:info'), several);
   assert.deepEqual(levelsAfter('/logging?paths=http=error,,main=info'), several);

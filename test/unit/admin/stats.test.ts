@@ -38,7 +38,10 @@ test('empty parameters are as good as none', () => {
 
 test('/stats/prometheus is /stats?format=prometheus', () => {
   const target = 'text_readouts&histogram_buckets=summary';
-  assert.deepEqual(queryOf(`/stats/prometheus?${target}`), queryOf(`/stats?format=prometheus&${target}`));
+  assert.deepEqual(
+    queryOf(`/stats/prometheus?${target}`),
+    queryOf(`/stats?format=prometheus&${target}`),
+  );
 });
 
 test('a filter is compiled; its plus signs are plus signs', () => {
@@ -84,8 +87,21 @@ test('a Prometheus page shows the counters as they were before it, the others co
     },
   });
   const ask = (target: string): void => {
-    const headers = { host: '', origin: '', 'content-type': '', 'user-agent': '', 'x-forwarded-for': '', 'x-request-id': '' };
-    const request = { method: 'GET', target, headers: { ...headers, host: 'localhost' }, body: '', beganMs: Date.now() };
+    const headers = {
+      host: '',
+      origin: '',
+      'content-type': '',
+      'user-agent': '',
+      'x-forwarded-for': '',
+      'x-request-id': '',
+    };
+    const request = {
+      method: 'GET',
+      target,
+      headers: { ...headers, host: 'localhost' },
+      body: '',
+      beganMs: Date.now(),
+    };
     const reply = asked.server.answer(request);
     assert.ok(typeof reply.body === 'object');
     reply.body.next();

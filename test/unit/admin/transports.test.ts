@@ -37,6 +37,9 @@ class FakeService implements AdminService {
     this.finishedBytes.push(sentBytes);
     reply.then?.();
   }
+  async untilFinished(): Promise<void> {
+    while (this.finishedBytes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 }
 
 type MakeTransport = (service: AdminService) => AdminTransport | undefined;
@@ -77,9 +80,13 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
       'x-content-type-options': 'nosniff',
       server: 'envoy',
     };
-    for (const [header, value] of Object.entries(expected)) assert.equal(answer.headers.get(header), value);
+    for (const [header, value] of Object.entries(expected))
+      assert.equal(answer.headers.get(header), value);
     assert.ok(answer.headers.has('date'));
-    assert.deepEqual([...answer.headers.keys()].filter((header) => header.startsWith('uweb')), []);
+    assert.deepEqual(
+      [...answer.headers.keys()].filter((header) => header.startsWith('uweb')),
+      [],
+    );
     const [request] = service.requests;
     assert.deepEqual([request?.method, request?.target], ['GET', '/a?b=c']);
     assert.equal(request?.headers['user-agent'], 'test');
@@ -118,6 +125,7 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     await new Promise((resolve) => setTimeout(resolve, 50));
 
     assert.equal(await answer.text(), pieces.join(''));
+    await service.untilFinished();
     assert.deepEqual(service.finishedBytes, [200 * 64 * 1024]);
   });
 
@@ -133,7 +141,7 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
     await new Promise((resolve) => socket.once('data', resolve));
     socket.destroy();
-    while (service.finishedBytes.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await service.untilFinished();
 
     assert.ok(count < 100_000);
     assert.equal(service.connections, 0);

@@ -65,13 +65,15 @@ describe('the file', () => {
     ]);
   });
 
-  test('protobuf files are refused by the name of their format', (t) => {
-    assert.deepEqual(problemsIn(file(t, 'a.pb', new Uint8Array([10, 0]))), [
-      '"FILE": binary protobuf (.pb) is not supported; expected a .yaml, .yml or .json file',
-    ]);
-    assert.deepEqual(problemsIn(file(t, 'a.pb_text', 'node {}')), [
-      '"FILE": protobuf text (.pb_text) is not supported; expected a .yaml, .yml or .json file',
-    ]);
+  test('.pb is binary protobuf, and an empty one is an empty bootstrap', (t) => {
+    const path = file(t, 'a.pb', new Uint8Array([10, 3, 10, 1, 97]));
+    assert.deepEqual(loadBootstrap({ path }).bootstrap, { node: { id: 'a' } });
+    assert.deepEqual(problemsIn(file(t, 'a.pb', new Uint8Array())), []);
+  });
+
+  test('.pb_text is protobuf text', (t) => {
+    const path = file(t, 'a.pb_text', 'node { id: "a" }');
+    assert.deepEqual(loadBootstrap({ path }).bootstrap, { node: { id: 'a' } });
   });
 
   test('JSON must be UTF-8; in YAML other bytes are replaced', (t) => {

@@ -1,5 +1,11 @@
 // A data plane that only remembers: for tests of what is around it.
-import type { ApplyError, ListenerStatus, NativeProxy, Page, StatsQuery } from '../../../src/native.js';
+import type {
+  ApplyError,
+  ListenerStatus,
+  NativeProxy,
+  Page,
+  StatsQuery,
+} from '../../../src/native.js';
 
 export class FakeNative implements NativeProxy {
   /** What was called, in order, where the order matters. */

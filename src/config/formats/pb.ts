@@ -1,0 +1,306 @@
+// Protobuf's binary format, read by the fields that the schema has.
+import { setOwn, type PlainObject } from '../objects.js';
+import { defaultScalar } from '../scalars.js';
+import { schema, type Scalar, type Schema, type ValueType } from '../schema.js';
+import type { Format } from './format.js';
+import {
+  emptyOf,
+  entryShape,
+  plainAny,
+  plainOf,
+  shapeOf,
+  type Field,
+  type Shape,
+} from './well-known.js';
+
+const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
+// As deep as protobuf's own reader goes.
+const DEEPEST = 100;
+
+export const pbFormat: Format = {
+  name: 'binary protobuf',
+  encoding: 'bytes',
+  read(text) {
+    try {
+      const bytes = Buffer.from(text, 'latin1');
+      return { ok: true, value: readMessage(schema(), schema().getMessage(BOOTSTRAP), bytes) };
+    } catch (error) {
+      if (!(error instanceof WireFault)) throw error;
+      return { ok: false, fault: { message: error.message, offset: error.offset } };
+    }
+  },
+  places: () => undefined,
+};
+
+/** An Any of a type URL and base64, as JSON has it; otherwise why it cannot be read. */
+export function readBinaryAny(types: Schema, any: PlainObject): PlainObject | string {
+  const url = any['type_url'];
+  if (url === undefined) return {};
+  try {
+    const bytes = Buffer.from((any['value'] ?? '') as string, 'base64');
+    return anyOf(types, url as string, bytes, 0);
+  } catch (error) {
+    if (error instanceof WireFault) return error.message;
+    throw error;
+  }
+}
+
+class WireFault extends Error {
+  constructor(
+    what: string,
+    readonly offset: number,
+  ) {
+    super(`is no binary protobuf: ${what} at byte ${offset}`);
+  }
+}
+
+const VARINT = 0;
+const FIXED64 = 1;
+const BYTES = 2;
+const START_GROUP = 3;
+const END_GROUP = 4;
+const FIXED32 = 5;
+
+function readMessage(types: Schema, shape: Shape, bytes: Buffer, depth = 0): PlainObject {
+  return new WireReader(types, bytes, depth).message(shape);
+}
+
+function anyOf(types: Schema, url: string, bytes: Buffer, depth: number): PlainObject {
+  const type = types.valueTypeOf(url.slice(url.lastIndexOf('/') + 1));
+  const shape = type && shapeOf(type);
+  if (!shape) return { '@type': url };
+  return plainAny(url, type, finish(types, type, readMessage(types, shape, bytes, depth), depth));
+}
+
+/** A message that was read, as JSON has it. */
+function finish(types: Schema, type: ValueType, message: PlainObject, depth: number): unknown {
+  if (type.kind !== 'any') return plainOf(type, message);
+  const url = message['type_url'];
+  if (url === undefined) return {};
+  const bytes = Buffer.from((message['value'] ?? '') as string, 'base64');
+  return anyOf(types, url as string, bytes, depth + 1);
+}
+
+/** Reads the bytes of one message. */
+class WireReader {
+  readonly #types: Schema;
+  readonly #bytes: Buffer;
+  readonly #depth: number;
+  #at = 0;
+
+  constructor(types: Schema, bytes: Buffer, depth: number) {
+    if (depth > DEEPEST) throw new WireFault(`nested more than ${DEEPEST} messages deep`, 0);
+    this.#types = types;
+    this.#bytes = bytes;
+    this.#depth = depth;
+  }
+
+  message(shape: Shape): PlainObject {
+    const message: PlainObject = {};
+    const fields = byNumber(shape);
+    while (this.#at < this.#bytes.length) {
+      const { number, wire } = this.#tag();
+      const field = fields.get(number);
+      if (field && this.#fits(field, wire)) this.#field(message, shape, field, wire);
+      else this.#strange(message, number, wire);
+    }
+    return message;
+  }
+
+  #tag(): { readonly number: number; readonly wire: number } {
+    const tag = Number(this.#varint());
+    const number = Math.floor(tag / 8);
+    if (number === 0 || tag > 0xffffffff) this.#fail('no field has this number');
+    return { number, wire: tag % 8 };
+  }
+
+  #fits(field: Field, wire: number): boolean {
+    const expected = wireOf(field.label === 'map' ? undefined : field.value);
+    return wire === expected || (wire === BYTES && field.label === 'many');
+  }
+
+  #field(message: PlainObject, shape: Shape, field: Field, wire: number): void {
+    if (field.label === 'map') return this.#mapEntry(message, field);
+    if (field.label === 'many') return this.#items(message, field, wire);
+    const type = shapeOf(field.value);
+    if (field.oneofIndex !== undefined) {
+      for (const { name, oneofIndex } of shape.fields)
+        if (oneofIndex === field.oneofIndex && name !== field.name) delete message[name];
+    }
+    // A message that comes in parts is their merger, which the bytes in a row are, too.
+    if (!type) message[field.name] = this.#single(field.value);
+    else this.#part(message, field, this.#chunk());
+    return undefined;
+  }
+
+  readonly #parts = new Map<string, Buffer>();
+
+  #part(message: PlainObject, field: Field, bytes: Buffer): void {
+    const before = field.name in message ? this.#parts.get(field.name) : undefined;
+    const whole = before ? Buffer.concat([before, bytes]) : bytes;
+    this.#parts.set(field.name, whole);
+    message[field.name] = this.#inner(field.value, whole);
+  }
+
+  #items(message: PlainObject, field: Field, wire: number): void {
+    const items = (message[field.name] ??= []) as unknown[];
+    if (wire !== BYTES || wireOf(field.value) === BYTES) {
+      items.push(this.#element(field.value));
+      return;
+    }
+    const packed = new WireReader(this.#types, this.#chunk(), this.#depth);
+    while (packed.#at < packed.#bytes.length) items.push(packed.#single(field.value));
+  }
+
+  #mapEntry(message: PlainObject, field: Field): void {
+    const shape = entryShape(field);
+    const entry = readMessage(this.#types, shape, this.#chunk(), this.#depth);
+    const map = (message[field.name] ??= {}) as PlainObject;
+    const name = entry['key'] ?? defaultScalar(field.keyType ?? 'string');
+    setOwn(map, String(name as string), 'value' in entry ? entry['value'] : emptyOf(field.value));
+  }
+
+  #element(type: ValueType): unknown {
+    return shapeOf(type) ? this.#inner(type, this.#chunk()) : this.#single(type);
+  }
+
+  #inner(type: ValueType, bytes: Buffer): unknown {
+    const shape = shapeOf(type);
+    if (!shape) return undefined;
+    const message = readMessage(this.#types, shape, bytes, this.#depth + 1);
+    return finish(this.#types, type, message, this.#depth + 1);
+  }
+
+  #single(type: ValueType): unknown {
+    if (type.kind !== 'scalar') {
+      const number = Number(BigInt.asIntN(32, this.#varint()));
+      return (type.kind === 'enum' && type.type.names.get(number)) || number;
+    }
+    return this.#scalar(type.scalar);
+  }
+
+  #scalar(scalar: Scalar): unknown {
+    switch (scalar) {
+      case 'string':
+        return this.#text();
+      case 'bytes':
+        return this.#chunk().toString('base64');
+      case 'bool':
+        return this.#varint() !== 0n;
+      case 'double':
+        return finiteOrText(this.#take(8).readDoubleLE());
+      case 'float':
+        return finiteOrText(shortest(this.#take(4).readFloatLE()));
+      case 'fixed32':
+        return this.#take(4).readUInt32LE();
+      case 'sfixed32':
+        return this.#take(4).readInt32LE();
+      case 'fixed64':
+        return Number(this.#take(8).readBigUInt64LE());
+      case 'sfixed64':
+        return Number(this.#take(8).readBigInt64LE());
+      case 'int32':
+        return Number(BigInt.asIntN(32, this.#varint()));
+      case 'int64':
+        return Number(BigInt.asIntN(64, this.#varint()));
+      case 'uint32':
+        return Number(BigInt.asUintN(32, this.#varint()));
+      case 'uint64':
+        return Number(this.#varint());
+      case 'sint32':
+      case 'sint64': {
+        const zigzag = this.#varint();
+        return Number((zigzag >> 1n) ^ -(zigzag & 1n));
+      }
+    }
+  }
+
+  #text(): string {
+    const start = this.#at;
+    const bytes = this.#chunk();
+    try {
+      return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch {
+      throw new WireFault('a string is no UTF-8', start);
+    }
+  }
+
+  /** A field that no name is known of goes by its number, for the decoder to tell of. */
+  #strange(message: PlainObject, number: number, wire: number): void {
+    message[String(number)] = this.#skip(number, wire, 0);
+  }
+
+  #skip(number: number, wire: number, depth: number): unknown {
+    if (depth > DEEPEST) this.#fail(`nested more than ${DEEPEST} groups deep`);
+    if (wire === VARINT) return Number(this.#varint());
+    if (wire === FIXED64) return this.#take(8).toString('base64');
+    if (wire === FIXED32) return this.#take(4).toString('base64');
+    if (wire === BYTES) return this.#chunk().toString('base64');
+    if (wire !== START_GROUP) return this.#fail('there is no such wire type');
+    for (;;) {
+      const inner = this.#tag();
+      if (inner.wire !== END_GROUP) this.#skip(inner.number, inner.wire, depth + 1);
+      else if (inner.number === number) return '';
+      else this.#fail('a group ends that did not begin');
+    }
+  }
+
+  #chunk(): Buffer {
+    const length = Number(this.#varint());
+    return this.#take(length);
+  }
+
+  #take(length: number): Buffer {
+    if (length > this.#bytes.length - this.#at) this.#fail('the bytes end early');
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
+  }
+
+  #varint(): bigint {
+    let value = 0n;
+    for (let shift = 0n; shift < 70n; shift += 7n) {
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined) return this.#fail('the bytes end early');
+      this.#at++;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    return this.#fail('a number is too long');
+  }
+
+  #fail(what: string): never {
+    throw new WireFault(what, this.#at);
+  }
+}
+
+const fieldsOf = new WeakMap<Shape, ReadonlyMap<number, Field>>();
+
+function byNumber(shape: Shape): ReadonlyMap<number, Field> {
+  const known = fieldsOf.get(shape);
+  if (known) return known;
+  const made = new Map(shape.fields.map((field) => [field.number, field]));
+  fieldsOf.set(shape, made);
+  return made;
+}
+
+/** How a value is written where it is not in a packed list. */
+function wireOf(type: ValueType | undefined): number {
+  if (!type || shapeOf(type)) return BYTES;
+  if (type.kind !== 'scalar') return VARINT;
+  if (type.scalar === 'string' || type.scalar === 'bytes') return BYTES;
+  if (type.scalar === 'double' || type.scalar.endsWith('fixed64')) return FIXED64;
+  if (type.scalar === 'float' || type.scalar.endsWith('fixed32')) return FIXED32;
+  return VARINT;
+}
+
+const finiteOrText = (value: number): number | string =>
+  Number.isFinite(value) ? value : String(value);
+
+/** The double that reads as this float and has the fewest digits. */
+function shortest(value: number): number {
+  for (let digits = 6; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return value;
+}

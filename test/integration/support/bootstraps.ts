@@ -1,0 +1,52 @@
+// Small bootstraps on ports that the kernel chooses.
+type Message = Readonly<Record<string, unknown>>;
+
+const EXTENSIONS = 'type.googleapis.com/envoy.extensions.filters';
+
+export function address(port: number): Message {
+  return { socket_address: { address: '127.0.0.1', port_value: port } };
+}
+
+/** An admin server and nothing else. */
+export const ADMIN_ONLY = { admin: { address: address(0) } };
+
+/** A listener "web" with these routes, and a cluster for each of these origins. */
+export function webBootstrap(
+  routes: readonly Message[],
+  origins: Readonly<Record<string, number>> = {},
+  port = 0,
+): Message {
+  return {
+    ...ADMIN_ONLY,
+    static_resources: {
+      listeners: [webListener(routes, port)],
+      clusters: Object.entries(origins).map(([name, origin]) => cluster(name, origin)),
+    },
+  };
+}
+
+function webListener(routes: readonly Message[], port: number): Message {
+  const typed_config = {
+    '@type': `${EXTENSIONS}.network.http_connection_manager.v3.HttpConnectionManager`,
+    stat_prefix: 'web',
+    route_config: { name: 'web', virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
+    http_filters: [
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: { '@type': `${EXTENSIONS}.http.router.v3.Router` },
+      },
+    ],
+  };
+  const filter = { name: 'envoy.filters.network.http_connection_manager', typed_config };
+  return { name: 'web', address: address(port), filter_chains: [{ filters: [filter] }] };
+}
+
+function cluster(name: string, port: number): Message {
+  const endpoints = [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }];
+  return { name, type: 'STATIC', load_assignment: { cluster_name: name, endpoints } };
+}
+
+/** A route that answers by itself. */
+export function says(prefix: string, text: string): Message {
+  return { match: { prefix }, direct_response: { status: 200, body: { inline_string: text } } };
+}

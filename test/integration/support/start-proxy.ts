@@ -1,0 +1,152 @@
+// The command as a user runs it: its arguments, what it prints, how it ends. FAIRLEAD_TEST_COMMAND names
+// another command: the same stories can be told of the real server.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { packageRoot } from '../../../src/package-root.js';
+
+const START_TIMEOUT_MS = 15_000;
+const END_TIMEOUT_MS = 10_000;
+const POLL_MS = 10;
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A process of the command, from its first moment. It is killed when the story ends. */
+export class Command {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ending>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(t: TestContext, ...args: readonly string[]) {
+    const usual = `${process.execPath} ${packageRoot()}/dist/cli.js`;
+    const [program = '', ...first] = (process.env.FAIRLEAD_TEST_COMMAND ?? usual).split(' ');
+    const child = spawn(program, [...first, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.on('data', (text: Buffer) => (this.#stdout += text.toString()));
+    child.stderr.on('data', (text: Buffer) => (this.#stderr += text.toString()));
+    this.process = child;
+    this.ended = new Promise((resolve) => {
+      child.on('close', (code, signal) => {
+        resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr });
+      });
+    });
+    t.after(async () => {
+      child.kill('SIGKILL');
+      await this.ended;
+    });
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** Resolves when stderr has this; rejects with what it has when that is all there will be. */
+  async says(pattern: RegExp): Promise<void> {
+    const end = Date.now() + END_TIMEOUT_MS;
+    while (!pattern.test(this.#stderr)) {
+      if (this.process.exitCode !== null || Date.now() > end) {
+        throw new Error(`stderr does not have ${String(pattern)}:\n${this.#stderr}`);
+      }
+      await sleep(POLL_MS);
+    }
+  }
+
+  /** Ends it by a signal, and says how it ended. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.process.kill(signal);
+    const timer = setTimeout(() => this.process.kill('SIGKILL'), END_TIMEOUT_MS);
+    const ending = await this.ended;
+    clearTimeout(timer);
+    return ending;
+  }
+}
+
+/** Runs the command to its end. */
+export function runCommand(t: TestContext, ...args: readonly string[]): Promise<Ending> {
+  return new Command(t, ...args).ended;
+}
+
+/** A folder for one story. */
+export function makeFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface StartedProxy {
+  readonly command: Command;
+  /** The admin server's: "http://127.0.0.1:9901". */
+  readonly adminUrl: string;
+  /** "http://127.0.0.1:10000" of the listener of this name. */
+  listenerUrl(name: string): Promise<string>;
+}
+
+/** Starts a bootstrap whose ports are 0; resolves when /ready says LIVE. */
+export async function startProxy(
+  t: TestContext,
+  bootstrap: object,
+  ...args: readonly string[]
+): Promise<StartedProxy> {
+  const folder = makeFolder(t);
+  const [config, addressFile] = [join(folder, 'bootstrap.json'), join(folder, 'admin-address')];
+  writeFileSync(config, JSON.stringify(bootstrap));
+  const command = new Command(
+    t,
+    ...['-c', config, '--use-dynamic-base-id'],
+    ...(args.includes('--concurrency') ? [] : ['--concurrency', '1']),
+    ...['--admin-address-path', addressFile],
+    ...args,
+  );
+  const adminUrl = await untilLive(command, addressFile);
+  return {
+    command,
+    adminUrl,
+    listenerUrl: (name) => findListener(adminUrl, name),
+  };
+}
+
+async function untilLive(command: Command, addressFile: string): Promise<string> {
+  const end = Date.now() + START_TIMEOUT_MS;
+  while (Date.now() < end && command.process.exitCode === null) {
+    const address = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : '';
+    const ready = address === '' ? undefined : await tryGet(`http://${address}/ready`);
+    if (ready === 200) return `http://${address}`;
+    await sleep(POLL_MS);
+  }
+  throw new Error(`the proxy does not become LIVE:\n${command.stderr}`);
+}
+
+async function tryGet(url: string): Promise<number | undefined> {
+  try {
+    return (await fetch(url)).status;
+  } catch {
+    return undefined;
+  }
+}
+
+interface ListenersJson {
+  readonly listener_statuses?: readonly {
+    readonly name: string;
+    readonly local_address: {
+      readonly socket_address: { readonly address: string; readonly port_value: number };
+    };
+  }[];
+}
+
+async function findListener(adminUrl: string, name: string): Promise<string> {
+  const listeners = (await (
+    await fetch(`${adminUrl}/listeners?format=json`)
+  ).json()) as ListenersJson;
+  const found = listeners.listener_statuses?.find((status) => status.name === name);
+  if (!found) throw new Error(`there is no listener '${name}': ${JSON.stringify(listeners)}`);
+  const { address, port_value: port } = found.local_address.socket_address;
+  return `http://${address}:${port}`;
+}

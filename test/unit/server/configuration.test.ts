@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Log } from '../../../src/logging/logger.js';
+import {
+  readConfiguration,
+  StartError,
+  type Configuration,
+} from '../../../src/server/configuration.js';
+import { optionsOf } from '../support/options.js';
+
+const LOG = new Log({ level: 'off', pattern: '%v' });
+
+function read(bootstrap: object, ...args: readonly string[]): Configuration {
+  return readConfiguration(optionsOf('--config-yaml', JSON.stringify(bootstrap), ...args), LOG);
+}
+
+function problemsOf(bootstrap: object, ...args: readonly string[]): string[] {
+  try {
+    read(bootstrap, ...args);
+  } catch (error) {
+    assert.ok(error instanceof StartError);
+    return error.message.split('\n');
+  }
+  return [];
+}
+
+test('without a bootstrap the options that give one are named', () => {
+  const message = 'At least one of --config-path or --config-yaml should be non-empty';
+  assert.throws(() => readConfiguration(optionsOf(), LOG), new StartError(message));
+});
+
+test('a file that is not there is named', () => {
+  assert.throws(() => readConfiguration(optionsOf('-c', '/no/such.yaml'), LOG), /\/no\/such\.yaml/);
+});
+
+test('every error is said at once', () => {
+  const problems = problemsOf({ no_such_field: 1, stats_flush_interval: 'soon' });
+
+  assert.equal(problems.length, 2);
+  assert.match(problems.join('\n'), /no_such_field/);
+  assert.match(problems.join('\n'), /stats_flush_interval/);
+});
+
+test('unknown fields pass where they are allowed, and are counted', () => {
+  const bootstrap = { no_such_field: 1, node: { other: 2 } };
+
+  assert.equal(problemsOf(bootstrap).length, 2);
+  assert.equal(read(bootstrap, '--allow-unknown-static-fields').unknownFieldCount, 2);
+  assert.equal(read(bootstrap, '--allow-unknown-fields').unknownFieldCount, 2);
+});
+
+test('statistics: a flush every five seconds, another interval, or only when they are asked for', () => {
+  const intervalOf = (bootstrap: object) => read(bootstrap).settings.statsFlushIntervalMs;
+
+  assert.equal(intervalOf({}), 5000);
+  assert.equal(intervalOf({ stats_flush_interval: '0.250s' }), 250);
+  assert.equal(intervalOf({ stats_flush_on_admin: true }), undefined);
+});
+
+test('fixed tags are read; tags taken out of names, sinks and matchers are refused by name', () => {
+  const { settings } = read({
+    stats_config: { stats_tags: [{ tag_name: 'a', fixed_value: 'b' }] },
+  });
+  assert.deepEqual(settings.fixedTags, [['a', 'b']]);
+
+  const problems = problemsOf({
+    stats_config: {
+      stats_tags: [{ tag_name: 'a', regex: '(.*)' }],
+      stats_matcher: { reject_all: true },
+    },
+    stats_sinks: [{ name: 'envoy.stat_sinks.statsd' }],
+  });
+  assert.equal(problems.length, 3, problems.join('\n'));
+});
+
+test('the log format of the bootstrap is taken, unless the command line has one as well', () => {
+  const bootstrap = { application_log_config: { log_format: { text_format: '%v' } } };
+
+  assert.equal(read(bootstrap).settings.logFormat, '%v');
+  assert.match(problemsOf(bootstrap, '--log-format', '%l %v').join('\n'), /--log-format/);
+});

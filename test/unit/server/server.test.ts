@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { Log } from '../../../src/logging/logger.js';
+import { readConfiguration, StartError } from '../../../src/server/configuration.js';
+import { Server } from '../../../src/server/server.js';
+import { FakeNative } from '../support/fake-native.js';
+import { optionsOf } from '../support/options.js';
+
+const ADMIN = { admin: { address: { socket_address: { address: '127.0.0.1', port_value: 0 } } } };
+
+function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[]) {
+  const native = new FakeNative();
+  const options = optionsOf('--config-yaml', JSON.stringify(bootstrap), ...args);
+  const log = new Log({ level: 'off', pattern: '%v' });
+  const configuration = readConfiguration(options, log);
+  const server = new Server({ options, configuration, log, addon: { create: () => native } });
+  t.after(() => server.stop());
+  return { server, native };
+}
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function ready(server: Server): Promise<string> {
+  const answer = await fetch(`http://${server.adminAddress}/ready`);
+  return `${answer.status} ${await answer.text()}`;
+}
+
+test('the plan is applied before the workers start, and the end shuts them down once', async (t) => {
+  const { server, native } = serverOf(t, {});
+  assert.equal(server.state(), 'PRE_INITIALIZING');
+  await server.start();
+  assert.equal(server.state(), 'LIVE');
+  await Promise.all([server.stop(), server.stop()]);
+
+  assert.deepEqual(native.calls, ['apply', 'start', 'shutdown']);
+});
+
+test('the admin server answers while the server lives, and not after', async (t) => {
+  const { server } = serverOf(t, ADMIN);
+  await server.start();
+  assert.equal(await ready(server), '200 LIVE\n');
+  await server.stop();
+
+  await assert.rejects(ready(server));
+});
+
+test('failing health checks make the server DRAINING', async (t) => {
+  const { server } = serverOf(t, ADMIN);
+  await server.start();
+  server.setHealthy(false);
+  assert.equal(await ready(server), '503 DRAINING\n');
+  server.setHealthy(true);
+
+  assert.equal(await ready(server), '200 LIVE\n');
+});
+
+test('/quitquitquit asks whoever runs the server for its end', async (t) => {
+  const { server } = serverOf(t, ADMIN);
+  await server.start();
+  await fetch(`http://${server.adminAddress}/quitquitquit`, { method: 'POST' });
+
+  await server.quitAsked;
+});
+
+test('an admin port that is taken is named, with who asked for it', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  t.after(() => taken.close());
+  await new Promise((resolve) => taken.once('listening', resolve));
+  const { port } = taken.address() as { port: number };
+  const bootstrap = {
+    admin: { address: { socket_address: { address: '127.0.0.1', port_value: port } } },
+  };
+  const { server } = serverOf(t, bootstrap);
+
+  const message = `admin server: cannot bind '127.0.0.1:${port}': Address already in use`;
+  await assert.rejects(server.start(), new StartError(message));
+});
+
+test('everything that could not be applied is said at once, each with its name', async (t) => {
+  const { server, native } = serverOf(t, {});
+  native.applyErrors = [
+    { kind: 'listener', name: 'web', message: "cannot bind '127.0.0.1:80': Permission denied" },
+    { kind: 'route_table', name: 'r', message: 'too deep' },
+  ];
+
+  await assert.rejects(
+    server.start(),
+    new StartError(
+      "listener 'web': cannot bind '127.0.0.1:80': Permission denied\nroute table 'r': too deep",
+    ),
+  );
+});
+
+test('the address of the admin server and the base id are written where asked', async (t) => {
+  const folder = folderOf(t);
+  const [address, id] = [join(folder, 'address'), join(folder, 'id')];
+  const { server } = serverOf(
+    t,
+    ADMIN,
+    ...['--admin-address-path', address, '--base-id-path', id, '--base-id', '7'],
+  );
+  await server.start();
+
+  assert.equal(readFileSync(address, 'utf8'), server.adminAddress);
+  assert.equal(readFileSync(id, 'utf8'), '7');
+});
+
+test('files that cannot be written do not keep the server from living', async (t) => {
+  const { server } = serverOf(t, ADMIN, '--admin-address-path', '/no/such/folder/x');
+  await server.start();
+
+  assert.equal(server.state(), 'LIVE');
+});
+
+test('gauges are written at the start, histograms wait for the first flush', async (t) => {
+  const { server, native } = serverOf(t, {}, '--concurrency', '0');
+  await server.start();
+
+  assert.equal(native.value('server.live'), 1);
+  assert.equal(native.value('server.state'), 0);
+  assert.equal(native.value('server.concurrency'), 1);
+  assert.ok(!native.calls.includes('flushHistograms'));
+  server.setHealthy(false);
+  server.flushStats();
+  assert.deepEqual([native.value('server.live'), native.value('server.state')], [0, 1]);
+  assert.ok(native.calls.includes('flushHistograms'));
+});
+
+test('statistics are flushed on the interval of the bootstrap', async (t) => {
+  const { server, native } = serverOf(t, { stats_flush_interval: '0.01s' });
+  await server.start();
+
+  while (!native.calls.includes('flushHistograms'))
+    await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
+test('total_connections adds up what the listeners have', async (t) => {
+  const { server, native } = serverOf(t, {});
+  native.listenerList = [
+    { name: 'a', statName: 'a', address: '127.0.0.1', port: 1 },
+    { name: 'b', statName: 'b', address: '127.0.0.1', port: 2 },
+  ];
+  native.values.set('listener.a.downstream_cx_active', 2);
+  native.values.set('listener.b.downstream_cx_active', 3);
+  await server.start();
+
+  assert.equal(native.value('server.total_connections'), 5);
+});
