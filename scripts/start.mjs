@@ -12,10 +12,10 @@ const DEMO_ARGS = ['-c', join(root, 'examples', 'demo.yaml'), '-l', 'error'];
 const GREETING = `
 fairlead is running. Try, in another terminal:
 
-  curl http://127.0.0.1:10000/        through the proxy to the demo's origin
-  curl '${ADMIN}/stats?usedonly'      what was counted
-  curl ${ADMIN}/clusters              the origin as the proxy sees it
-  ${ADMIN}/                           the admin page, for a browser
+  curl http://127.0.0.1:10000/                    through the proxy to the demo's origin
+  curl '${ADMIN}/stats?usedonly'     what was counted
+  curl ${ADMIN}/clusters             the origin as the proxy sees it
+  ${ADMIN}/                          the admin page, for a browser
 
 Ctrl-C ends it. With a bootstrap of yours: npm start -- -c bootstrap.yaml
 `;

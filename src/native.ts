@@ -67,6 +67,8 @@ export interface NativeProxy {
   start(): void;
   /** Listeners in order of addition, with the addresses they are bound to. */
   listeners(): readonly ListenerStatus[];
+  /** Closes listen sockets; open connections go on, and the listeners stay listed. */
+  stopListeners(inboundOnly: boolean): void;
   /** Open connections end with their next answer; idle ones at once. */
   drainListeners(): void;
   /** Ends connections and threads, and writes what logs hold. Resolves when it is done. */

@@ -127,7 +127,7 @@ MICRO("route mutations, two literals of which one overwrites") {
     for (const char* name : {"accept", "user-agent", "x-there", "x-request-id"}) {
       addHeader(*headers, name, "value");
     }
-    mutations.applyToRequest(*headers, context, arena);
+    mutations.request.apply(*headers, context, arena);
     micro::keep(headers->size());
     arena.reset();
   }

@@ -84,6 +84,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                        {InstanceMethod("apply", &ProxyObject::apply),
                         InstanceMethod("start", &ProxyObject::start),
                         InstanceMethod("listeners", &ProxyObject::listeners),
+                        InstanceMethod("stopListeners", &ProxyObject::stopListeners),
                         InstanceMethod("drainListeners", &ProxyObject::drainListeners),
                         InstanceMethod("shutdown", &ProxyObject::shutdown),
                         InstanceMethod("reopenLogs", &ProxyObject::reopenLogs),
@@ -136,6 +137,9 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   }
 
   void start(const Napi::CallbackInfo&) { data_plane_->start(); }
+  void stopListeners(const Napi::CallbackInfo& info) {
+    data_plane_->stopListeners(info[0].ToBoolean());
+  }
   void drainListeners(const Napi::CallbackInfo&) { data_plane_->drainListeners(); }
   void reopenLogs(const Napi::CallbackInfo&) { data_plane_->reopenLogs(); }
 

@@ -1,5 +1,5 @@
-// A substitution format ("%REQ(:METHOD)% %RESPONSE_CODE%") as a list of pieces, run for each line or
-// header. Immutable; any thread.
+// A substitution format ("%REQ(:METHOD)% %RESPONSE_CODE%") as a list of pieces, run for each line
+// or header. Immutable; any thread.
 #pragma once
 
 #include <string>

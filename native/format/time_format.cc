@@ -39,7 +39,8 @@ Date dateOf(uint64_t days) {
   const uint64_t day_of_era = days % 146'097;
   const uint64_t year_of_era =
       (day_of_era - day_of_era / 1460 + day_of_era / 36'524 - day_of_era / 146'096) / 365;
-  const uint64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const uint64_t day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const uint64_t month = (5 * day_of_year + 2) / 153;
   const uint64_t day = day_of_year - (153 * month + 2) / 5 + 1;
   const bool is_next_year = month >= 10;
@@ -132,7 +133,9 @@ void TimeFormat::addText(std::string_view text) {
 }
 
 size_t TimeFormat::parseOwn(std::string_view text) {
-  const auto add = [this](Part::Kind kind, uint8_t digits = 0) { parts_.push_back({kind, digits}); };
+  const auto add = [this](Part::Kind kind, uint8_t digits = 0) {
+    parts_.push_back({kind, digits});
+  };
   const bool is_extended = text.starts_with('E');
   size_t at = is_extended ? 1 : 0;
   const bool is_short = is_extended && text.substr(at).starts_with('*');

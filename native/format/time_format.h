@@ -1,6 +1,6 @@
-// How a moment reads: "2026-11-21T00:27:50.903Z", or by a strftime format that also knows %f and %3f
-// (digits of the second's fraction) and %E3S, %E*S, %E3f, %E*f, %Ez, %E*z, %E4Y. In UTC. Immutable;
-// any thread.
+// How a moment reads: "2026-11-21T00:27:50.903Z", or by a strftime format that also knows %f and
+// %3f (digits of the second's fraction) and %E3S, %E*S, %E3f, %E*f, %Ez, %E*z, %E4Y. In UTC.
+// Immutable; any thread.
 #pragma once
 
 #include <cstdint>

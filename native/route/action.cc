@@ -42,6 +42,7 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
   action.plan = plan;
   action.plan.weighted.reset();
   action.plan.path_rewrite.reset();
+  action.plan.host_rewrite.reset();
   if (plan.path_rewrite) {
     Result<Rewrite> rewrite = Rewrite::build(*plan.path_rewrite);
     if (!rewrite) return rewrite.error();
@@ -51,7 +52,6 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
     Result<HostRewrite> rewrite = HostRewrite::build(*plan.host_rewrite);
     if (!rewrite) return rewrite.error();
     action.host_rewrite = std::move(rewrite.value());
-    action.host_regex = action.host_rewrite.regex;
   }
   if (!plan.weighted || plan.weighted->clusters.empty()) {
     action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, names));

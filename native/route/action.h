@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,7 +35,7 @@ struct Target {
   HeaderName cluster_header;
   uint64_t weight = 0;
   HeaderMutations mutations;
-  // Comes before the route's own rewrite. Empty: none.
+  // The host before the route's own rewrite, which may follow. Empty: the request's.
   std::string host_rewrite;
   // Its own mutations first, whatever wins, then the route's chain.
   MutationChain chain;
@@ -52,8 +51,6 @@ struct ClusterAction {
   HeaderName weight_header;
   Rewrite path_rewrite;
   HostRewrite host_rewrite;
-  // Of host_rewrite.
-  std::optional<Regex> host_regex;
 
   static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names);
   const Target& pick(const RequestView& request) const;

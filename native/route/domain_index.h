@@ -1,6 +1,6 @@
 // Finds a virtual host by the domain of a request: exact, then the longest suffix ("*.a.b"), then
-// the longest prefix ("a.*"), then "*". One open-addressed table of hashes; a name is compared once.
-// Immutable once filled; any thread.
+// the longest prefix ("a.*"), then "*". One open-addressed table of hashes; a name is compared
+// once. Immutable once filled; any thread.
 #pragma once
 
 #include <cstdint>

@@ -96,12 +96,12 @@ void MutationList::add(const Addition& addition, std::string_view value, HeaderM
 }
 
 HeaderMutations::HeaderMutations(const plan::HeaderMutations& plan)
-    : request_(plan.request_remove, plan.request_add, isJoinedInRequests),
-      response_(plan.response_remove, plan.response_add, isJoinedInResponses) {}
+    : request(plan.request_remove, plan.request_add, isJoinedInRequests),
+      response(plan.response_remove, plan.response_add, isJoinedInResponses) {}
 
 void MutationChain::append(const HeaderMutations& mutations) {
-  if (!mutations.request().empty()) request_.push_back(&mutations.request());
-  if (!mutations.response().empty()) response_.push_back(&mutations.response());
+  if (!mutations.request.empty()) request_.push_back(&mutations.request);
+  if (!mutations.response.empty()) response_.push_back(&mutations.response);
 }
 
 }  // namespace fairlead::route

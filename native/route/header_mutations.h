@@ -24,7 +24,7 @@ class MutationList {
                bool (*is_joined)(std::string_view name));
 
   bool empty() const { return additions_.empty() && removals_.empty(); }
-  // Values that have to be made live in the arena.
+  // Names and literals are lent; values that have to be made live in the arena.
   void apply(http::HeaderMap& headers, const format::FormatContext& context, Arena& arena) const;
 
  private:
@@ -51,28 +51,12 @@ class MutationList {
   std::vector<Addition> additions_;
 };
 
-class HeaderMutations {
- public:
+struct HeaderMutations {
   HeaderMutations() = default;
   explicit HeaderMutations(const plan::HeaderMutations& plan);
 
-  const MutationList& request() const { return request_; }
-  const MutationList& response() const { return response_; }
-
-  bool changesRequest() const { return !request_.empty(); }
-  bool changesResponse() const { return !response_.empty(); }
-  void applyToRequest(http::HeaderMap& headers, const format::FormatContext& context,
-                      Arena& arena) const {
-    request_.apply(headers, context, arena);
-  }
-  void applyToResponse(http::HeaderMap& headers, const format::FormatContext& context,
-                       Arena& arena) const {
-    response_.apply(headers, context, arena);
-  }
-
- private:
-  MutationList request_;
-  MutationList response_;
+  MutationList request;
+  MutationList response;
 };
 
 // The lists that change the messages of one route, in the order in which they speak; empty where

@@ -43,8 +43,9 @@ class PathTrie {
 
   bool empty() const { return nodes_.empty(); }
 
-  // Calls `visit(const Candidate&, size_t size)` for the candidates whose path, `size` bytes, begins
-  // the text: longest paths first, then in their order; routes not below `bound()` are passed over.
+  // Calls `visit(const Candidate&, size_t size)` for the candidates whose path, `size` bytes,
+  // begins the text: longest paths first, then in their order; routes not below `bound()` are
+  // passed over.
   template <typename Visit, typename Bound>
   void forEachPrefix(std::string_view text, Visit visit, Bound bound) const {
     for (uint32_t at = deepest(text); at != kNone; at = nodes_[at].up) {

@@ -58,9 +58,6 @@ struct RequestView {
     *value = entry->value();
     return true;
   }
-  bool header(std::string_view name, std::string_view* value) const {
-    return header(HeaderName(std::string(name)), value);
-  }
 };
 
 }  // namespace fairlead::route

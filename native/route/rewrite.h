@@ -1,5 +1,5 @@
-// Paths and hosts that are made from what came. Immutable; results live in the caller's arena, or as
-// long as the table.
+// Paths and hosts that are made from what came. Immutable; results live in the caller's arena, or
+// as long as the table.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ struct Rewrite {
   std::optional<Regex> regex;
 
   static Result<Rewrite> build(const plan::PathRewrite& plan);
-  // The new path with its query, or `path` itself where it stays. `match` took the path: a prefix is
-  // what it matched of it.
+  // The new path with its query, or `path` itself, the same bytes in the same place, where it
+  // stays. `match` took the path: a prefix is what it matched of it.
   std::string_view apply(std::string_view path, const Match& match, Arena& arena) const;
 };
 

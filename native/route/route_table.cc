@@ -19,7 +19,6 @@ std::string_view withoutPort(std::string_view authority) {
 
 Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTable& plan) {
   auto table = std::make_shared<RouteTable>();
-  table->name_ = plan.name;
   table->ignore_port_ = plan.ignore_port_in_host_matching;
   table->most_specific_wins_ = plan.most_specific_header_mutations_wins;
   if (plan.mutations) table->mutations_ = HeaderMutations(*plan.mutations);

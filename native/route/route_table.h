@@ -38,17 +38,13 @@ class RouteTable {
   const VirtualHost* findHost(std::string_view authority) const;
   RouteMatchResult match(const RequestView& request) const;
 
-  const std::string& name() const { return name_; }
   // Clusters that routes name; Target::slot is a place in this list.
   const std::vector<std::string>& clusterNames() const { return cluster_names_.list(); }
-  const HeaderMutations& mutations() const { return mutations_; }
-  bool mostSpecificWins() const { return most_specific_wins_; }
 
  private:
   Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan);
   void chain(VirtualHost& host) const;
 
-  std::string name_;
   std::vector<std::unique_ptr<VirtualHost>> hosts_;
   ClusterNames cluster_names_;
   HeaderMutations mutations_;

@@ -57,6 +57,18 @@ void DataPlane::stop() {
   logs_.stop();
 }
 
+void DataPlane::stopListeners(bool inbound_only) {
+  for (const auto& listener : listener_plans_) {
+    const plan::Listener& plan = listener->config->plan;
+    if (inbound_only && plan.direction != plan::Listener::Direction::Inbound) continue;
+    if (!stopped_listeners_.insert(plan.name).second) continue;
+    listener_stats_->shard(0)->add(stats::ListenerManager::Counter::ListenerStopped);
+    for (const auto& worker : workers_) {
+      worker->post([target = worker.get(), name = plan.name] { target->stopListener(name); });
+    }
+  }
+}
+
 void DataPlane::drainListeners() {
   for (const auto& worker : workers_) {
     worker->post([target = worker.get()] { target->drainListeners(); });

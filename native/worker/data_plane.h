@@ -39,7 +39,9 @@ class DataPlane {
   void start();
   // Ends connections and threads; writes what logs hold. Blocks until it is done.
   void stop();
-  // Listeners close; connections end with their next answer.
+  // Listen sockets close; connections go on, and the listeners stay known.
+  void stopListeners(bool inbound_only);
+  // Connections end with their next answer.
   void drainListeners();
   void reopenLogs() { logs_.reopen(); }
 

@@ -35,7 +35,7 @@ export class AdminServer implements AdminService {
   constructor(host: AdminHost, plan: AdminPlan) {
     this.#host = host;
     this.#plan = plan;
-    this.#endpoints = makeEndpoints(host);
+    this.#endpoints = makeEndpoints(host, plan);
     this.#byPath = new Map(this.#endpoints.map((endpoint) => [endpoint.path, endpoint]));
     this.#isAllowed = compileAllowedPaths(plan.allowPaths);
     this.#counts = new AdminCounts(host.stats);

@@ -1,18 +1,26 @@
 // What the admin endpoints see of the server that they belong to.
-import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type {
+  envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
+  envoy_config_core_v3_Node as Node,
+} from '../../build/messages.gen.js';
 import type { Options } from '../cli/parse.js';
 import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { ControlStats } from '../server/control-stats.js';
+import type { Runtime } from '../server/runtime.js';
 import type { ServerState } from '../server/state.js';
 
 export interface AdminHost {
   readonly options: Options;
+  readonly bootstrap: Bootstrap;
+  /** When the bootstrap was applied: milliseconds since 1970. */
+  readonly configuredMs: number;
   /** The bootstrap's. */
   readonly node: Node;
   readonly concurrency: number;
   readonly native: NativeProxy;
   readonly stats: ControlStats;
+  readonly runtime: Runtime;
   readonly log: Log;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;

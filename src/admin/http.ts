@@ -1,4 +1,5 @@
 // What the admin server and its handlers say to each other, whoever speaks HTTP for them.
+import { getSystemErrorMap } from 'node:util';
 import type { Page } from '../native.js';
 import type { Parameters } from './parameters.js';
 
@@ -48,6 +49,7 @@ export type AdminHandler = (query: AdminQuery) => AdminReply;
 
 export const CONTENT_TYPES = {
   text: 'text/plain; charset=UTF-8',
+  plain: 'text/plain',
   json: 'application/json',
   html: 'text/html; charset=UTF-8',
 } as const;
@@ -100,4 +102,11 @@ export const MAX_BODY_BYTES = 1 << 20;
 
 export function addressText(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** "cannot bind '127.0.0.1:80': Permission denied" */
+export function bindFailure(endpoint: AdminEndpoint, error: NodeJS.ErrnoException): Error {
+  const where = 'pipe' in endpoint ? endpoint.pipe : addressText(endpoint.host, endpoint.port);
+  const [, why = error.message] = getSystemErrorMap().get(error.errno ?? 0) ?? [];
+  return new Error(`cannot bind '${where}': ${why.charAt(0).toUpperCase()}${why.slice(1)}`);
 }

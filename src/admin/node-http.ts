@@ -7,6 +7,7 @@ import {
   MAX_BODY_BYTES,
   REQUEST_HEADERS,
   addressText,
+  bindFailure,
   replyHeaders,
   type AdminEndpoint,
   type AdminRequest,
@@ -30,7 +31,7 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
   });
   const listen = (endpoint: AdminEndpoint): Promise<string> =>
     new Promise((resolve, reject) => {
-      server.once('error', (error) => reject(new Error(bindFailure(endpoint, error))));
+      server.once('error', (error) => reject(bindFailure(endpoint, error)));
       if ('pipe' in endpoint) {
         removeStale(endpoint.pipe);
         server.listen(endpoint.pipe, () => {
@@ -60,12 +61,6 @@ function removeStale(pipe: string): void {
   } catch {
     // There is none.
   }
-}
-
-function bindFailure(endpoint: AdminEndpoint, error: NodeJS.ErrnoException): string {
-  const where = 'pipe' in endpoint ? endpoint.pipe : addressText(endpoint.host, endpoint.port);
-  const why = error.code === 'EADDRINUSE' ? 'Address already in use' : error.message;
-  return `cannot bind '${where}': ${why}`;
 }
 
 async function serve(

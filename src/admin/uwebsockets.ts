@@ -7,6 +7,7 @@ import {
   MAX_BODY_BYTES,
   REQUEST_HEADERS,
   addressText,
+  bindFailure,
   replyHeaders,
   type AdminReply,
   type AdminRequest,
@@ -101,12 +102,24 @@ export function uwebsocketsTransport(service: AdminService): AdminTransport | un
         const { host, port } = endpoint;
         app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, (socket) => {
           if (socket) resolve(addressText(host, uws.us_socket_local_port(socket)));
-          else
-            reject(new Error(`cannot bind '${addressText(host, port)}': Address already in use`));
+          else void whyNot(endpoint).then(reject);
         });
       }),
     close: () => app.close(),
   };
+}
+
+/** uWebSockets.js does not say why it cannot bind, but Node does. */
+async function whyNot(endpoint: { host: string; port: number }): Promise<Error> {
+  const { createServer } = await import('node:net');
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once('error', (error) => resolve(bindFailure(endpoint, error)));
+    probe.listen(endpoint, () => {
+      probe.close();
+      resolve(new Error(`cannot bind '${addressText(endpoint.host, endpoint.port)}'`));
+    });
+  });
 }
 
 function serve(service: AdminService, response: UwsResponse, incoming: UwsRequest): void {

@@ -39,7 +39,8 @@ export async function main(args: readonly string[]): Promise<number> {
 
 /** Touches no network and writes no file. */
 function validate(options: Options): number {
-  const log = openLog(options);
+  // Levels of single components are for serving only, as in the real server.
+  const log = openLog({ ...options, componentLevels: new Map() });
   try {
     readConfiguration(options, log);
   } catch (error) {

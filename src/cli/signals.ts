@@ -1,8 +1,23 @@
-// Signals, from the first moment on. Node would open its debugger on SIGUSR1, so that this module is
-// the first that the command loads: until `onReopen` is called, the signal does nothing.
+// Signals, from the first moment on: this is the first module that the command loads. Node opens its
+// debugger on SIGUSR1; here the signal opens logs anew, or does nothing while there are none.
+import inspector from 'node:inspector';
 
 let reopen = (): void => undefined;
 process.on('SIGUSR1', () => reopen());
+closeDebugger();
+// A signal that was being worked on meanwhile.
+setImmediate(closeDebugger);
+
+/** A SIGUSR1 that came while Node itself was starting has opened a port that runs any code. */
+function closeDebugger(): void {
+  if (inspector.url() !== undefined && !isDebuggerWanted()) inspector.close();
+}
+
+function isDebuggerWanted(): boolean {
+  return [...process.execArgv, process.env.NODE_OPTIONS ?? ''].some((text) =>
+    text.includes('--inspect'),
+  );
+}
 
 /** SIGUSR1: logs are to be opened anew. */
 export function onReopen(action: () => void): void {

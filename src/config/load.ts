@@ -107,7 +107,8 @@ function decodeText(
     issues.push(placed(issue, text.positionOf(0)));
     return undefined;
   }
-  const decoded = decodeMessage(schema(), type, read.value, options);
+  const unknownFields = text.refusesUnknownFields ? 'error' : options.unknownFields;
+  const decoded = decodeMessage(schema(), type, read.value, { ...options, unknownFields });
   for (const issue of decoded.issues) {
     const part =
       issue.code === 'unknown_field' || issue.code === 'deprecated_field' ? 'key' : 'value';
@@ -115,10 +116,10 @@ function decodeText(
   }
   if (!read.faults?.length) return decoded;
   const broken = new Set(decoded.broken);
-  for (const { offset, path, message, expected } of read.faults) {
-    const issue = { ...problem(message, expected), path: formatPath(path) };
+  for (const { offset, path, message, expected, severity = 'error' } of read.faults) {
+    const issue: Issue = { ...problem(message, expected), severity, path: formatPath(path) };
     issues.push(placed(issue, text.positionOf(offset)));
-    broken.add(issue.path);
+    if (severity === 'error') broken.add(issue.path);
   }
   return { ...decoded, broken };
 }

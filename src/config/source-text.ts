@@ -24,6 +24,11 @@ export class SourceText {
     return this.#format.read(this.#text);
   }
 
+  /** Whether the format refuses fields that nobody knows, whatever else allows them. */
+  get refusesUnknownFields(): boolean {
+    return this.#format.refusesUnknownFields === true;
+  }
+
   /** What a text that could not be read should have been, where its name misleads. */
   get hint(): string | undefined {
     const isNamedJson = this.#format.name !== 'JSON' || this.file.endsWith('.json');

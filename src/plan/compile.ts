@@ -27,20 +27,21 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'node_context_params',
     'static_resources',
     'cluster_manager',
-    'stats_sinks',
-    'stats_config',
     'stats_flush_interval',
     'stats_flush_on_admin',
-    'watchdog',
-    'watchdogs',
     'layered_runtime',
     'admin',
-    'enable_dispatcher_stats',
-    'stats_server_version_override',
-    'application_log_config',
-    'perf_tracing_file_path',
   ],
-  { dynamic_resources: {}, overload_manager: {}, deferred_stat_options: {}, tracing: {} },
+  {
+    dynamic_resources: {},
+    overload_manager: {},
+    deferred_stat_options: {},
+    tracing: {},
+    stats_config: {},
+    watchdog: {},
+    watchdogs: {},
+    application_log_config: {},
+  },
 );
 const STATIC = supportedFields<StaticResources>(
   'envoy.config.bootstrap.v3.Bootstrap.StaticResources',
@@ -48,7 +49,7 @@ const STATIC = supportedFields<StaticResources>(
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
-  ['local_cluster_name', 'upstream_bind_config'],
+  ['upstream_bind_config'],
   { outlier_detection: {} },
 );
 
@@ -75,6 +76,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const issues: Issue[] = [];
   const place = Place.root(issues);
   refuseOtherFields(place, bootstrap, BOOTSTRAP);
+  refuseOtherLayers(bootstrap, place.field('layered_runtime').field('layers'));
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
   const routeTables = new Map<string, RouteTable>();
@@ -97,6 +99,17 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     ...(admin && { admin }),
     issues,
   };
+}
+
+/** Layers that are read from somewhere else than the bootstrap. */
+function refuseOtherLayers(bootstrap: Bootstrap, place: Place): void {
+  (bootstrap.layered_runtime?.layers ?? []).forEach((layer, index) => {
+    for (const kind of ['disk_layer', 'rtds_layer'] as const) {
+      if (layer[kind] === undefined) continue;
+      const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
+      place.index(index).field(kind).error(`${kind} of ${type} is not supported yet`);
+    }
+  });
 }
 
 function contextOf(

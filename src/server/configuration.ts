@@ -5,7 +5,7 @@ import { formatIssue, type Issue } from '../config/issue.js';
 import { loadBootstrap } from '../config/load.js';
 import type { Log } from '../logging/logger.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
-import { compileBootstrap, type CompiledBootstrap } from '../plan/compile.js';
+import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
 import { localAddress } from './local-address.js';
 import { readSettings, type ServerSettings } from './settings.js';
 
@@ -34,11 +34,7 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     { unknownFields: allowsUnknown ? 'warning' : 'error' },
   );
   if (!loaded.bootstrap) throw new StartError(linesOf(loaded.issues, 'error').join('\n'));
-  const compiled = compileBootstrap(loaded.bootstrap, {
-    serviceCluster: options.serviceCluster,
-    serviceNode: options.serviceNode,
-    localAddress: localAddress(options.localAddressIpVersion),
-  });
+  const compiled = compileBootstrap(loaded.bootstrap, compileOptions(options));
   const settingIssues: Issue[] = [];
   const settings = readSettings(loaded.bootstrap, settingIssues);
   const issues = [...loaded.issues, ...settingIssues, ...compiled.issues].map((issue): Issue => {
@@ -58,6 +54,15 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   log.info('config', `loading ${listeners.length} listener(s)`);
   const unknownFieldCount = issues.filter((issue) => issue.code === 'unknown_field').length;
   return { bootstrap: loaded.bootstrap, compiled, settings, unknownFieldCount };
+}
+
+/** What the command line says of how a bootstrap is compiled. */
+export function compileOptions(options: Options): CompileOptions {
+  return {
+    serviceCluster: options.serviceCluster,
+    serviceNode: options.serviceNode,
+    localAddress: localAddress(options.localAddressIpVersion),
+  };
 }
 
 function linesOf(issues: readonly Issue[], severity: Issue['severity']): string[] {

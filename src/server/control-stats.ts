@@ -1,7 +1,10 @@
 // The statistics that the control thread writes, by their full names; a name's handle is looked up once.
 import type { NativeProxy, StatHandle } from '../native.js';
+import { RecentLookups } from './recent-lookups.js';
 
 export class ControlStats {
+  /** Those by name: what is known by its handle is not looked up. */
+  readonly lookups = new RecentLookups();
   readonly #native: NativeProxy;
   readonly #handles = new Map<string, StatHandle>();
 
@@ -25,6 +28,7 @@ export class ControlStats {
     let handle = this.#handles.get(name);
     if (handle === undefined) {
       handle = this.#native.stat(name);
+      this.lookups.note(name);
       this.#handles.set(name, handle);
     }
     return handle;

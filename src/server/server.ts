@@ -1,18 +1,25 @@
 // A proxy from its start to its end, in order. Everything here is rare and on the control thread.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type {
+  envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
+  envoy_config_core_v3_Node as Node,
+} from '../../build/messages.gen.js';
 import type { AdminHost } from '../admin/host.js';
 import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { revision } from '../cli/version.js';
+import type { PlainObject } from '../config/objects.js';
 import type { Component } from '../logging/components.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
-import { StartError, type Configuration } from './configuration.js';
+import { compileBootstrap } from '../plan/compile.js';
+import { RuntimeValues } from '../plan/runtime.js';
+import { compileOptions, StartError, type Configuration } from './configuration.js';
 import { ControlStats } from './control-stats.js';
 import type { DnsMonitor } from './dns.js';
+import { Runtime } from './runtime.js';
 import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
 
@@ -27,10 +34,12 @@ export interface ServerOptions {
 export class Server implements AdminHost {
   readonly options: Options;
   readonly log: Log;
+  readonly bootstrap: Bootstrap;
   readonly node: Node;
   readonly concurrency: number;
   readonly native: NativeProxy;
   readonly stats: ControlStats;
+  readonly runtime: Runtime;
   readonly flushesOnAdmin: boolean;
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
   readonly quitAsked: Promise<void>;
@@ -40,6 +49,7 @@ export class Server implements AdminHost {
   readonly #flush: StatsFlush;
   #monitors: DnsMonitor[] = [];
   #admin: AdminServer | undefined;
+  #configuredMs = Date.now();
   #state: ServerState = 'PRE_INITIALIZING';
   #isHealthy = true;
   #ending: Promise<void> | undefined;
@@ -47,6 +57,7 @@ export class Server implements AdminHost {
   constructor({ options, configuration, log, addon = loadAddon() }: ServerOptions) {
     this.options = options;
     this.log = log;
+    this.bootstrap = configuration.bootstrap;
     this.node = configuration.bootstrap.node ?? {};
     this.concurrency = Math.max(1, options.concurrency ?? defaultConcurrency(options));
     this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
@@ -60,6 +71,10 @@ export class Server implements AdminHost {
       fixedTags: [...options.fixedTags, ...configuration.settings.fixedTags],
     });
     this.stats = new ControlStats(this.native);
+    this.runtime = new Runtime(this.bootstrap, {
+      stats: this.stats,
+      wouldChange: (overrides) => this.#wouldChange(overrides),
+    });
     this.#flush = new StatsFlush(this);
     let ask = (): void => undefined;
     this.quitAsked = new Promise((resolve) => (ask = resolve));
@@ -68,6 +83,10 @@ export class Server implements AdminHost {
 
   state(): ServerState {
     return this.#isHealthy ? this.#state : 'DRAINING';
+  }
+
+  get configuredMs(): number {
+    return this.#configuredMs;
   }
 
   uptimeMs(): number {
@@ -126,11 +145,22 @@ export class Server implements AdminHost {
     if (baseIdPath !== '') this.#publish(String(chosen), baseIdPath, 'misc', 'base id');
   }
 
+  /** Whether the plan would be another one with these runtime values over those of the bootstrap. */
+  #wouldChange(overrides: PlainObject): boolean {
+    const layers = (this.bootstrap.layered_runtime?.layers ?? []).map((one) => one.static_layer);
+    const runtime = RuntimeValues.fromLayers([...layers, overrides]);
+    const options = { ...compileOptions(this.options), runtime };
+    const { update } = compileBootstrap(this.bootstrap, options);
+    const now = encodeUpdate(this.#configuration.compiled.update);
+    return Buffer.compare(encodeUpdate(update), now) !== 0;
+  }
+
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
   #applyConfiguration(): void {
     const { compiled, settings, unknownFieldCount } = this.#configuration;
     const errors = this.native.apply(encodeUpdate(compiled.update));
     if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
+    this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
     this.stats.setGauge('server.hot_restart_epoch', 0);
     this.stats.setGauge('server.hot_restart_generation', 1);

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ONLY, address, says, webBootstrap } from './support/bootstraps.js';
 import { Command, makeFolder, runCommand, startProxy } from './support/start-proxy.js';
 
@@ -65,6 +66,19 @@ test('SIGUSR1 opens the log anew, and no debugger', async (t) => {
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(readFileSync(`${log}.old`, 'utf8'), /caught SIGUSR1\. Reopening access logs\.\n$/);
   assert.match(readFileSync(log, 'utf8'), /caught ENVOY_SIGTERM/);
+});
+
+test('SIGUSR1 while Node itself is starting leaves no debugger behind', async (t) => {
+  for (const afterMs of [10, 30, 50, 70]) {
+    const command = new Command(t, '-c', writeBootstrap(t, ADMIN_ONLY));
+    await sleep(afterMs);
+    command.process.kill('SIGUSR1');
+    await command.says(/starting main dispatch loop/);
+
+    const opened = /ws:\/\/([\d.:]+)\//.exec(command.stderr)?.[1];
+    if (opened !== undefined) await assert.rejects(fetch(`http://${opened}/json`));
+    assert.equal((await command.end()).code, 0);
+  }
 });
 
 test('--mode validate says OK, and touches no port', async (t) => {

@@ -21,7 +21,8 @@ function isValidPath(type: MessageType, path: string): boolean {
     const field: ReturnType<MessageType['field']> = current?.field(name);
     if (field?.name !== name) return false;
     if (index === names.length - 1) return true;
-    current = field.label === 'one' && field.value.kind === 'message' ? field.value.type : undefined;
+    current =
+      field.label === 'one' && field.value.kind === 'message' ? field.value.type : undefined;
   }
   return false;
 }

@@ -10,6 +10,8 @@ import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply } from '../http.js';
 
+export const USER_AGENT = 'fairlead';
+
 export function serverInfoEndpoints(host: AdminHost): Endpoint[] {
   return [
     {
@@ -65,7 +67,7 @@ function nodeJson(node: Node, options: Options): object {
     cluster: options.serviceCluster || (node.cluster ?? ''),
     ...(node.metadata && { metadata: node.metadata }),
     ...(locality && { locality }),
-    user_agent_name: 'fairlead',
+    user_agent_name: USER_AGENT,
     user_agent_build_version: buildVersion(),
     extensions: [],
     client_features: [],
@@ -80,7 +82,7 @@ function localityJson(locality: Locality | undefined, serviceZone: string): obje
   return { region, zone: serviceZone || zone, sub_zone };
 }
 
-function buildVersion(): object {
+export function buildVersion(): object {
   const [major = 0, minor = 0, patch = 0] = packageVersion().split('.').map(Number);
   return {
     version: { major_number: major, minor_number: minor, patch },

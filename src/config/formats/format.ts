@@ -17,6 +17,8 @@ export interface Fault {
 export interface ValueFault extends Fault {
   readonly path: FieldPath;
   readonly expected?: string;
+  /** `error` unless given. */
+  readonly severity?: 'warning';
 }
 
 export type ReadResult =
@@ -30,6 +32,8 @@ export interface Format {
    * each is one character of the text.
    */
   readonly encoding: 'strict-utf8' | 'lenient-utf8' | 'bytes';
+  /** Whether fields that nobody knows are refused whatever the command line allows. */
+  readonly refusesUnknownFields?: boolean;
   /**
    * Never throws. The value consists of plain objects, arrays, strings, numbers, booleans and null.
    */
@@ -38,7 +42,7 @@ export interface Format {
   places(text: string): ValuePlace | undefined;
 }
 
-/** Formats by the end of a file's name; any other name is JSON, as in Envoy. */
+/** Formats by the end of a file's name in any case; any other name is JSON, as in Envoy. */
 const BY_EXTENSION: ReadonlyMap<string, Format> = new Map([
   ['.yaml', yamlFormat],
   ['.yml', yamlFormat],
@@ -48,6 +52,6 @@ const BY_EXTENSION: ReadonlyMap<string, Format> = new Map([
 ]);
 
 export function formatOf(path: string): Format {
-  const extension = /\.[^./]*$/.exec(path)?.[0] ?? '';
+  const extension = /\.[^./]*$/.exec(path)?.[0].toLowerCase() ?? '';
   return BY_EXTENSION.get(extension) ?? jsonFormat;
 }

@@ -1,4 +1,4 @@
-import { setOwn, type PlainObject } from '../objects.js';
+import { describeValue, setOwn, type PlainObject } from '../objects.js';
 import type { ValuePlace } from '../value-position.js';
 import type { ReadResult } from './format.js';
 
@@ -140,7 +140,8 @@ export class JsonReader {
     if (word === 'false') return false;
     if (word === 'null') return null;
     this.#at = start;
-    return this.#fail('expected a value');
+    const [line = ''] = this.#text.slice(start).split('\n', 1);
+    return this.#fail(`expected a value, found ${describeValue(line.trimEnd())}`);
   }
 
   #string(quote: string): string {

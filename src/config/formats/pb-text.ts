@@ -1,4 +1,5 @@
 // The protobuf text format, read by the fields that the schema has.
+import type { FieldPath } from '../field-path.js';
 import { isObject, setOwn, type PlainObject } from '../objects.js';
 import { defaultScalar, describeScalar, parseEnum } from '../scalars.js';
 import { schema, type Scalar, type Schema, type ValueType } from '../schema.js';
@@ -24,6 +25,7 @@ const DEEPEST = 100;
 export const pbTextFormat: Format = {
   name: 'protobuf text',
   encoding: 'strict-utf8',
+  refusesUnknownFields: true,
   read(text) {
     try {
       const reader = new TextReader(schema(), text);
@@ -187,9 +189,11 @@ class TextReader {
       return { value: undefined, place: { offset, keyOffset } };
     }
     if (type.kind === 'any') return this.#any(offset, keyOffset);
+    const faults = this.faults.length;
     const { value, entries } = this.#message(shape);
+    const isWhole = type.kind === 'message' || this.faults.length === faults;
     return {
-      value: plainOf(type, value),
+      value: isWhole ? plainOf(type, value) : undefined,
       place: plainPlaceOf(type, { offset, keyOffset, entries }),
     };
   }
@@ -215,10 +219,9 @@ class TextReader {
       else this.#entry(open);
     });
     if (expanded) return { ...expanded, place: { ...expanded.place, offset, keyOffset } };
-    const plain = readBinaryAny(this.#schema, value);
-    if (typeof plain !== 'string') return { value: plain, place: { offset, keyOffset, entries } };
-    this.#fault(plain, offset);
-    return { value: undefined, place: { offset, keyOffset } };
+    const { any, faults } = readBinaryAny(this.#schema, value);
+    for (const fault of faults) this.#fault(fault.message, offset, undefined, fault.path);
+    return { value: any, place: { offset, keyOffset, entries } };
   }
 
   #expansion(before: Parsed | undefined, keyOffset: number | undefined): Parsed {
@@ -284,6 +287,7 @@ class TextReader {
       return this.#fault(`found ${what}`, next.offset, expectedOf(type));
     }
     const token = this.#single();
+    if (token.text === 'NULL_VALUE' && this.#path.at(-1) === 'null_value') return 0;
     const value = type.kind === 'scalar' ? scalarOf(type.scalar, token) : enumOf(type, token);
     if (value !== undefined) return value;
     return this.#fault(`found ${describeToken(token)}`, token.offset, expectedOf(type));
@@ -300,8 +304,8 @@ class TextReader {
     return isNegative ? ({ ...token, text: `-${token.text}`, offset } as Token) : token;
   }
 
-  #fault(message: string, offset: number, expected?: string): undefined {
-    const path = [...this.#path];
+  #fault(message: string, offset: number, expected?: string, below: FieldPath = []): undefined {
+    const path = [...this.#path, ...below];
     this.faults.push({ path, message, offset, ...(expected !== undefined && { expected }) });
   }
 }

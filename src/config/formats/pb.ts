@@ -2,7 +2,7 @@
 import { setOwn, type PlainObject } from '../objects.js';
 import { defaultScalar } from '../scalars.js';
 import { schema, type Scalar, type Schema, type ValueType } from '../schema.js';
-import type { Format } from './format.js';
+import type { Format, ValueFault } from './format.js';
 import {
   emptyOf,
   entryShape,
@@ -21,28 +21,21 @@ export const pbFormat: Format = {
   name: 'binary protobuf',
   encoding: 'bytes',
   read(text) {
-    try {
-      const bytes = Buffer.from(text, 'latin1');
-      return { ok: true, value: readMessage(schema(), schema().getMessage(BOOTSTRAP), bytes) };
-    } catch (error) {
-      if (!(error instanceof WireFault)) throw error;
-      return { ok: false, fault: { message: error.message, offset: error.offset } };
-    }
+    const reading = new Reading(schema());
+    const value = reading.message(schema().getMessage(BOOTSTRAP), Buffer.from(text, 'latin1'));
+    // Envoy uses what came before, and says nothing.
+    return { ok: true, value, faults: reading.faultsAs('warning') };
   },
   places: () => undefined,
 };
 
-/** An Any of a type URL and base64, as JSON has it; otherwise why it cannot be read. */
-export function readBinaryAny(types: Schema, any: PlainObject): PlainObject | string {
-  const url = any['type_url'];
-  if (url === undefined) return {};
-  try {
-    const bytes = Buffer.from((any['value'] ?? '') as string, 'base64');
-    return anyOf(types, url as string, bytes, 0);
-  } catch (error) {
-    if (error instanceof WireFault) return error.message;
-    throw error;
-  }
+/** An Any of a type URL and base64, as JSON has it; paths of faults begin at the Any. */
+export function readBinaryAny(
+  types: Schema,
+  any: PlainObject,
+): { readonly any: PlainObject; readonly faults: readonly ValueFault[] } {
+  const reading = new Reading(types);
+  return { any: reading.any(any, 0), faults: reading.faultsAs('error') };
 }
 
 class WireFault extends Error {
@@ -54,6 +47,61 @@ class WireFault extends Error {
   }
 }
 
+/** One message with all that is in it. Where its bytes go wrong it ends, as do those around it. */
+class Reading {
+  readonly schema: Schema;
+  readonly path: (string | number)[] = [];
+  readonly #errors: ValueFault[] = [];
+  #fault: ValueFault | undefined;
+
+  constructor(types: Schema) {
+    this.schema = types;
+  }
+
+  get isOver(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  faultsAs(severity: 'error' | 'warning'): ValueFault[] {
+    if (!this.#fault) return this.#errors;
+    return [...this.#errors, { ...this.#fault, ...(severity === 'warning' && { severity }) }];
+  }
+
+  message(shape: Shape, bytes: Buffer, depth = 0): PlainObject {
+    const message: PlainObject = {};
+    const level = this.path.length;
+    try {
+      new WireReader(this, bytes, depth).read(shape, message);
+    } catch (error) {
+      if (!(error instanceof WireFault)) throw error;
+      this.#fault ??= { message: error.message, offset: error.offset, path: [...this.path] };
+      this.path.length = level;
+    }
+    return message;
+  }
+
+  value(type: ValueType, bytes: Buffer, depth: number): unknown {
+    const shape = shapeOf(type);
+    if (!shape) return undefined;
+    const message = this.message(shape, bytes, depth);
+    return type.kind === 'any' ? this.any(message, depth) : plainOf(type, message);
+  }
+
+  /** Envoy reads what an Any holds later, when it is an error that it cannot be read. */
+  any(message: PlainObject, depth: number): PlainObject {
+    const url = message['type_url'];
+    if (url === undefined) return {};
+    const type = this.schema.valueTypeOf((url as string).replace(/^.*\//, ''));
+    if (!type || !shapeOf(type)) return { '@type': url };
+    const inner = new Reading(this.schema);
+    inner.path.push(...this.path);
+    const bytes = Buffer.from((message['value'] ?? '') as string, 'base64');
+    const value = inner.value(type, bytes, depth + 1);
+    this.#errors.push(...inner.faultsAs('error'));
+    return plainAny(url as string, type, value);
+  }
+}
+
 const VARINT = 0;
 const FIXED64 = 1;
 const BYTES = 2;
@@ -61,50 +109,31 @@ const START_GROUP = 3;
 const END_GROUP = 4;
 const FIXED32 = 5;
 
-function readMessage(types: Schema, shape: Shape, bytes: Buffer, depth = 0): PlainObject {
-  return new WireReader(types, bytes, depth).message(shape);
-}
-
-function anyOf(types: Schema, url: string, bytes: Buffer, depth: number): PlainObject {
-  const type = types.valueTypeOf(url.slice(url.lastIndexOf('/') + 1));
-  const shape = type && shapeOf(type);
-  if (!shape) return { '@type': url };
-  return plainAny(url, type, finish(types, type, readMessage(types, shape, bytes, depth), depth));
-}
-
-/** A message that was read, as JSON has it. */
-function finish(types: Schema, type: ValueType, message: PlainObject, depth: number): unknown {
-  if (type.kind !== 'any') return plainOf(type, message);
-  const url = message['type_url'];
-  if (url === undefined) return {};
-  const bytes = Buffer.from((message['value'] ?? '') as string, 'base64');
-  return anyOf(types, url as string, bytes, depth + 1);
-}
-
 /** Reads the bytes of one message. */
 class WireReader {
-  readonly #types: Schema;
+  readonly #reading: Reading;
   readonly #bytes: Buffer;
   readonly #depth: number;
   #at = 0;
 
-  constructor(types: Schema, bytes: Buffer, depth: number) {
+  constructor(reading: Reading, bytes: Buffer, depth: number) {
     if (depth > DEEPEST) throw new WireFault(`nested more than ${DEEPEST} messages deep`, 0);
-    this.#types = types;
+    this.#reading = reading;
     this.#bytes = bytes;
     this.#depth = depth;
   }
 
-  message(shape: Shape): PlainObject {
-    const message: PlainObject = {};
+  read(shape: Shape, message: PlainObject): void {
     const fields = byNumber(shape);
-    while (this.#at < this.#bytes.length) {
+    while (this.#at < this.#bytes.length && !this.#reading.isOver) {
       const { number, wire } = this.#tag();
       const field = fields.get(number);
-      if (field && this.#fits(field, wire)) this.#field(message, shape, field, wire);
-      else this.#strange(message, number, wire);
+      if (field && this.#fits(field, wire)) {
+        this.#reading.path.push(field.name);
+        this.#field(message, shape, field, wire);
+        this.#reading.path.pop();
+      } else this.#strange(message, number, wire);
     }
-    return message;
   }
 
   #tag(): { readonly number: number; readonly wire: number } {
@@ -145,16 +174,18 @@ class WireReader {
   #items(message: PlainObject, field: Field, wire: number): void {
     const items = (message[field.name] ??= []) as unknown[];
     if (wire !== BYTES || wireOf(field.value) === BYTES) {
+      this.#reading.path.push(items.length);
       items.push(this.#element(field.value));
+      this.#reading.path.pop();
       return;
     }
-    const packed = new WireReader(this.#types, this.#chunk(), this.#depth);
+    const packed = new WireReader(this.#reading, this.#chunk(), this.#depth);
     while (packed.#at < packed.#bytes.length) items.push(packed.#single(field.value));
   }
 
   #mapEntry(message: PlainObject, field: Field): void {
     const shape = entryShape(field);
-    const entry = readMessage(this.#types, shape, this.#chunk(), this.#depth);
+    const entry = this.#reading.message(shape, this.#chunk(), this.#depth);
     const map = (message[field.name] ??= {}) as PlainObject;
     const name = entry['key'] ?? defaultScalar(field.keyType ?? 'string');
     setOwn(map, String(name as string), 'value' in entry ? entry['value'] : emptyOf(field.value));
@@ -165,10 +196,7 @@ class WireReader {
   }
 
   #inner(type: ValueType, bytes: Buffer): unknown {
-    const shape = shapeOf(type);
-    if (!shape) return undefined;
-    const message = readMessage(this.#types, shape, bytes, this.#depth + 1);
-    return finish(this.#types, type, message, this.#depth + 1);
+    return this.#reading.value(type, bytes, this.#depth + 1);
   }
 
   #single(type: ValueType): unknown {

@@ -14,7 +14,8 @@ using Action = plan::HeaderAddition::Action;
 
 namespace {
 
-plan::HeaderAddition addition(std::string name, plan::Format value, Action action = Action::Append) {
+plan::HeaderAddition addition(std::string name, plan::Format value,
+                              Action action = Action::Append) {
   return {std::move(name), std::move(value), action, false};
 }
 plan::HeaderAddition addition(std::string name, std::string value, Action action = Action::Append) {
@@ -26,21 +27,22 @@ std::string requestAfter(plan::HeaderMutations plan, Headers headers) {
   format::FormatContext context;
   context.request_headers = &headers.map();
   const route::HeaderMutations mutations(plan);
-  mutations.applyToRequest(headers.map(), context, arena);
+  mutations.request.apply(headers.map(), context, arena);
   return headers.text();
 }
 
 std::string responseAfter(plan::HeaderMutations plan, Headers headers) {
   Arena arena(512);
   const route::HeaderMutations mutations(plan);
-  mutations.applyToResponse(headers.map(), format::FormatContext(), arena);
+  mutations.response.apply(headers.map(), format::FormatContext(), arena);
   return headers.text();
 }
 
 // A table, virtual host, route and weighted cluster that each set and append their name.
 plan::HeaderMutations speaking(std::string name) {
   plan::HeaderMutations mutations;
-  mutations.request_add = {addition("x-set", name, Action::OverwriteOrAdd), addition("x-level", name)};
+  mutations.request_add = {addition("x-set", name, Action::OverwriteOrAdd),
+                           addition("x-level", name)};
   mutations.response_add = mutations.request_add;
   return mutations;
 }

@@ -53,7 +53,8 @@ std::string forwarded(std::string_view existing, std::string_view host) {
 TEST("a prefix rewrite replaces what the route matched and keeps the rest with its query") {
   const plan::RouteMatch prefix = pathMatch(PathKind::Prefix, "/old/");
   EXPECT_EQ(rewritten(byPrefix("/new/"), prefix, "/old/a?b=c"), "/new/a?b=c");
-  EXPECT_EQ(rewritten(byPrefix("/"), pathMatch(PathKind::Prefix, "/bare"), "/barefoot?q"), "/foot?q");
+  const plan::RouteMatch bare = pathMatch(PathKind::Prefix, "/bare");
+  EXPECT_EQ(rewritten(byPrefix("/"), bare, "/barefoot?q"), "/foot?q");
   EXPECT_EQ(rewritten(byPrefix("/p"), pathMatch(PathKind::Exact, "/exact"), "/exact?q"), "/p?q");
   EXPECT_EQ(rewritten(byPrefix("/s"), pathMatch(PathKind::SeparatedPrefix, "/sep"), "/sep/x"),
             "/s/x");

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "native/worker/data_plane.h"
+#include "worker/data_plane.h"
 #include "test/native/support/socket.h"
 
 namespace fairlead::test {
@@ -23,7 +23,7 @@ plan::Assignment hostsOn(const std::vector<uint16_t>& ports);
 class Proxy {
  public:
   explicit Proxy(const plan::Update& plan, unsigned workers = 1);
-  // Expects that nothing is left: no active connection or request, no budget in use, no descriptor.
+  // Expects that nothing is left: no active connection or request, no budget in use.
   ~Proxy();
 
   uint16_t port() const { return port_; }
@@ -42,7 +42,6 @@ class Proxy {
  private:
   void expectNothingHeld();
 
-  const size_t descriptors_before_ = openDescriptors();
   worker::DataPlane data_plane_;
   uint16_t port_ = 0;
   bool stopped_ = false;

@@ -12,7 +12,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "native/base/check.h"
+#include "base/check.h"
+#include "test/native/test.h"
 
 namespace fairlead::test {
 
@@ -24,6 +25,16 @@ sockaddr_in loopback(uint16_t port) {
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return address;
+}
+
+size_t openDescriptors() {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  FL_CHECK(folder != nullptr);
+  size_t count = 0;
+  while (::readdir(folder)) ++count;
+  ::closedir(folder);
+  // "." and "..", and the folder itself.
+  return count - 3;
 }
 
 }  // namespace
@@ -148,14 +159,8 @@ net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog) {
   return fd;
 }
 
-size_t openDescriptors() {
-  DIR* const folder = ::opendir("/proc/self/fd");
-  FL_CHECK(folder != nullptr);
-  size_t count = 0;
-  while (::readdir(folder)) ++count;
-  ::closedir(folder);
-  // "." and "..", and the folder itself.
-  return count - 3;
-}
+DescriptorsBalance::DescriptorsBalance() : before_(openDescriptors()) {}
+
+DescriptorsBalance::~DescriptorsBalance() { EXPECT_EQ(openDescriptors(), before_); }
 
 }  // namespace fairlead::test

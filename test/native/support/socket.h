@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "native/net/file_descriptor.h"
+#include "net/file_descriptor.h"
 
 namespace fairlead::test {
 
@@ -51,7 +51,15 @@ class Socket {
 
 // A socket that listens on 127.0.0.1, and its port. `backlog`: connections the kernel answers.
 net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog = 128);
-// Descriptors this process has open.
-size_t openDescriptors();
+
+// Expects that as many descriptors are open at its end as were at its beginning.
+class DescriptorsBalance {
+ public:
+  DescriptorsBalance();
+  ~DescriptorsBalance();
+
+ private:
+  const size_t before_;
+};
 
 }  // namespace fairlead::test

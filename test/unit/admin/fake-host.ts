@@ -5,6 +5,7 @@ import { REQUEST_HEADERS, type AdminReply, type RequestHeader } from '../../../s
 import { Log } from '../../../src/logging/logger.js';
 import type { AdminPlan } from '../../../src/plan/admin.js';
 import { ControlStats } from '../../../src/server/control-stats.js';
+import { Runtime } from '../../../src/server/runtime.js';
 import type { ServerState } from '../../../src/server/state.js';
 import { FakeNative, textOf } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
@@ -18,11 +19,14 @@ export const PLAN: AdminPlan = {
 
 export class FakeHost implements AdminHost {
   options = optionsOf('-c', 'bootstrap.yaml');
+  bootstrap: AdminHost['bootstrap'] = {};
+  configuredMs = Date.UTC(2026, 10, 21, 7, 30, 0, 25);
   node = {};
   concurrency = 2;
   readonly native = new FakeNative();
   readonly stats = new ControlStats(this.native);
   readonly log = new Log({ level: 'off', pattern: '%v' });
+  runtime = new Runtime({}, { stats: this.stats, wouldChange: () => false });
   flushesOnAdmin = false;
   serverState: ServerState = 'LIVE';
   isHealthy = true;

@@ -176,6 +176,18 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
   });
 }
 
+for (const [name, make] of Object.entries(TRANSPORTS)) {
+  test(`${name}: an address that is not this machine's is named, with the reason`, async (t) => {
+    const transport = make(new FakeService());
+    if (!transport) return t.skip('no binary fits this Node');
+
+    await assert.rejects(transport.listen({ host: '192.0.2.77', port: 9901 }), {
+      message: "cannot bind '192.0.2.77:9901': Address not available",
+    });
+    transport.close();
+  });
+}
+
 test('a pipe is served by node:http, with the mode that is asked for', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-test-'));
   t.after(() => rm(folder, { recursive: true }));

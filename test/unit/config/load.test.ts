@@ -61,7 +61,7 @@ describe('the file', () => {
   test('any other name is JSON, and says so when it is not', (t) => {
     assert.deepEqual(problemsIn(file(t, 'bootstrap', '{"node": {"id": "a"}}')), []);
     assert.deepEqual(problemsIn(file(t, 'bootstrap.conf', 'node:\n  id: a\n')), [
-      'FILE:1:1: is no JSON: expected a value; expected JSON, since the name does not end in .yaml or .yml',
+      'FILE:1:1: is no JSON: expected a value, found "node:"; expected JSON, since the name does not end in .yaml or .yml',
     ]);
   });
 

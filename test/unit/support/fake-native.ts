@@ -30,6 +30,9 @@ export class FakeNative implements NativeProxy {
   listeners(): readonly ListenerStatus[] {
     return this.listenerList;
   }
+  stopListeners(inboundOnly: boolean): void {
+    this.calls.push(inboundOnly ? 'stopListeners inbound' : 'stopListeners');
+  }
   drainListeners(): void {
     this.calls.push('drainListeners');
   }

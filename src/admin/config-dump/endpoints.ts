@@ -1,0 +1,129 @@
+// The hosts that clusters have now, as the assignments that they would have been configured with.
+import type {
+  envoy_config_cluster_v3_Cluster as Cluster,
+  envoy_config_core_v3_Address as Address,
+  envoy_config_core_v3_Locality as Locality,
+  envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
+} from '../../../build/messages.gen.js';
+import type { NativeProxy } from '../../native.js';
+
+/** A host as the JSON of /clusters has it. */
+export interface LiveHost {
+  readonly address: Address;
+  readonly health_status?: LiveHealth;
+  readonly weight?: number;
+  readonly hostname?: string;
+  readonly priority?: number;
+  readonly locality?: Locality;
+}
+
+interface LiveHealth {
+  readonly eds_health_status?: string;
+  readonly failed_active_health_check?: boolean;
+  readonly failed_outlier_check?: boolean;
+}
+
+interface LiveClusters {
+  readonly cluster_statuses?: readonly {
+    readonly name: string;
+    readonly host_statuses?: readonly LiveHost[];
+  }[];
+}
+
+const DEFAULT_OVERPROVISIONING_FACTOR = 140;
+
+export function readLiveClusters(native: NativeProxy): ReadonlyMap<string, readonly LiveHost[]> {
+  const page = native.openClusters('json');
+  const pieces: Buffer[] = [];
+  for (let piece = page.next(); piece !== null; piece = page.next()) pieces.push(piece);
+  const { cluster_statuses: clusters = [] } = JSON.parse(
+    Buffer.concat(pieces).toString(),
+  ) as LiveClusters;
+  return new Map(clusters.map(({ name, host_statuses: hosts = [] }) => [name, hosts]));
+}
+
+export function liveAssignment(
+  cluster: Cluster,
+  hosts: readonly LiveHost[],
+): { readonly cluster_name: string } {
+  const { load_assignment: assignment } = cluster;
+  const factor = assignment?.policy?.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_FACTOR;
+  const groups = groupHosts(hosts);
+  const endpoints = groups.map((group) => groupMessage(group, cluster));
+  endpoints.sort((a, b) => a.priority - b.priority);
+  return {
+    cluster_name: cluster.name ?? '',
+    ...(endpoints.length > 0 && { endpoints }),
+    policy: { overprovisioning_factor: factor },
+  } as { cluster_name: string };
+}
+
+/** By priority and locality, in the order of the first of each. */
+function groupHosts(hosts: readonly LiveHost[]): readonly (readonly LiveHost[])[] {
+  const groups = new Map<string, LiveHost[]>();
+  for (const host of hosts) {
+    const { region = '', zone = '', sub_zone = '' } = host.locality ?? {};
+    const key = JSON.stringify([host.priority ?? 0, region, zone, sub_zone]);
+    const group = groups.get(key);
+    if (group) group.push(host);
+    else groups.set(key, [host]);
+  }
+  return [...groups.values()];
+}
+
+/** Hosts of one locality and priority, with what only the configuration knows of them. */
+function groupMessage(group: readonly LiveHost[], { type, load_assignment }: Cluster) {
+  const { locality = {}, priority = 0 } = group[0] ?? {};
+  const source = (load_assignment?.endpoints ?? []).filter(
+    (some) => (some.priority ?? 0) === priority && isSameLocality(some.locality ?? {}, locality),
+  );
+  const known = source.flatMap(({ lb_endpoints: endpoints = [] }) => endpoints);
+  // Hosts that DNS finds always have metadata of their own.
+  const metadata = type === 'STRICT_DNS' ? {} : undefined;
+  return {
+    locality,
+    lb_endpoints: group.map((host) => hostMessage(host, known, metadata)),
+    load_balancing_weight: source[0]?.load_balancing_weight ?? 0,
+    priority,
+  };
+}
+
+function isSameLocality(a: Locality, b: Locality): boolean {
+  return (['region', 'zone', 'sub_zone'] as const).every(
+    (name) => (a[name] ?? '') === (b[name] ?? ''),
+  );
+}
+
+function hostMessage(
+  host: LiveHost,
+  known: readonly LbEndpoint[],
+  defaultMetadata: object | undefined,
+): LbEndpoint {
+  const configured = known.find(({ endpoint }) => isAddressOf(host, endpoint?.address));
+  const { hostname = '' } = host;
+  const metadata = configured?.metadata ?? defaultMetadata;
+  return {
+    endpoint: {
+      address: host.address,
+      health_check_config: configured?.endpoint?.health_check_config ?? {},
+      ...(hostname !== '' && { hostname }),
+    },
+    health_status: healthOf(host.health_status ?? {}),
+    ...(metadata && { metadata }),
+    load_balancing_weight: host.weight ?? 1,
+  } as LbEndpoint;
+}
+
+/** A host that DNS found has the configured name and port. */
+function isAddressOf(host: LiveHost, configured: Address | undefined): boolean {
+  const wanted = configured?.socket_address;
+  const live = host.address.socket_address;
+  if (!wanted || !live) return configured?.pipe?.path === host.address.pipe?.path;
+  const names = [live.address, host.hostname];
+  return names.includes(wanted.address) && wanted.port_value === live.port_value;
+}
+
+function healthOf(health: LiveHealth): string {
+  const isOut = health.failed_active_health_check || health.failed_outlier_check;
+  return isOut ? 'UNHEALTHY' : (health.eds_health_status ?? 'HEALTHY');
+}

@@ -1,0 +1,46 @@
+// GET /runtime and POST /runtime_modify
+import { setOwn, type PlainObject } from '../../config/objects.js';
+import type { Runtime } from '../../server/runtime.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { badRequest, jsonReply } from '../http.js';
+
+const USAGE = `usage: /runtime_modify?key1=value1&key2=value2&keyN=valueN
+       or send the parameters as form values
+use an empty value to remove a previously added override`;
+
+export function runtimeEndpoints({ runtime }: AdminHost): Endpoint[] {
+  return [
+    {
+      path: '/runtime',
+      help: 'runtime values, by layer',
+      mutates: false,
+      parameters: [],
+      handle: () => jsonReply(runtimeJson(runtime)),
+    },
+    {
+      path: '/runtime_modify',
+      help: 'set runtime values in the admin layer: ?key1=value1&key2=value2; an empty value takes one back',
+      mutates: true,
+      parameters: [],
+      handle: ({ parameters }) => {
+        if (parameters.size === 0) return badRequest(USAGE);
+        const refusal = runtime.modify(parameters);
+        return refusal ? { status: 503, body: refusal.why } : { body: 'OK\n' };
+      },
+    },
+  ];
+}
+
+function runtimeJson(runtime: Runtime): object {
+  const { layers } = runtime;
+  const entries: PlainObject = {};
+  for (const key of [...runtime.keys()].sort()) {
+    const found = layers.map(({ values }) => values.get(key));
+    setOwn(entries, key, {
+      layer_values: found.map((value) => value ?? ''),
+      final_value: found.findLast((value) => value !== undefined) ?? '',
+    });
+  }
+  return { entries, layers: layers.map(({ name }) => name) };
+}
