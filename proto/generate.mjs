@@ -18,7 +18,10 @@ const folder = join(here, 'fairlead', 'plan');
 // Imported files come before those that import them.
 const order = ['common', 'cluster', 'route', 'listener', 'update'];
 const found = readdirSync(folder).map((name) => name.replace(/\.proto$/, ''));
-const files = [...order.filter((name) => found.includes(name)), ...found.filter((name) => !order.includes(name))];
+const files = [
+  ...order.filter((name) => found.includes(name)),
+  ...found.filter((name) => !order.includes(name)),
+];
 const messages = files.flatMap((name) =>
   parseProto(readFileSync(join(folder, `${name}.proto`), 'utf8'), `${name}.proto`),
 );

@@ -12,7 +12,8 @@ export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(folder, 'binding.gyp'))) {
     const above = dirname(folder);
-    if (above === folder) throw new Error('fairlead is not installed completely: binding.gyp is missing');
+    if (above === folder)
+      throw new Error('fairlead is not installed completely: binding.gyp is missing');
     folder = above;
   }
   found = folder;

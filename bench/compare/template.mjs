@@ -11,13 +11,10 @@ const CONFIGS = new URL('configs/', import.meta.url);
  * @returns {string} the path of the written file
  */
 export function writeConfig(name, directory, values) {
-  const text = readFileSync(new URL(name, CONFIGS), 'utf8').replaceAll(
-    /<([a-z_]+)>/g,
-    (_, key) => {
-      if (values[key] === undefined) throw new Error(`${name}: nothing is given for <${key}>`);
-      return String(values[key]);
-    },
-  );
+  const text = readFileSync(new URL(name, CONFIGS), 'utf8').replaceAll(/<([a-z_]+)>/g, (_, key) => {
+    if (values[key] === undefined) throw new Error(`${name}: nothing is given for <${key}>`);
+    return String(values[key]);
+  });
   const path = join(directory, name);
   writeFileSync(path, text);
   return path;

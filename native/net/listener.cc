@@ -86,12 +86,17 @@ Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config, Fil
       stats_(*config_->stats->shard(worker + 1)),
       worker_stats_(*config_->worker_stats[worker]->shard(worker + 1)) {}
 
-Listener::~Listener() { abortConnections(); }
+Listener::~Listener() {
+  stop();
+  abortConnections();
+}
 
 bool Listener::start() { return loop_.add(socket_.get(), this); }
 
 void Listener::stop() {
   Timer::disarm();
+  if (!socket_.valid()) return;
+  loop_.remove(socket_.get());
   socket_.close();
 }
 

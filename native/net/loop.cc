@@ -37,6 +37,8 @@ bool Loop::add(int fd, EventHandler* handler) {
   return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+void Loop::remove(int fd) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
+
 void Loop::run() {
   while (!stopping_) turn(static_cast<int>(timers_.untilNext(kLongestWaitMs)));
 }

@@ -49,6 +49,8 @@ class Loop {
 
   // False when the kernel refuses (errno says why). Closing the descriptor unregisters it.
   bool add(int fd, EventHandler* handler);
+  // Needed before closing only what has a duplicate: the kernel watches until the last one closes.
+  void remove(int fd);
   void post(std::function<void()> task) { inbox_.post(std::move(task)); }
   // `work` is called in the next turn, once.
   void defer(Deferred* work) {

@@ -212,7 +212,8 @@ void Stream::onRequestTrailers(HeaderMap& trailers) {
 }
 
 void Stream::onRequestReadEnd() {
-  if (!upstream_ || request_complete_) return;
+  // A request that is complete has been sent whole; a tunnel's bytes go on after it.
+  if (!upstream_ || (request_complete_ && !connect_request_)) return;
   upstream_->flush();
   if (client_ && !client_paused_ && upstream_->isOverHighWatermark()) {
     client_paused_ = true;

@@ -129,6 +129,8 @@ class Stream final : public http::RequestSink,
   http::ServerStream* client_ = nullptr;
   http::ClientStream* upstream_ = nullptr;
   upstream::HttpPool* waiting_pool_ = nullptr;
+  // Held, so that host_ lives.
+  upstream::HttpPool* pool_ = nullptr;
   upstream::WorkerCluster* cluster_ = nullptr;
   upstream::Host* host_ = nullptr;
   const route::VirtualHost* virtual_host_ = nullptr;

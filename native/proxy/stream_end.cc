@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "proxy/downstream.h"
 #include "proxy/stream.h"
@@ -193,6 +194,7 @@ void Stream::release() {
   client_ = nullptr;
   upstream_ = nullptr;
   waiting_pool_ = nullptr;
+  if (upstream::HttpPool* pool = std::exchange(pool_, nullptr)) pool->letGo();
   cluster_ = nullptr;
   host_ = nullptr;
   virtual_host_ = nullptr;

@@ -103,20 +103,13 @@ void Stream::routeRequest(http::RequestHead& head) {
   server_->stats().add(Counter::RqTotal);
   virtual_host_ = config.routes ? config.routes->findHost(head.authority) : nullptr;
   if (virtual_host_ && requiresTls(view)) {
-    std::string text("https://");
-    text.append(withoutPort(view.authority)).append(view.path);
     LocalReply answer{301, {}, "direct_response"};
-    answer.location = context().arena.copy(text);
+    answer.location = route::tlsLocation(view, context().arena);
     server_->stats().add(Counter::RqDirectResponse);
     reply(answer);
     return;
   }
   if (virtual_host_) route_ = virtual_host_->index->find(view);
-  // A CONNECT is no path: only routes that ask for it take it.
-  if (route_ && connect_request_ &&
-      route_->match.pathKind() != plan::RouteMatch::PathKind::Connect) {
-    route_ = nullptr;
-  }
   if (!route_) {
     server_->stats().add(Counter::NoRoute);
     reply({404, {}, "route_not_found", Flag::NoRouteFound, false, connect_request_});
@@ -159,8 +152,7 @@ void Stream::answerDirectly(const route::RequestView& view) {
   LocalReply answer{static_cast<uint16_t>(response.status), response.body, "direct_response"};
   if (response.status == 201 || response.status / 100 == 3) {
     // Such an answer says where: here.
-    const std::string_view host = context().arena.join(view.scheme, "://", view.authority);
-    answer.location = context().arena.join(host, view.path);
+    answer.location = route::ownLocation(view, context().arena);
   }
   reply(answer);
 }
@@ -197,6 +189,8 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     reply({503, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream});
     return;
   }
+  pool_ = pool;
+  pool_->hold();
   host_ = &pool->host();
   live_head_ = &head;
   prepareUpstreamHead(head, view);
@@ -255,7 +249,6 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
   HeaderMap& headers = head.headers;
   Arena& arena = context().arena;
   const std::string_view path_before = head.path;
-  const std::string_view host_before = head.authority;
   chooseTimeouts(headers);
   if (internal_) {
     for (const HeaderId id : kForRouterOnly) headers.remove(id);
@@ -273,25 +266,30 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
     head.path = action.path_rewrite.apply(head.path, route_->match, arena);
   }
   if (config().router.suppress_envoy_headers) return;
-  if (head.authority != host_before && target_->host_rewrite.empty()) {
-    headers.set(HeaderId::XEnvoyOriginalHost, host_before);
+  // Written whenever a rewrite ran, even one to the same path.
+  if (head.path.data() != path_before.data()) {
+    headers.set(HeaderId::XEnvoyOriginalPath, path_before);
   }
-  if (head.path != path_before) headers.set(HeaderId::XEnvoyOriginalPath, path_before);
 }
 
+// A weighted cluster's own host comes first and is not spoken of; the route's goes over it, and says
+// what it took the place of.
 void Stream::rewriteHost(http::RequestHead& head, const route::RequestView& view) {
+  if (!target_->host_rewrite.empty()) head.authority = target_->host_rewrite;
   const route::HostRewrite& rewrite = route_->cluster->host_rewrite;
-  const std::string_view before = head.authority;
   Arena& arena = context().arena;
-  std::string_view host = target_->host_rewrite;
-  if (host.empty()) host = rewrite.apply(view, host_->settings().hostname, arena);
+  const std::string_view host = rewrite.apply(view, host_->settings().hostname, arena);
   if (host.empty()) return;
+  const std::string_view before = head.authority;
   head.authority = host;
-  if (!rewrite.append_x_forwarded_host || head.authority == before) return;
-  const HeaderEntry* existing = head.headers.find(HeaderId::XForwardedHost);
-  head.headers.set(HeaderId::XForwardedHost,
-                   route::joinForwardedHost(existing ? existing->value() : std::string_view(),
-                                            before, arena));
+  HeaderMap& headers = head.headers;
+  if (rewrite.append_x_forwarded_host) {
+    const HeaderEntry* existing = headers.find(HeaderId::XForwardedHost);
+    headers.set(HeaderId::XForwardedHost,
+                route::joinForwardedHost(existing ? existing->value() : std::string_view(),
+                                         before, arena));
+  }
+  if (!config().router.suppress_envoy_headers) headers.set(HeaderId::XEnvoyOriginalHost, before);
 }
 
 void Stream::mutateRequest(HeaderMap& headers) {

@@ -56,6 +56,7 @@ bool Session::start() {
     finish();
     return false;
   }
+  cluster_->hold();
   connect();
   return !finished_;
 }
@@ -263,6 +264,7 @@ void Session::finish(bool by_upstream) {
   logAccess();
   releaseUpstream(by_upstream);
   std::exchange(client_, nullptr)->end();
+  if (cluster_) cluster_->letGo();
   leaveListener();
   proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));
 }

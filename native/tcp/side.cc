@@ -11,7 +11,12 @@ constexpr uint64_t kWorthSplicingBytes = 16 * 1024;
 }  // namespace
 
 bool Side::onFirstEvent(uint32_t events) {
-  if (!connecting_) return true;
+  if (!connecting_) {
+    // A reset that finds reading paused would not be seen, now or at any later write.
+    if (!(events & EPOLLERR) || !isReadingPaused()) return true;
+    fail();
+    return false;
+  }
   if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return false;
   int error = 0;
   socklen_t size = sizeof(error);
@@ -68,7 +73,7 @@ bool Side::spliceOn() {
   const net::Splice::Moved moved = splice_->move(fd(), other_->fd(), UINT64_MAX);
   read_bytes_ += moved.taken;
   other_->written_bytes_ += moved.written;
-  if (moved.taken > 0) callbacks_.onMoved(*this);
+  if (moved.taken + moved.written > 0) callbacks_.onMoved(*this);
   if (over_) return false;
   switch (moved.stop) {
     case net::Splice::Stop::SourceEmpty:

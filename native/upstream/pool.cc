@@ -68,8 +68,11 @@ void HttpPool::newStream(PoolWaiter& waiter) {
   if (connecting_ >= waiting_count_) return;
   PoolFailure failure;
   if (openConnection(waiter.priority, &failure) || !waiter.isLinked()) return;
-  // Without any connection of its own to wait for, it cannot wait.
-  if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
+  // Without any connection of its own to wait for, it cannot wait. Others that wait are looked
+  // after by who lost their connections.
+  if (connection_count_ > 0) return;
+  waiter.unlink();
+  failWaiter(waiter, failure, connectErrorText(0));
 }
 
 void HttpPool::cancel(PoolWaiter& waiter) {
@@ -113,7 +116,7 @@ void HttpPool::serveWaiting() {
     attach(*waiter);
   }
   // Connections were lost while requests wait: as many as those need are opened again.
-  while (connecting_ < waiting_count_ && idle_.empty()) {
+  while (!waiting_.empty() && connecting_ < waiting_count_ && idle_.empty()) {
     PoolFailure failure;
     if (!openConnection(waiting_.front()->priority, &failure)) {
       if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
@@ -125,14 +128,16 @@ void HttpPool::serveWaiting() {
 void HttpPool::failWaiters(PoolFailure failure, std::string_view details) {
   List<PoolWaiter> failing;
   waiting_.moveAllTo(failing);
-  while (PoolWaiter* waiter = failing.popFront()) {
-    --waiting_count_;
-    cluster_.cluster().limits(waiter->priority).pending_requests.giveBack();
-    cluster_.stats().down(Gauge::UpstreamRqPendingActive);
-    cluster_.stats().add(Counter::UpstreamRqPendingFailureEject);
-    counters_.rq_pending_active.subtract();
-    waiter->onPoolFailure(failure, host_.get(), details);
-  }
+  while (PoolWaiter* waiter = failing.popFront()) failWaiter(*waiter, failure, details);
+}
+
+void HttpPool::failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_view details) {
+  --waiting_count_;
+  cluster_.cluster().limits(waiter.priority).pending_requests.giveBack();
+  cluster_.stats().down(Gauge::UpstreamRqPendingActive);
+  cluster_.stats().add(Counter::UpstreamRqPendingFailureEject);
+  counters_.rq_pending_active.subtract();
+  waiter.onPoolFailure(failure, host_.get(), details);
 }
 
 // ---- connections ----
@@ -180,12 +185,13 @@ void HttpPool::onConnected(ClientConnection& connection) {
   connection.node().unlink();
   idle_.pushFront(&connection.node());
   serveWaiting();
+  if (draining_) drain();
 }
 
 void HttpPool::onConnectFailed(ClientConnection& connection, Failure failure, int error) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   --connecting_;
-  --connection_count_;
+  connectionEnded();
   connection.node().unlink();
   cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
   stats.add(Counter::UpstreamCxConnectFail);
@@ -221,7 +227,7 @@ void HttpPool::requestEnded() {
 void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool had_stream) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   connection.node().unlink();
-  --connection_count_;
+  connectionEnded();
   if (!connection.isEstablished()) --connecting_;
   cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
   stats.down(Gauge::UpstreamCxActive);
@@ -246,6 +252,16 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);
   stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));
   stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
+}
+
+void HttpPool::connectionEnded() {
+  --connection_count_;
+  if (draining_ && isEmpty()) cluster_.dropEmptyPoolsSoon();
+}
+
+void HttpPool::letGo() {
+  --holders_;
+  if (draining_ && isEmpty()) cluster_.dropEmptyPoolsSoon();
 }
 
 void HttpPool::onBytes(ClientConnection& connection, size_t received, size_t sent) {

@@ -49,7 +49,11 @@ class HttpPool final : private http1::ClientCallbacks {
   void cancel(PoolWaiter& waiter);
   // No new requests: idle connections close now, active ones after their answer.
   void drain();
-  bool isEmpty() const { return connection_count_ == 0; }
+  // Whoever speaks of the host holds its pool, and with it the host.
+  void hold() { ++holders_; }
+  void letGo();
+  bool isDraining() const { return draining_; }
+  bool isEmpty() const { return connection_count_ == 0 && holders_ == 0; }
 
  private:
   struct Entry;
@@ -65,7 +69,9 @@ class HttpPool final : private http1::ClientCallbacks {
   bool attach(PoolWaiter& waiter);
   bool openConnection(uint8_t priority, PoolFailure* failure);
   void failWaiters(PoolFailure failure, std::string_view details);
+  void failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_view details);
   void requestEnded();
+  void connectionEnded();
 
   WorkerCluster& cluster_;
   std::shared_ptr<Host> host_;
@@ -76,6 +82,7 @@ class HttpPool final : private http1::ClientCallbacks {
   uint32_t connecting_ = 0;
   uint32_t waiting_count_ = 0;
   uint32_t connection_count_ = 0;
+  uint32_t holders_ = 0;
   bool draining_ = false;
 };
 

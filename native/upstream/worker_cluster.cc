@@ -17,21 +17,26 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
   // Hosts that stay are the same objects: their pools stay. Those of the others drain.
   std::unordered_set<const Host*> staying;
   for (const auto& host : hosts->hosts()) staying.insert(host.get());
-  for (auto entry = pools_.begin(); entry != pools_.end();) {
-    if (staying.contains(entry->first)) {
-      ++entry;
-      continue;
-    }
-    entry->second->drain();
-    if (entry->second->isEmpty()) {
-      entry = pools_.erase(entry);
-    } else {
-      ++entry;
-    }
+  for (const auto& [host, pool] : pools_) {
+    if (staying.contains(host)) continue;
+    pool->drain();
+    dropEmptyPoolsSoon();
   }
   latest_pool_ = nullptr;
   hosts_ = std::move(hosts);
   balancer_.setHosts(*hosts_);
+}
+
+void WorkerCluster::drain() {
+  for (const auto& [host, pool] : pools_) pool->drain();
+  latest_pool_ = nullptr;
+  onDeferred();
+}
+
+void WorkerCluster::onDeferred() {
+  std::erase_if(pools_, [](const auto& entry) {
+    return entry.second->isDraining() && entry.second->isEmpty();
+  });
 }
 
 HttpPool* WorkerCluster::chooseHttpPool() {

@@ -24,7 +24,7 @@ struct UpstreamContext {
   unsigned worker;
 };
 
-class WorkerCluster {
+class WorkerCluster : private net::Deferred {
  public:
   WorkerCluster(std::shared_ptr<Cluster> cluster, UpstreamContext& context);
   ~WorkerCluster();
@@ -40,6 +40,15 @@ class WorkerCluster {
   void setHosts(std::shared_ptr<const HostSet> hosts);
   const HostSet* hosts() const { return hosts_.get(); }
 
+  // Its connections end with the requests that they carry; no new ones are asked for.
+  void drain();
+  // Whoever keeps a pointer beyond its handler, and has no pool of the cluster to hold.
+  void hold() { ++holders_; }
+  void letGo() { --holders_; }
+  bool isEmpty() const { return pools_.empty() && holders_ == 0; }
+  // A pool that drains has become empty: it goes in the next turn, when nobody is inside it.
+  void dropEmptyPoolsSoon() { context_.loop.defer(this); }
+
   // The pool of the host whose turn it is; null when no host may be used.
   HttpPool* chooseHttpPool();
   // For the TCP relay: null when no host may be used.
@@ -47,6 +56,7 @@ class WorkerCluster {
 
  private:
   HttpPool& poolOf(Host& host);
+  void onDeferred() override;
 
   std::shared_ptr<Cluster> cluster_;
   UpstreamContext& context_;
@@ -56,6 +66,7 @@ class WorkerCluster {
   std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;
   // The latest answer of poolOf: with one host no lookup is needed.
   HttpPool* latest_pool_ = nullptr;
+  uint32_t holders_ = 0;
 };
 
 }  // namespace fairlead::upstream

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "upstream/worker_cluster.h"
 
@@ -27,7 +28,12 @@ class WorkerClusters {
   // Takes the place of a cluster of the same name, whose connections end after their requests.
   void set(std::shared_ptr<Cluster> cluster, std::shared_ptr<const HostSet> hosts) {
     ++generation_;
+    std::erase_if(leaving_, [](const auto& left) { return left->isEmpty(); });
     auto& place = clusters_[cluster->name()];
+    if (place) {
+      place->drain();
+      if (!place->isEmpty()) leaving_.push_back(std::move(place));
+    }
     place = std::make_unique<WorkerCluster>(std::move(cluster), context_);
     if (hosts) place->setHosts(std::move(hosts));
   }
@@ -37,6 +43,7 @@ class WorkerClusters {
   void clear() {
     ++generation_;
     clusters_.clear();
+    leaving_.clear();
   }
 
  private:
@@ -47,6 +54,8 @@ class WorkerClusters {
 
   UpstreamContext context_;
   std::unordered_map<std::string, std::unique_ptr<WorkerCluster>, Hash, std::equal_to<>> clusters_;
+  // Replaced, with requests under way.
+  std::vector<std::unique_ptr<WorkerCluster>> leaving_;
   uint64_t generation_ = 0;
 };
 

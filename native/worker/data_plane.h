@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,7 @@ class DataPlane {
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
   std::map<std::string, std::shared_ptr<const route::RouteTable>> route_tables_;
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
+  std::set<std::string> stopped_listeners_;
   std::vector<BoundListener> bound_;
   std::vector<std::unique_ptr<Worker>> workers_;
   bool started_ = false;

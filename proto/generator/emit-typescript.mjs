@@ -2,7 +2,14 @@
 // growing buffer. Fields at their default are not written.
 import { SCALARS, isEnum } from './parse.mjs';
 
-const TS = { bool: 'boolean', uint32: 'number', uint64: 'number', int64: 'number', string: 'string', bytes: 'Uint8Array' };
+const TS = {
+  bool: 'boolean',
+  uint32: 'number',
+  uint64: 'number',
+  int64: 'number',
+  string: 'string',
+  bytes: 'Uint8Array',
+};
 
 function emitEnum(message, item) {
   const name = `${message.name}_${item.name}`;
@@ -12,12 +19,15 @@ function emitEnum(message, item) {
 
 function emitInterface(message) {
   const fields = message.fields.map((field) => {
-    const base = TS[field.type] ?? (isEnum(message, field.type) ? `${message.name}_${field.type}` : field.type);
+    const base =
+      TS[field.type] ??
+      (isEnum(message, field.type) ? `${message.name}_${field.type}` : field.type);
     const comment = field.comment.length > 0 ? `  /** ${field.comment.join(' ')} */\n` : '';
     return `${comment}  readonly ${field.name}?: ${field.repeated ? `readonly ${base}[]` : base} | undefined;\n`;
   });
   const comment = message.comment.length > 0 ? `/** ${message.comment.join(' ')} */\n` : '';
-  if (fields.length === 0) return `${comment}export type ${message.name} = Readonly<Record<string, never>>;\n`;
+  if (fields.length === 0)
+    return `${comment}export type ${message.name} = Readonly<Record<string, never>>;\n`;
   return `${comment}export interface ${message.name} {\n${fields.join('')}}\n`;
 }
 
@@ -28,13 +38,15 @@ function emitWrite(message, field) {
     if (field.type === 'string') return `out.text(${tag(2)}, ${name});`;
     if (field.type === 'bytes') return `out.bytes(${tag(2)}, ${name});`;
     if (field.type === 'bool') return `out.number(${tag(0)}, ${name} ? 1 : 0);`;
-    if (SCALARS.has(field.type) || isEnum(message, field.type)) return `out.number(${tag(0)}, ${name});`;
+    if (SCALARS.has(field.type) || isEnum(message, field.type))
+      return `out.number(${tag(0)}, ${name});`;
     return `out.message(${tag(2)}, ${name}, write${field.type});`;
   };
   if (field.repeated) return `  if (${value}) for (const item of ${value}) ${one('item')}\n`;
   const isMessage = !SCALARS.has(field.type) && !isEnum(message, field.type);
   if (field.optional || isMessage) return `  if (${value} !== undefined) ${one(value)}\n`;
-  if (field.type === 'string' || field.type === 'bytes') return `  if (${value}?.length) ${one(value)}\n`;
+  if (field.type === 'string' || field.type === 'bytes')
+    return `  if (${value}?.length) ${one(value)}\n`;
   return `  if (${value}) ${one(value)}\n`;
 }
 

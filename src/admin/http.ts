@@ -37,6 +37,8 @@ export interface AdminReply {
   readonly status?: number;
   /** Text if absent. */
   readonly type?: keyof typeof CONTENT_TYPES;
+  /** Before those of every answer. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
   /** A text, or a long answer that is written piece by piece. */
   readonly body: string | Page;
   /** It counts only once it has been written: it shows the counters as they were before it. */
@@ -57,6 +59,7 @@ export const CONTENT_TYPES = {
 /** Of every answer, in this order; `date` and framing are the transport's. */
 export function replyHeaders(reply: AdminReply): readonly (readonly [string, string])[] {
   return [
+    ...(reply.headers ?? []),
     ['content-type', CONTENT_TYPES[reply.type ?? 'text']],
     ['cache-control', 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],

@@ -85,7 +85,7 @@ async function serve(
   let sentBytes = 0;
   response.once('close', () => service.finished(request, reply, sentBytes));
   response.statusCode = reply.status ?? 200;
-  for (const [name, value] of replyHeaders(reply)) response.setHeader(name, value);
+  for (const [name, value] of replyHeaders(reply)) response.appendHeader(name, value);
   if (request.method === 'HEAD') {
     response.end();
   } else if (typeof reply.body === 'string') {

@@ -10,6 +10,7 @@ import { mergeMessage } from './merge.js';
 import { isObject } from './objects.js';
 import { schema, type MessageType } from './schema.js';
 import { SourceText } from './source-text.js';
+import { mayBeV2, upgradeToV3, type Rewrite } from './upgrade-v2.js';
 import { validateMessage } from './validate.js';
 
 export interface BootstrapSource {
@@ -19,11 +20,18 @@ export interface BootstrapSource {
   readonly inlineYaml?: string;
 }
 
+export interface LoadOptions extends DecodeOptions {
+  /** Whether what is v2 is refused; otherwise it is upgraded. */
+  readonly refusesV2?: boolean | undefined;
+}
+
 export interface LoadedBootstrap {
   /** Absent where an issue is an error. */
   readonly bootstrap?: Bootstrap;
   /** Everything that is wrong, in the order of the file. */
   readonly issues: readonly Issue[];
+  /** What was v2 and is v3 now. */
+  readonly rewrites: readonly Rewrite[];
   /** The place of a field, or of the nearest thing above it. */
   locate(path: string): Position | undefined;
 }
@@ -33,10 +41,7 @@ const INLINE = '--config-yaml';
 const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
 
 /** Never throws for what the source says. */
-export function loadBootstrap(
-  source: BootstrapSource,
-  options: DecodeOptions = {},
-): LoadedBootstrap {
+export function loadBootstrap(source: BootstrapSource, options: LoadOptions = {}): LoadedBootstrap {
   const issues: Issue[] = [];
   const texts: SourceText[] = [];
   if (source.path !== undefined) {
@@ -54,13 +59,14 @@ export function loadBootstrap(
 function loadTexts(
   texts: readonly SourceText[],
   failures: readonly Issue[],
-  options: DecodeOptions,
+  options: LoadOptions,
 ): LoadedBootstrap {
   const type = schema().getMessage(BOOTSTRAP);
   const issues = [...failures];
+  const rewrites: Rewrite[] = [];
   const decoded: Decoded[] = [];
   for (const text of texts) {
-    const one = decodeText(type, text, issues, options);
+    const one = decodeText(type, text, issues, rewrites, options);
     if (one) decoded.push(one);
   }
   const locate = (path: FieldPath): Position | undefined => locateIn(texts, path);
@@ -78,6 +84,7 @@ function loadTexts(
       issues,
       texts.map(({ file }) => file),
     ),
+    rewrites,
     locate: (path) => locate(parsePath(path)),
   };
 }
@@ -90,7 +97,8 @@ function decodeText(
   type: MessageType,
   text: SourceText,
   issues: Issue[],
-  options: DecodeOptions,
+  rewrites: Rewrite[],
+  options: LoadOptions,
 ): Decoded | undefined {
   const read = text.read();
   if (!read.ok) {
@@ -107,6 +115,15 @@ function decodeText(
     issues.push(placed(issue, text.positionOf(0)));
     return undefined;
   }
+  if (!options.refusesV2 && text.mayMatch(mayBeV2)) {
+    const upgrade = upgradeToV3(schema(), type, read.value);
+    rewrites.push(...upgrade.rewrites);
+    for (const { path, message } of upgrade.problems) {
+      const issue = { ...problem(message), path: formatPath(path) };
+      issues.push(placed(issue, text.locate(path, 'key')?.position));
+    }
+    text.useOrigins((path) => upgrade.originOf(path));
+  }
   const unknownFields = text.refusesUnknownFields ? 'error' : options.unknownFields;
   const decoded = decodeMessage(schema(), type, read.value, { ...options, unknownFields });
   for (const issue of decoded.issues) {
@@ -116,8 +133,8 @@ function decodeText(
   }
   if (!read.faults?.length) return decoded;
   const broken = new Set(decoded.broken);
-  for (const { offset, path, message, expected, severity = 'error' } of read.faults) {
-    const issue: Issue = { ...problem(message, expected), severity, path: formatPath(path) };
+  for (const { offset, path, severity = 'error', ...fault } of read.faults) {
+    const issue: Issue = { ...fault, severity, path: formatPath(path) };
     issues.push(placed(issue, text.positionOf(offset)));
     if (severity === 'error') broken.add(issue.path);
   }

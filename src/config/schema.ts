@@ -216,6 +216,7 @@ export class Schema {
   readonly #indexOf: ReadonlyMap<string, number>;
   readonly #messages: (MessageType | undefined)[] = [];
   readonly #enums: (EnumType | undefined)[] = [];
+  #successors: ReadonlyMap<string, string> | undefined;
 
   constructor(text: string) {
     this.#table = JSON.parse(text) as Table;
@@ -240,13 +241,22 @@ export class Schema {
     return this.#indexOf.keys();
   }
 
+  /** The v3 form of a v2 name. */
+  successorOf(name: string): string | undefined {
+    this.#successors ??= new Map(
+      this.#table.messages.flatMap(([current, , , , previous]) =>
+        previous === undefined ? [] : [[previous, current]],
+      ),
+    );
+    return this.#successors.get(name);
+  }
+
   /**
    * The message that was most likely meant: the v3 form of a v2 name, or one of nearly this name.
    */
   nearestMessage(name: string): string | undefined {
-    for (const [candidate, , , , previous] of this.#table.messages) {
-      if (previous === name) return candidate;
-    }
+    const successor = this.successorOf(name);
+    if (successor !== undefined) return successor;
     const near = nearestName(name, this.#indexOf.keys());
     if (near !== undefined) return near;
     if (!name.startsWith('envoy.')) return undefined;

@@ -13,6 +13,7 @@ export class SourceText {
   #lines: LineIndex | undefined;
   #places: ValuePlace | undefined;
   #hasPlaces = false;
+  #originOf: (path: FieldPath) => FieldPath = (path) => path;
 
   constructor(file: string, text: string, format: Format) {
     this.file = file;
@@ -22,6 +23,16 @@ export class SourceText {
 
   read(): ReadResult {
     return this.#format.read(this.#text);
+  }
+
+  /** Of a file that is no text, nobody can tell: it may always match. */
+  mayMatch(test: (text: string) => boolean): boolean {
+    return this.#format.encoding === 'bytes' || test(this.#text);
+  }
+
+  /** For a text that was rewritten: where what is at a path stood before. */
+  useOrigins(originOf: (path: FieldPath) => FieldPath): void {
+    this.#originOf = originOf;
   }
 
   /** Whether the format refuses fields that nobody knows, whatever else allows them. */
@@ -41,14 +52,14 @@ export class SourceText {
   ): { readonly position: Position; readonly isExact: boolean } | undefined {
     const places = this.#root();
     if (!places) return undefined;
-    const { offset, isExact } = findPlace(places, path, part);
+    const { offset, isExact } = findPlace(places, this.#originOf(path), part);
     const position = this.positionOf(offset);
     return position && { position, isExact };
   }
 
   countItems(path: FieldPath): number {
     const places = this.#root();
-    return places ? countItems(places, path) : 0;
+    return places ? countItems(places, this.#originOf(path)) : 0;
   }
 
   /** Undefined where the file has no lines. */

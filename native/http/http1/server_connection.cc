@@ -1,5 +1,7 @@
 #include "http/http1/server_connection.h"
 
+#include <sys/epoll.h>
+
 namespace fairlead::http1 {
 
 using http::RequestSink;
@@ -40,8 +42,8 @@ void ServerConnection::answerComplete() {
   flush();
   if (!isOpen()) return;
   // An answer before the request was read: the rest of it cannot be told from the next request
-  // cheaply, so the connection ends; the answer's head said so.
-  if (close_after_ || state_ == State::Body) {
+  // cheaply, so the connection ends; the answer's head said so. A tunnel that ends has no next.
+  if (close_after_ || state_ == State::Body || state_ == State::Raw) {
     finish(state_ == State::Body || linger_delayed_ ? Linger::Delayed : Linger::None);
     return;
   }
@@ -78,7 +80,7 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   if (head.to_connect) {
     state_ = State::Raw;
     // Bytes that came after the request's head are the tunnel's first ones.
-    if (leftover_) loop().defer(this);
+    if (leftover_ || isReadable()) loop().defer(this);
   }
   if (end) answerComplete();
 }
@@ -166,6 +168,13 @@ void ServerConnection::closed(bool by_peer, CloseKind kind) {
 }
 
 // ---- events ----
+
+// A reset that finds reading paused would not be seen, now or at any later write.
+bool ServerConnection::onFirstEvent(uint32_t events) {
+  if (!(events & EPOLLERR) || !isReadingPaused()) return true;
+  onPeerEnd();
+  return false;
+}
 
 void ServerConnection::onBelowLowWatermark() {
   if (stream_) {

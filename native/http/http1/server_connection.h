@@ -103,6 +103,7 @@ class ServerConnection final : public net::Connection,
   };
 
   // net::Connection
+  bool onFirstEvent(uint32_t events) override;
   void onReadable() override;
   void onBelowLowWatermark() override;
   void onDrained() override;

@@ -1,5 +1,6 @@
 // GET /config_dump: the configuration in use, or the parts of it that are asked for.
 import { RE2JS } from 're2js';
+import { debugText } from '../../config/debug-text.js';
 import type { PlainObject } from '../../config/objects.js';
 import { printMessage } from '../../config/print.js';
 import { schema as loadSchema, type MessageType, type Schema } from '../../config/schema.js';
@@ -33,7 +34,7 @@ export function configDumpEndpoints(host: AdminHost): Endpoint[] {
       handle: ({ parameters }) => {
         const text = (name: string): string => parameters.get(name) ?? '';
         const matches = compileNames(text('name_regex'));
-        if (typeof matches === 'string') return refusal(400, matches);
+        if (typeof matches === 'string') return { status: 400, type: 'plain', body: matches };
         const schema = loadSchema();
         const all = collectDumps(schema, host, parameters.has('include_eds'));
         const dumps = all.map((dump) => withNames(dump, matches));
@@ -46,7 +47,15 @@ export function configDumpEndpoints(host: AdminHost): Endpoint[] {
   ];
 }
 
-const refusal = (status: number, body: string): AdminReply => ({ status, type: 'plain', body });
+/** The real server sends this header twice with what is wrong of a resource or a mask. */
+const NOSNIFF = [['x-content-type-options', 'nosniff']] as const;
+
+const refusal = (status: number, body: string): AdminReply => ({
+  status,
+  type: 'plain',
+  headers: NOSNIFF,
+  body,
+});
 
 type NameTest = (name: string) => boolean;
 
@@ -164,7 +173,7 @@ function listDump(
     paths.length === 0 ? (item: DumpItem) => item.message : itemMask(schema, type, paths);
   const shown = items.map(show);
   if (shown.includes(undefined)) {
-    const debug = paths.map((path) => `paths: "${path}"`).join(' ');
+    const debug = debugText(paths.map((path) => `paths: ${JSON.stringify(path)}`));
     return refusal(400, `FieldMask ${debug} could not be successfully used.`);
   }
   const configs = new LazyList(function* () {

@@ -20,7 +20,7 @@ export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] 
   ];
 }
 
-const STYLE = `
+export const STYLE = `
   :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
   body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
   h1 { font-size: 1.3rem; font-weight: 600; }
@@ -94,6 +94,6 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }

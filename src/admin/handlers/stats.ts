@@ -5,8 +5,10 @@ import type { Endpoint, EndpointParameter } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { badRequest, type AdminReply } from '../http.js';
 import type { Parameters } from '../parameters.js';
+import { activeStatsPage, statsPage } from '../stats-page.js';
 
 const FORMATS = ['json', 'prometheus', 'text'] as const;
+const PAGES = ['html', 'active-html'] as const;
 const TYPES = ['All', 'Counters', 'Histograms', 'Gauges', 'TextReadouts'] as const;
 const BUCKETS = ['cumulative', 'disjoint', 'detailed', 'summary'] as const;
 const HIDDEN = ['include', 'only', 'exclude'] as const;
@@ -31,22 +33,28 @@ const buckets = (oneOf: readonly string[]): EndpointParameter => ({
   oneOf,
 });
 
+const PARAMETERS: readonly EndpointParameter[] = [
+  USED_ONLY,
+  FILTER,
+  INVERT,
+  { name: 'format', help: 'The form of the answer', oneOf: [...PAGES, ...FORMATS] },
+  { name: 'type', help: 'Only statistics of this type', oneOf: TYPES },
+  { name: 'hidden', help: 'What becomes of hidden statistics', oneOf: HIDDEN },
+  buckets(BUCKETS),
+];
+
 export function statsEndpoints(host: AdminHost): Endpoint[] {
   return [
     {
       path: '/stats',
       help: 'all statistics',
       mutates: false,
-      parameters: [
-        USED_ONLY,
-        FILTER,
-        INVERT,
-        { name: 'format', help: 'The form of the answer', oneOf: FORMATS },
-        { name: 'type', help: 'Only statistics of this type', oneOf: TYPES },
-        { name: 'hidden', help: 'What becomes of hidden statistics', oneOf: HIDDEN },
-        buckets(BUCKETS),
-      ],
-      handle: ({ parameters }) => answer(host, parameters, parameters.get('format') || 'text'),
+      parameters: PARAMETERS,
+      handle: ({ parameters }) => {
+        const format = parameters.get('format') || 'text';
+        const page = findIn(PAGES, format);
+        return page ? answerPage(host, parameters, page) : answer(host, parameters, format);
+      },
     },
     {
       path: '/stats/prometheus',
@@ -87,6 +95,20 @@ function answer(host: AdminHost, parameters: Parameters, format: string): AdminR
     body: host.native.openStats(query),
     countsAtEnd: query.format === 'prometheus',
   };
+}
+
+function answerPage(
+  host: AdminHost,
+  parameters: Parameters,
+  page: (typeof PAGES)[number],
+): AdminReply {
+  const reply = answer(host, parameters, 'text');
+  if (typeof reply.body === 'string') return reply;
+  const body =
+    page === 'html'
+      ? statsPage(PARAMETERS, parameters, reply.body)
+      : activeStatsPage(PARAMETERS, parameters);
+  return { type: 'html', body };
 }
 
 /** What is asked for, or why it cannot be. An empty value is as good as none. */

@@ -17,6 +17,7 @@ export interface Fault {
 export interface ValueFault extends Fault {
   readonly path: FieldPath;
   readonly expected?: string;
+  readonly suggestion?: string;
   /** `error` unless given. */
   readonly severity?: 'warning';
 }

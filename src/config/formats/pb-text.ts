@@ -3,6 +3,7 @@ import type { FieldPath } from '../field-path.js';
 import { isObject, setOwn, type PlainObject } from '../objects.js';
 import { defaultScalar, describeScalar, parseEnum } from '../scalars.js';
 import { schema, type Scalar, type Schema, type ValueType } from '../schema.js';
+import { removedField, typeOfEra } from '../v2-fields.js';
 import type { ValuePlace } from '../value-position.js';
 import type { Format, ReadResult, ValueFault } from './format.js';
 import { readBinaryAny } from './pb.js';
@@ -87,7 +88,9 @@ class TextReader {
   #entry(open: Open): void {
     const { offset } = this.#tokens.next;
     const name = this.#name();
-    const field = open.shape?.fields.find((candidate) => candidate.name === name);
+    const field =
+      open.shape?.fields.find((candidate) => candidate.name === name) ??
+      (open.shape && removedField(this.#schema, open.shape.name, name));
     this.#path.push(name);
     if (field) this.#field(open, field, offset);
     else this.#strangeField(open, name, offset);
@@ -228,7 +231,7 @@ class TextReader {
     const { offset } = this.#tokens.next;
     const url = this.#bracketed();
     if (before) this.#fault('holds two messages', offset, 'one');
-    const type = this.#schema.valueTypeOf(url.slice(url.lastIndexOf('/') + 1));
+    const type = typeOfEra(this.#schema, url);
     this.#tokens.takeIf(':');
     const inner = type ? this.#value(type, keyOffset) : this.#untyped(keyOffset);
     if (!this.#tokens.takeIf(',')) this.#tokens.takeIf(';');
@@ -243,6 +246,14 @@ class TextReader {
     if (!this.#tokens.takeIf(':') && !this.#tokens.is('{') && !this.#tokens.is('<'))
       this.#tokens.fail('expected ":"');
     const { value, place } = this.#untyped(keyOffset);
+    const meant = open.shape?.fields.find((field) => camelCase(field.name) === name);
+    if (open.shape && meant) {
+      // JSON takes this spelling, and so would the decoder.
+      const message = `unknown field of ${open.shape.name}`;
+      const path = [...this.#path];
+      this.faults.push({ path, message, offset: keyOffset, suggestion: meant.name });
+      return;
+    }
     const present = open.value[name];
     if (present === undefined) {
       setOwn(open.value, name, value);
@@ -375,6 +386,9 @@ function notFinite(word: string): string | undefined {
   const match = /^(-?)inf(?:inity)?$/i.exec(word);
   return match ? `${match[1]}Infinity` : undefined;
 }
+
+const camelCase = (name: string): string =>
+  name.replace(/_+(.)/g, (_, letter: string) => letter.toUpperCase());
 
 function isText(bytes: Uint8Array): boolean {
   try {

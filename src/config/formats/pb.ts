@@ -2,6 +2,7 @@
 import { setOwn, type PlainObject } from '../objects.js';
 import { defaultScalar } from '../scalars.js';
 import { schema, type Scalar, type Schema, type ValueType } from '../schema.js';
+import { removedField, typeOfEra } from '../v2-fields.js';
 import type { Format, ValueFault } from './format.js';
 import {
   emptyOf,
@@ -91,7 +92,7 @@ class Reading {
   any(message: PlainObject, depth: number): PlainObject {
     const url = message['type_url'];
     if (url === undefined) return {};
-    const type = this.schema.valueTypeOf((url as string).replace(/^.*\//, ''));
+    const type = typeOfEra(this.schema, url as string);
     if (!type || !shapeOf(type)) return { '@type': url };
     const inner = new Reading(this.schema);
     inner.path.push(...this.path);
@@ -127,7 +128,7 @@ class WireReader {
     const fields = byNumber(shape);
     while (this.#at < this.#bytes.length && !this.#reading.isOver) {
       const { number, wire } = this.#tag();
-      const field = fields.get(number);
+      const field = fields.get(number) ?? removedField(this.#reading.schema, shape.name, number);
       if (field && this.#fits(field, wire)) {
         this.#reading.path.push(field.name);
         this.#field(message, shape, field, wire);

@@ -147,7 +147,8 @@ TEST("A body that comes before the host is connected arrives whole, from its fir
                  body.substr(0, 20'000));
     sleepMs(2);
     client.write(body.substr(20'000));
-    EXPECT(endsWith(client.readMessage(), "\r\n\r\nabcyz"));
+    const std::string answer = client.readMessage();
+    EXPECT_EQ(answer.substr(answer.size() < 9 ? 0 : answer.size() - 9), std::string("\r\n\r\nabcyz"));
     client.close();
   }
 }

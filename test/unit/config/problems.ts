@@ -1,12 +1,12 @@
 import { formatIssue } from '../../../src/config/issue.js';
-import { loadBootstrap } from '../../../src/config/load.js';
+import { loadBootstrap, type LoadOptions } from '../../../src/config/load.js';
 
 /**
  * What is wrong with a bootstrap given as --config-yaml: one line each, without the name of the
  * source.
  */
-export function problemsOf(yaml: string): string[] {
-  return loadBootstrap({ inlineYaml: yaml }).issues.map(
+export function problemsOf(yaml: string, options: LoadOptions = {}): string[] {
+  return loadBootstrap({ inlineYaml: yaml }, options).issues.map(
     (issue) =>
       `${issue.severity === 'warning' ? 'warning ' : ''}${formatIssue(issue).replace('--config-yaml:', '')}`,
   );

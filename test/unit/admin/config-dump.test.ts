@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadBootstrap } from '../../../src/config/load.js';
+import { AskedServer } from './fake-host.js';
+import { pageOf } from '../support/fake-native.js';
+
+const BOOTSTRAP = `
+node: {id: here}
+static_resources:
+  secrets:
+  - {name: word, generic_secret: {secret: {inline_string: hush}}}
+  - name: cert
+    tls_certificate: {private_key: {filename: /key.pem}, password: {inline_bytes: aHVzaA==}}
+  clusters:
+  - name: two
+    connect_timeout: 0.25s
+    load_assignment:
+      cluster_name: two
+      endpoints:
+      - lb_endpoints:
+        - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: 1}}}
+  - {name: one}
+  listeners:
+  - name: in
+    address: {socket_address: {address: 127.0.0.1, port_value: 0}}
+    filter_chains:
+    - filters:
+      - name: http
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: in
+          route_config: {name: routes}
+`;
+
+function serverOf(yaml: string): AskedServer {
+  const asked = new AskedServer();
+  const { bootstrap, issues } = loadBootstrap({ inlineYaml: yaml });
+  assert.ok(bootstrap, JSON.stringify(issues));
+  asked.host.bootstrap = bootstrap;
+  return asked;
+}
+
+interface Dump {
+  readonly configs?: readonly Record<string, unknown>[];
+}
+
+const dumpOf = (text: string): Dump => JSON.parse(text) as Dump;
+const kindOf = (config: Record<string, unknown>): string =>
+  String(config['@type']).replace('type.googleapis.com/envoy.admin.v3.', '');
+const CLUSTER = 'type.googleapis.com/envoy.config.cluster.v3.Cluster';
+
+test('the whole dump has the kinds in the real server’s order', () => {
+  const { text, type } = serverOf(BOOTSTRAP).get('/config_dump');
+  assert.equal(type, 'json');
+  assert.deepEqual(dumpOf(text).configs?.map(kindOf), [
+    'BootstrapConfigDump',
+    'ClustersConfigDump',
+    'ListenersConfigDump',
+    'ScopedRoutesConfigDump',
+    'RoutesConfigDump',
+    'SecretsConfigDump',
+  ]);
+});
+
+test('an element of a list says its type, its content and when it came', () => {
+  const { text } = serverOf(BOOTSTRAP).get('/config_dump?resource=static_route_configs');
+  assert.deepEqual(dumpOf(text).configs, [
+    {
+      '@type': 'type.googleapis.com/envoy.admin.v3.RoutesConfigDump.StaticRouteConfig',
+      route_config: {
+        '@type': 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
+        name: 'routes',
+      },
+      last_updated: '2026-11-21T07:30:00.025Z',
+    },
+  ]);
+});
+
+test('clusters are sorted, and a mask reaches into what an element holds', () => {
+  const { text } = serverOf(BOOTSTRAP).get(
+    '/config_dump?resource=static_clusters&mask=cluster.name',
+  );
+  const clusters = dumpOf(text).configs?.map((config) => config['cluster']);
+  assert.deepEqual(clusters, [
+    { '@type': CLUSTER, name: 'one' },
+    { '@type': CLUSTER, name: 'two' },
+  ]);
+});
+
+test('name_regex must match whole names and leaves the bootstrap alone', () => {
+  const asked = serverOf(BOOTSTRAP);
+  assert.equal(asked.get('/config_dump?resource=static_clusters&name_regex=tw').text, '{}\n');
+  const { configs } = dumpOf(asked.get('/config_dump?name_regex=tw.').text);
+  assert.equal((configs?.[1]?.['static_clusters'] as unknown[]).length, 1);
+  assert.ok(configs?.[0]?.['bootstrap']);
+});
+
+test('secrets are hidden wherever they are, certificates are not', () => {
+  const { text } = serverOf(BOOTSTRAP).get('/config_dump');
+  assert.ok(!text.includes('hush') && !text.includes('key.pem') && !text.includes('aHVzaA'));
+  const { configs } = dumpOf(text);
+  const secrets = configs?.at(-1)?.['static_secrets'] as { secret: Record<string, unknown> }[];
+  assert.deepEqual(secrets[0]?.secret['tls_certificate'], {
+    private_key: { filename: '[redacted]' },
+    password: { inline_bytes: Buffer.from('[redacted]').toString('base64') },
+  });
+  assert.deepEqual(secrets[1]?.secret['generic_secret'], {
+    secret: { inline_string: '[redacted]' },
+  });
+});
+
+test('a mask of the whole dump shows the kinds that have all of its fields', () => {
+  const { text } = serverOf(BOOTSTRAP).get('/config_dump?mask=bootstrap.node.id');
+  assert.deepEqual(dumpOf(text).configs, [
+    {
+      '@type': 'type.googleapis.com/envoy.admin.v3.BootstrapConfigDump',
+      bootstrap: { node: { id: 'here' } },
+    },
+  ]);
+});
+
+test('what cannot be asked for is refused in the real server’s words', () => {
+  const asked = serverOf(BOOTSTRAP);
+  const answers = (
+    [
+      ['resource=bogus', 404, 'bogus not found in config dump'],
+      [
+        'resource=dynamic_endpoint_configs',
+        404,
+        'dynamic_endpoint_configs not found in config dump',
+      ],
+      [
+        'resource=bootstrap',
+        400,
+        'bootstrap is not a repeated field. Use ?mask=bootstrap to get only this field',
+      ],
+      ['mask=bogus', 400, 'FieldMask bogus could not be successfully applied to any configs.'],
+      [
+        'mask=static_clusters.cluster',
+        400,
+        'FieldMask static_clusters.cluster could not be successfully applied to any configs.',
+      ],
+      [
+        'name_regex=[',
+        400,
+        'INVALID_ARGUMENT: Error while parsing name_regex from [: missing ]: [',
+      ],
+    ] as const
+  ).map(([query, status, why]) => ({ query, expected: { status, type: 'plain', text: why } }));
+  for (const { query, expected } of answers) {
+    assert.deepEqual(asked.get(`/config_dump?${query}`), expected);
+  }
+  const unfit = asked.get('/config_dump?resource=static_clusters&mask=cluster.bogus');
+  assert.equal(unfit.status, 400);
+  assert.match(unfit.text, /paths: "cluster.bogus"\n could not be successfully used\.$/);
+});
+
+test('a list without elements is an empty object', () => {
+  const { text } = serverOf(BOOTSTRAP).get('/config_dump?resource=dynamic_active_clusters');
+  assert.equal(text, '{}\n');
+});
+
+test('include_eds adds the hosts that clusters have now', () => {
+  const asked = serverOf(BOOTSTRAP);
+  const address = { socket_address: { address: '127.0.0.1', port_value: 1 } };
+  const live = {
+    cluster_statuses: [
+      {
+        name: 'two',
+        host_statuses: [
+          { address, health_status: { failed_active_health_check: true }, weight: 1 },
+        ],
+      },
+    ],
+  };
+  asked.host.native.openClusters = () => pageOf(JSON.stringify(live));
+  const { text } = asked.get(
+    '/config_dump?include_eds&resource=static_endpoint_configs&name_regex=two',
+  );
+  const [config] = dumpOf(text).configs ?? [];
+  assert.deepEqual(config?.['endpoint_config'], {
+    '@type': 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
+    cluster_name: 'two',
+    endpoints: [
+      {
+        locality: {},
+        lb_endpoints: [
+          {
+            endpoint: { address, health_check_config: {} },
+            health_status: 'UNHEALTHY',
+            load_balancing_weight: 1,
+          },
+        ],
+        load_balancing_weight: 0,
+      },
+    ],
+    policy: { overprovisioning_factor: 140 },
+  });
+});
