@@ -53,7 +53,8 @@ class SavedHead {
 
  private:
   std::string_view keep(std::string_view text) {
-    std::memcpy(next_, text.data(), text.size());
+    // Nothing may be nowhere: a CONNECT has no path.
+    if (!text.empty()) std::memcpy(next_, text.data(), text.size());
     const std::string_view kept(next_, text.size());
     next_ += text.size();
     return kept;

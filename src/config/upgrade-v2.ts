@@ -160,7 +160,6 @@ class Upgrade {
 
   /** The name has no effect beside a type; it is upgraded for what prints it, once it is v2. */
   #rename(site: Site, from: string, to: string): void {
-    if (!mayRename(from)) return;
     this.#later.push(() => {
       site.object['name'] = to;
       site.note(from, to);
@@ -178,9 +177,6 @@ const BY_HAND: Readonly<Record<string, string>> = {
 
 const isFirstForm = (config: PlainObject): boolean =>
   config['deprecated_v1'] === true || config['deprecated_v1'] === 'true';
-
-/** A name that Envoy gave to an extension before they were named by their folders. */
-const mayRename = (name: string): boolean => name !== '';
 
 /** Whether an extension is only named: v2 took its configuration to be empty. */
 function isBare(site: Site): boolean {

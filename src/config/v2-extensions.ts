@@ -2,7 +2,7 @@
 
 export interface Extension {
   readonly name: string;
-  /** Full name of the message; undefined where v3 has no such extension. */
+  /** Full name of the message that configures it. */
   readonly type: string;
 }
 
@@ -142,6 +142,8 @@ export function findExtension(
   name: string,
   side: keyof typeof TLS_CONTEXTS,
 ): Extension | undefined {
+  // The rows of extensions that never had another name have none.
+  if (name === '') return undefined;
   if (holder === 'envoy.config.core.v3.TransportSocket' && (name === 'tls' || name === TLS))
     return { name: TLS, type: TLS_CONTEXTS[side] };
   return KINDS[holder]?.find(([old, extension]) => old === name || extension.name === name)?.[1];

@@ -129,11 +129,10 @@ TEST("A body without length lasts until the host closes") {
 }
 
 TEST("A body that comes before the host is connected arrives whole, from its first byte") {
-  // A host whose queue is full answers the connection only after a while.
   Origin origin([](Socket& socket, int) {
     const std::string head = socket.readUntil("\r\n\r\n");
     const std::string body = socket.readExactly(30'000);
-    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n" + body.substr(0, 3) +
+    socket.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\n" + body.substr(0, 3) +
                  body.substr(29'998));
   });
   Proxy proxy(httpPlan({origin.port()}));
