@@ -200,10 +200,7 @@ void Stream::onRequestData(std::string_view data, bool end) {
   }
   if (!waiting_pool_) return;
   waiting_body_.append(data);
-  if (!client_paused_ && waiting_body_.size() > config().buffer_limit_bytes) {
-    client_paused_ = true;
-    client_->pauseReading();
-  }
+  if (waiting_body_.size() > config().buffer_limit_bytes) pauseClient();
 }
 
 void Stream::onRequestTrailers(HeaderMap& trailers) {
@@ -215,12 +212,15 @@ void Stream::onRequestReadEnd() {
   // A request that is complete has been sent whole; a tunnel's bytes go on after it.
   if (!upstream_ || (request_complete_ && !connect_request_)) return;
   upstream_->flush();
-  if (client_ && !client_paused_ && upstream_->isOverHighWatermark()) {
-    client_paused_ = true;
-    cluster_->stats().add(stats::Cluster::Counter::UpstreamFlowControlBackedUpTotal);
-    server_->stats().add(Counter::DownstreamFlowControlPausedReadingTotal);
-    client_->pauseReading();
-  }
+  if (upstream_->isOverHighWatermark()) pauseClient();
+}
+
+void Stream::pauseClient() {
+  if (!client_ || client_paused_) return;
+  client_paused_ = true;
+  cluster_->stats().add(stats::Cluster::Counter::UpstreamFlowControlBackedUpTotal);
+  server_->stats().add(Counter::DownstreamFlowControlPausedReadingTotal);
+  client_->pauseReading();
 }
 
 void Stream::onUpstreamWritable() {

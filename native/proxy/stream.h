@@ -76,6 +76,7 @@ class Stream final : public http::RequestSink,
   bool normalizePath(http::RequestHead& head);
   void noteKeepAlive(const http::RequestHead& head);
   void requestComplete();
+  void pauseClient();
 
   // ---- stream_route.cc: where it goes ----
   void routeRequest(http::RequestHead& head);

@@ -1,0 +1,215 @@
+// Deadlines and circuit breakers through a real worker, and hosts that come and go.
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "test/native/support/origin.h"
+#include "test/native/support/proxy.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+using Clock = std::chrono::steady_clock;
+
+void sleepMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+Origin::Script answeringAfter(int ms) {
+  return [ms](Socket& socket, int) {
+    while (!socket.readMessage().empty()) {
+      sleepMs(ms);
+      if (!socket.write(kOk)) return;
+    }
+  };
+}
+
+}  // namespace
+
+TEST("One connection at most: requests wait for it and are all answered") {
+  Origin origin(answeringAfter(10));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].limits[0].max_connections = 1;
+  Proxy proxy(plan);
+  Socket clients[8];
+  for (Socket& client : clients) {
+    client = proxy.connect();
+    client.write(kGet);
+  }
+  for (Socket& client : clients) EXPECT(client.readMessage().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(origin.connections(), 1);
+  EXPECT(proxy.stat("cluster.origin.upstream_cx_overflow") > 0);
+}
+
+TEST("Beyond the pending limit requests get 503 at once, with x-envoy-overloaded") {
+  Origin origin(answeringAfter(200));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].limits[0].max_connections = 1;
+  plan.clusters[0].limits[0].max_pending_requests = 2;
+  Proxy proxy(plan);
+  Socket busy = proxy.connect();
+  busy.write(kGet);
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 1));
+  Socket waiting[2];
+  for (Socket& client : waiting) {
+    client = proxy.connect();
+    client.write(kGet);
+  }
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_pending_active", 2));
+  Socket last = proxy.connect();
+  last.write(kGet);
+  const std::string answer = last.readMessage();
+  EXPECT(answer.starts_with("HTTP/1.1 503"));
+  EXPECT(answer.find("x-envoy-overloaded: true\r\n") != std::string::npos);
+  // One of those that wait gives up: its place is free again.
+  waiting[0].close();
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_pending_active", 1));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_cancelled"), 1u);
+  EXPECT(busy.readMessage().starts_with("HTTP/1.1 200"));
+  EXPECT(waiting[1].readMessage().starts_with("HTTP/1.1 200"));
+}
+
+TEST("Beyond the request limit waiting requests fail when their turn comes") {
+  Origin origin(answeringAfter(100));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].limits[0].max_requests = 2;
+  Proxy proxy(plan);
+  Socket clients[6];
+  for (Socket& client : clients) {
+    client = proxy.connect();
+    client.write(std::string(kGet) + kGet);
+  }
+  int good = 0;
+  int overflown = 0;
+  for (Socket& client : clients) {
+    for (int i = 0; i < 2; ++i) {
+      const std::string answer = client.readMessage();
+      good += answer.starts_with("HTTP/1.1 200");
+      overflown += answer.starts_with("HTTP/1.1 503");
+    }
+  }
+  EXPECT_EQ(good + overflown, 12);
+  EXPECT(good >= 2);
+  EXPECT(overflown > 0);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_active_overflow"),
+            static_cast<uint64_t>(overflown));
+}
+
+TEST("A route's idle timeout is kept even by a stream that was first told a longer one") {
+  Origin origin(answeringAfter(5000));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.route_tables[0].virtual_hosts[0].routes[0].cluster->idle_timeout_ms = 100;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  const auto start = Clock::now();
+  client.write(kGet);
+  EXPECT(client.readMessage().starts_with("HTTP/1.1 504"));
+  EXPECT(Clock::now() - start < std::chrono::milliseconds(1000));
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_idle_timeout"), 1u);
+}
+
+TEST("A route's timeout counts from the end of the request, and ends a waiting one too") {
+  uint16_t port = 0;
+  const net::FileDescriptor deaf = listenOnLoopback(&port, 0);
+  plan::Update plan = httpPlan({port});
+  plan.route_tables[0].virtual_hosts[0].routes[0].cluster->timeout_ms = 80;
+  Proxy proxy(plan);
+  Socket clients[4];
+  for (Socket& client : clients) {
+    client = proxy.connect();
+    client.write(kGet);
+  }
+  for (Socket& client : clients) EXPECT(client.readMessage().starts_with("HTTP/1.1 504"));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_timeout"), 4u);
+}
+
+TEST("An idle client is let go after the idle timeout; one that talks stays") {
+  Origin origin(answering("ok"));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.listeners[0].filter_chains[0].http->idle_timeout_ms = 120;
+  plan.clusters[0].idle_timeout_ms = 60;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  for (int i = 0; i < 6; ++i) {
+    client.write(kGet);
+    EXPECT(client.readMessage().starts_with("HTTP/1.1 200"));
+    sleepMs(40);
+  }
+  EXPECT_EQ(client.readAll(), std::string());
+  EXPECT_EQ(proxy.stat("http.in.downstream_cx_idle_timeout"), 1u);
+  EXPECT(proxy.waitFor("cluster.origin.upstream_cx_active", 0));
+  EXPECT(proxy.stat("cluster.origin.upstream_cx_idle_timeout") > 0);
+}
+
+TEST("Hosts that leave keep what they serve, lose their idle connections, and are forgotten") {
+  const DescriptorsBalance balance;
+  Origin slow(answeringAfter(200));
+  Origin fast(answering("ok"));
+  Proxy proxy(httpPlan({slow.port()}));
+  Socket idle = proxy.connect();
+  idle.write(kGet);
+  EXPECT(idle.readMessage().starts_with("HTTP/1.1 200"));
+  Socket clients[3];
+  for (Socket& client : clients) {
+    client = proxy.connect();
+    client.write(kGet);
+  }
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 3));
+  plan::Update update;
+  update.assignments.push_back(hostsOn({fast.port()}));
+  EXPECT_EQ(proxy.dataPlane().apply(update).size(), 0u);
+  for (Socket& client : clients) EXPECT(client.readMessage().starts_with("HTTP/1.1 200"));
+  const upstream::Limits& limits = proxy.dataPlane().clusters().at("origin")->limits(0);
+  EXPECT(proxy.waitUntil([&] { return limits.connections.used() == 0; }));
+  // The pool is gone before another update comes.
+  EXPECT(proxy.waitUntil([&] { return limits.connection_pools.used() == 0; }));
+  idle.write(kGet);
+  EXPECT(idle.readMessage().ends_with("ok"));
+  EXPECT_EQ(fast.connections(), 1);
+}
+
+TEST("A connection that is made for a host that has left serves who waits, and closes") {
+  const DescriptorsBalance balance;
+  Origin first(answeringAfter(20));
+  Origin second(answering("ok"));
+  Proxy proxy(httpPlan({first.port()}), 2);
+  for (int i = 0; i < 40; ++i) {
+    Socket client = proxy.connect();
+    client.write(kGet);
+    plan::Update update;
+    update.assignments.push_back(hostsOn({i % 2 ? first.port() : second.port()}));
+    proxy.dataPlane().apply(update);
+    if (i % 5) EXPECT(client.readMessage().starts_with("HTTP/1.1 200"));
+  }
+  plan::Update update;
+  update.assignments.push_back(hostsOn({}));
+  proxy.dataPlane().apply(update);
+  proxy.expectQuiet();
+  EXPECT(proxy.waitFor("cluster.origin.upstream_cx_active", 0));
+}
+
+TEST("A cluster that is replaced answers what it began; later requests go to the new one") {
+  const DescriptorsBalance balance;
+  Origin before(answeringAfter(150));
+  Origin after(answering("new"));
+  const plan::Update plan = httpPlan({before.port()});
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  Socket tunnel = proxy.connect();
+  client.write(kGet);
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 1));
+  plan::Update update;
+  update.clusters = plan.clusters;
+  update.assignments.push_back(hostsOn({after.port()}));
+  EXPECT_EQ(proxy.dataPlane().apply(update).size(), 0u);
+  tunnel.write(kGet);
+  EXPECT(tunnel.readMessage().ends_with("new"));
+  EXPECT(client.readMessage().ends_with("ok"));
+  client.write(kGet);
+  EXPECT(client.readMessage().ends_with("new"));
+}
+
+}  // namespace fairlead::test
