@@ -329,7 +329,9 @@ void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
 
 void Stream::sendRequestHead(std::string_view method, std::string_view path,
                              std::string_view authority, HeaderMap& headers) {
-  upstream_->sendHead({method, path, authority, &headers}, !request_has_body_);
+  // A CONNECT asks for its authority.
+  upstream_->sendHead({method, connect_request_ ? authority : path, authority, &headers},
+                      !request_has_body_);
 }
 
 void Stream::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,

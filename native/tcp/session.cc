@@ -194,10 +194,31 @@ void Session::onEnded(Side& side) {
 }
 
 void Session::onDrained(Side& side) {
-  if (server_ && client_->hasEnded() && server_->hasEnded()) onEnded(side);
+  if (!client_ || !server_) {
+    finish(!server_);
+  } else if (client_->hasEnded() && server_->hasEnded()) {
+    onEnded(side);
+  }
 }
 
-void Session::onBroken(Side& side) { finish(&side == server_); }
+void Session::onBroken(Side& side) {
+  const bool by_upstream = &side == server_;
+  Side* const left = by_upstream ? client_ : server_;
+  if (!connected_ || !left || left->pendingBytes() == 0) {
+    finish(by_upstream);
+    return;
+  }
+  // What the other side has not taken yet still leaves.
+  countBytes();
+  left->part();
+  if (by_upstream) {
+    releaseUpstream(true);
+  } else {
+    proxy_.stats().add(Counter::UpstreamFlushTotal);
+    proxy_.stats().up(stats::Tcp::Gauge::UpstreamFlushActive);
+    std::exchange(client_, nullptr)->end();
+  }
+}
 
 // ---- deadlines ----
 
@@ -263,7 +284,11 @@ void Session::finish(bool by_upstream) {
   countBytes();
   logAccess();
   releaseUpstream(by_upstream);
-  std::exchange(client_, nullptr)->end();
+  if (Side* client = std::exchange(client_, nullptr)) {
+    client->end();
+  } else {
+    proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
+  }
   if (cluster_) cluster_->letGo();
   leaveListener();
   proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));

@@ -11,12 +11,7 @@ constexpr uint64_t kWorthSplicingBytes = 16 * 1024;
 }  // namespace
 
 bool Side::onFirstEvent(uint32_t events) {
-  if (!connecting_) {
-    // A reset that finds reading paused would not be seen, now or at any later write.
-    if (!(events & EPOLLERR) || !isReadingPaused()) return true;
-    fail();
-    return false;
-  }
+  if (!connecting_) return true;
   if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return false;
   int error = 0;
   socklen_t size = sizeof(error);
@@ -27,6 +22,12 @@ bool Side::onFirstEvent(uint32_t events) {
 }
 
 void Side::join(Side& other) { other_ = &other; }
+
+void Side::part() {
+  other_ = nullptr;
+  splice_.reset();
+  endWriting();
+}
 
 void Side::relay() {
   while (!over_ && other_ && isReadable() && !isReadingPaused()) {

@@ -43,6 +43,8 @@ class Side final : public net::Connection, private net::Deferred {
 
   // Relaying begins: both sides are connected.
   void join(Side& other);
+  // The other side is gone: nothing is read any more, and what waits to be written is the last.
+  void part();
   // Sends what is readable now, and everything from then on.
   void relay();
   void writeAll(std::string_view bytes);

@@ -226,7 +226,7 @@ TEST("An answer before the upload is over reaches the client, and ends its conne
 TEST("A CONNECT tunnel passes bytes at once both ways, and ends with its host") {
   const DescriptorsBalance balance;
   Origin origin([](Socket& socket, int) {
-    EXPECT(socket.readUntil("\r\n\r\n").starts_with("CONNECT"));
+    EXPECT(socket.readUntil("\r\n\r\n").starts_with("CONNECT a:1 HTTP/1.1\r\nhost: a:1\r\n"));
     sleepMs(50);
     socket.write("HTTP/1.1 200 OK\r\n\r\n");
     for (int i = 0; i < 4; ++i) socket.write("<" + socket.readExactly(5) + ">");

@@ -198,15 +198,15 @@ TEST("A cluster that is replaced answers what it began; later requests go to the
   const plan::Update plan = httpPlan({before.port()});
   Proxy proxy(plan);
   Socket client = proxy.connect();
-  Socket tunnel = proxy.connect();
+  Socket other = proxy.connect();
   client.write(kGet);
   EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 1));
   plan::Update update;
   update.clusters = plan.clusters;
   update.assignments.push_back(hostsOn({after.port()}));
   EXPECT_EQ(proxy.dataPlane().apply(update).size(), 0u);
-  tunnel.write(kGet);
-  EXPECT(tunnel.readMessage().ends_with("new"));
+  other.write(kGet);
+  EXPECT(other.readMessage().ends_with("new"));
   EXPECT(client.readMessage().ends_with("ok"));
   client.write(kGet);
   EXPECT(client.readMessage().ends_with("new"));

@@ -41,9 +41,7 @@ size_t openDescriptors() {
 
 Socket::Socket(net::FileDescriptor fd) : fd_(std::move(fd)) {
   if (!fd_.valid()) return;
-  const timeval patience = {kPatienceMs / 1000, 0};
-  ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  setPatience(kPatienceMs);
   const int on = 1;
   ::setsockopt(fd_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
@@ -138,6 +136,12 @@ std::string Socket::readMessage() {
     message += readExactly(bytes + 2);
     if (bytes == 0) return message;
   }
+}
+
+void Socket::setPatience(int ms) {
+  const timeval patience = {ms / 1000, (ms % 1000) * 1000};
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  ::setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 }
 
 void Socket::endWriting() { ::shutdown(fd_.get(), SHUT_WR); }

@@ -32,6 +32,8 @@ class Socket {
   // An HTTP message with its head and as much body as its content-length or chunks say.
   std::string readMessage();
 
+  // How long reads and writes wait from here on.
+  void setPatience(int ms);
   void endWriting();
   void close() { fd_.close(); }
   // The peer gets a reset.

@@ -1,8 +1,10 @@
 // The TCP relay through a real worker: bytes both ways, each half's end, slow readers, limits.
 #include <sys/socket.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
+#include <future>
 #include <thread>
 
 #include "test/native/support/origin.h"
@@ -48,7 +50,8 @@ TEST("A relay passes bytes both ways, and each half ends when its sender's does"
 TEST("Large streams arrive whole in both directions at once") {
   const DescriptorsBalance balance;
   const std::string sent = pattern(24 * kMegabyte);
-  Origin origin([&sent](Socket& socket, int) {
+  std::promise<void> origin_has_all;
+  Origin origin([&](Socket& socket, int) {
     std::thread writer([&] {
       socket.write(sent);
       socket.endWriting();
@@ -57,6 +60,7 @@ TEST("Large streams arrive whole in both directions at once") {
     for (std::string part; !(part = socket.read()).empty();) got += part;
     EXPECT(got == sent);
     writer.join();
+    origin_has_all.set_value();
   });
   Proxy proxy(tcpPlan({origin.port()}));
   Socket client = proxy.connect();
@@ -66,10 +70,13 @@ TEST("Large streams arrive whole in both directions at once") {
   });
   std::string got;
   for (std::string part; !(part = client.read()).empty();) got += part;
+  EXPECT_EQ(got.size(), sent.size());
   EXPECT(got == sent);
   writer.join();
   client.close();
   proxy.expectQuiet();
+  // The proxy is done before the origin has read what the kernel still holds.
+  origin_has_all.get_future().wait();
   EXPECT_EQ(proxy.stat("tcp.in.downstream_cx_tx_bytes_total"), sent.size());
 }
 
@@ -124,7 +131,51 @@ TEST("A host that resets in a large upload ends both sides") {
   proxy.expectQuiet();
 }
 
-TEST("A client that resets while its host is slow is noticed") {
+TEST("What was read of a host before it broke still reaches a slow client, and the other way round") {
+  const DescriptorsBalance balance;
+  for (const bool upload : {false, true}) {
+    uint64_t sent = 0;
+    std::atomic<bool> over{false};
+    const auto fillAndReset = [&sent](Socket& socket) {
+      // Until everything on the way is full.
+      socket.setPatience(200);
+      const std::string part(16 * 1024, 'x');
+      while (socket.write(part)) sent += part.size();
+      socket.reset();
+    };
+    Origin origin([&](Socket& socket, int) {
+      if (upload) {
+        while (!over) sleepMs(5);
+        uint64_t seen = 0;
+        for (std::string got; !(got = socket.read()).empty();) seen += got.size();
+        EXPECT(!socket.wasReset());
+        EXPECT(seen > kMegabyte);
+      } else {
+        fillAndReset(socket);
+        over = true;
+      }
+    });
+    Proxy proxy(tcpPlan({origin.port()}));
+    Socket client = proxy.connect(16 * 1024);
+    if (upload) {
+      fillAndReset(client);
+      over = true;
+    } else {
+      while (!over) sleepMs(5);
+      sleepMs(50);
+      uint64_t seen = 0;
+      for (std::string got; !(got = client.read()).empty();) seen += got.size();
+      // An end, not a reset, and after what the proxy had.
+      EXPECT(!client.wasReset());
+      EXPECT(seen > kMegabyte);
+      EXPECT_EQ(seen, proxy.stat("tcp.in.downstream_cx_tx_bytes_total"));
+    }
+    proxy.expectQuiet();
+    EXPECT_EQ(proxy.stat("tcp.in.upstream_flush_active"), 0u);
+  }
+}
+
+TEST("A client that resets while its host is slow ends the session once the host reads on") {
   const DescriptorsBalance balance;
   Origin origin([](Socket& socket, int) {
     sleepMs(1500);
