@@ -44,28 +44,18 @@ Result<HeaderMatch> HeaderMatch::build(const plan::HeaderMatch& plan) {
 }
 
 bool HeaderMatch::matches(const RequestView& request) const {
-  std::string_view value;
-  bool found = false;
-  std::string joined;
   if (name_.isPseudo()) {
-    found = request.header(name_, &value);
+    std::string_view value;
+    if (request.header(name_, &value)) return fits(value) != invert_;
   } else if (const http::HeaderEntry* entry = name_.find(*request.headers)) {
-    found = true;
-    value = entry->value();
-    // Several headers of one name count as one list.
-    if ((entry = name_.find(*request.headers, entry)) != nullptr) {
-      joined = value;
-      for (; entry; entry = name_.find(*request.headers, entry)) {
-        joined.append(",").append(entry->value());
-      }
-      value = joined;
-    }
+    // Of several headers of one name any may fit; an inverted condition wants that none does.
+    bool any = false;
+    for (; entry && !any; entry = name_.find(*request.headers, entry)) any = fits(entry->value());
+    return any != invert_;
   }
-  if (!found && !missing_is_empty_) {
-    // What is not there fits nothing, not even an inverted condition on its value.
-    return kind_ == Kind::Present && present_ == invert_;
-  }
-  return fits(value) != invert_;
+  // What is not there fits nothing, not even an inverted condition on its value.
+  if (!missing_is_empty_) return kind_ == Kind::Present && present_ == invert_;
+  return fits({}) != invert_;
 }
 
 bool HeaderMatch::fits(std::string_view value) const {
