@@ -74,7 +74,6 @@ const THRESHOLDS = supportedFields<Thresholds>(
     'max_pending_requests',
     'max_requests',
     'max_retries',
-    'max_connection_pools',
     'track_remaining',
   ],
 );

@@ -61,6 +61,11 @@ export function compileListener(
   context: CompileContext,
 ): Listener | undefined {
   refuseOtherFields(place, message, LISTENER);
+  if ((message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false) {
+    place
+      .field('bind_to_port')
+      .error('bind_to_port: false of envoy.config.listener.v3.Listener is not supported yet');
+  }
   const address = compileListenAddress(message, place);
   if (!address) return undefined;
   const chains = compileFilterChains(message, addressText(address), place, context);

@@ -10,7 +10,6 @@ const FIELDS = supportedFields<Router>('envoy.extensions.filters.http.router.v3.
   'start_child_span',
   'suppress_envoy_headers',
   'strict_check_headers',
-  'respect_expected_rq_timeout',
 ]);
 
 export const router = defineExtension<Router, HttpFilterPlan>({
@@ -18,6 +17,11 @@ export const router = defineExtension<Router, HttpFilterPlan>({
   type: FIELDS.type,
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
+    if (config.dynamic_stats === false) {
+      place
+        .field('dynamic_stats')
+        .error(`dynamic_stats: false of ${FIELDS.type} is not supported yet`);
+    }
     return {
       isTerminal: true,
       plan: {

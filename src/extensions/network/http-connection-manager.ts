@@ -62,7 +62,6 @@ const FIELDS = supportedFields<HcmConfig>(
     'path_with_escaped_slashes_action',
     'strip_matching_host_port',
     'strip_any_host_port',
-    'stream_error_on_invalid_http_message',
     'strip_trailing_host_dot',
     'add_proxy_protocol_connection_state',
   ],
@@ -78,7 +77,6 @@ const FIELDS = supportedFields<HcmConfig>(
 );
 const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProtocolOptions', [
   'idle_timeout',
-  'max_connection_duration',
   'max_headers_count',
   'max_stream_duration',
   'headers_with_underscores_action',
@@ -91,7 +89,6 @@ const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolO
   'header_key_format',
   'enable_trailers',
   'allow_chunked_length',
-  'override_stream_error_on_invalid_http_message',
 ]);
 const KEY_FORMAT = supportedFields<NonNullable<Http1Options['header_key_format']>>(
   'envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat',
@@ -195,6 +192,13 @@ function compileCommon(common: CommonHttpOptions, place: Place): Partial<HttpCon
 function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionManager> {
   const http1 = config.http_protocol_options ?? {};
   refuseOtherFields(place, http1, HTTP1);
+  if (http1.allow_absolute_url === false) {
+    place
+      .field('allow_absolute_url')
+      .error(
+        'allow_absolute_url: false of envoy.config.core.v3.Http1ProtocolOptions is not supported yet',
+      );
+  }
   if (http1.header_key_format) {
     refuseOtherFields(place.field('header_key_format'), http1.header_key_format, KEY_FORMAT);
   }
