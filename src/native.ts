@@ -22,6 +22,10 @@ export interface ListenerStatus {
   readonly port: number;
 }
 
+/** Which listeners: those with `traffic_direction: INBOUND`, or every one. */
+export type DrainScope = 'inbound' | 'all';
+export type DrainStrategy = 'gradual' | 'immediate';
+
 /** A statistic of the control plane's own: an opaque number from `stat`. */
 export type StatHandle = number;
 
@@ -67,10 +71,19 @@ export interface NativeProxy {
   start(): void;
   /** Listeners in order of addition, with the addresses they are bound to. */
   listeners(): readonly ListenerStatus[];
-  /** Closes listen sockets; open connections go on, and the listeners stay listed. */
-  stopListeners(inboundOnly: boolean): void;
-  /** Open connections end with their next answer; idle ones at once. */
-  drainListeners(): void;
+  /**
+   * From here on answers ask their clients to close: all of them at once, or gradually more within
+   * `seconds`. Listeners go on listening; TCP sessions and idle connections are left alone. Cannot be
+   * taken back; of two drains the sooner counts. src/server/drain.ts is what calls it.
+   */
+  startDrain(scope: DrainScope, seconds: number, strategy: DrainStrategy): void;
+  /**
+   * Closes listen sockets, once; open connections go on, and the listeners stay listed. Listeners of
+   * the scope that are applied later are left out.
+   */
+  stopListening(scope: DrainScope): void;
+  /** While it fails, every answer asks its client to close, and health checks are answered with 503. */
+  setHealthCheckFailed(failed: boolean): void;
   /** Ends connections and threads, and writes what logs hold. Resolves when it is done. */
   shutdown(): Promise<void>;
   /** Opens access logs anew, as after a rotation. */

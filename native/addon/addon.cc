@@ -84,8 +84,9 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                        {InstanceMethod("apply", &ProxyObject::apply),
                         InstanceMethod("start", &ProxyObject::start),
                         InstanceMethod("listeners", &ProxyObject::listeners),
-                        InstanceMethod("stopListeners", &ProxyObject::stopListeners),
-                        InstanceMethod("drainListeners", &ProxyObject::drainListeners),
+                        InstanceMethod("startDrain", &ProxyObject::startDrain),
+                        InstanceMethod("stopListening", &ProxyObject::stopListening),
+                        InstanceMethod("setHealthCheckFailed", &ProxyObject::setHealthCheckFailed),
                         InstanceMethod("shutdown", &ProxyObject::shutdown),
                         InstanceMethod("reopenLogs", &ProxyObject::reopenLogs),
                         InstanceMethod("stat", &ProxyObject::stat),
@@ -137,10 +138,27 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   }
 
   void start(const Napi::CallbackInfo&) { data_plane_->start(); }
-  void stopListeners(const Napi::CallbackInfo& info) {
-    data_plane_->stopListeners(info[0].ToBoolean());
+  static std::optional<worker::DrainScope> scopeOf(const Napi::CallbackInfo& info) {
+    const std::string scope = info[0].ToString().Utf8Value();
+    if (scope == "all") return worker::DrainScope::All;
+    if (scope == "inbound") return worker::DrainScope::Inbound;
+    fail(info.Env(), "the scope of a drain is 'all' or 'inbound'");
+    return std::nullopt;
   }
-  void drainListeners(const Napi::CallbackInfo&) { data_plane_->drainListeners(); }
+  void startDrain(const Napi::CallbackInfo& info) {
+    const std::optional<worker::DrainScope> scope = scopeOf(info);
+    if (!scope) return;
+    const bool immediate = info[2].ToString().Utf8Value() == "immediate";
+    const auto strategy =
+        immediate ? worker::DrainStrategy::Immediate : worker::DrainStrategy::Gradual;
+    data_plane_->startDrain(*scope, worker::drainRamp(info[1].ToNumber().Uint32Value(), strategy));
+  }
+  void stopListening(const Napi::CallbackInfo& info) {
+    if (const auto scope = scopeOf(info)) data_plane_->stopListening(*scope);
+  }
+  void setHealthCheckFailed(const Napi::CallbackInfo& info) {
+    data_plane_->setHealthCheckFailed(info[0].ToBoolean());
+  }
   void reopenLogs(const Napi::CallbackInfo&) { data_plane_->reopenLogs(); }
 
   Napi::Value shutdown(const Napi::CallbackInfo& info) {

@@ -1,4 +1,4 @@
-// A client's connection as its listener knows it: counted, listed, and told to drain or end.
+// A client's connection as its listener knows it: counted, listed, and told to end.
 // Base of everything that speaks with clients (HTTP, TCP relay, …). The worker's thread.
 #pragma once
 
@@ -37,8 +37,6 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   DownstreamConnection(const DownstreamConnection&) = delete;
   DownstreamConnection& operator=(const DownstreamConnection&) = delete;
 
-  // No new work: ends once the work under way is done.
-  virtual void drain() = 0;
   // Ends now.
   virtual void abort() = 0;
 

@@ -100,15 +100,6 @@ void Listener::stop() {
   socket_.close();
 }
 
-void Listener::drainConnections() {
-  List<DownstreamConnection> draining;
-  connections_.moveAllTo(draining);
-  while (DownstreamConnection* connection = draining.popFront()) {
-    connections_.pushBack(connection);
-    connection->drain();
-  }
-}
-
 void Listener::abortConnections() {
   while (DownstreamConnection* connection = connections_.front()) connection->abort();
 }

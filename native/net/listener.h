@@ -44,7 +44,6 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   bool start();
   // No new connections; the socket closes.
   void stop();
-  void drainConnections();
   void abortConnections();
   bool hasConnections() const { return !connections_.empty(); }
 

@@ -1164,6 +1164,9 @@ bool read(WireReader& wire, Listener* out) {
       case 17:
         if (!wire.readNumber(&out->tcp_fast_open_queue_length, "Listener.tcp_fast_open_queue_length")) return false;
         break;
+      case 18:
+        if (!wire.readEnum(&out->drain_type, 1, "Listener.drain_type")) return false;
+        break;
       default:
         if (!wire.skip("Listener")) return false;
     }

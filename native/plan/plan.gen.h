@@ -578,6 +578,10 @@ struct Listener {
     Inbound = 1,
     Outbound = 2,
   };
+  enum class DrainType : uint8_t {
+    Default = 0,
+    ModifyOnly = 1,
+  };
   std::string name;
   // "127.0.0.1_10000" or stat_prefix.
   std::string stat_name;
@@ -599,6 +603,7 @@ struct Listener {
   std::vector<AccessLog> access_logs;
   // Octets; absent: 0 (off).
   uint32_t tcp_fast_open_queue_length = 0;
+  DrainType drain_type = {};
 };
 
 // What the control thread hands to the data plane at once. Order within: clusters, assignments,

@@ -30,9 +30,9 @@ bool Downstream::isAtRequestLimit() const {
   return limit > 0 && requests_ >= limit;
 }
 
-void Downstream::drain() {
+void Downstream::startDraining() {
   draining_ = true;
-  connection_->drain();
+  connection_->endAfter(server_.config().plan.drain_timeout_ms);
 }
 
 void Downstream::abort() { connection_->abort(); }
@@ -62,8 +62,7 @@ void Downstream::onIdleTimeout() {
     return;
   }
   // As the real server: a client that has just decided to ask again still gets an answer.
-  draining_ = true;
-  connection_->endAfter(server_.config().plan.drain_timeout_ms);
+  startDraining();
 }
 
 void Downstream::onDelayedCloseTimeout() {

@@ -20,7 +20,9 @@ class Downstream final : public net::DownstreamConnection,
   bool start();
 
   HttpServer& server() { return server_; }
+  // The client has been asked to close, and is given time to do so; what it still asks is answered.
   bool isDraining() const { return draining_; }
+  void startDraining();
   // Whether the answer to the request that is served now must be the connection's last.
   bool isAtRequestLimit() const;
   // Bytes on the wire so far.
@@ -28,7 +30,6 @@ class Downstream final : public net::DownstreamConnection,
   uint64_t sentBytes() const { return sent_; }
 
   // net::DownstreamConnection
-  void drain() override;
   void abort() override;
 
  private:

@@ -9,6 +9,7 @@
 #include "http/http1/server_connection.h"
 #include "http/normalize_path.h"
 #include "net/address.h"
+#include "net/drain_decision.h"
 #include "plan/plan.gen.h"
 #include "route/route_table.h"
 #include "stats/registry.h"
@@ -26,6 +27,8 @@ struct HttpConfig {
   std::string filter_chain_name;
   std::vector<net::Cidr> internal_addresses;
   std::shared_ptr<const route::RouteTable> routes;
+  // The listener's.
+  std::shared_ptr<const net::DrainDecision> drain;
   std::shared_ptr<stats::Block<stats::Http>> stats;
   std::shared_ptr<stats::Block<stats::ListenerHttp>> listener_stats;
   std::shared_ptr<stats::Block<stats::Http1Codec>> codec_stats;

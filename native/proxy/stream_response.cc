@@ -238,17 +238,19 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
       headers.add(HeaderId::Via, "via", plan.via);
     }
   }
+  if (!downstream_->isDraining() &&
+      config().drain->shouldClose(loop().now(), context().upstream.random)) {
+    server_->stats().add(Counter::DownstreamCxDrainClose);
+    downstream_->startDraining();
+  }
   *close = *close || close_requested_ || !request_complete_;
   if (!request_complete_) server_->stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
   if (!*close && downstream_->isAtRequestLimit()) {
     *close = true;
     server_->stats().add(Counter::DownstreamCxMaxRequestsReached);
   }
-  if (!*close && downstream_->isDraining()) {
-    *close = true;
-    server_->stats().add(Counter::DownstreamCxDrainClose);
-  }
-  if (*close) {
+  const bool tunnels = connect_request_ && status_ / 100 == 2;
+  if (*close || (downstream_->isDraining() && !tunnels)) {
     headers.add(HeaderId::Connection, "connection", "close");
   } else if (keep_alive_asked_) {
     headers.add(HeaderId::Connection, "connection", "keep-alive");

@@ -22,7 +22,6 @@ class Session final : public net::DownstreamConnection,
   bool start();
 
   // net::DownstreamConnection. A relay knows no end of work: draining leaves it alone.
-  void drain() override {}
   void abort() override { finish(); }
 
  private:

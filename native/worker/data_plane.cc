@@ -57,21 +57,16 @@ void DataPlane::stop() {
   logs_.stop();
 }
 
-void DataPlane::stopListeners(bool inbound_only) {
+void DataPlane::stopListening(DrainScope scope) {
+  drain_.stop(scope);
   for (const auto& listener : listener_plans_) {
     const plan::Listener& plan = listener->config->plan;
-    if (inbound_only && plan.direction != plan::Listener::Direction::Inbound) continue;
+    if (!drain_.isStopped(plan.direction)) continue;
     if (!stopped_listeners_.insert(plan.name).second) continue;
     listener_stats_->shard(0)->add(stats::ListenerManager::Counter::ListenerStopped);
     for (const auto& worker : workers_) {
       worker->post([target = worker.get(), name = plan.name] { target->stopListener(name); });
     }
-  }
-}
-
-void DataPlane::drainListeners() {
-  for (const auto& worker : workers_) {
-    worker->post([target = worker.get()] { target->drainListeners(); });
   }
 }
 
@@ -165,6 +160,8 @@ void DataPlane::applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyE
 
 void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors) {
   using Counter = stats::ListenerManager::Counter;
+  // As the real server: nothing is said of it.
+  if (drain_.isStopped(plan.direction)) return;
   stats::Shard<stats::ListenerManager>& stats = *listener_stats_->shard(0);
   stats.add(Counter::ListenerAdded);
   net::Address bound;
@@ -178,6 +175,7 @@ void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError
   auto config = std::make_shared<net::ListenerConfig>(*built.value()->config);
   config->address = bound;
   built.value()->config = std::move(config);
+  drain_.join(plan, built.value()->drain);
   std::shared_ptr<const ListenerPlan> shared = built.value();
   bound_.push_back({plan.name, plan.stat_name, bound});
   listener_plans_.push_back(shared);
@@ -221,8 +219,9 @@ Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Liste
         stats::listenerWorkerScope(plan.stat_name, i)));
   }
   auto result = std::make_shared<ListenerPlan>();
+  result->drain = std::make_shared<net::DrainDecision>();
   for (const plan::FilterChain& chain : plan.filter_chains) {
-    Result<FilterChainPlan> built = buildChain(plan, chain);
+    Result<FilterChainPlan> built = buildChain(plan, chain, result->drain);
     if (!built) return built.error();
     result->chains.push_back(std::move(built.value()));
   }
@@ -232,8 +231,9 @@ Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Liste
 }
 
 Result<FilterChainPlan> DataPlane::buildChain(const plan::Listener& listener,
-                                              const plan::FilterChain& chain) {
-  if (chain.http) return buildHttp(listener, chain);
+                                              const plan::FilterChain& chain,
+                                              std::shared_ptr<const net::DrainDecision> drain) {
+  if (chain.http) return buildHttp(listener, chain, std::move(drain));
   if (chain.tcp) return buildTcp(listener, chain);
   if (chain.direct_response) {
     return FilterChainPlan(DirectResponsePlan{chain.direct_response->body});
@@ -243,7 +243,8 @@ Result<FilterChainPlan> DataPlane::buildChain(const plan::Listener& listener,
 }
 
 Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
-                                             const plan::FilterChain& chain) {
+                                             const plan::FilterChain& chain,
+                                             std::shared_ptr<const net::DrainDecision> drain) {
   const plan::HttpConnectionManager& plan = *chain.http;
   auto config =
       std::make_shared<proxy::HttpConfig>(plan, listener.per_connection_buffer_limit_bytes);
@@ -252,6 +253,7 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
     return Error{"there is no route table '" + plan.route_table + "'"};
   }
   config->routes = table->second;
+  config->drain = std::move(drain);
   config->filter_chain_name = chain.name;
   config->stats = registry_.create<stats::Http>(stats::httpScope(plan.stat_prefix));
   config->listener_stats = registry_.create<stats::ListenerHttp>(

@@ -14,6 +14,7 @@
 #include "route/route_table.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
+#include "worker/drain.h"
 #include "worker/worker.h"
 
 namespace fairlead::worker {
@@ -40,10 +41,12 @@ class DataPlane {
   void start();
   // Ends connections and threads; writes what logs hold. Blocks until it is done.
   void stop();
-  // Listen sockets close; connections go on, and the listeners stay known.
-  void stopListeners(bool inbound_only);
-  // Connections end with their next answer.
-  void drainListeners();
+  // Answers ask clients to close, as time goes on; see worker/drain.h.
+  void startDrain(DrainScope scope, const net::DrainRamp& ramp) { drain_.start(scope, ramp); }
+  void setHealthCheckFailed(bool failed) { drain_.setHealthCheckFailed(failed); }
+  // Listen sockets close, once; connections go on, and the listeners stay known. Those that are
+  // applied later are left out.
+  void stopListening(DrainScope scope);
   void reopenLogs() { logs_.reopen(); }
 
   stats::Registry& stats() { return registry_; }
@@ -68,8 +71,10 @@ class DataPlane {
   void applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors);
   void applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors);
   Result<std::shared_ptr<ListenerPlan>> buildListener(const plan::Listener& plan);
-  Result<FilterChainPlan> buildChain(const plan::Listener& listener, const plan::FilterChain& chain);
-  Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain);
+  Result<FilterChainPlan> buildChain(const plan::Listener& listener, const plan::FilterChain& chain,
+                                     std::shared_ptr<const net::DrainDecision> drain);
+  Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
+                                    std::shared_ptr<const net::DrainDecision> drain);
   Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
   Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
       const std::vector<plan::AccessLog>& plans);
@@ -88,6 +93,7 @@ class DataPlane {
   std::map<std::string, std::shared_ptr<const route::RouteTable>> route_tables_;
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
   std::set<std::string> stopped_listeners_;
+  Drain drain_;
   std::vector<BoundListener> bound_;
   std::vector<std::unique_ptr<Worker>> workers_;
   bool started_ = false;

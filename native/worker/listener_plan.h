@@ -26,6 +26,8 @@ using FilterChainPlan =
 
 struct ListenerPlan {
   std::shared_ptr<const net::ListenerConfig> config;
+  // Written by the control thread: see worker/drain.h.
+  std::shared_ptr<net::DrainDecision> drain;
   std::vector<FilterChainPlan> chains;
 };
 

@@ -84,8 +84,4 @@ void Worker::stopListener(const std::string& name) {
   }
 }
 
-void Worker::drainListeners() {
-  for (const auto& listener : listeners_) listener->drainConnections();
-}
-
 }  // namespace fairlead::worker

@@ -35,7 +35,6 @@ class Worker {
   upstream::WorkerClusters& clusters() { return clusters_; }
   void addListener(std::shared_ptr<const ListenerPlan> plan, net::FileDescriptor socket);
   void stopListener(const std::string& name);
-  void drainListeners();
 
  private:
   // Hands log lines over at every flush interval.

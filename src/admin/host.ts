@@ -7,6 +7,7 @@ import type { Options } from '../cli/parse.js';
 import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { ControlStats } from '../server/control-stats.js';
+import type { Drain } from '../server/drain.js';
 import type { Runtime } from '../server/runtime.js';
 import type { ServerState } from '../server/state.js';
 
@@ -21,6 +22,7 @@ export interface AdminHost {
   readonly native: NativeProxy;
   readonly stats: ControlStats;
   readonly runtime: Runtime;
+  readonly drain: Drain;
   readonly log: Log;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;

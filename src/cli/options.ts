@@ -30,6 +30,8 @@ export interface OptionInfo {
   readonly show?: (value: OptionValue) => OptionValue;
 }
 
+export const DRAIN_STRATEGIES = ['gradual', 'immediate'] as const;
+
 const oneOf =
   (values: readonly string[], what: string) =>
   (value: string): string | undefined =>
@@ -265,7 +267,10 @@ export const OPTIONS = [
     name: 'drain-strategy',
     kind: 'text',
     default: 'gradual',
+    value: 'strategy',
     group: 'Draining',
+    help: 'Whether answers ask clients to leave more and more often (gradual), or all at once (immediate)',
+    check: oneOf(DRAIN_STRATEGIES, 'drain-strategy'),
     show: capitalised,
   },
   { name: 'enable-fine-grain-logging', kind: 'flag', group: 'Logging' },

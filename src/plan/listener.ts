@@ -11,39 +11,42 @@ import type { CompileContext } from './context.js';
 import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
 import { wholeMs } from './numbers.js';
 import type { Place } from './place.js';
-import { Listener_Direction, type Address, type FilterChain, type Listener } from './plan.gen.js';
+import {
+  Listener_Direction,
+  Listener_DrainType,
+  type Address,
+  type FilterChain,
+  type Listener,
+} from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 // Metadata is read where it is asked for. The two about overload have nothing to be exempt from: an
 // overload manager is refused. Without listener filters it is all the same what their timeout does.
-const LISTENER = supportedFields<ListenerMessage>(
-  'envoy.config.listener.v3.Listener',
-  [
-    'name',
-    'address',
-    'stat_prefix',
-    'filter_chains',
-    'default_filter_chain',
-    'per_connection_buffer_limit_bytes',
-    'metadata',
-    'deprecated_v1',
-    'listener_filters_timeout',
-    'continue_on_listener_filters_timeout',
-    'transparent',
-    'freebind',
-    'tcp_fast_open_queue_length',
-    'traffic_direction',
-    'reuse_port',
-    'enable_reuse_port',
-    'access_log',
-    'tcp_backlog_size',
-    'max_connections_to_accept_per_socket_event',
-    'bind_to_port',
-    'ignore_global_conn_limit',
-    'bypass_overload_manager',
-  ],
-  { drain_type: 'DEFAULT' },
-);
+const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.Listener', [
+  'name',
+  'address',
+  'stat_prefix',
+  'filter_chains',
+  'default_filter_chain',
+  'per_connection_buffer_limit_bytes',
+  'metadata',
+  'deprecated_v1',
+  'listener_filters_timeout',
+  'continue_on_listener_filters_timeout',
+  'transparent',
+  'freebind',
+  'tcp_fast_open_queue_length',
+  'traffic_direction',
+  'reuse_port',
+  'enable_reuse_port',
+  'access_log',
+  'tcp_backlog_size',
+  'max_connections_to_accept_per_socket_event',
+  'bind_to_port',
+  'ignore_global_conn_limit',
+  'bypass_overload_manager',
+  'drain_type',
+]);
 const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
   'envoy.config.listener.v3.Listener.DeprecatedV1',
   ['bind_to_port'],
@@ -82,6 +85,7 @@ export function compileListener(
     per_connection_buffer_limit_bytes:
       message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
     direction: Listener_Direction[message.traffic_direction ?? 'UNSPECIFIED'],
+    drain_type: Listener_DrainType[message.drain_type ?? 'DEFAULT'],
     filter_chains: chains,
     transparent: message.transparent,
     freebind: message.freebind,

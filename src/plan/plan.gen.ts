@@ -411,6 +411,12 @@ export const Listener_Direction = {
 } as const;
 export type Listener_Direction = (typeof Listener_Direction)[keyof typeof Listener_Direction];
 
+export const Listener_DrainType = {
+  DEFAULT: 0,
+  MODIFY_ONLY: 1,
+} as const;
+export type Listener_DrainType = (typeof Listener_DrainType)[keyof typeof Listener_DrainType];
+
 export interface Listener {
   readonly name?: string | undefined;
   /** "127.0.0.1_10000" or stat_prefix. */
@@ -433,6 +439,7 @@ export interface Listener {
   readonly access_logs?: readonly AccessLog[] | undefined;
   /** Octets; absent: 0 (off). */
   readonly tcp_fast_open_queue_length?: number | undefined;
+  readonly drain_type?: Listener_DrainType | undefined;
 }
 
 /** `match` empty: fits everything. Chains are tried by specificity, as the real server does. */
@@ -869,6 +876,7 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.max_connections_to_accept_per_socket_event) out.number(120, message.max_connections_to_accept_per_socket_event);
   if (message.access_logs) for (const item of message.access_logs) out.message(130, item, writeAccessLog);
   if (message.tcp_fast_open_queue_length) out.number(136, message.tcp_fast_open_queue_length);
+  if (message.drain_type) out.number(144, message.drain_type);
 }
 
 function writeFilterChain(out: WireWriter, message: FilterChain): void {

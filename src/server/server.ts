@@ -19,6 +19,7 @@ import { RuntimeValues } from '../plan/runtime.js';
 import { compileOptions, StartError, type Configuration } from './configuration.js';
 import { ControlStats } from './control-stats.js';
 import type { DnsMonitor } from './dns.js';
+import { Drain } from './drain.js';
 import { Runtime } from './runtime.js';
 import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
@@ -40,6 +41,7 @@ export class Server implements AdminHost {
   readonly native: NativeProxy;
   readonly stats: ControlStats;
   readonly runtime: Runtime;
+  readonly drain: Drain;
   readonly flushesOnAdmin: boolean;
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
   readonly quitAsked: Promise<void>;
@@ -71,6 +73,11 @@ export class Server implements AdminHost {
       fixedTags: [...options.fixedTags, ...configuration.settings.fixedTags],
     });
     this.stats = new ControlStats(this.native);
+    this.drain = new Drain(this.native, {
+      // Read as 32 bits, as the real server does with a negative number.
+      seconds: options.drainTimeS >>> 0,
+      strategy: options.drainStrategy === 'immediate' ? 'immediate' : 'gradual',
+    });
     this.runtime = new Runtime(this.bootstrap, {
       stats: this.stats,
       wouldChange: (overrides) => this.#wouldChange(overrides),
@@ -123,9 +130,11 @@ export class Server implements AdminHost {
     return this.#ending;
   }
 
-  /** Whether this proxy answers that it is well. */
+  /** Whether this proxy answers that it is well; while it does not, it asks its clients to leave. */
   setHealthy(healthy: boolean): void {
     this.#isHealthy = healthy;
+    this.native.setHealthCheckFailed(!healthy);
+    this.stats.setGauge('server.live', healthy ? 1 : 0);
   }
 
   flushStats(): void {
@@ -222,6 +231,7 @@ export class Server implements AdminHost {
   async #end(): Promise<void> {
     this.log.info('main', 'shutting down server instance');
     this.#flush.stop();
+    this.drain.dispose();
     for (const monitor of this.#monitors) monitor.stop();
     this.#admin?.close();
     await this.native.shutdown();

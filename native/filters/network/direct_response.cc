@@ -26,7 +26,6 @@ class Answer final : public net::Connection, public net::DownstreamConnection, p
     loop().timers().arm(this, loop().now() + kLingerMs);
     return true;
   }
-  void drain() override {}
   void abort() override { finish(); }
 
  private:

@@ -12,7 +12,6 @@ class EchoConnection final : public net::Connection, public net::DownstreamConne
         DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
         batch_(batch) {}
 
-  void drain() override {}
   void abort() override { finish(); }
 
  private:

@@ -24,14 +24,9 @@ bool ServerConnection::start() {
   return false;
 }
 
-void ServerConnection::drain() {
-  draining_ = true;
-  if (state_ == State::Head && !stream_) finish(Linger::None);
-}
-
 void ServerConnection::endAfter(net::Millis ms) {
-  ending_ = true;
-  watch(loop().now() + ms);
+  end_ = loop().now() + ms;
+  if (state_ == State::Head && !in_head_) watch(end_);
 }
 
 // ---- the exchange ----
@@ -54,11 +49,15 @@ void ServerConnection::finishExchange() {
   state_ = State::Head;
   forgetPauses();
   countBytes();
-  if (draining_) {
+  if (end_ <= loop().now()) {
     finish(Linger::None);
     return;
   }
-  if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
+  if (end_ != net::kNever) {
+    watch(end_);
+  } else if (settings_.idle_timeout_ms > 0) {
+    watch(loop().now() + settings_.idle_timeout_ms);
+  }
   // The next request may be here already. Inside consume() the loop there goes on with it.
   if (!consuming_ && !isReadingPaused() && (leftover_ || isReadable())) onReadable();
 }
@@ -225,7 +224,7 @@ void ServerConnection::onTimer() {
     callbacks_.onDelayedCloseTimeout();
     closed(false, CloseKind::Fin);
   } else if (state_ == State::Head && !stream_) {
-    if (ending_) {
+    if (end_ <= loop().now()) {
       closed(false, CloseKind::Fin);
     } else if (in_head_) {
       callbacks_.onHeadTimeout();

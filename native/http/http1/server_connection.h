@@ -65,9 +65,7 @@ class ServerConnection final : public net::Connection,
 
   // Registers with the loop. False: the kernel refuses; the connection is closed.
   bool start();
-  // No more requests: closes when the active one is answered, or now if there is none.
-  void drain();
-  // Idle: ends after so long, unless a request comes before that.
+  // Ends after so long; a request that is under way then is still answered.
   void endAfter(net::Millis ms);
   bool hasActiveStream() const { return stream_ != nullptr; }
 
@@ -142,6 +140,8 @@ class ServerConnection final : public net::Connection,
   uint32_t scanned_bytes_ = 0;
   // idle, head or linger deadline, by state; kNever: none.
   net::Millis deadline_ = net::kNever;
+  // Of endAfter().
+  net::Millis end_ = net::kNever;
   uint64_t body_remaining_ = 0;
   uint64_t counted_read_ = 0;
   uint64_t counted_written_ = 0;
@@ -152,8 +152,6 @@ class ServerConnection final : public net::Connection,
   bool chunked_ = false;
   bool in_trailers_ = false;
   bool close_after_ = false;
-  bool draining_ = false;
-  bool ending_ = false;  // endAfter() runs.
   bool consuming_ = false;
   bool linger_delayed_ = false;
 };

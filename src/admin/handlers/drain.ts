@@ -1,25 +1,26 @@
 // POST /drain_listeners
+import type { DrainScope } from '../../native.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 
-const GRADUAL = ['graceful', 'skip_exit'] as const;
-
-export function drainEndpoints({ native }: AdminHost): Endpoint[] {
+export function drainEndpoints({ drain }: AdminHost): Endpoint[] {
   return [
     {
       path: '/drain_listeners',
-      help: 'stop listening; open connections go on',
+      help: 'stop listening and ask clients to close; open connections go on',
       mutates: true,
       parameters: [
-        { name: 'graceful', help: 'Not supported yet', isFlag: true },
-        { name: 'skip_exit', help: 'Not supported yet', isFlag: true },
+        { name: 'graceful', help: 'Listen on until the drain time is over', isFlag: true },
+        { name: 'skip_exit', help: 'Ask clients to close, but never stop listening', isFlag: true },
         { name: 'inboundonly', help: 'Only the inbound listeners', isFlag: true },
       ],
       handle: ({ parameters }) => {
-        const refused = GRADUAL.find((name) => parameters.has(name));
-        if (refused)
-          return { status: 501, body: `${refused}: draining over time is not supported yet\n` };
-        native.stopListeners(parameters.has('inboundonly'));
+        const scope: DrainScope = parameters.has('inboundonly') ? 'inbound' : 'all';
+        const stop = (): void => drain.stopListening(scope);
+        const keepsListening = parameters.has('skip_exit');
+        const isGraceful = parameters.has('graceful');
+        drain.start(scope, isGraceful && !keepsListening ? stop : undefined);
+        if (!isGraceful && !keepsListening) stop();
         return { body: 'OK\n' };
       },
     },

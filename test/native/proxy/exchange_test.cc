@@ -185,24 +185,4 @@ TEST("stop() ends what is under way") {
   proxy.stop();
 }
 
-TEST("Draining tells clients to leave with their next answer, and closes idle ones now") {
-  Origin origin([](Socket& socket, int) {
-    socket.readMessage();
-    sleepMs(150);
-    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
-    socket.readAll();
-  });
-  Proxy proxy(httpPlan({origin.port()}));
-  Socket idle = proxy.connect();
-  Socket active = proxy.connect();
-  active.write(kGet);
-  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 1));
-  EXPECT(proxy.waitFor("listener.in.downstream_cx_active", 2));
-  proxy.dataPlane().drainListeners();
-  EXPECT_EQ(idle.readAll(), std::string());
-  const std::string answer = active.readAll();
-  EXPECT(answer.find("connection: close\r\n") != std::string::npos);
-  EXPECT(endsWith(answer, "ok"));
-}
-
 }  // namespace fairlead::test

@@ -5,6 +5,7 @@ import { REQUEST_HEADERS, type AdminReply, type RequestHeader } from '../../../s
 import { Log } from '../../../src/logging/logger.js';
 import type { AdminPlan } from '../../../src/plan/admin.js';
 import { ControlStats } from '../../../src/server/control-stats.js';
+import { Drain } from '../../../src/server/drain.js';
 import { Runtime } from '../../../src/server/runtime.js';
 import type { ServerState } from '../../../src/server/state.js';
 import { FakeNative, textOf } from '../support/fake-native.js';
@@ -25,6 +26,7 @@ export class FakeHost implements AdminHost {
   concurrency = 2;
   readonly native = new FakeNative();
   readonly stats = new ControlStats(this.native);
+  readonly drain = new Drain(this.native, { seconds: 600, strategy: 'gradual' });
   readonly log = new Log({ level: 'off', pattern: '%v' });
   runtime = new Runtime({}, { stats: this.stats, wouldChange: () => false });
   flushesOnAdmin = false;

@@ -39,19 +39,33 @@ test('the latest lookup is first, and the oldest of more than a hundred is forgo
   assert.deepEqual(list.at(-1), ['name2', 1]);
 });
 
-test('/drain_listeners stops all listeners, or the inbound ones', () => {
+const drained = (query: string): readonly string[] => {
   const asked = new AskedServer();
-  assert.equal(asked.post('/drain_listeners').text, 'OK\n');
-  assert.equal(asked.post('/drain_listeners?inboundonly').text, 'OK\n');
-  assert.deepEqual(asked.host.native.calls, ['stopListeners', 'stopListeners inbound']);
+  assert.equal(asked.post(`/drain_listeners${query}`).text, 'OK\n');
+  return asked.host.native.calls;
+};
+
+test('/drain_listeners asks clients to close and stops all listeners, or the inbound ones', () => {
+  assert.deepEqual(drained(''), ['startDrain all 600 gradual', 'stopListening all']);
+  assert.deepEqual(drained('?inboundonly'), [
+    'startDrain inbound 600 gradual',
+    'stopListening inbound',
+  ]);
 });
 
-test('a drain over time is refused by its name and does nothing', () => {
-  const asked = new AskedServer();
-  for (const name of ['graceful', 'skip_exit']) {
-    const { status, text } = asked.post(`/drain_listeners?${name}`);
-    assert.equal(status, 501);
-    assert.match(text, new RegExp(`^${name}: `));
+test('a graceful drain listens on for the drain time', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const calls = drained('?graceful');
+  assert.deepEqual(calls, ['startDrain all 600 gradual']);
+  t.mock.timers.tick(600_000);
+  assert.equal(calls.at(-1), 'stopListening all');
+});
+
+test('with skip_exit the listeners are never stopped', (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const query of ['?skip_exit', '?graceful&skip_exit']) {
+    const calls = drained(query);
+    t.mock.timers.tick(600_000);
+    assert.deepEqual(calls, ['startDrain all 600 gradual']);
   }
-  assert.deepEqual(asked.host.native.calls, []);
 });

@@ -66,9 +66,13 @@ test('values that mean nothing are refused in the words of the real server', () 
 
 test('an option that is not supported yet is refused by its name', () => {
   assert.equal(errorOf('--enable-mutex-tracing'), '--enable-mutex-tracing is not supported yet');
-  assert.equal(errorOf('--drain-strategy', 'gradual'), '--drain-strategy is not supported yet');
   assert.equal(optionsOf('--restart-epoch', '0').restartEpoch, 0);
   assert.match(errorOf('--restart-epoch', '1'), /hot restart is not supported yet/);
+});
+
+test('a drain is gradual or immediate', () => {
+  assert.equal(optionsOf('--drain-strategy', 'immediate').drainStrategy, 'immediate');
+  assert.equal(errorOf('--drain-strategy', 'slow'), "unknown drain-strategy 'slow'");
 });
 
 test('the hot restart version is asked for by an option of its own', () => {

@@ -1,6 +1,8 @@
 // A data plane that only remembers: for tests of what is around it.
 import type {
   ApplyError,
+  DrainScope,
+  DrainStrategy,
   ListenerStatus,
   NativeProxy,
   Page,
@@ -30,11 +32,14 @@ export class FakeNative implements NativeProxy {
   listeners(): readonly ListenerStatus[] {
     return this.listenerList;
   }
-  stopListeners(inboundOnly: boolean): void {
-    this.calls.push(inboundOnly ? 'stopListeners inbound' : 'stopListeners');
+  startDrain(scope: DrainScope, seconds: number, strategy: DrainStrategy): void {
+    this.calls.push(`startDrain ${scope} ${seconds} ${strategy}`);
   }
-  drainListeners(): void {
-    this.calls.push('drainListeners');
+  stopListening(scope: DrainScope): void {
+    this.calls.push(`stopListening ${scope}`);
+  }
+  setHealthCheckFailed(failed: boolean): void {
+    this.calls.push(`setHealthCheckFailed ${failed}`);
   }
   shutdown(): Promise<void> {
     this.calls.push('shutdown');

@@ -473,16 +473,27 @@ TEST("a head has its own time, from its first byte") {
   EXPECT_EQ(server.told, "head timeout;closed;");
 }
 
-TEST("a drained connection closes when it has answered, or at once when it is idle") {
-  Server busy;
-  busy.send(get("/a"));
-  busy.connection->drain();
-  EXPECT_EQ(busy.told, "GET /a;");
-  busy.answer("ok");
-  EXPECT_EQ(busy.told, "GET /a;closed;");
-  Server idle;
-  idle.connection->drain();
-  EXPECT_EQ(idle.told, "closed;");
+TEST("a connection that is told its end answers what comes before, and what is under way then") {
+  Server server;
+  server.send(get("/a"));
+  server.connection->endAfter(60);
+  server.answer("ok");
+  pass(server.loop, 20);
+  server.send(get("/b"));
+  server.answer("ok");
+  EXPECT_EQ(server.told, "GET /a;GET /b;");
+  server.send(get("/c"));
+  pass(server.loop, 60);
+  EXPECT_EQ(server.told, "GET /a;GET /b;GET /c;");
+  server.answer("ok");
+  EXPECT_EQ(server.told, "GET /a;GET /b;GET /c;closed;");
+}
+
+TEST("an idle connection that is told its end closes then, whatever its idle timeout") {
+  Server server({.idle_timeout_ms = 10'000});
+  server.connection->endAfter(30);
+  pass(server.loop, 50);
+  EXPECT_EQ(server.told, "closed;");
 }
 
 TEST("after an accepted CONNECT bytes are bytes, those that came early first") {

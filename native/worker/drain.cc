@@ -1,0 +1,52 @@
+#include "worker/drain.h"
+
+#include "net/loop.h"
+
+namespace fairlead::worker {
+
+using Direction = plan::Listener::Direction;
+using DrainType = plan::Listener::DrainType;
+
+net::DrainRamp drainRamp(uint32_t seconds, DrainStrategy strategy) {
+  const net::Millis now = net::Loop::readClockMicros() / 1000;
+  // The real server's chance reaches one in the middle of the drain time, so that clients which ask
+  // seldom learn of it before the end.
+  return {now, strategy == DrainStrategy::Immediate ? 0 : seconds / 2 + seconds % 2};
+}
+
+void Drain::join(const plan::Listener& plan, std::shared_ptr<net::DrainDecision> decision) {
+  members_.push_back({std::move(decision), plan.direction, plan.drain_type});
+  publish(members_.back());
+}
+
+void Drain::start(DrainScope scope, const net::DrainRamp& ramp) {
+  net::DrainRamp& current = scope == DrainScope::All ? all_ : inbound_;
+  current = net::soonerOf(current, ramp);
+  publishAll();
+}
+
+void Drain::setHealthCheckFailed(bool failed) {
+  health_check_failed_ = failed;
+  publishAll();
+}
+
+void Drain::stop(DrainScope scope) {
+  (scope == DrainScope::All ? all_stopped_ : inbound_stopped_) = true;
+}
+
+bool Drain::isStopped(Direction direction) const {
+  return all_stopped_ || (inbound_stopped_ && direction == Direction::Inbound);
+}
+
+void Drain::publish(const Member& member) const {
+  net::DrainRamp ramp = all_;
+  if (member.direction == Direction::Inbound) ramp = net::soonerOf(ramp, inbound_);
+  if (health_check_failed_ && member.type == DrainType::Default) ramp = {0, 0};
+  member.decision->set(ramp);
+}
+
+void Drain::publishAll() const {
+  for (const Member& member : members_) publish(member);
+}
+
+}  // namespace fairlead::worker

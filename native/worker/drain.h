@@ -1,0 +1,54 @@
+// Which listeners drain, since when, and which are stopped: the one place where a drain is decided,
+// whoever asks for it (POST /drain_listeners and /healthcheck/fail, a hot restart). Owned by the data plane; the control thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "net/drain_decision.h"
+#include "plan/plan.gen.h"
+
+namespace fairlead::worker {
+
+// Which listeners: those whose traffic direction is inbound, or every one.
+enum class DrainScope : uint8_t { Inbound, All };
+
+class Drain {
+ public:
+  // From here on `decision` is kept up to date for that listener.
+  void join(const plan::Listener& plan, std::shared_ptr<net::DrainDecision> decision);
+
+  // Answers ask their clients to close, more and more as the ramp rises. Cannot be taken back; the
+  // sooner of two counts.
+  void start(DrainScope scope, const net::DrainRamp& ramp);
+  // While the server's health check fails all answers of a listener ask for a close, unless it drains
+  // only when it is modified.
+  void setHealthCheckFailed(bool failed);
+
+  // Listeners of the scope take no connections any more, nor may others be added.
+  void stop(DrainScope scope);
+  bool isStopped(plan::Listener::Direction direction) const;
+
+ private:
+  struct Member {
+    std::shared_ptr<net::DrainDecision> decision;
+    plan::Listener::Direction direction;
+    plan::Listener::DrainType type;
+  };
+
+  void publish(const Member& member) const;
+  void publishAll() const;
+
+  std::vector<Member> members_;
+  net::DrainRamp inbound_;
+  net::DrainRamp all_;
+  bool health_check_failed_ = false;
+  bool inbound_stopped_ = false;
+  bool all_stopped_ = false;
+};
+
+// Of a drain that begins now and may take `seconds`.
+enum class DrainStrategy : uint8_t { Gradual, Immediate };
+net::DrainRamp drainRamp(uint32_t seconds, DrainStrategy strategy);
+
+}  // namespace fairlead::worker

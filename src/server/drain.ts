@@ -1,0 +1,64 @@
+// Draining: clients are asked to leave, and then the listeners close. One for the whole server, whoever
+// asks for it: POST /drain_listeners, or the next epoch of a hot restart.
+import type { DrainScope, DrainStrategy, NativeProxy } from '../native.js';
+
+export interface DrainOptions {
+  /** --drain-time-s */
+  readonly seconds: number;
+  /** --drain-strategy */
+  readonly strategy: DrainStrategy;
+}
+
+type Native = Pick<NativeProxy, 'startDrain' | 'stopListening'>;
+
+/** A timer of Node's runs at once when it is asked to wait longer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export class Drain {
+  readonly #native: Native;
+  readonly #options: DrainOptions;
+  #scope: DrainScope | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** What is to be done when the drain time is over. */
+  #whenOver: (() => void)[] = [];
+
+  constructor(native: Native, options: DrainOptions) {
+    this.#native = native;
+    this.#options = options;
+  }
+
+  /**
+   * Answers of these listeners ask their clients to close, as the strategy says; `whenOver` is called
+   * when the drain time is over. Nothing happens where a drain covers the scope already; one that
+   * widens the scope while another is under way ends with it.
+   */
+  start(scope: DrainScope, whenOver?: () => void): void {
+    if (this.#scope === 'all' || this.#scope === scope) return;
+    this.#scope = scope;
+    const { seconds, strategy } = this.#options;
+    this.#native.startDrain(scope, seconds, strategy);
+    if (whenOver) this.#whenOver.push(whenOver);
+    this.#timer ??= setTimeout(
+      () => this.#over(),
+      Math.min(seconds * 1000, LONGEST_TIMER_MS),
+    ).unref();
+  }
+
+  /** No new connections, and no new listeners in that direction; open connections go on. */
+  stopListening(scope: DrainScope): void {
+    this.#native.stopListening(scope);
+  }
+
+  /** What waits for the end of the drain time is forgotten. */
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#whenOver = [];
+  }
+
+  #over(): void {
+    this.#timer = undefined;
+    const calls = this.#whenOver;
+    this.#whenOver = [];
+    for (const call of calls) call();
+  }
+}

@@ -1,0 +1,56 @@
+// How likely an answer is to be its connection's last while a listener drains.
+#include "net/drain_decision.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+using net::DrainDecision;
+using net::DrainRamp;
+
+// Of 4000 answers, how many in a hundred were the last.
+int percentClosing(const DrainDecision& decision, net::Millis now) {
+  Random random;
+  int closing = 0;
+  for (int i = 0; i < 4000; ++i) closing += decision.shouldClose(now, random);
+  return closing / 40;
+}
+
+}  // namespace
+
+TEST("Without a drain no answer is the last") {
+  DrainDecision decision;
+  EXPECT_EQ(percentClosing(decision, 1'000'000), 0);
+}
+
+TEST("The chance of being the last rises with every whole second until it is certain") {
+  DrainDecision decision;
+  decision.set({10'000, 4});
+  EXPECT_EQ(percentClosing(decision, 10'999), 0);
+  const int quarter = percentClosing(decision, 11'000);
+  EXPECT(quarter > 19 && quarter < 31);
+  const int three_quarters = percentClosing(decision, 13'999);
+  EXPECT(three_quarters > 69 && three_quarters < 81);
+  EXPECT_EQ(percentClosing(decision, 14'000), 100);
+  EXPECT_EQ(percentClosing(decision, 10'000'000), 100);
+}
+
+TEST("A ramp of no length, or a clock that lags behind its start, is no trouble") {
+  DrainDecision decision;
+  decision.set({10'000, 0});
+  EXPECT_EQ(percentClosing(decision, 9'999), 100);
+  decision.set({10'000, 4});
+  EXPECT_EQ(percentClosing(decision, 9'999), 0);
+}
+
+TEST("Of two ramps the one counts that reaches everybody first") {
+  const DrainRamp slow{1000, 100};
+  const DrainRamp fast{50'000, 10};
+  EXPECT(soonerOf(slow, fast) == fast);
+  EXPECT(soonerOf(fast, slow) == fast);
+  EXPECT(soonerOf(DrainRamp(), slow) == slow);
+  EXPECT(!soonerOf(DrainRamp(), DrainRamp()).isDraining());
+}
+
+}  // namespace fairlead::test
