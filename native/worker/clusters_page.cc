@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_layout.h"
 
 namespace fairlead::worker {
 
@@ -231,6 +232,25 @@ class JsonPage final : public ClustersPage {
   }
 };
 
+// A page of compact JSON, laid out.
+class LaidOutPage final : public stats::Page {
+ public:
+  explicit LaidOutPage(std::unique_ptr<stats::Page> compact) : compact_(std::move(compact)) {}
+
+  bool next(std::string* out) override {
+    piece_.clear();
+    const bool more = compact_->next(&piece_);
+    layout_.append(out, piece_);
+    if (!more) out->push_back('\n');
+    return more;
+  }
+
+ private:
+  std::unique_ptr<stats::Page> compact_;
+  std::string piece_;
+  JsonLayout layout_;
+};
+
 }  // namespace
 
 std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter) {
@@ -238,7 +258,7 @@ std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameF
 }
 
 std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter) {
-  return std::make_unique<JsonPage>(data_plane, filter);
+  return std::make_unique<LaidOutPage>(std::make_unique<JsonPage>(data_plane, filter));
 }
 
 }  // namespace fairlead::worker

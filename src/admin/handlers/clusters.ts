@@ -17,7 +17,7 @@ export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
       handle: ({ parameters }) => {
         const pattern = parameters.get('filter') ?? '';
         const filter = pattern === '' ? undefined : compileFilter(pattern);
-        if (filter && 'error' in filter) return badRequest('Invalid re2 regex\n');
+        if (filter && 'error' in filter) return badRequest('Invalid re2 regex');
         const format = parameters.get('format') === 'json' ? 'json' : 'text';
         return { type: format, body: native.openClusters(format, filter?.program) };
       },

@@ -65,7 +65,7 @@ function form({ path, mutates, parameters }: Endpoint): string {
   const name = escaped(path.slice(1) || '.');
   if (!mutates && parameters.length === 0) return `<a class="name" href="${name}">${name}</a>`;
   const fields = parameters
-    .map((parameter, index) => field(parameter, `${path}-${index}`))
+    .map((parameter, index) => field(parameter, `${path.slice(1)}-${index}`))
     .join('');
   const method = mutates ? 'post' : 'get';
   return `<form method="${method}" action="${name}"><button class="name">${name}</button>${fields}</form>`;
