@@ -12,7 +12,8 @@ namespace fairlead::access_log {
 
 class AccessLog {
  public:
-  static Result<std::shared_ptr<AccessLog>> build(const plan::AccessLog& plan, LogFiles& files);
+  static Result<std::shared_ptr<AccessLog>> build(const plan::AccessLog& plan, LogFiles& files,
+                                                  RuntimeSlots* slots = nullptr);
 
   // The worker's thread. Logs the line if the filter accepts it.
   void write(size_t worker, const format::FormatContext& context, uint64_t random = 0) {

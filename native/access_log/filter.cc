@@ -5,12 +5,14 @@ namespace fairlead::access_log {
 using Kind = plan::AccessLogFilter::Kind;
 using Comparison = plan::AccessLogFilter::Comparison;
 
-Result<Filter> Filter::build(const plan::AccessLogFilter& plan) {
+Result<Filter> Filter::build(const plan::AccessLogFilter& plan, RuntimeSlots* slots) {
   Filter filter;
   filter.plan_ = plan;
   filter.plan_.filters.clear();
+  const bool is_share = plan.kind == Kind::Runtime;
+  filter.number_ = RuntimeNumber(is_share ? plan.share_millionths : plan.value, plan.slot, slots);
   for (const plan::AccessLogFilter& inner : plan.filters) {
-    Result<Filter> built = build(inner);
+    Result<Filter> built = build(inner, slots);
     if (!built) return built.error();
     filter.filters_.push_back(std::move(built.value()));
   }
@@ -30,15 +32,16 @@ Result<Filter> Filter::build(const plan::AccessLogFilter& plan) {
 }
 
 bool Filter::compares(uint64_t number) const {
+  const uint64_t wanted = number_.value();
   switch (plan_.comparison) {
     case Comparison::Eq:
-      return number == plan_.value;
+      return number == wanted;
     case Comparison::Ge:
-      return number >= plan_.value;
+      return number >= wanted;
     case Comparison::Le:
-      return number <= plan_.value;
+      return number <= wanted;
     case Comparison::Ne:
-      return number != plan_.value;
+      return number != wanted;
   }
   return false;
 }
@@ -66,7 +69,7 @@ bool Filter::accepts(const format::FormatContext& context, uint64_t random) cons
     case Kind::NotHealthCheck:
       return true;
     case Kind::Runtime:
-      return random % 1'000'000 < plan_.share_millionths;
+      return random % 1'000'000 < number_.value();
   }
   return true;
 }

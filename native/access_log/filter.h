@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/runtime_slots.h"
 #include "format/context.h"
 #include "plan/plan.gen.h"
 #include "route/string_matcher.h"
@@ -14,7 +15,7 @@ namespace fairlead::access_log {
 
 class Filter {
  public:
-  static Result<Filter> build(const plan::AccessLogFilter& plan);
+  static Result<Filter> build(const plan::AccessLogFilter& plan, RuntimeSlots* slots = nullptr);
   // `random`: draws for shares.
   bool accepts(const format::FormatContext& context, uint64_t random) const;
 
@@ -23,6 +24,8 @@ class Filter {
   bool acceptsHeader(const format::FormatContext& context) const;
 
   plan::AccessLogFilter plan_;
+  // What is compared with, or the share in millionths.
+  RuntimeNumber number_;
   format::ResponseFlags flags_;
   std::optional<route::StringMatcher> matcher_;
   std::vector<Filter> filters_;

@@ -417,6 +417,9 @@ bool read(WireReader& wire, RouteMatch* out) {
       case 8:
         if (!wire.readNumber(&out->runtime_fraction_millionths.emplace(), "RouteMatch.runtime_fraction_millionths")) return false;
         break;
+      case 9:
+        if (!wire.readNumber(&out->runtime_fraction_slot, "RouteMatch.runtime_fraction_slot")) return false;
+        break;
       default:
         if (!wire.skip("RouteMatch")) return false;
     }
@@ -486,6 +489,9 @@ bool read(WireReader& wire, WeightedCluster* out) {
       case 5:
         if (!wire.readBytes(&out->host_rewrite_literal, "WeightedCluster.host_rewrite_literal")) return false;
         break;
+      case 6:
+        if (!wire.readNumber(&out->weight_slot, "WeightedCluster.weight_slot")) return false;
+        break;
       default:
         if (!wire.skip("WeightedCluster")) return false;
     }
@@ -498,9 +504,6 @@ bool read(WireReader& wire, WeightedClusters* out) {
     switch (wire.field()) {
       case 1:
         if (!wire.readMessage("WeightedClusters.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace_back()); })) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->total_weight, "WeightedClusters.total_weight")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->header_name, "WeightedClusters.header_name")) return false;
@@ -812,6 +815,9 @@ bool read(WireReader& wire, AccessLogFilter* out) {
         break;
       case 7:
         if (!wire.readNumber(&out->share_millionths, "AccessLogFilter.share_millionths")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->slot, "AccessLogFilter.slot")) return false;
         break;
       default:
         if (!wire.skip("AccessLogFilter")) return false;
@@ -1188,6 +1194,9 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 4:
         if (!wire.readMessage("Update.listeners", [&](WireReader& inner) { return read(inner, &out->listeners.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedNumber(&out->runtime_values, "Update.runtime_values")) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

@@ -254,6 +254,8 @@ struct RouteMatch {
   bool grpc = false;
   // Share of requests that match, in millionths; absent: all.
   std::optional<uint32_t> runtime_fraction_millionths;
+  // The runtime slot that the share follows; 0: none.
+  uint32_t runtime_fraction_slot = 0;
 };
 
 struct HeaderAddition {
@@ -282,11 +284,12 @@ struct WeightedCluster {
   uint64_t weight = 0;
   std::optional<HeaderMutations> mutations;
   std::string host_rewrite_literal;
+  // The runtime slot that the weight follows; 0: none.
+  uint32_t weight_slot = 0;
 };
 
 struct WeightedClusters {
   std::vector<WeightedCluster> clusters;
-  uint64_t total_weight = 0;
   // Its value picks instead of chance.
   std::string header_name;
 };
@@ -446,6 +449,8 @@ struct AccessLogFilter {
   // Response flags' short names; empty: any flag.
   std::vector<std::string> flags;
   uint32_t share_millionths = 0;
+  // The runtime slot that `value` or `share_millionths` follows; 0: none.
+  uint32_t slot = 0;
 };
 
 // Where lines go and how they read. `file` is an index that the control thread gave out: the
@@ -613,6 +618,8 @@ struct Update {
   std::vector<Assignment> assignments;
   std::vector<RouteTable> route_tables;
   std::vector<Listener> listeners;
+  // Of runtime slots, that of slot 1 first; empty: they stay as they are.
+  std::vector<uint64_t> runtime_values;
 };
 
 // Reads an update. Unknown fields are skipped; anything that is not the wire format is an error that

@@ -37,7 +37,8 @@ int ClusterNames::slotOf(const std::string& name) {
   return found->second;
 }
 
-Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, ClusterNames* names) {
+Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, ClusterNames* names,
+                                           RuntimeSlots* slots) {
   ClusterAction action;
   action.plan = plan;
   action.plan.weighted.reset();
@@ -57,26 +58,36 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
     action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, names));
     return action;
   }
-  action.total_weight = plan.weighted->total_weight;
   action.weight_header = HeaderName(plan.weighted->header_name);
+  bool is_live = false;
   for (const plan::WeightedCluster& entry : plan.weighted->clusters) {
     Target target = buildTarget(entry.name, entry.cluster_header, names);
-    target.weight = entry.weight;
+    target.weight = RuntimeNumber(entry.weight, entry.weight_slot, slots);
+    is_live = is_live || entry.weight_slot != 0;
     target.host_rewrite = entry.host_rewrite_literal;
     if (entry.mutations) target.mutations = HeaderMutations(*entry.mutations);
     action.targets.push_back(std::move(target));
   }
+  if (!is_live) action.total_weight = action.sumOfWeights();
   return action;
+}
+
+uint64_t ClusterAction::sumOfWeights() const {
+  uint64_t sum = 0;
+  for (const Target& target : targets) sum += target.weight.value();
+  return sum;
 }
 
 const Target& ClusterAction::pick(const RequestView& request) const {
   if (targets.size() == 1) return targets[0];
   uint64_t point = request.random;
   if (!weight_header.empty()) readNumber(weight_header, request, &point);
-  point %= std::max<uint64_t>(total_weight, 1);
+  const uint64_t total = total_weight == 0 ? sumOfWeights() : total_weight;
+  point %= std::max<uint64_t>(total, 1);
   for (const Target& target : targets) {
-    if (point < target.weight) return target;
-    point -= target.weight;
+    const uint64_t weight = target.weight.value();
+    if (point < weight) return target;
+    point -= weight;
   }
   return targets.back();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/runtime_slots.h"
 #include "plan/plan.gen.h"
 #include "route/header_mutations.h"
 #include "route/request_view.h"
@@ -33,7 +34,7 @@ struct Target {
   // In the table's list of names; -1: a header names the cluster.
   int slot = -1;
   HeaderName cluster_header;
-  uint64_t weight = 0;
+  RuntimeNumber weight;
   HeaderMutations mutations;
   // The host before the route's own rewrite, which may follow. Empty: the request's.
   std::string host_rewrite;
@@ -46,14 +47,19 @@ struct ClusterAction {
   plan::ClusterAction plan;
   // One, or as many as there are weights.
   std::vector<Target> targets;
+  // Of weights that stay as they are; 0: they follow runtime values and are summed for each request.
   uint64_t total_weight = 0;
   // Its number picks instead of chance. Empty: none.
   HeaderName weight_header;
   Rewrite path_rewrite;
   HostRewrite host_rewrite;
 
-  static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names);
+  static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names,
+                                     RuntimeSlots* slots = nullptr);
   const Target& pick(const RequestView& request) const;
+
+ private:
+  uint64_t sumOfWeights() const;
 };
 
 }  // namespace fairlead::route

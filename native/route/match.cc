@@ -16,13 +16,16 @@ bool isGrpc(const RequestView& request) {
 
 }  // namespace
 
-Result<Match> Match::build(const plan::RouteMatch& plan) {
+Result<Match> Match::build(const plan::RouteMatch& plan, RuntimeSlots* slots) {
   Match match;
   match.kind_ = plan.path_kind;
   match.path_ = plan.path;
   match.ignore_case_ = plan.ignore_case;
   match.grpc_ = plan.grpc;
-  match.share_millionths_ = plan.runtime_fraction_millionths;
+  if (plan.runtime_fraction_millionths) {
+    match.share_millionths_ =
+        RuntimeNumber(*plan.runtime_fraction_millionths, plan.runtime_fraction_slot, slots);
+  }
   if (plan.path_kind == PathKind::Regex) {
     Result<Regex> regex = Regex::load(plan.regex ? plan.regex->program : std::string());
     if (!regex) return regex.error();
@@ -72,7 +75,7 @@ bool Match::matchesPath(const RequestView& request, std::string_view path) const
 }
 
 bool Match::matchesRest(const RequestView& request) const {
-  if (share_millionths_ && request.random % kMillion >= *share_millionths_) return false;
+  if (share_millionths_ && request.random % kMillion >= share_millionths_->value()) return false;
   if (grpc_ && !isGrpc(request)) return false;
   for (const HeaderMatch& header : headers_) {
     if (!header.matches(request)) return false;

@@ -7,6 +7,7 @@
 
 #include "base/regex.h"
 #include "base/result.h"
+#include "base/runtime_slots.h"
 #include "plan/plan.gen.h"
 #include "route/header_match.h"
 #include "route/request_view.h"
@@ -18,7 +19,7 @@ class Match {
  public:
   using PathKind = plan::RouteMatch::PathKind;
 
-  static Result<Match> build(const plan::RouteMatch& plan);
+  static Result<Match> build(const plan::RouteMatch& plan, RuntimeSlots* slots = nullptr);
 
   // `path` is the request's without query.
   bool matches(const RequestView& request, std::string_view path) const {
@@ -50,7 +51,7 @@ class Match {
   std::optional<Regex> regex_;
   std::vector<HeaderMatch> headers_;
   std::vector<Query> queries_;
-  std::optional<uint32_t> share_millionths_;
+  std::optional<RuntimeNumber> share_millionths_;
 };
 
 }  // namespace fairlead::route

@@ -2,15 +2,15 @@
 
 namespace fairlead::route {
 
-Result<Route> Route::build(const plan::Route& plan, ClusterNames* names) {
+Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots) {
   Route route;
   route.name = plan.name;
-  Result<Match> match = Match::build(plan.match.value_or(plan::RouteMatch()));
+  Result<Match> match = Match::build(plan.match.value_or(plan::RouteMatch()), slots);
   if (!match) return match.error();
   route.match = std::move(match.value());
   if (plan.mutations) route.mutations = HeaderMutations(*plan.mutations);
   if (plan.cluster) {
-    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, names);
+    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, names, slots);
     if (!action) return action.error();
     route.cluster = std::move(action.value());
   } else if (plan.redirect) {

@@ -23,7 +23,7 @@ struct Route {
   std::optional<Redirect> redirect;
   std::optional<plan::DirectResponse> direct_response;
 
-  static Result<Route> build(const plan::Route& plan, ClusterNames* names);
+  static Result<Route> build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots);
 };
 
 }  // namespace fairlead::route

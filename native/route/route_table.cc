@@ -17,13 +17,14 @@ std::string_view withoutPort(std::string_view authority) {
 
 }  // namespace
 
-Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTable& plan) {
+Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTable& plan,
+                                                               RuntimeSlots* slots) {
   auto table = std::make_shared<RouteTable>();
   table->ignore_port_ = plan.ignore_port_in_host_matching;
   table->most_specific_wins_ = plan.most_specific_header_mutations_wins;
   if (plan.mutations) table->mutations_ = HeaderMutations(*plan.mutations);
   for (const plan::VirtualHost& host_plan : plan.virtual_hosts) {
-    Result<std::unique_ptr<VirtualHost>> host = table->buildHost(host_plan);
+    Result<std::unique_ptr<VirtualHost>> host = table->buildHost(host_plan, slots);
     if (!host) return host.error();
     for (const std::string& domain : host_plan.domains) {
       table->domains_.add(domain, host.value().get());
@@ -33,7 +34,8 @@ Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTab
   return std::shared_ptr<const RouteTable>(std::move(table));
 }
 
-Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHost& plan) {
+Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHost& plan,
+                                                           RuntimeSlots* slots) {
   auto host = std::make_unique<VirtualHost>();
   host->plan.name = plan.name;
   host->plan.require_tls = plan.require_tls;
@@ -42,7 +44,7 @@ Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHo
   if (plan.mutations) host->mutations = HeaderMutations(*plan.mutations);
   host->routes.reserve(plan.routes.size());
   for (const plan::Route& route_plan : plan.routes) {
-    Result<Route> route = Route::build(route_plan, &cluster_names_);
+    Result<Route> route = Route::build(route_plan, &cluster_names_, slots);
     if (!route) {
       return Error{"virtual host '" + plan.name + "', route '" + route_plan.name +
                    "': " + route.error().message};

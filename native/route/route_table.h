@@ -32,7 +32,9 @@ struct RouteMatchResult {
 
 class RouteTable {
  public:
-  static Result<std::shared_ptr<const RouteTable>> build(const plan::RouteTable& plan);
+  // `slots`: where its numbers follow runtime values; it must live longer. Null: they stay.
+  static Result<std::shared_ptr<const RouteTable>> build(const plan::RouteTable& plan,
+                                                         RuntimeSlots* slots = nullptr);
 
   // The virtual host of an authority; see DomainIndex. Null: none.
   const VirtualHost* findHost(std::string_view authority) const;
@@ -42,7 +44,7 @@ class RouteTable {
   const std::vector<std::string>& clusterNames() const { return cluster_names_.list(); }
 
  private:
-  Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan);
+  Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan, RuntimeSlots* slots);
   void chain(VirtualHost& host) const;
 
   std::vector<std::unique_ptr<VirtualHost>> hosts_;

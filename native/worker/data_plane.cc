@@ -82,6 +82,7 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::Assignment& part : update.assignments) applyAssignment(part, &errors);
   for (const plan::RouteTable& table : update.route_tables) applyRouteTable(table, &errors);
   for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
+  slots_.set(update.runtime_values);
   return errors;
 }
 
@@ -148,7 +149,7 @@ void DataPlane::refreshGauges() {
 // ---- routes ----
 
 void DataPlane::applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors) {
-  Result<std::shared_ptr<const route::RouteTable>> table = route::RouteTable::build(plan);
+  Result<std::shared_ptr<const route::RouteTable>> table = route::RouteTable::build(plan, &slots_);
   if (!table) {
     errors->push_back({"route_table", plan.name, table.error().message});
     return;
@@ -282,7 +283,7 @@ Result<std::vector<std::shared_ptr<access_log::AccessLog>>> DataPlane::buildLogs
     const std::vector<plan::AccessLog>& plans) {
   std::vector<std::shared_ptr<access_log::AccessLog>> logs;
   for (const plan::AccessLog& plan : plans) {
-    auto log = access_log::AccessLog::build(plan, logs_);
+    auto log = access_log::AccessLog::build(plan, logs_, &slots_);
     if (!log) return log.error();
     logs.push_back(std::move(log.value()));
   }

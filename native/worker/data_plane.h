@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "access_log/log_files.h"
+#include "base/runtime_slots.h"
 #include "plan/plan.gen.h"
 #include "route/route_table.h"
 #include "stats/registry.h"
@@ -82,6 +83,7 @@ class DataPlane {
                                                        net::Address* bound);
 
   const Options options_;
+  RuntimeSlots slots_;
   stats::Registry registry_;
   // Scopes that exist from the start.
   std::shared_ptr<stats::Block<stats::Filesystem>> filesystem_stats_;

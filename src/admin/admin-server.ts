@@ -14,10 +14,20 @@ import {
   type AdminRequest,
   type AdminService,
   type AdminTransport,
+  type SentBytes,
 } from './http.js';
 import { parseParameters } from './parameters.js';
 import { uwebsocketsTransport } from './uwebsockets.js';
 
+/** What the real server's parser takes. */
+const METHODS: ReadonlySet<string> = new Set(
+  (
+    'ACL BIND CHECKOUT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY MKCALENDAR ' +
+    'MKCOL MOVE NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT REBIND REPORT SEARCH SOURCE ' +
+    'SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE'
+  ).split(' '),
+);
+const MALFORMED: AdminReply = { status: 400, type: 'plain', body: 'Bad Request' };
 const FORM = 'application/x-www-form-urlencoded';
 
 export class AdminServer implements AdminService {
@@ -80,22 +90,24 @@ export class AdminServer implements AdminService {
   }
 
   answer(request: AdminRequest): AdminReply {
-    this.#counts.requestBegan();
+    this.#counts.requestBegan(request.wireBytes);
+    if (request.headers.connection.toLowerCase() === 'close') this.#counts.willClose();
     const reply = this.#reply(request);
     if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
     return reply;
   }
 
-  finished(request: AdminRequest, reply: AdminReply, sentBytes: number): void {
+  finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void {
     if (reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
-    this.#counts.requestEnded(Date.now() - request.beganMs);
+    this.#counts.requestEnded(Date.now() - request.beganMs, sent.onWire);
     const { localAddressIpVersion } = this.#host.options;
-    this.#accessLog?.add(request, reply, sentBytes, localAddress(localAddressIpVersion));
+    this.#accessLog?.add(request, reply, sent.ofBody, localAddress(localAddressIpVersion));
     reply.then?.();
   }
 
   #reply(request: AdminRequest): AdminReply {
     const { method, target, headers, body } = request;
+    if (!METHODS.has(method) || target.includes('#')) return MALFORMED;
     const { path, query } = splitTarget(target);
     this.#host.log.debug('admin', `request: ${method} ${target}`);
     const foreign = findForeign(request, this.#plan.address);
@@ -107,9 +119,10 @@ export class AdminServer implements AdminService {
     if (endpoint.mutates && method !== 'POST') {
       return badRequest(`Method ${method} not allowed, POST required.`);
     }
+    // A form counts where the query is empty.
     const form = headers['content-type'].startsWith(FORM) ? body : '';
     try {
-      return endpoint.handle({ parameters: parseParameters(query, form) });
+      return endpoint.handle({ parameters: parseParameters(query || form) });
     } catch (error) {
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.#host.log.error('admin', `${method} ${target}: ${why}`);
@@ -118,10 +131,16 @@ export class AdminServer implements AdminService {
   }
 }
 
-/** Dots and doubled slashes in a path mean what they mean in a file's. */
+/** Dots and doubled slashes in a path mean what they mean in a file's; letters need no percent codes. */
 function splitTarget(target: string): { path: string; query: string } {
-  const [sent = '', query = ''] = target.split(/\?(.*)/s);
+  const [raw = '', query = ''] = target.split(/\?(.*)/s);
+  const sent = raw.includes('%') ? raw.replace(/%[0-9a-f]{2}/gi, decodeUnreserved) : raw;
   if (!/\/[/.]/.test(sent)) return { path: sent, query };
   const merged = sent.replace(/\/{2,}/g, '/');
   return { path: new URL(merged, 'http://admin').pathname, query };
+}
+
+function decodeUnreserved(code: string): string {
+  const character = String.fromCharCode(parseInt(code.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : code;
 }

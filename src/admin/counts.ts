@@ -5,6 +5,8 @@ export class AdminCounts {
   readonly #stats: ControlStats;
   #connections = 0;
   #requests = 0;
+  /** Connections that this side will end, because their clients have asked for it. */
+  #closing = 0;
 
   constructor(stats: ControlStats) {
     this.#stats = stats;
@@ -23,16 +25,23 @@ export class AdminCounts {
 
   connectionClosed(): void {
     this.#connections -= 1;
+    const side = this.#closing > 0 ? 'local' : 'remote';
+    this.#closing = Math.max(0, this.#closing - 1);
     this.#count(
       'http.admin.downstream_cx_destroy',
-      'http.admin.downstream_cx_destroy_remote',
+      `http.admin.downstream_cx_destroy_${side}`,
       'listener.admin.downstream_cx_destroy',
     );
     this.#showConnections();
   }
 
-  requestBegan(): void {
+  willClose(): void {
+    this.#closing += 1;
+  }
+
+  requestBegan(receivedBytes: number): void {
     this.#requests += 1;
+    this.#stats.count('http.admin.downstream_cx_rx_bytes_total', receivedBytes);
     this.#count('http.admin.downstream_rq_total', 'http.admin.downstream_rq_http1_total');
     this.#stats.setGauge('http.admin.downstream_rq_active', this.#requests);
   }
@@ -47,8 +56,9 @@ export class AdminCounts {
     );
   }
 
-  requestEnded(durationMs: number): void {
+  requestEnded(durationMs: number, sentBytes: number): void {
     this.#requests -= 1;
+    this.#stats.count('http.admin.downstream_cx_tx_bytes_total', sentBytes);
     this.#stats.setGauge('http.admin.downstream_rq_active', this.#requests);
     this.#stats.record('http.admin.downstream_rq_time', Math.round(durationMs));
   }

@@ -8,7 +8,7 @@ import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { ControlStats } from '../server/control-stats.js';
 import type { Drain } from '../server/drain.js';
-import type { Runtime } from '../server/runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 import type { ServerState } from '../server/state.js';
 
 export interface AdminHost {

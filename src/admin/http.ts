@@ -7,6 +7,7 @@ import type { Parameters } from './parameters.js';
 export const REQUEST_HEADERS = [
   'host',
   'origin',
+  'connection',
   'content-type',
   'user-agent',
   'x-forwarded-for',
@@ -22,6 +23,8 @@ export interface AdminRequest {
   /** Empty where there was none. */
   readonly headers: Readonly<Record<RequestHeader, string>>;
   readonly body: string;
+  /** Of head and body, as they came. */
+  readonly wireBytes: number;
   /** When its head had come: milliseconds since 1970. */
   readonly beganMs: number;
 }
@@ -77,6 +80,13 @@ export function jsonReply(value: unknown): AdminReply {
 
 const escapeAngle = (bracket: string): string => (bracket === '<' ? '\\u003c' : '\\u003e');
 
+/** Of an answer. */
+export interface SentBytes {
+  readonly ofBody: number;
+  /** With head and framing. */
+  readonly onWire: number;
+}
+
 /** What a transport serves. Nothing here throws. */
 export interface AdminService {
   connectionOpened(): void;
@@ -84,7 +94,7 @@ export interface AdminService {
   /** Called once the whole request has come. */
   answer(request: AdminRequest): AdminReply;
   /** The answer has been written, or its reader has gone. */
-  finished(request: AdminRequest, reply: AdminReply, sentBytes: number): void;
+  finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void;
 }
 
 export type AdminEndpoint =

@@ -1,7 +1,7 @@
 // The admin transport on Node's own HTTP server: where no uWebSockets.js binary exists, and for pipes.
 import { chmodSync, unlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Page } from '../native.js';
 import {
   MAX_BODY_BYTES,
@@ -19,10 +19,11 @@ import {
 const MAX_HEAD_BYTES = 64 * 1024;
 
 export function nodeHttpTransport(service: AdminService): AdminTransport {
+  const counted = new WeakMap<Socket, number>();
   const server = createServer(
     { keepAlive: true, maxHeaderSize: MAX_HEAD_BYTES },
     (incoming, response) => {
-      void serve(service, incoming, response);
+      void serve(service, counted, incoming, response);
     },
   );
   server.on('connection', (socket) => {
@@ -65,10 +66,13 @@ function removeStale(pipe: string): void {
 
 async function serve(
   service: AdminService,
+  counted: WeakMap<Socket, number>,
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const beganMs = Date.now();
+  const { socket } = incoming;
+  const writtenBefore = socket.bytesWritten;
   const body = await readBody(incoming);
   if (body === undefined) {
     response.writeHead(413, { connection: 'close' }).end();
@@ -80,10 +84,16 @@ async function serve(
     headers: pickHeaders(incoming),
     body,
     beganMs,
+    wireBytes: readSince(counted, socket),
   };
   const reply = service.answer(request);
   let sentBytes = 0;
-  response.once('close', () => service.finished(request, reply, sentBytes));
+  response.once('close', () =>
+    service.finished(request, reply, {
+      ofBody: sentBytes,
+      onWire: socket.bytesWritten - writtenBefore,
+    }),
+  );
   response.statusCode = reply.status ?? 200;
   for (const [name, value] of replyHeaders(reply)) response.appendHeader(name, value);
   if (request.method === 'HEAD') {
@@ -94,6 +104,13 @@ async function serve(
   } else {
     writePage(response, reply.body, (bytes) => (sentBytes += bytes));
   }
+}
+
+/** What came on a connection since it was asked for last. */
+function readSince(counted: WeakMap<Socket, number>, socket: Socket): number {
+  const before = counted.get(socket) ?? 0;
+  counted.set(socket, socket.bytesRead);
+  return socket.bytesRead - before;
 }
 
 function pickHeaders(incoming: IncomingMessage): Record<RequestHeader, string> {

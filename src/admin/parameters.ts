@@ -2,9 +2,9 @@
 
 export type Parameters = ReadonlyMap<string, string>;
 
-export function parseParameters(...texts: readonly string[]): Parameters {
+export function parseParameters(text: string): Parameters {
   const parameters = new Map<string, string>();
-  for (const pair of texts.flatMap((text) => text.split('&'))) {
+  for (const pair of text.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
@@ -14,12 +14,14 @@ export function parseParameters(...texts: readonly string[]): Parameters {
   return parameters;
 }
 
-/** What is no percent code of UTF-8 stays as it is. */
+/** Bytes that are no UTF-8 become U+FFFD; a percent sign without two digits stays. */
 function decode(text: string): string {
   if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {
-    return text.replace(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, (codes) =>
+      Buffer.from(codes.replaceAll('%', ''), 'hex').toString(),
+    );
   }
 }

@@ -34,6 +34,7 @@ interface UwsRequest {
   getUrl(): string;
   getQuery(): string | undefined;
   getHeader(name: string): string;
+  forEach(work: (name: string, value: string) => void): void;
 }
 interface UwsApp {
   any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
@@ -54,7 +55,9 @@ const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   403: 'Forbidden',
   404: 'Not Found',
+  413: 'Payload Too Large',
   500: 'Internal Server Error',
+  501: 'Not Implemented',
   503: 'Service Unavailable',
 };
 /** The packages by which it may be installed, the newest first. */
@@ -67,6 +70,8 @@ const PACKAGES = [
 /** Request heads are limited by an environment variable that it reads when it is loaded. */
 const MAX_HEAD_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 const MAX_HEAD_BYTES = '65536';
+/** Of the header that it adds by itself. */
+const DATE_BYTES = 'Date: Sat, 21 Nov 2026 09:00:00 GMT\r\n'.length;
 /** Switches its own `uWebSockets` response header off. */
 const NO_OWN_HEADER = '999999990007';
 
@@ -129,6 +134,7 @@ function serve(service: AdminService, response: UwsResponse, incoming: UwsReques
     target: query ? `${incoming.getUrl()}?${query}` : incoming.getUrl(),
     headers: pickHeaders(incoming),
     beganMs: Date.now(),
+    headBytes: headBytes(incoming),
   };
   const exchange = new Exchange(service, response);
   // Its callback comes at once where there is no body.
@@ -142,13 +148,24 @@ function serve(service: AdminService, response: UwsResponse, incoming: UwsReques
     }
     // The memory is lent for this call only.
     chunks.push(Buffer.from(new Uint8Array(chunk)));
-    if (isLast) exchange.answer({ ...head, body: Buffer.concat(chunks).toString() });
+    if (!isLast) return;
+    const body = Buffer.concat(chunks).toString();
+    exchange.answer({ ...head, body, wireBytes: head.headBytes + size });
   });
 }
 
 function pickHeaders(incoming: UwsRequest): Record<RequestHeader, string> {
   const entries = REQUEST_HEADERS.map((name) => [name, incoming.getHeader(name)]);
   return Object.fromEntries(entries) as Record<RequestHeader, string>;
+}
+
+/** Of a head, as clients usually write it: it is not kept. */
+function headBytes(incoming: UwsRequest): number {
+  const query = incoming.getQuery();
+  const target = incoming.getUrl().length + (query === undefined ? 0 : query.length + 1);
+  let bytes = incoming.getCaseSensitiveMethod().length + target + '  HTTP/1.1\r\n\r\n'.length;
+  incoming.forEach((name, value) => (bytes += name.length + value.length + ': \r\n'.length));
+  return bytes;
 }
 
 /** A request and its answer. After an abort the response must not be touched. */
@@ -158,6 +175,7 @@ class Exchange {
   #onEnd: (() => void) | undefined;
   #isGone = false;
   #sentBytes = 0;
+  #wireBytes = 0;
 
   constructor(service: AdminService, response: UwsResponse) {
     this.#service = service;
@@ -171,7 +189,13 @@ class Exchange {
   answer(request: AdminRequest): void {
     const reply = this.#service.answer(request);
     // What comes after the answer waits for the turn's end: it may be the end of the server.
-    this.#onEnd = () => setImmediate(() => this.#service.finished(request, reply, this.#sentBytes));
+    this.#onEnd = () =>
+      setImmediate(() =>
+        this.#service.finished(request, reply, {
+          ofBody: this.#sentBytes,
+          onWire: this.#wireBytes,
+        }),
+      );
     const { body } = reply;
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : 0;
     this.#response.cork(() => {
@@ -181,6 +205,7 @@ class Exchange {
     });
     if (request.method === 'HEAD' || typeof body === 'string') {
       if (request.method !== 'HEAD') this.#sentBytes = bytes;
+      this.#wireBytes += this.#sentBytes + `Content-Length: ${bytes}\r\n\r\n`.length;
       this.#end();
     } else {
       this.#writePage(body);
@@ -189,8 +214,13 @@ class Exchange {
 
   #writeHead(reply: AdminReply): void {
     const status = reply.status ?? 200;
-    this.#response.writeStatus(`${status} ${REASONS[status] ?? 'Error'}`);
-    for (const [name, value] of replyHeaders(reply)) this.#response.writeHeader(name, value);
+    const reason = `${status} ${REASONS[status] ?? 'Error'}`;
+    this.#response.writeStatus(reason);
+    this.#wireBytes = `HTTP/1.1 ${reason}\r\n`.length + DATE_BYTES;
+    for (const [name, value] of replyHeaders(reply)) {
+      this.#response.writeHeader(name, value);
+      this.#wireBytes += name.length + value.length + ': \r\n'.length;
+    }
   }
 
   /** One piece a turn, so that a long page never holds up the control thread. */
@@ -204,10 +234,12 @@ class Exchange {
         else isBlocked = !this.#response.write(piece);
       });
       if (piece === null) {
+        this.#wireBytes += 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'.length;
         this.#end();
         return;
       }
       this.#sentBytes += piece.length;
+      this.#wireBytes += piece.length + piece.length.toString(16).length + '\r\n\r\n'.length;
       if (!isBlocked) setImmediate(step);
     };
     this.#response.onWritable(() => {

@@ -68,20 +68,18 @@ function compare(
   filter: ComparisonFilter | undefined,
   context: CompileContext,
 ): AccessLogFilter {
-  const value = filter?.value;
-  return {
-    kind,
-    comparison: AccessLogFilter_Comparison[filter?.op ?? 'EQ'],
-    value: context.runtime.number(value?.runtime_key, value?.default_value ?? 0),
-  };
+  const { runtime_key: key, default_value: fallback = 0 } = filter?.value ?? {};
+  const { value, slot } = context.runtime.liveNumber(key, fallback);
+  return { kind, comparison: AccessLogFilter_Comparison[filter?.op ?? 'EQ'], value, slot };
 }
 
 function share(filter: RuntimeFilter, place: Place, context: CompileContext): AccessLogFilter {
   refuseOtherFields(place, filter, RUNTIME);
-  return {
-    kind: Kind.RUNTIME,
-    share_millionths: context.runtime.millionths(filter.runtime_key, filter.percent_sampled),
-  };
+  const { value, slot } = context.runtime.liveMillionths(
+    filter.runtime_key,
+    filter.percent_sampled,
+  );
+  return { kind: Kind.RUNTIME, share_millionths: value, slot };
 }
 
 function compileCondition(message: HeaderMatcher, place: Place): HeaderCondition | undefined {

@@ -14,7 +14,9 @@ import type { DnsClusterPlan } from './dns-cluster.js';
 import { compileListener } from './listener.js';
 import { Place } from './place.js';
 import type { Listener, RouteTable, Update } from './plan.gen.js';
-import { RuntimeValues } from './runtime.js';
+import type { RuntimeValues } from './runtime.js';
+import { RuntimeReads } from './runtime-reads.js';
+import { checkLayerSources } from './runtime-layers.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 export type { AdminPlan } from './admin.js';
@@ -63,8 +65,8 @@ export interface CompileOptions {
   readonly serviceNode: string;
   /** What a client on loopback is called. */
   readonly localAddress: string;
-  /** All runtime layers; absent: the static ones of the bootstrap. */
-  readonly runtime?: RuntimeValues;
+  /** Of all layers, as they are now. */
+  readonly runtime: RuntimeValues;
 }
 
 export interface CompiledBootstrap {
@@ -73,6 +75,8 @@ export interface CompiledBootstrap {
   readonly dnsClusters: readonly DnsClusterPlan[];
   /** Absent: no admin server. */
   readonly admin?: AdminPlan;
+  /** What was read of the runtime. */
+  readonly runtimeReads: RuntimeReads;
   readonly issues: readonly Issue[];
 }
 
@@ -81,6 +85,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const place = Place.root(issues);
   refuseOtherFields(place, bootstrap, BOOTSTRAP);
   refuseOtherLayers(bootstrap, place.field('layered_runtime').field('layers'));
+  checkLayerSources(bootstrap, place.field('layered_runtime').field('layers'));
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
   const routeTables = new Map<string, RouteTable>();
@@ -101,6 +106,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
     ...(admin && { admin }),
+    runtimeReads: context.runtime,
     issues,
   };
 }
@@ -108,11 +114,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
 /** Layers that are read from somewhere else than the bootstrap. */
 function refuseOtherLayers(bootstrap: Bootstrap, place: Place): void {
   (bootstrap.layered_runtime?.layers ?? []).forEach((layer, index) => {
-    for (const kind of ['disk_layer', 'rtds_layer'] as const) {
-      if (layer[kind] === undefined) continue;
-      const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
-      place.index(index).field(kind).error(`${kind} of ${type} is not supported yet`);
-    }
+    if (layer.rtds_layer === undefined) return;
+    const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
+    place.index(index).field('rtds_layer').error(`rtds_layer of ${type} is not supported yet`);
   });
 }
 
@@ -121,14 +125,13 @@ function contextOf(
   options: CompileOptions,
   routeTables: Map<string, RouteTable>,
 ): CompileContext {
-  const layers = (bootstrap.layered_runtime?.layers ?? []).map((layer) => layer.static_layer);
   return {
     serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
     localAddress: options.localAddress,
     clusterNames: new Set(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
     ),
-    runtime: options.runtime ?? RuntimeValues.fromLayers(layers),
+    runtime: new RuntimeReads(options.runtime),
     extensions: REGISTRY,
     addRouteTable: (table) => addRouteTable(table, routeTables),
   };

@@ -1,7 +1,7 @@
 // What every compile function may look at besides its own message.
 import type { Registry } from '../extensions/registry.js';
 import type { RouteTable } from './plan.gen.js';
-import type { RuntimeValues } from './runtime.js';
+import type { RuntimeReads } from './runtime-reads.js';
 
 export interface CompileContext {
   /** The node's cluster: --service-cluster, or else of the bootstrap. */
@@ -10,7 +10,7 @@ export interface CompileContext {
   readonly localAddress: string;
   /** Names of all clusters that are known when routes are read. */
   readonly clusterNames: ReadonlySet<string>;
-  readonly runtime: RuntimeValues;
+  readonly runtime: RuntimeReads;
   readonly extensions: Registry;
   /** Takes a route table and gives the name under which the plan has it. */
   addRouteTable(table: RouteTable): string;

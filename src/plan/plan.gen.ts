@@ -266,6 +266,8 @@ export interface RouteMatch {
   readonly grpc?: boolean | undefined;
   /** Share of requests that match, in millionths; absent: all. */
   readonly runtime_fraction_millionths?: number | undefined;
+  /** The runtime slot that the share follows; 0: none. */
+  readonly runtime_fraction_slot?: number | undefined;
 }
 
 export const HeaderMatch_Kind = {
@@ -321,7 +323,6 @@ export interface ClusterAction {
 
 export interface WeightedClusters {
   readonly clusters?: readonly WeightedCluster[] | undefined;
-  readonly total_weight?: number | undefined;
   /** Its value picks instead of chance. */
   readonly header_name?: string | undefined;
 }
@@ -332,6 +333,8 @@ export interface WeightedCluster {
   readonly weight?: number | undefined;
   readonly mutations?: HeaderMutations | undefined;
   readonly host_rewrite_literal?: string | undefined;
+  /** The runtime slot that the weight follows; 0: none. */
+  readonly weight_slot?: number | undefined;
 }
 
 export const PathRewrite_Kind = {
@@ -622,6 +625,8 @@ export interface AccessLogFilter {
   /** Response flags' short names; empty: any flag. */
   readonly flags?: readonly string[] | undefined;
   readonly share_millionths?: number | undefined;
+  /** The runtime slot that `value` or `share_millionths` follows; 0: none. */
+  readonly slot?: number | undefined;
 }
 
 export interface HeaderCondition {
@@ -637,6 +642,8 @@ export interface Update {
   readonly assignments?: readonly Assignment[] | undefined;
   readonly route_tables?: readonly RouteTable[] | undefined;
   readonly listeners?: readonly Listener[] | undefined;
+  /** Of runtime slots, that of slot 1 first; empty: they stay as they are. */
+  readonly runtime_values?: readonly number[] | undefined;
 }
 
 function writeAddress(out: WireWriter, message: Address): void {
@@ -770,6 +777,7 @@ function writeRouteMatch(out: WireWriter, message: RouteMatch): void {
   if (message.query_parameters) for (const item of message.query_parameters) out.message(50, item, writeQueryMatch);
   if (message.grpc) out.number(56, message.grpc ? 1 : 0);
   if (message.runtime_fraction_millionths !== undefined) out.number(64, message.runtime_fraction_millionths);
+  if (message.runtime_fraction_slot) out.number(72, message.runtime_fraction_slot);
 }
 
 function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
@@ -803,7 +811,6 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
 
 function writeWeightedClusters(out: WireWriter, message: WeightedClusters): void {
   if (message.clusters) for (const item of message.clusters) out.message(10, item, writeWeightedCluster);
-  if (message.total_weight) out.number(16, message.total_weight);
   if (message.header_name?.length) out.text(26, message.header_name);
 }
 
@@ -813,6 +820,7 @@ function writeWeightedCluster(out: WireWriter, message: WeightedCluster): void {
   if (message.weight) out.number(24, message.weight);
   if (message.mutations !== undefined) out.message(34, message.mutations, writeHeaderMutations);
   if (message.host_rewrite_literal?.length) out.text(42, message.host_rewrite_literal);
+  if (message.weight_slot) out.number(48, message.weight_slot);
 }
 
 function writePathRewrite(out: WireWriter, message: PathRewrite): void {
@@ -993,6 +1001,7 @@ function writeAccessLogFilter(out: WireWriter, message: AccessLogFilter): void {
   if (message.header !== undefined) out.message(42, message.header, writeHeaderCondition);
   if (message.flags) for (const item of message.flags) out.text(50, item);
   if (message.share_millionths) out.number(56, message.share_millionths);
+  if (message.slot) out.number(64, message.slot);
 }
 
 function writeHeaderCondition(out: WireWriter, message: HeaderCondition): void {
@@ -1007,6 +1016,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.assignments) for (const item of message.assignments) out.message(18, item, writeAssignment);
   if (message.route_tables) for (const item of message.route_tables) out.message(26, item, writeRouteTable);
   if (message.listeners) for (const item of message.listeners) out.message(34, item, writeListener);
+  if (message.runtime_values) for (const item of message.runtime_values) out.number(40, item);
 }
 
 /** The bytes that NativeProxy.apply takes. */

@@ -136,7 +136,6 @@ function compileWeighted(
   }
   return {
     clusters,
-    total_weight: total,
     header_name: message.header_name && requestHeaderName(message.header_name),
   };
 }
@@ -157,10 +156,12 @@ function compileWeight(
     place.error('weight is necessary', { expected: 'weight, which may be 0' });
   if (message.name) checkCluster(message.name, 'weighted cluster', place.field('name'), scope);
   const key = runtimePrefix ? `${runtimePrefix}.${message.name ?? ''}` : undefined;
+  const { value: weight, slot } = scope.context.runtime.liveNumber(key, message.weight ?? 0);
   return {
     name: message.name,
     cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
-    weight: scope.context.runtime.number(key, message.weight ?? 0),
+    weight,
+    weight_slot: slot,
     mutations: compileHeaderMutations(message, place),
     host_rewrite_literal: message.host_rewrite_literal,
   };

@@ -3,6 +3,7 @@ import type {
   envoy_config_core_v3_Metadata as Metadata,
   envoy_config_route_v3_DirectResponseAction as DirectResponseAction,
   envoy_config_route_v3_Route as RouteMessage,
+  envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction,
   envoy_config_route_v3_RouteMatch as RouteMatchMessage,
 } from '../../build/messages.gen.js';
 import type { CompileContext } from './context.js';
@@ -112,9 +113,16 @@ function compileMatch(
         compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
     ),
     grpc: message.grpc !== undefined,
-    runtime_fraction_millionths:
-      fraction && context.runtime.millionths(fraction.runtime_key, fraction.default_value),
+    ...(fraction && compileShare(fraction, context)),
   };
+}
+
+function compileShare(
+  { runtime_key: key, default_value: fallback }: RuntimeFraction,
+  { runtime }: CompileContext,
+): RouteMatch {
+  const { value, slot } = runtime.liveMillionths(key, fallback);
+  return { runtime_fraction_millionths: value, runtime_fraction_slot: slot };
 }
 
 function compilePath(message: RouteMatchMessage, place: Place): RouteMatch {

@@ -29,7 +29,9 @@ export class RuntimeValues {
   number(key: string | undefined, fallback: number): number {
     const value = key === undefined ? undefined : this.#values.get(key);
     const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    return typeof number === 'number' && Number.isFinite(number) ? number : fallback;
+    return typeof number === 'number' && Number.isInteger(number) && number >= 0
+      ? number
+      : fallback;
   }
 
   /** A share in millionths, at most a million. A plain number counts per hundred. */

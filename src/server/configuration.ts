@@ -6,6 +6,13 @@ import { loadBootstrap } from '../config/load.js';
 import type { Log } from '../logging/logger.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
 import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
+import type { RuntimeValues } from '../plan/runtime.js';
+import {
+  takeSnapshot,
+  valuesOf,
+  type RuntimeSnapshot,
+  type RuntimeSource,
+} from '../runtime/snapshot.js';
 import { localAddress } from './local-address.js';
 import { readSettings, type ServerSettings } from './settings.js';
 
@@ -16,6 +23,9 @@ export interface Configuration {
   readonly bootstrap: Bootstrap;
   readonly compiled: CompiledBootstrap;
   readonly settings: ServerSettings;
+  readonly runtimeSource: RuntimeSource;
+  /** What `compiled` was compiled with. */
+  readonly runtime: RuntimeSnapshot;
   /** Fields that nobody knows, where --allow-unknown-static-fields lets them pass. */
   readonly unknownFieldCount: number;
 }
@@ -34,7 +44,13 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     { unknownFields: allowsUnknown ? 'warning' : 'error' },
   );
   if (!loaded.bootstrap) throw new StartError(linesOf(loaded.issues, 'error').join('\n'));
-  const compiled = compileBootstrap(loaded.bootstrap, compileOptions(options));
+  const runtimeSource: RuntimeSource = {
+    bootstrap: loaded.bootstrap,
+    serviceCluster: options.serviceCluster || (loaded.bootstrap.node?.cluster ?? ''),
+  };
+  const runtime = takeSnapshot(runtimeSource);
+  for (const fault of runtime.faults) log.debug('runtime', fault);
+  const compiled = compileBootstrap(loaded.bootstrap, compileOptions(options, valuesOf(runtime)));
   const settingIssues: Issue[] = [];
   const settings = readSettings(loaded.bootstrap, settingIssues);
   const issues = [...loaded.issues, ...settingIssues, ...compiled.issues].map((issue): Issue => {
@@ -53,12 +69,20 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   log.info('config', `loading ${clusters.length} cluster(s)`);
   log.info('config', `loading ${listeners.length} listener(s)`);
   const unknownFieldCount = issues.filter((issue) => issue.code === 'unknown_field').length;
-  return { bootstrap: loaded.bootstrap, compiled, settings, unknownFieldCount };
+  return {
+    bootstrap: loaded.bootstrap,
+    compiled,
+    settings,
+    runtimeSource,
+    runtime,
+    unknownFieldCount,
+  };
 }
 
 /** What the command line says of how a bootstrap is compiled. */
-export function compileOptions(options: Options): CompileOptions {
+function compileOptions(options: Options, runtime: RuntimeValues): CompileOptions {
   return {
+    runtime,
     serviceCluster: options.serviceCluster,
     serviceNode: options.serviceNode,
     localAddress: localAddress(options.localAddressIpVersion),

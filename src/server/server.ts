@@ -9,18 +9,15 @@ import type { AdminHost } from '../admin/host.js';
 import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { revision } from '../cli/version.js';
-import type { PlainObject } from '../config/objects.js';
 import type { Component } from '../logging/components.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
-import { compileBootstrap } from '../plan/compile.js';
-import { RuntimeValues } from '../plan/runtime.js';
-import { compileOptions, StartError, type Configuration } from './configuration.js';
+import { Runtime } from '../runtime/runtime.js';
+import { StartError, type Configuration } from './configuration.js';
 import { ControlStats } from './control-stats.js';
 import type { DnsMonitor } from './dns.js';
 import { Drain } from './drain.js';
-import { Runtime } from './runtime.js';
 import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
 
@@ -78,9 +75,11 @@ export class Server implements AdminHost {
       seconds: options.drainTimeS >>> 0,
       strategy: options.drainStrategy === 'immediate' ? 'immediate' : 'gradual',
     });
-    this.runtime = new Runtime(this.bootstrap, {
+    this.runtime = new Runtime(configuration.runtimeSource, configuration.runtime, {
       stats: this.stats,
-      wouldChange: (overrides) => this.#wouldChange(overrides),
+      reads: configuration.compiled.runtimeReads,
+      setSlots: (values) => this.native.apply(encodeUpdate({ runtime_values: values })),
+      log: (level, message) => log.write(level, 'runtime', message),
     });
     this.#flush = new StatsFlush(this);
     let ask = (): void => undefined;
@@ -109,6 +108,7 @@ export class Server implements AdminHost {
   async start(): Promise<void> {
     this.#chooseBaseId();
     this.#applyConfiguration();
+    this.runtime.start();
     await this.#startAdmin();
     await this.#resolveClusters();
     if (this.#ending) return;
@@ -152,16 +152,6 @@ export class Server implements AdminHost {
     const chosen = useDynamicBaseId ? Math.floor(Math.random() * 1e9) : baseId;
     this.log.info('main', `initializing epoch 0 (base id=${chosen}, hot restart version=disabled)`);
     if (baseIdPath !== '') this.#publish(String(chosen), baseIdPath, 'misc', 'base id');
-  }
-
-  /** Whether the plan would be another one with these runtime values over those of the bootstrap. */
-  #wouldChange(overrides: PlainObject): boolean {
-    const layers = (this.bootstrap.layered_runtime?.layers ?? []).map((one) => one.static_layer);
-    const runtime = RuntimeValues.fromLayers([...layers, overrides]);
-    const options = { ...compileOptions(this.options), runtime };
-    const { update } = compileBootstrap(this.bootstrap, options);
-    const now = encodeUpdate(this.#configuration.compiled.update);
-    return Buffer.compare(encodeUpdate(update), now) !== 0;
   }
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
@@ -232,6 +222,7 @@ export class Server implements AdminHost {
     this.log.info('main', 'shutting down server instance');
     this.#flush.stop();
     this.drain.dispose();
+    this.runtime.stop();
     for (const monitor of this.#monitors) monitor.stop();
     this.#admin?.close();
     await this.native.shutdown();

@@ -1,6 +1,7 @@
 // GET /runtime and POST /runtime_modify
 import { setOwn, type PlainObject } from '../../config/objects.js';
-import type { Runtime } from '../../server/runtime.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { keysOf } from '../../runtime/snapshot.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { badRequest, jsonReply } from '../http.js';
@@ -32,14 +33,14 @@ export function runtimeEndpoints({ runtime }: AdminHost): Endpoint[] {
   ];
 }
 
-function runtimeJson(runtime: Runtime): object {
-  const { layers } = runtime;
+function runtimeJson({ snapshot }: Runtime): object {
+  const { layers } = snapshot;
   const entries: PlainObject = {};
-  for (const key of [...runtime.keys()].sort()) {
-    const found = layers.map(({ values }) => values.get(key));
+  for (const key of [...keysOf(snapshot)].sort()) {
+    const texts = layers.map((layer) => layer.entries.get(key)?.text ?? '');
     setOwn(entries, key, {
-      layer_values: found.map((value) => value ?? ''),
-      final_value: found.findLast((value) => value !== undefined) ?? '',
+      layer_values: texts,
+      final_value: texts.findLast((text) => text !== '') ?? '',
     });
   }
   return { entries, layers: layers.map(({ name }) => name) };

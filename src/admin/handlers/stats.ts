@@ -124,6 +124,9 @@ function readQuery(parameters: Parameters, formatName: string): StatsQuery | str
   const pattern = parameters.get('filter') ?? '';
   const filter = pattern === '' ? undefined : compileFilter(pattern);
   if (filter && 'error' in filter) return `Invalid re2 regex: ${filter.error}`;
+  if (!filter && parameters.has('invert_filter')) {
+    return 'invert_filter can only be used if filter is also provided';
+  }
   return {
     format,
     type,

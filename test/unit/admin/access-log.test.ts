@@ -12,12 +12,14 @@ const REQUEST: AdminRequest = {
   headers: {
     host: 'localhost:9901',
     origin: '',
+    connection: '',
     'content-type': '',
     'user-agent': 'curl/8',
     'x-forwarded-for': '',
     'x-request-id': '',
   },
   body: 'abc',
+  wireBytes: 0,
   beganMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
 };
 

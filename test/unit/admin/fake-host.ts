@@ -6,7 +6,10 @@ import { Log } from '../../../src/logging/logger.js';
 import type { AdminPlan } from '../../../src/plan/admin.js';
 import { ControlStats } from '../../../src/server/control-stats.js';
 import { Drain } from '../../../src/server/drain.js';
-import { Runtime } from '../../../src/server/runtime.js';
+import { Runtime } from '../../../src/runtime/runtime.js';
+import { takeSnapshot, valuesOf } from '../../../src/runtime/snapshot.js';
+import { RuntimeValues } from '../../../src/plan/runtime.js';
+import { RuntimeReads } from '../../../src/plan/runtime-reads.js';
 import type { ServerState } from '../../../src/server/state.js';
 import { FakeNative, textOf } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
@@ -19,6 +22,11 @@ export const PLAN: AdminPlan = {
 };
 
 export class FakeHost implements AdminHost {
+  /** What was asked of the server, in order. */
+  readonly asked: string[] = [];
+  /** What the runtime's slots were set to, and what says which there are. */
+  slots: readonly number[] = [];
+  reads = new RuntimeReads(new RuntimeValues());
   options = optionsOf('-c', 'bootstrap.yaml');
   bootstrap: AdminHost['bootstrap'] = {};
   configuredMs = Date.UTC(2026, 10, 21, 7, 30, 0, 25);
@@ -28,15 +36,24 @@ export class FakeHost implements AdminHost {
   readonly stats = new ControlStats(this.native);
   readonly drain = new Drain(this.native, { seconds: 600, strategy: 'gradual' });
   readonly log = new Log({ level: 'off', pattern: '%v' });
-  runtime = new Runtime({}, { stats: this.stats, wouldChange: () => false });
+  runtime = this.makeRuntime({});
   flushesOnAdmin = false;
   serverState: ServerState = 'LIVE';
   isHealthy = true;
-  /** What was asked of the server, in order. */
-  readonly asked: string[] = [];
 
   state(): ServerState {
     return this.serverState;
+  }
+  makeRuntime(bootstrap: AdminHost['bootstrap'], serviceCluster = ''): Runtime {
+    const source = { bootstrap, serviceCluster };
+    const first = takeSnapshot(source);
+    this.reads = new RuntimeReads(valuesOf(first));
+    return new Runtime(source, first, {
+      stats: this.stats,
+      reads: this.reads,
+      setSlots: (values) => (this.slots = values),
+      log: (level, message) => this.asked.push(`${level} ${message}`),
+    });
   }
   uptimeMs(): number {
     return 61_500;
@@ -90,10 +107,11 @@ export class AskedServer {
       target,
       headers: { ...none, host: 'localhost:9901', ...headers },
       body,
+      wireBytes: 0,
       beganMs: Date.now(),
     };
     const reply = this.server.answer(request);
-    this.server.finished(request, reply, 0);
+    this.server.finished(request, reply, { ofBody: 0, onWire: 0 });
     return reply;
   }
 }

@@ -67,7 +67,7 @@ test('/clusters takes a filter, and says so when it is no regular expression', (
   assert.deepEqual(asked.get('/clusters?filter=%5B'), {
     status: 400,
     type: 'text',
-    text: 'Invalid re2 regex\n',
+    text: 'Invalid re2 regex',
   });
 });
 

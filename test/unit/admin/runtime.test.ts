@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AdminHost } from '../../../src/admin/host.js';
-import { Runtime } from '../../../src/server/runtime.js';
 import { AskedServer, FakeHost } from './fake-host.js';
 
-function serverOf(
-  layers: NonNullable<AdminHost['bootstrap']['layered_runtime']>['layers'],
-  wouldChange = false,
-): AskedServer {
+type Layers = NonNullable<AdminHost['bootstrap']['layered_runtime']>['layers'];
+
+function serverOf(layers: Layers): AskedServer {
   const host = new FakeHost();
-  const bootstrap: AdminHost['bootstrap'] = { layered_runtime: { layers: layers ?? [] } };
-  host.runtime = new Runtime(bootstrap, { stats: host.stats, wouldChange: () => wouldChange });
+  host.runtime = host.makeRuntime({ layered_runtime: { layers: layers ?? [] } });
   return new AskedServer({}, host);
 }
 
@@ -52,11 +49,41 @@ test('an override wins until an empty value takes it back', () => {
   assert.equal(asked.host.native.value('runtime.admin_overrides_active'), 0);
 });
 
-test('a value that is no YAML, or that would have to change the data plane, is refused', () => {
-  assert.equal(serverOf([ADMIN]).post('/runtime_modify?a=[').status, 503);
-  const refused = serverOf([BASE, ADMIN], true).post('/runtime_modify?a=2');
+test('a value that is no YAML is refused, and so is what came with it', () => {
+  const asked = serverOf([ADMIN]);
+  assert.equal(asked.post('/runtime_modify?good=1&a=[').status, 503);
+  assert.deepEqual(JSON.parse(asked.get('/runtime').text), { entries: {}, layers: ['ours'] });
+});
+
+test('numbers of plans follow their keys; what was read once is not changed', () => {
+  const asked = serverOf([BASE, ADMIN]);
+  const { reads } = asked.host;
+  assert.deepEqual(reads.liveMillionths('share', { numerator: 5 }), { value: 50_000, slot: 1 });
+  assert.deepEqual(reads.liveNumber('a', 7), { value: 1, slot: 2 });
+  assert.equal(reads.number('limit', 9), 9);
+
+  assert.equal(
+    asked.post('/runtime_modify?share={numerator: 3, denominator: MILLION}').status,
+    200,
+  );
+  assert.deepEqual(asked.host.slots, [3, 1]);
+  const refused = asked.post('/runtime_modify?a=2&limit=1');
   assert.equal(refused.status, 503);
-  assert.match(refused.text, /at the start only: a/);
+  assert.match(refused.text, /at the start only.*: limit/);
+  asked.post('/runtime_modify?a=2&share=');
+  assert.deepEqual(asked.host.slots, [50_000, 2]);
+});
+
+test('a form counts where there is no query', () => {
+  const asked = serverOf([ADMIN]);
+  const form = {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: 'k=v&l=w',
+  };
+  asked.post('/runtime_modify?a=1', form);
+  assert.equal(asked.host.native.value('runtime.num_keys'), 1);
+  asked.post('/runtime_modify', form);
+  assert.equal(asked.host.native.value('runtime.num_keys'), 3);
 });
 
 test('without parameters it says how it is used', () => {

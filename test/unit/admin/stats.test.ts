@@ -24,7 +24,7 @@ test('/stats asks for everything as text', () => {
 });
 
 test('flags count by being there, whatever their value', () => {
-  const { usedOnly, invertFilter } = queryOf('/stats?usedonly=0&invert_filter');
+  const { usedOnly, invertFilter } = queryOf('/stats?usedonly=0&invert_filter&filter=a');
 
   assert.deepEqual([usedOnly, invertFilter], [true, true]);
 });
@@ -90,6 +90,7 @@ test('a Prometheus page shows the counters as they were before it, the others co
     const headers = {
       host: '',
       origin: '',
+      connection: '',
       'content-type': '',
       'user-agent': '',
       'x-forwarded-for': '',
@@ -100,12 +101,13 @@ test('a Prometheus page shows the counters as they were before it, the others co
       target,
       headers: { ...headers, host: 'localhost' },
       body: '',
+      wireBytes: 0,
       beganMs: Date.now(),
     };
     const reply = asked.server.answer(request);
     assert.ok(typeof reply.body === 'object');
     reply.body.next();
-    asked.server.finished(request, reply, 0);
+    asked.server.finished(request, reply, { ofBody: 0, onWire: 0 });
   };
   ask('/stats');
   ask('/stats/prometheus');

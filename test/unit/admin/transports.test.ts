@@ -12,6 +12,7 @@ import type {
   AdminRequest,
   AdminService,
   AdminTransport,
+  SentBytes,
 } from '../../../src/admin/http.js';
 import { nodeHttpTransport } from '../../../src/admin/node-http.js';
 import { uwebsocketsTransport } from '../../../src/admin/uwebsockets.js';
@@ -33,8 +34,8 @@ class FakeService implements AdminService {
     this.requests.push(request);
     return this.reply;
   }
-  finished(_request: AdminRequest, reply: AdminReply, sentBytes: number): void {
-    this.finishedBytes.push(sentBytes);
+  finished(_request: AdminRequest, reply: AdminReply, { ofBody }: SentBytes): void {
+    this.finishedBytes.push(ofBody);
     reply.then?.();
   }
   async untilFinished(): Promise<void> {

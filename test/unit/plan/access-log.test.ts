@@ -78,7 +78,12 @@ test('filters keep their tree', () => {
   assert.deepEqual(log?.filter, {
     kind: AccessLogFilter_Kind.OR,
     filters: [
-      { kind: AccessLogFilter_Kind.STATUS, comparison: AccessLogFilter_Comparison.GE, value: 500 },
+      {
+        kind: AccessLogFilter_Kind.STATUS,
+        comparison: AccessLogFilter_Comparison.GE,
+        value: 500,
+        slot: 1,
+      },
       {
         kind: AccessLogFilter_Kind.AND,
         filters: [{ kind: AccessLogFilter_Kind.FLAGS, flags: ['NR', 'UF'] }],

@@ -1,4 +1,5 @@
 // A small vocabulary for tests that compile configurations: decoded messages in, plans and issues out.
+import { takeSnapshot, valuesOf } from '../../../src/runtime/snapshot.js';
 import type {
   Any,
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
@@ -29,6 +30,7 @@ export function socketAddress(port: number, address = '127.0.0.1') {
 
 export function compile(bootstrap: Bootstrap): CompiledBootstrap {
   return compileBootstrap(bootstrap, {
+    runtime: valuesOf(takeSnapshot({ bootstrap, serviceCluster: 'shop' })),
     serviceCluster: 'shop',
     serviceNode: 'shop-1',
     localAddress: '192.0.2.1',

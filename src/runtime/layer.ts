@@ -1,0 +1,64 @@
+// A runtime layer: keys with what /runtime shows of each, and what it means.
+import { structDebugText } from '../config/debug-text.js';
+import { readSubset } from '../config/formats/yaml-subset.js';
+import { readDocument } from '../config/formats/yaml-document.js';
+import { isObject, type PlainObject } from '../config/objects.js';
+
+export interface RuntimeEntry {
+  readonly text: string;
+  /** A number, a boolean, a text, or a share (`{ numerator, denominator }`). */
+  readonly value: unknown;
+}
+
+export type RuntimeEntries = ReadonlyMap<string, RuntimeEntry>;
+
+export interface RuntimeLayer {
+  readonly name: string;
+  readonly entries: RuntimeEntries;
+}
+
+/** Of a text from a file or from the admin interface; or why it is no YAML. */
+export function readEntry(text: string): RuntimeEntry | { readonly fault: string } {
+  const result = readSubset(text) ?? readDocument(text);
+  return result.ok ? { text, value: result.value } : { fault: result.fault.message };
+}
+
+/** Keys of nested structs are joined by dots. What can be no runtime value is left out. */
+export function structEntries(struct: PlainObject): RuntimeEntries {
+  const entries = new Map<string, RuntimeEntry>();
+  walk(struct, '', (key, value) => {
+    if (isRuntimeValue(value)) entries.set(key, { text: textOf(value), value });
+  });
+  return entries;
+}
+
+/** The keys of a struct whose values can be none: null and lists. */
+export function badKeys(struct: PlainObject): readonly string[] {
+  const keys: string[] = [];
+  walk(struct, '', (key, value) => {
+    if (!isRuntimeValue(value)) keys.push(key);
+  });
+  return keys;
+}
+
+function walk(
+  struct: PlainObject,
+  prefix: string,
+  visit: (key: string, value: unknown) => void,
+): void {
+  for (const [name, value] of Object.entries(struct)) {
+    const key = prefix === '' ? name : `${prefix}.${name}`;
+    if (isObject(value) && !isOneValue(value)) walk(value, key, visit);
+    else visit(key, value);
+  }
+}
+
+/** A share is a value of its own; so is a struct with nothing in it. */
+function isOneValue(struct: PlainObject): boolean {
+  return 'numerator' in struct || 'denominator' in struct || Object.keys(struct).length === 0;
+}
+
+const isRuntimeValue = (value: unknown): boolean => value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string =>
+  isObject(value) ? structDebugText(value) : String(value);

@@ -1,0 +1,121 @@
+// The runtime while the server runs: follows layers on disk, takes overrides, counts.
+import type { RuntimeReads } from '../plan/runtime-reads.js';
+import type { ControlStats } from '../server/control-stats.js';
+import { DiskWatch } from './disk-watch.js';
+import { readEntry, type RuntimeEntries, type RuntimeEntry } from './layer.js';
+import {
+  keysOf,
+  layerMessages,
+  takeSnapshot,
+  valuesOf,
+  type RuntimeSnapshot,
+  type RuntimeSource,
+} from './snapshot.js';
+
+export interface RuntimeHooks {
+  readonly stats: ControlStats;
+  /** What the plans were compiled with. */
+  readonly reads: RuntimeReads;
+  /** The values of the plans' slots, in their order. */
+  readonly setSlots: (values: readonly number[]) => void;
+  readonly log: (level: 'debug' | 'warning', message: string) => void;
+}
+
+/** Why overrides were refused: none of them was set. */
+export interface RuntimeRefusal {
+  readonly why: string;
+}
+
+export class Runtime {
+  readonly #source: RuntimeSource;
+  readonly #hooks: RuntimeHooks;
+  #snapshot: RuntimeSnapshot;
+  #overrides: RuntimeEntries = new Map();
+  #watches: DiskWatch[] = [];
+
+  /** `first`: what the plans were compiled with. */
+  constructor(source: RuntimeSource, first: RuntimeSnapshot, hooks: RuntimeHooks) {
+    this.#source = source;
+    this.#hooks = hooks;
+    this.#snapshot = first;
+    this.#count();
+  }
+
+  get snapshot(): RuntimeSnapshot {
+    return this.#snapshot;
+  }
+
+  /** From here on it follows the disk, and has what changed there since the first snapshot. */
+  start(): void {
+    const roots = layerMessages(this.#source.bootstrap).flatMap(
+      ({ disk_layer: disk }) => disk?.symlink_root ?? [],
+    );
+    this.#watches = roots.map((root) => new DiskWatch(root, () => this.#reload()));
+    this.#reload();
+  }
+
+  stop(): void {
+    for (const watch of this.#watches) watch.close();
+    this.#watches = [];
+  }
+
+  /** Adds overrides, and takes those back whose value is empty. */
+  modify(changes: ReadonlyMap<string, string>): RuntimeRefusal | undefined {
+    const { bootstrap } = this.#source;
+    if (!layerMessages(bootstrap).some(({ admin_layer: admin }) => admin !== undefined)) {
+      return { why: 'No admin layer specified' };
+    }
+    const overrides = new Map<string, RuntimeEntry>(this.#overrides);
+    for (const [key, text] of changes) {
+      overrides.delete(key);
+      if (text === '') continue;
+      const entry = readEntry(text);
+      if ('fault' in entry) return { why: entry.fault };
+      overrides.set(key, entry);
+    }
+    const snapshot = takeSnapshot(this.#source, overrides);
+    const missed = this.#missedKeys(snapshot).filter((key) => changes.has(key));
+    if (missed.length > 0) {
+      return { why: `read at the start only, so that it cannot be changed: ${missed.join(', ')}` };
+    }
+    this.#overrides = overrides;
+    this.#hooks.stats.setGauge('runtime.admin_overrides_active', overrides.size > 0 ? 1 : 0);
+    this.#use(snapshot);
+    return undefined;
+  }
+
+  #reload(): void {
+    const before = new Set(this.#missedKeys(this.#snapshot));
+    this.#use(takeSnapshot(this.#source, this.#overrides));
+    for (const key of this.#missedKeys(this.#snapshot)) {
+      if (before.has(key)) continue;
+      this.#hooks.log(
+        'warning',
+        `runtime: ${key} is read at the start only: its change has no effect`,
+      );
+    }
+  }
+
+  #missedKeys(snapshot: RuntimeSnapshot): readonly string[] {
+    return this.#hooks.reads.missedKeys(valuesOf(snapshot));
+  }
+
+  #use(snapshot: RuntimeSnapshot): void {
+    this.#snapshot = snapshot;
+    for (const fault of snapshot.faults) this.#hooks.log('debug', fault);
+    const slots = this.#hooks.reads.slotValues(valuesOf(snapshot));
+    if (slots.length > 0) this.#hooks.setSlots(slots);
+    this.#count();
+  }
+
+  #count(): void {
+    const { stats } = this.#hooks;
+    const { layers, diskLayerCount, faults } = this.#snapshot;
+    stats.setGauge('runtime.num_layers', layers.length);
+    stats.setGauge('runtime.num_keys', keysOf(this.#snapshot).size);
+    stats.count(faults.length === 0 ? 'runtime.load_success' : 'runtime.load_error');
+    // Of a second layer on disk the real server says that it overrides the first.
+    const overrides = diskLayerCount > 1;
+    stats.count(overrides ? 'runtime.override_dir_exists' : 'runtime.override_dir_not_exists');
+  }
+}

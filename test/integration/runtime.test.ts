@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { says, webBootstrap } from './support/bootstraps.js';
+import { makeFolder, startProxy, type StartedProxy } from './support/start-proxy.js';
+
+const CANARY = {
+  ...says('/', 'new'),
+  match: {
+    prefix: '/',
+    runtime_fraction: { runtime_key: 'canary.share', default_value: { numerator: 0 } },
+  },
+};
+
+async function startWith(t: TestContext, layers: readonly object[]): Promise<StartedProxy> {
+  const bootstrap = webBootstrap([CANARY, says('/', 'old')]);
+  return startProxy(t, { ...bootstrap, layered_runtime: { layers } });
+}
+
+test('a route follows its runtime key as soon as it is set, and back', async (t) => {
+  const proxy = await startWith(t, [{ name: 'admin', admin_layer: {} }]);
+  const url = await proxy.listenerUrl('web');
+  const ask = async (): Promise<string> => (await fetch(url)).text();
+  const modify = (value: string): Promise<Response> =>
+    fetch(`${proxy.adminUrl}/runtime_modify?canary.share=${value}`, { method: 'POST' });
+
+  assert.equal(await ask(), 'old');
+  await modify('100');
+  assert.equal(await ask(), 'new');
+  await modify('{numerator: 0}');
+  assert.equal(await ask(), 'old');
+  await modify('');
+  assert.equal(await ask(), 'old');
+});
+
+test('a layer on disk is read anew when its link is swapped', async (t) => {
+  const folder = makeFolder(t);
+  for (const [version, share] of [
+    ['v1', '0'],
+    ['v2', '100'],
+  ] as const) {
+    mkdirSync(join(folder, version, 'canary'), { recursive: true });
+    writeFileSync(join(folder, version, 'canary', 'share'), `# percent\n${share}\n`);
+  }
+  symlinkSync('v1', join(folder, 'current'));
+  const disk_layer = { symlink_root: join(folder, 'current') };
+  const proxy = await startWith(t, [{ name: 'disk', disk_layer }]);
+  const url = await proxy.listenerUrl('web');
+  assert.equal(await (await fetch(url)).text(), 'old');
+
+  symlinkSync('v2', join(folder, 'next'));
+  renameSync(join(folder, 'next'), join(folder, 'current'));
+  const end = Date.now() + 5000;
+  let answer = '';
+  while (answer !== 'new' && Date.now() < end) {
+    answer = await (await fetch(url)).text();
+    await sleep(10);
+  }
+  assert.equal(answer, 'new');
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { diskFolder, readDiskLayer, whyNotWatchable } from '../../../src/runtime/disk-layer.js';
+import { DiskWatch } from '../../../src/runtime/disk-watch.js';
+
+function folderOf(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-runtime-'));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return folder;
+}
+
+const textsOf = (folder: string): Record<string, string> =>
+  Object.fromEntries([...(readDiskLayer(folder) ?? [])].map(([key, { text }]) => [key, text]));
+
+test('a file is a key, folders are joined by dots, hidden and linked ones too', () => {
+  const folder = folderOf({ a: '22', 'b/c/d': 'x', '.hidden/e': 'h' });
+  symlinkSync('b', join(folder, 'link'));
+  assert.deepEqual(textsOf(folder), { a: '22', 'b.c.d': 'x', 'link.c.d': 'x', '.hidden.e': 'h' });
+});
+
+test('comments, empty lines and blanks at the end are not of the value', () => {
+  const folder = folderOf({
+    a: '# what it is\nval\n#x\nmore\n',
+    b: '  lead trail  \n\n',
+    c: '\n\na\n\nb\r\n',
+    d: ' # kept\n',
+    e: '  \n',
+    f: 'v #c',
+  });
+  const texts = { a: 'val\nmore', b: '  lead trail', c: 'a\nb', d: ' # kept', e: '', f: 'v #c' };
+  assert.deepEqual(textsOf(folder), texts);
+});
+
+test('a value is read as YAML; what cannot be read spoils the layer', () => {
+  const folder = folderOf({ a: '1.5', b: '{numerator: 5}', c: 'true' });
+  const values = [...(readDiskLayer(folder) ?? [])].map(([, { value }]) => value);
+  assert.deepEqual(values.slice(1), [{ numerator: 5 }, true]);
+  assert.throws(() => readDiskLayer(folderOf({ a: '[' })), /a: is no YAML/);
+  symlinkSync('/nowhere', join(folder, 'broken'));
+  assert.throws(() => readDiskLayer(folder), /ENOENT/);
+});
+
+test('a folder that contains itself ends somewhere; one that is not there is no layer', () => {
+  const folder = folderOf({ a: '1' });
+  symlinkSync('.', join(folder, 'self'));
+  assert.throws(() => readDiskLayer(folder), /depth exceeded 16/);
+  assert.equal(readDiskLayer('/nowhere'), undefined);
+});
+
+test('the folder is below the link, and may end with the service cluster', () => {
+  const layer = {
+    symlink_root: '/srv/current',
+    subdirectory: 'envoy',
+    append_service_cluster: true,
+  };
+  assert.equal(diskFolder(layer, 'web'), '/srv/current/envoy/web');
+  assert.equal(diskFolder({ symlink_root: '/srv/current' }, 'web'), '/srv/current');
+  assert.match(whyNotWatchable({ symlink_root: '/nowhere/x' }) ?? '', /filesystem watch/);
+  assert.equal(whyNotWatchable({}), 'invalid file path ');
+});
+
+test('a swap of the link is noticed, other files beside it are not', async (t) => {
+  const folder = folderOf({ 'v1/a': '1', 'v2/a': '2' });
+  const link = join(folder, 'current');
+  symlinkSync('v1', link);
+  let swaps = 0;
+  const swapped = new Promise<void>((resolve) => {
+    const watch = new DiskWatch(link, () => {
+      swaps++;
+      resolve();
+    });
+    t.after(() => watch.close());
+  });
+  writeFileSync(join(folder, 'other'), '');
+  symlinkSync('v2', join(folder, 'new'));
+  renameSync(join(folder, 'new'), link);
+  // The watcher itself keeps no process alive.
+  const alive = setInterval(() => undefined, 1000);
+  await swapped;
+  clearInterval(alive);
+  assert.equal(swaps, 1);
+});
