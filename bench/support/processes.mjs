@@ -84,6 +84,16 @@ export function firstLine(started) {
   });
 }
 
+/** Resolves when a program has written something to its standard output. */
+export function firstByte(started) {
+  return new Promise((resolve, reject) => {
+    started.child.stdout.once('data', () => resolve());
+    started.child.on('close', (code) =>
+      reject(new Error(`ended with ${code}: ${started.errors().trim()}`)),
+    );
+  });
+}
+
 /** Resolves once something accepts connections on the port; rejects when the process ends before. */
 export async function waitForPort(port, started) {
   const end = Date.now() + START_TIMEOUT_MS;
