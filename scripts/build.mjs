@@ -1,5 +1,5 @@
-// Builds the addon, then everything else: the schema, the type check, the command's bundle and the
-// library. What is up to date is not built again.
+// Builds the addon, then everything else: the schema, the type check, the command's bundle, what V8
+// compiles of it, and the library. What is up to date is not built again.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
+import { bundleAtNeed } from './at-need.mjs';
 import { logPlaces } from './log-places.mjs';
 import { mustNode, root, say } from './set-up.mjs';
 
@@ -20,10 +21,14 @@ const OUTPUTS = [
   'build/schema.json',
   'build/messages.gen.ts',
   'dist/cli.js',
+  'dist/command.js',
+  'dist/command.cache',
   'dist/index.js',
   'dist/types',
 ];
-const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json'];
+/** Packages that are no part of a start, or are binaries. */
+const EXTERNAL = ['yargs', 'uWebSockets.js', 'uws-*'];
+const INPUTS = ['src', 'scripts', 'examples/demo.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
 function filesBelow(path) {
   const entries = readdirSync(path, { withFileTypes: true });
@@ -60,26 +65,29 @@ function revision() {
 
 async function bundle() {
   const { build } = await import('esbuild');
-  for (const name of ['cli.js', 'index.js', 'chunks']) {
-    rmSync(join(root, 'dist', name), { recursive: true, force: true });
-  }
-  await build({
+  rmSync(join(root, 'dist', 'chunks'), { recursive: true, force: true });
+  const options = {
     absWorkingDir: root,
-    entryPoints: { cli: 'src/main.ts', index: 'src/index.ts' },
     outdir: 'dist',
-    chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
-    // What is imported at need stays in files of its own, which are read only then.
-    splitting: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node20.19',
-    // Dependencies stay packages.
-    packages: 'external',
-    plugins: [logPlaces(root)],
-    sourcemap: 'linked',
     logLevel: 'warning',
+  };
+  await build({
+    ...options,
+    entryPoints: { command: 'src/main.ts', index: 'src/index.ts' },
+    // One file is read faster than a package's many; what it is not known to need stays outside.
+    external: EXTERNAL,
+    banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
+    define: { 'import.meta.url': 'importMetaUrl' },
+    plugins: [logPlaces(root, bundleAtNeed)],
+    sourcemap: 'linked',
   });
+  await build({ ...options, entryPoints: { cli: 'src/launch.cts' } });
+  // The package is ES modules otherwise.
+  writeFileSync(join(root, 'dist', 'package.json'), '{ "type": "commonjs" }\n');
   chmodSync(join(root, 'dist', 'cli.js'), 0o755);
   writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/src/index.js';\n");
 }
@@ -93,6 +101,7 @@ if (!isUpToDate(stamp)) {
   mustNode('the type check', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json');
   say('bundling');
   await bundle();
+  mustNode('the code cache', 'scripts/code-cache.mjs');
   writeFileSync(stampFile, stamp);
 }
 mkdirSync(join(root, 'dist'), { recursive: true });

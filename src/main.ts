@@ -1,6 +1,6 @@
-#!/usr/bin/env node
-// The entry of the command (dist/cli.js). Signals first: all else takes some time to load.
+// The command (dist/command.js, which launch.cts runs). Signals first: all else takes some time to
+// load.
 import './cli/signals.js';
+import { main } from './cli/main.js';
 
-const { main } = await import('./cli/main.js');
-process.exit(await main(process.argv.slice(2)));
+void main(process.argv.slice(2)).then((code) => process.exit(code));

@@ -1,4 +1,6 @@
 // The texts of --help and of a command line that cannot be understood.
+import { createRequire } from 'node:module';
+import type Yargs from 'yargs';
 import { OPTION_LIST, type OptionInfo } from './options.js';
 
 const YARGS_TYPES = { text: 'string', number: 'number', flag: 'boolean', list: 'string' } as const;
@@ -6,7 +8,7 @@ const WIDTH = 100;
 
 /** yargs is loaded only here: it takes longer than everything else that a start does. */
 export async function helpText(program: string): Promise<string> {
-  const { default: yargs } = await import('yargs');
+  const yargs = createRequire(import.meta.url)('yargs') as typeof Yargs;
   const help = yargs([])
     .scriptName(program)
     .usage('USAGE: $0 -c <file> [options]')

@@ -1,5 +1,5 @@
 // GET /config_dump: the configuration in use, or the parts of it that are asked for.
-import { RE2JS } from 're2js';
+import { createRequire } from 'node:module';
 import { debugText } from '../../config/debug-text.js';
 import type { PlainObject } from '../../config/objects.js';
 import { printMessage } from '../../config/print.js';
@@ -66,6 +66,8 @@ function compileNames(pattern: string): NameTest | string {
   if ('error' in checked) {
     return `INVALID_ARGUMENT: Error while parsing name_regex from ${pattern}: ${checked.error}`;
   }
+  // Loaded only for this: it takes long.
+  const { RE2JS } = createRequire(import.meta.url)('re2js') as typeof import('re2js');
   const regex = RE2JS.compile(pattern);
   return (name) => regex.matches(name);
 }
