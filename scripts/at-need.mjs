@@ -1,7 +1,8 @@
-// What sources load at need, by `createRequire(import.meta.url)('package')`, is put into the bundle
-// as well: esbuild follows a plain `require('package')`, and runs the package when it is reached.
-const LOADED_AT_NEED = /\bcreateRequire\(import\.meta\.url\)(?=\('[\w-]+'\))/g;
+// What sources load at need, by `createRequire(import.meta.url)(…)`, is a plain `require(…)` in the
+// bundle, which is CommonJS: esbuild puts a package that is named there into the bundle as well, and
+// runs it when it is reached.
+const AT_NEED = /\bcreateRequire\(import\.meta\.url\)(?=\()/g;
 
-export function bundleAtNeed(text) {
-  return text.replace(LOADED_AT_NEED, 'require');
+export function requireAtNeed(text) {
+  return text.replace(AT_NEED, 'require');
 }

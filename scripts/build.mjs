@@ -12,13 +12,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { bundleAtNeed } from './at-need.mjs';
+import { requireAtNeed } from './at-need.mjs';
 import { logPlaces } from './log-places.mjs';
 import { mustNode, root, say } from './set-up.mjs';
 
 const stampFile = join(root, 'dist', 'stamp');
 const OUTPUTS = [
-  'build/schema.json',
+  'build/schema.jsonl',
   'build/messages.gen.ts',
   'dist/cli.js',
   'dist/command.js',
@@ -28,7 +28,14 @@ const OUTPUTS = [
 ];
 /** Packages that are no part of a start, or are binaries. */
 const EXTERNAL = ['yargs', 'uWebSockets.js', 'uws-*'];
-const INPUTS = ['src', 'scripts', 'examples/demo.yaml', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const INPUTS = [
+  'src',
+  'scripts',
+  'examples/demo.yaml',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 
 function filesBelow(path) {
   const entries = readdirSync(path, { withFileTypes: true });
@@ -80,9 +87,8 @@ async function bundle() {
     entryPoints: { command: 'src/main.ts', index: 'src/index.ts' },
     // One file is read faster than a package's many; what it is not known to need stays outside.
     external: EXTERNAL,
-    banner: { js: 'const importMetaUrl = require("node:url").pathToFileURL(__filename).href;' },
-    define: { 'import.meta.url': 'importMetaUrl' },
-    plugins: [logPlaces(root, bundleAtNeed)],
+    define: { 'import.meta.dirname': '__dirname' },
+    plugins: [logPlaces(root, requireAtNeed)],
     sourcemap: 'linked',
   });
   await build({ ...options, entryPoints: { cli: 'src/launch.cts' } });

@@ -1,4 +1,4 @@
-// Writes what src/config knows of Envoy's configuration: build/schema.json, the table that decodes
+// Writes what src/config knows of Envoy's configuration: build/schema.jsonl, the table that decodes
 // and prints messages, and build/messages.gen.ts, the TypeScript shapes of what it decodes to. The
 // source is the .proto files that @grpc/grpc-js-xds ships, and schema/overlay.proto for what is
 // newer than them.
@@ -12,10 +12,10 @@ import { fileURLToPath } from 'node:url';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const build = join(scripts, '..', 'build');
-const schemaFile = join(build, 'schema.json');
+const schemaFile = join(build, 'schema.jsonl');
 const typesFile = join(build, 'messages.gen.ts');
 
-// Everything the output depends on; its hash opens schema.json.
+// Everything the output depends on; its hash opens schema.jsonl.
 const SOURCES = ['gen-schema.mjs', 'model', 'rules', 'table', 'typescript', 'overlay.proto'];
 
 function stampOfInputs() {

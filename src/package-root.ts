@@ -2,14 +2,13 @@
 // found from here, whether this runs bundled, compiled or from a test's output folder.
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 let found: string | undefined;
 
 /** The folder that holds fairlead's package.json and binding.gyp. */
 export function packageRoot(): string {
   if (found !== undefined) return found;
-  let folder = dirname(fileURLToPath(import.meta.url));
+  let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'binding.gyp'))) {
     const above = dirname(folder);
     if (above === folder)

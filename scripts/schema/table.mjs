@@ -1,4 +1,6 @@
-// The model as src/config/schema.ts reads it: one compact JSON, rows of arrays.
+// The model as src/config/schema.ts reads it: a line of JSON that says what is in the file, then one
+// for each enum and each message. A reader parses the lines that it needs. Every line is ASCII, and a
+// row opens with its name: `["name",`.
 
 // Bits of a field's flags; src/config/schema.ts has the same.
 const FLAGS = { repeated: 1, map: 2, presence: 4, sensitive: 8, hidden: 16, disallowed: 32 };
@@ -31,12 +33,16 @@ export function writeTable(model, stamp) {
     if (message.previous) row.push(message.previous);
     return row;
   };
-  // A row per line: the file is large, and whoever looks into it wants to search it.
-  const rows = (items) => `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
-  return (
-    `{"stamp":${JSON.stringify(stamp)},\n"files":${rows(files)},\n` +
-    `"enums":${rows([...model.enums.values()].map(enumRow))},\n` +
-    `"messages":${rows([...model.messages.values()].map(messageRow))}}\n`
+  const enums = [...model.enums.values()].map(enumRow);
+  const messages = [...model.messages.values()].map(messageRow);
+  const head = { stamp, files, enums: enums.length, messages: messages.length };
+  return [head, ...enums, ...messages].map((line) => `${asciiJson(line)}\n`).join('');
+}
+
+function asciiJson(value) {
+  return JSON.stringify(value).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 

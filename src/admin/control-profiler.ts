@@ -1,6 +1,8 @@
 // V8's profiles of the control thread, as pprof reads them.
 import { closeSync, openSync, writeFileSync } from 'node:fs';
-import { Session, type HeapProfiler, type Profiler } from 'node:inspector';
+import type Inspector from 'node:inspector';
+import type { HeapProfiler, Profiler, Session } from 'node:inspector';
+import { createRequire } from 'node:module';
 import { encodeProfile, type ProfileSample } from './pprof.js';
 
 const HEAP_SAMPLE_BYTES = 512 * 1024;
@@ -24,8 +26,7 @@ export class ControlProfiler {
     } catch {
       return false;
     }
-    this.#cpu = new Session();
-    this.#cpu.connect();
+    this.#cpu = openSession();
     this.#cpu.post('Profiler.enable');
     this.#cpu.post('Profiler.start');
     return true;
@@ -46,8 +47,7 @@ export class ControlProfiler {
   /** What was allocated since the first call and is still there. */
   heapDump(): Buffer {
     if (!this.#heap) {
-      this.#heap = new Session();
-      this.#heap.connect();
+      this.#heap = openSession();
       this.#heap.post('HeapProfiler.startSampling', { samplingInterval: HEAP_SAMPLE_BYTES });
     }
     let samples: ProfileSample[] = [];
@@ -120,4 +120,12 @@ function heapSamples(node: HeapProfiler.SamplingHeapProfileNode, outer: Frames):
   if (node.selfSize === 0) return below;
   const count = Math.max(1, Math.round(node.selfSize / HEAP_SAMPLE_BYTES));
   return [{ frames, values: [count, node.selfSize] }, ...below];
+}
+
+function openSession(): Session {
+  // Loaded only for this: it takes long.
+  const inspector = createRequire(import.meta.url)('node:inspector') as typeof Inspector;
+  const session = new inspector.Session();
+  session.connect();
+  return session;
 }

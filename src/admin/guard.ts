@@ -1,6 +1,6 @@
 // Keeps pages of other sites from using a browser that can reach the admin server.
 import { hostname } from 'node:os';
-import { isIP } from 'node:net';
+import { parseIp } from '../plan/ip.js';
 import type { AdminEndpoint, AdminRequest } from './http.js';
 
 /** Why a request is refused, or undefined. */
@@ -23,6 +23,6 @@ function isLoopback(endpoint: AdminEndpoint): boolean {
 
 function isOwnName(host: string): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase();
-  if (isIP(name.replace(/^\[|\]$/g, '')) !== 0) return true;
+  if (parseIp(name.replace(/^\[|\]$/g, ''))) return true;
   return name === 'localhost' || name.endsWith('.localhost') || name === hostname().toLowerCase();
 }

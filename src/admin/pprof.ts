@@ -1,5 +1,6 @@
 // The file format of pprof: a gzipped protobuf message, perftools.profiles.Profile.
-import { gzipSync } from 'node:zlib';
+import { createRequire } from 'node:module';
+import type Zlib from 'node:zlib';
 import { WireWriter } from '../plan/wire.js';
 
 export interface ProfileFrame {
@@ -27,6 +28,8 @@ export interface Profile {
 }
 
 export function encodeProfile(profile: Profile): Buffer {
+  // Loaded only for this: it takes long.
+  const { gzipSync } = createRequire(import.meta.url)('node:zlib') as typeof Zlib;
   return gzipSync(new ProfileWriter().write(profile));
 }
 

@@ -77,10 +77,9 @@ const NO_OWN_HEADER = '999999990007';
 
 function load(): Uws | undefined {
   process.env[MAX_HEAD_VARIABLE] ??= MAX_HEAD_BYTES;
-  const require = createRequire(import.meta.url);
   for (const name of PACKAGES) {
     try {
-      const uws = require(name) as Uws;
+      const uws = createRequire(import.meta.url)(name) as Uws;
       uws._cfg?.(NO_OWN_HEADER);
       return uws;
     } catch {

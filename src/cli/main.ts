@@ -1,5 +1,5 @@
 // The command: what is printed where, exit codes, signals.
-import { onHangUp, onReopen, untilEndSignal } from './signals.js';
+import { closeDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
 import { Log } from '../logging/logger.js';
 import { LogSink } from '../logging/sink.js';
 import { StartError, readConfiguration } from '../server/configuration.js';
@@ -65,7 +65,9 @@ async function serve(options: Options): Promise<number> {
   const endSignal = untilEndSignal();
   try {
     log = openLogFile(options, log);
-    const server = new Server({ options, configuration: readConfiguration(options, log), log });
+    const configuration = readConfiguration(options, log);
+    closeDebugger();
+    const server = new Server({ options, configuration, log });
     onReopen(() => {
       log.info('main', 'caught SIGUSR1. Reopening access logs.');
       server.reopenLogs();

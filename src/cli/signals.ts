@@ -1,16 +1,42 @@
 // Signals, from the first moment on: this is the first module that the command loads. Node opens its
 // debugger on SIGUSR1; here the signal opens logs anew, or does nothing while there are none.
-import inspector from 'node:inspector';
+import { readdirSync, readlinkSync } from 'node:fs';
+import type Inspector from 'node:inspector';
+import { createRequire } from 'node:module';
+
+const FIRST_OWN_FD = 3;
 
 let reopen = (): void => undefined;
 process.on('SIGUSR1', () => reopen());
 closeDebugger();
-// A signal that was being worked on meanwhile.
-setImmediate(closeDebugger);
 
-/** A SIGUSR1 that came while Node itself was starting has opened a port that runs any code. */
-function closeDebugger(): void {
-  if (inspector.url() !== undefined && !isDebuggerWanted()) inspector.close();
+/**
+ * A SIGUSR1 that came while Node itself was starting has opened a port that runs any code. One that
+ * was being worked on then is found by another call, before there are sockets.
+ */
+export function closeDebugger(): void {
+  if (isDebuggerWanted() || !hasSocket()) return;
+  // Loaded only for this: it takes long.
+  const inspector = createRequire(import.meta.url)('node:inspector') as typeof Inspector;
+  if (inspector.url() !== undefined) inspector.close();
+}
+
+/** Whether there is a socket besides those that were handed over as stdin, stdout and stderr. */
+function hasSocket(): boolean {
+  const folder = '/proc/self/fd';
+  const isSocket = (fd: string): boolean => {
+    try {
+      return Number(fd) >= FIRST_OWN_FD && readlinkSync(`${folder}/${fd}`).startsWith('socket:');
+    } catch {
+      // It was that of the folder.
+      return false;
+    }
+  };
+  try {
+    return readdirSync(folder).some(isSocket);
+  } catch {
+    return true;
+  }
 }
 
 function isDebuggerWanted(): boolean {

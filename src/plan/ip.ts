@@ -1,10 +1,17 @@
 // IP addresses as the kernel has them: 4 or 16 bytes in network order.
-import { SocketAddress, isIPv4, isIPv6 } from 'node:net';
+// node:net takes as long to load as all that a small bootstrap needs: only IPv6 is left to it.
+import { createRequire } from 'node:module';
+import type Net from 'node:net';
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
+
+const net = (): typeof Net => createRequire(import.meta.url)('node:net') as typeof Net;
 
 /** The bytes of "192.0.2.1" or "2001:db8::1"; undefined for anything else, zones included. */
 export function parseIp(text: string): Uint8Array | undefined {
-  if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
-  if (!isIPv6(text) || text.includes('%')) return undefined;
+  if (IPV4.test(text)) return Uint8Array.from(text.split('.'), Number);
+  if (!text.includes(':') || !net().isIPv6(text) || text.includes('%')) return undefined;
   // A dotted tail is two groups.
   const groups = text.replace(/\d+\.\d+\.\d+\.\d+$/, (tail) => {
     const [a, b, c, d] = tail.split('.').map(Number) as [number, number, number, number];
@@ -24,5 +31,6 @@ export function formatIp(ip: Uint8Array): string {
   const groups = Array.from({ length: 8 }, (_, i) =>
     ((ip[2 * i]! << 8) | ip[2 * i + 1]!).toString(16),
   );
+  const { SocketAddress } = net();
   return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
 }

@@ -1,5 +1,4 @@
 // Listeners: an address, and the filter chains that take its connections.
-import { randomUUID } from 'node:crypto';
 import type {
   envoy_config_core_v3_Address as AddressMessage,
   envoy_config_listener_v3_Listener as ListenerMessage,
@@ -74,7 +73,7 @@ export function compileListener(
   const chains = compileFilterChains(message, addressText(address), place, context);
   if (message.deprecated_v1)
     refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
-  const name = message.name || randomUUID();
+  const name = message.name || crypto.randomUUID();
   return {
     name,
     stat_name: message.stat_prefix || statName(address),
