@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { requireAtNeed } from './at-need.mjs';
+import { AT_NEED, requireAtNeed } from './at-need.mjs';
 import { logPlaces } from './log-places.mjs';
 import { mustNode, root, say } from './set-up.mjs';
 
@@ -26,8 +26,6 @@ const OUTPUTS = [
   'dist/index.js',
   'dist/types',
 ];
-/** Packages that are no part of a start, or are binaries. */
-const EXTERNAL = ['yargs', 'uWebSockets.js', 'uws-*'];
 const INPUTS = [
   'src',
   'scripts',
@@ -85,13 +83,14 @@ async function bundle() {
   await build({
     ...options,
     entryPoints: { command: 'src/main.ts', index: 'src/index.ts' },
-    // One file is read faster than a package's many; what it is not known to need stays outside.
-    external: EXTERNAL,
+    packages: 'external',
+    external: AT_NEED.map((name) => `./${name}.js`),
     define: { 'import.meta.dirname': '__dirname' },
     plugins: [logPlaces(root, requireAtNeed)],
     sourcemap: 'linked',
   });
   await build({ ...options, entryPoints: { cli: 'src/launch.cts' } });
+  await build({ ...options, entryPoints: AT_NEED });
   // The package is ES modules otherwise.
   writeFileSync(join(root, 'dist', 'package.json'), '{ "type": "commonjs" }\n');
   chmodSync(join(root, 'dist', 'cli.js'), 0o755);

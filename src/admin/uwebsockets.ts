@@ -60,13 +60,12 @@ const REASONS: Readonly<Record<number, string>> = {
   501: 'Not Implemented',
   503: 'Service Unavailable',
 };
-/** The packages by which it may be installed, the newest first. */
-const PACKAGES = [
-  'uws-next-linux-x64-24',
-  'uws-next-linux-x64-22',
-  'uws-linux-x64-22',
-  'uWebSockets.js',
-];
+/** The packages by which it may be installed for each version of Node, the newest first. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  20: ['uWebSockets.js'],
+  22: ['uws-next-linux-x64-22', 'uws-linux-x64-22'],
+  24: ['uws-next-linux-x64-24'],
+};
 /** Request heads are limited by an environment variable that it reads when it is loaded. */
 const MAX_HEAD_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 const MAX_HEAD_BYTES = '65536';
@@ -77,13 +76,14 @@ const NO_OWN_HEADER = '999999990007';
 
 function load(): Uws | undefined {
   process.env[MAX_HEAD_VARIABLE] ??= MAX_HEAD_BYTES;
-  for (const name of PACKAGES) {
+  const [major = ''] = process.versions.node.split('.');
+  for (const name of PACKAGES[major] ?? []) {
     try {
       const uws = createRequire(import.meta.url)(name) as Uws;
       uws._cfg?.(NO_OWN_HEADER);
       return uws;
     } catch {
-      // It is for another Node or another C library.
+      // It is not installed, or for another C library.
     }
   }
   return undefined;
