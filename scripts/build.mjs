@@ -84,13 +84,13 @@ async function bundle() {
     ...options,
     entryPoints: { command: 'src/main.ts', index: 'src/index.ts' },
     packages: 'external',
-    external: AT_NEED.map((name) => `./${name}.js`),
+    external: ['./packages/*'],
     define: { 'import.meta.dirname': '__dirname' },
     plugins: [logPlaces(root, requireAtNeed)],
     sourcemap: 'linked',
   });
   await build({ ...options, entryPoints: { cli: 'src/launch.cts' } });
-  await build({ ...options, entryPoints: AT_NEED });
+  await build({ ...options, entryPoints: AT_NEED, outdir: 'dist/packages' });
   // The package is ES modules otherwise.
   writeFileSync(join(root, 'dist', 'package.json'), '{ "type": "commonjs" }\n');
   chmodSync(join(root, 'dist', 'cli.js'), 0o755);
