@@ -1,6 +1,6 @@
-// The model as src/config/schema.ts reads it: a line of JSON that says what is in the file, then one
-// for each enum and each message. A reader parses the lines that it needs. Every line is ASCII, and a
-// row opens with its name: `["name",`.
+// The model as src/config/schema-table.ts reads it: a line of JSON that says what is in the file and
+// how long each row is, then the rows, a line for each enum and each message. A reader parses the rows
+// that it needs. All is ASCII.
 
 // Bits of a field's flags; src/config/schema.ts has the same.
 const FLAGS = { repeated: 1, map: 2, presence: 4, sensitive: 8, hidden: 16, disallowed: 32 };
@@ -33,14 +33,16 @@ export function writeTable(model, stamp) {
     if (message.previous) row.push(message.previous);
     return row;
   };
-  const enums = [...model.enums.values()].map(enumRow);
-  const messages = [...model.messages.values()].map(messageRow);
-  const head = { stamp, files, enums: enums.length, messages: messages.length };
-  return [head, ...enums, ...messages].map((line) => `${asciiJson(line)}\n`).join('');
+  const names = [...model.messages.keys()];
+  const enumLines = [...model.enums.values()].map((one) => asciiLine(enumRow(one)));
+  const messageLines = [...model.messages.values()].map((one) => asciiLine(messageRow(one)));
+  const lengths = (lines) => lines.map(({ length }) => length);
+  const head = { stamp, files, names, enums: lengths(enumLines), messages: lengths(messageLines) };
+  return [asciiLine(head), ...enumLines, ...messageLines].join('');
 }
 
-function asciiJson(value) {
-  return JSON.stringify(value).replace(
+function asciiLine(value) {
+  return `${JSON.stringify(value)}\n`.replace(
     /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

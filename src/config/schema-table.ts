@@ -1,5 +1,5 @@
-// build/schema.jsonl: a line that says what is in it, then a row for each enum and each message (see
-// scripts/schema/table.mjs). A configuration needs few of the rows, so they are parsed one by one.
+// build/schema.jsonl: a line that says what is in it, then a row for each enum and each message
+// (scripts/schema/table.mjs). A configuration needs few of the rows, so they are parsed one by one.
 import type { Scalar } from './schema.js';
 import type { FieldRules } from './rules.js';
 
@@ -32,42 +32,52 @@ export type MessageRow = [
 
 interface Head {
   readonly files: string[];
-  readonly enums: number;
-  readonly messages: number;
+  /** Of messages. */
+  readonly names: string[];
+  /** Bytes of each row. */
+  readonly enums: number[];
+  readonly messages: number[];
 }
 
-/** What stands before the name that a row opens with. */
-const ROW_START = '["';
+const NEWLINE = 10;
 
 export class SchemaTable {
   readonly files: readonly string[];
-  /** Full names of messages, by which their rows are counted. */
+  /** Full names of messages, in the order of their rows. */
   readonly messages: readonly string[];
-  readonly #enumLines: readonly string[];
-  readonly #messageLines: readonly string[];
+  readonly #bytes: Buffer;
+  /** Where each row begins and, after the last one, where they end. */
+  readonly #enums: readonly number[];
+  readonly #messages: readonly number[];
 
-  constructor(text: string) {
-    const lines = text.split('\n');
-    const head = JSON.parse(lines[0] ?? '') as Head;
-    const firstMessage = 1 + head.enums;
+  /** `bytes`: the file. It stays outside of the heap of V8, but for the rows that are asked for. */
+  constructor(bytes: Buffer) {
+    const end = bytes.indexOf(NEWLINE) + 1;
+    const head = JSON.parse(bytes.toString('latin1', 0, end)) as Head;
     this.files = head.files;
-    this.#enumLines = lines.slice(1, firstMessage);
-    this.#messageLines = lines.slice(firstMessage, firstMessage + head.messages);
-    const start = ROW_START.length;
-    this.messages = this.#messageLines.map((line) => line.slice(start, line.indexOf('"', start)));
+    this.messages = head.names;
+    this.#bytes = bytes;
+    this.#enums = startsOf(head.enums, end);
+    this.#messages = startsOf(head.messages, this.#enums.at(-1) ?? end);
   }
 
   messageRow(index: number): MessageRow {
-    return parseRow<MessageRow>(this.#messageLines, index);
+    return this.#row(this.#messages, index) as MessageRow;
   }
 
   enumRow(index: number): EnumRow {
-    return parseRow<EnumRow>(this.#enumLines, index);
+    return this.#row(this.#enums, index) as EnumRow;
+  }
+
+  #row(starts: readonly number[], index: number): unknown {
+    const end = starts[index + 1];
+    if (end === undefined) throw new Error(`the schema has no row ${index}`);
+    return JSON.parse(this.#bytes.toString('latin1', starts[index], end));
   }
 }
 
-function parseRow<T>(lines: readonly string[], index: number): T {
-  const line = lines[index];
-  if (line === undefined) throw new Error(`the schema has no row ${index}`);
-  return JSON.parse(line) as T;
+function startsOf(lengths: readonly number[], first: number): number[] {
+  const starts = [first];
+  for (const length of lengths) starts.push((first += length));
+  return starts;
 }

@@ -193,8 +193,8 @@ export class Schema {
   readonly #enums: (EnumType | undefined)[] = [];
   #successors: ReadonlyMap<string, string> | undefined;
 
-  constructor(text: string) {
-    this.#table = new SchemaTable(text);
+  constructor(file: Buffer) {
+    this.#table = new SchemaTable(file);
     this.files = this.#table.files;
     this.#indexOf = new Map(this.#table.messages.map((name, index) => [name, index]));
   }
@@ -275,7 +275,5 @@ let loaded: Schema | undefined;
 
 /** The one schema of the process, read at its first use. */
 export function schema(): Schema {
-  // It is ASCII, and read some times faster as what it is.
-  const read = (): string => readFileSync(join(packageRoot(), 'build', 'schema.jsonl'), 'latin1');
-  return (loaded ??= new Schema(read()));
+  return (loaded ??= new Schema(readFileSync(join(packageRoot(), 'build', 'schema.jsonl'))));
 }
