@@ -78,6 +78,8 @@ async function bundle() {
     platform: 'node',
     format: 'cjs',
     target: 'node20.19',
+    // A script that is run from a cache cannot import.
+    supported: { 'dynamic-import': false },
     logLevel: 'warning',
   };
   await build({

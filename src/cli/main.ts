@@ -1,5 +1,5 @@
 // The command: what is printed where, exit codes, signals.
-import { closeDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
+import { closeLateDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
 import { Log } from '../logging/logger.js';
 import { LogSink } from '../logging/sink.js';
 import { StartError, readConfiguration } from '../server/configuration.js';
@@ -66,7 +66,7 @@ async function serve(options: Options): Promise<number> {
   try {
     log = openLogFile(options, log);
     const configuration = readConfiguration(options, log);
-    closeDebugger();
+    await closeLateDebugger();
     const server = new Server({ options, configuration, log });
     onReopen(() => {
       log.info('main', 'caught SIGUSR1. Reopening access logs.');

@@ -10,11 +10,15 @@ let reopen = (): void => undefined;
 process.on('SIGUSR1', () => reopen());
 closeDebugger();
 
-/**
- * A SIGUSR1 that came while Node itself was starting has opened a port that runs any code. One that
- * was being worked on then is found by another call, before there are sockets.
- */
-export function closeDebugger(): void {
+/** Finds one whose signal was being worked on until now. To be called before there are sockets. */
+export async function closeLateDebugger(): Promise<void> {
+  // Node opens it from its event loop.
+  await new Promise((resolve) => setImmediate(resolve));
+  closeDebugger();
+}
+
+/** A SIGUSR1 that came while Node itself was starting has opened a port that runs any code. */
+function closeDebugger(): void {
   if (isDebuggerWanted() || !hasSocket()) return;
   // Loaded only for this: it takes long.
   const inspector = createRequire(import.meta.url)('node:inspector') as typeof Inspector;
