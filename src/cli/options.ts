@@ -305,12 +305,11 @@ export const OPTIONS = [
   {
     name: 'bootstrap-version',
     kind: 'number',
-    default: 3,
     value: 'version',
     group: 'Configuration',
-    help: 'The version of the configuration that the bootstrap is written in: 3',
+    help: 'The version of the API that the bootstrap is written in: 2 is upgraded, 3 refuses what is of 2 (either, if unset)',
     check: (value) =>
-      value === '3' ? undefined : `bootstrap version ${value} is not supported yet`,
+      value === '2' || value === '3' ? undefined : `unknown bootstrap version '${value}'`,
     shownAs: null,
   },
   {

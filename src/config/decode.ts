@@ -234,6 +234,8 @@ class Walk {
     if (!isObject(value)) return this.#refuse(value, 'a mapping with "@type"');
     const url = value['@type'];
     if (url === undefined) {
+      // An Any that holds nothing: whoever needs something in it asks for it.
+      if (Object.keys(value).length === 0) return { $type: '' };
       this.#report({
         message: 'has no "@type"',
         expected: 'the type URL of what it holds, as "type.googleapis.com/…"',

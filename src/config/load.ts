@@ -7,7 +7,7 @@ import { formatOf } from './formats/format.js';
 import { yamlFormat } from './formats/yaml-format.js';
 import { inDocumentOrder, type Issue, type Position } from './issue.js';
 import { mergeMessage } from './merge.js';
-import { isObject } from './objects.js';
+import { describeValue, isObject } from './objects.js';
 import { schema, type MessageType } from './schema.js';
 import { SourceText } from './source-text.js';
 import { mayBeV2, upgradeToV3, type Rewrite } from './upgrade-v2.js';
@@ -28,8 +28,15 @@ export interface LoadOptions extends DecodeOptions {
 export interface LoadedBootstrap {
   /** Absent where an issue is an error. */
   readonly bootstrap?: Bootstrap;
+  /**
+   * What could be decoded, also where an issue is an error: to be looked at for further errors, and
+   * for nothing else. Absent where a source could not be read at all.
+   */
+  readonly partial?: Bootstrap;
   /** Everything that is wrong, in the order of the file. */
   readonly issues: readonly Issue[];
+  /** The sources as positions call them, in their order. */
+  readonly files: readonly string[];
   /** What was v2 and is v3 now. */
   readonly rewrites: readonly Rewrite[];
   /** The place of a field, or of the nearest thing above it. */
@@ -71,19 +78,19 @@ function loadTexts(
   }
   const locate = (path: FieldPath): Position | undefined => locateIn(texts, path);
   const [first, ...rest] = decoded;
+  for (const { message } of rest) if (first) mergeMessage(type, first.message, message);
   if (first && isJudgeable(decoded) && failures.length === 0 && decoded.length === texts.length) {
-    for (const { message } of rest) mergeMessage(type, first.message, message);
     for (const issue of validateMessage(schema(), type, first.message, first.broken)) {
       issues.push(placed(issue, locate(parsePath(issue.path))));
     }
   }
   const hasError = issues.some(({ severity }) => severity === 'error');
+  const files = texts.map(({ file }) => file);
   return {
     ...(first && !hasError && { bootstrap: first.message as Bootstrap }),
-    issues: inDocumentOrder(
-      issues,
-      texts.map(({ file }) => file),
-    ),
+    ...(first && decoded.length === texts.length && { partial: first.message as Bootstrap }),
+    issues: inDocumentOrder(issues, files),
+    files,
     rewrites,
     locate: (path) => locate(parsePath(path)),
   };
@@ -109,7 +116,7 @@ function decodeText(
   if (!isObject(read.value)) {
     const isEmpty = read.value === null;
     const issue = problem(
-      isEmpty ? 'is empty' : 'is no bootstrap',
+      isEmpty ? 'is empty' : `unable to read a bootstrap from ${describeValue(read.value)}`,
       'a mapping with the fields of a bootstrap',
     );
     issues.push(placed(issue, text.positionOf(0)));

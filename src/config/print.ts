@@ -56,6 +56,7 @@ class Printer {
     const struct = message['$struct'];
     if (isObject(struct)) return this.any(struct);
     const name = String(message['$type']);
+    if (name === '') return {};
     const printed: PlainObject = { '@type': TYPE_URL + name };
     const type = this.#schema.valueTypeOf(name);
     if (type?.kind === 'message') return this.message(type.type, message, printed);

@@ -40,7 +40,7 @@ export function findExtension<Compiled>(
   place: Place,
 ): Extension<Compiled> | undefined {
   const name = config.name ?? '';
-  if (config.typed_config === undefined) {
+  if (!config.typed_config?.$type) {
     const byName = candidates.find((candidate) => candidate.name === name);
     place.error(`Didn't find a registered implementation for '${name}' with type URL: ''`, {
       expected: `typed_config with "@type": ${byName ? typeUrl(byName.type) : 'and a type URL'}`,

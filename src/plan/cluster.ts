@@ -261,7 +261,7 @@ function findHttpOptions(
   const map = place.field('typed_extension_protocol_options');
   let options: UpstreamHttpOptions | undefined;
   for (const [name, config] of Object.entries(message.typed_extension_protocol_options ?? {})) {
-    const at = map.field(name);
+    const at = map.key(name);
     const extension = context.extensions.protocolOptions.find(
       (candidate) => candidate.type === config.$type,
     );

@@ -16,7 +16,7 @@ import { Place } from './place.js';
 import type { Listener, RouteTable, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime.js';
 import { RuntimeReads } from './runtime-reads.js';
-import { checkLayerSources } from './runtime-layers.js';
+import { checkLayers } from './runtime-layers.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 export type { AdminPlan } from './admin.js';
@@ -84,8 +84,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const issues: Issue[] = [];
   const place = Place.root(issues);
   refuseOtherFields(place, bootstrap, BOOTSTRAP);
-  refuseOtherLayers(bootstrap, place.field('layered_runtime').field('layers'));
-  checkLayerSources(bootstrap, place.field('layered_runtime').field('layers'));
+  checkLayers(bootstrap, place.field('layered_runtime').field('layers'));
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
   const routeTables = new Map<string, RouteTable>();
@@ -109,15 +108,6 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     runtimeReads: context.runtime,
     issues,
   };
-}
-
-/** Layers that are read from somewhere else than the bootstrap. */
-function refuseOtherLayers(bootstrap: Bootstrap, place: Place): void {
-  (bootstrap.layered_runtime?.layers ?? []).forEach((layer, index) => {
-    if (layer.rtds_layer === undefined) return;
-    const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
-    place.index(index).field('rtds_layer').error(`rtds_layer of ${type} is not supported yet`);
-  });
 }
 
 function contextOf(

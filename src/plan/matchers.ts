@@ -27,9 +27,10 @@ const STRING = supportedFields<StringMatcher>('envoy.type.matcher.v3.StringMatch
   'safe_regex',
   'ignore_case',
 ]);
-const REGEX = supportedFields<RegexMatcher>('envoy.type.matcher.v3.RegexMatcher', ['regex'], {
-  google_re2: {},
-});
+const REGEX = supportedFields<RegexMatcher>('envoy.type.matcher.v3.RegexMatcher', [
+  'regex',
+  'google_re2',
+]);
 const HEADER = supportedFields<HeaderMatcher>('envoy.config.route.v3.HeaderMatcher', [
   'name',
   'exact_match',
@@ -58,7 +59,8 @@ export function requestHeaderName(name: string | undefined): string {
 export function compileRegexMatcher(message: RegexMatcher, place: Place): Regex | undefined {
   refuseOtherFields(place, message, REGEX);
   const pattern = message.regex ?? '';
-  const compiled = compileRegex(pattern);
+  const size = message.google_re2?.max_program_size;
+  const compiled = compileRegex(pattern, size === undefined ? undefined : { size, source: 'config' });
   if ('program' in compiled) return { pattern, program: compiled.program };
   place.field('regex').error(compiled.error, { expected: "a regular expression in RE2's syntax" });
   return undefined;
@@ -119,6 +121,8 @@ export function compileStringMatcher(
 function headerText(message: HeaderMatcher, place: Place): [StringMatcher, Place] | undefined {
   if (message.string_match) return [message.string_match, place.field('string_match')];
   // These are older ways to write the same.
+  // An empty exact_match fits any value, as in the real server.
+  if (message.exact_match === '') return [{ prefix: '' }, place];
   if (message.exact_match !== undefined) return [{ exact: message.exact_match }, place];
   if (message.prefix_match !== undefined) return [{ prefix: message.prefix_match }, place];
   if (message.suffix_match !== undefined) return [{ suffix: message.suffix_match }, place];

@@ -29,6 +29,11 @@ export class Place {
     return new Place(this.#issues, this, name);
   }
 
+  /** The entry of a map. */
+  key(key: string): Place {
+    return new Place(this.#issues, this, `[${JSON.stringify(key)}]`);
+  }
+
   index(index: number): Place {
     return new Place(this.#issues, this, `[${index}]`);
   }

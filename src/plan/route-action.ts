@@ -112,7 +112,8 @@ function checkCluster(
   scope: RouteScope,
 ): void {
   const known = scope.context.clusterNames;
-  if (!scope.validatesClusters || known.has(name)) return;
+  // A cluster whose name is missing, which is an error of its own, may be the one.
+  if (!scope.validatesClusters || known.has(name) || known.has('')) return;
   place.error(`route: unknown ${what} '${name}'`, {
     expected: 'the name of a cluster',
     suggestion: nearestName(name, known),

@@ -1,22 +1,49 @@
 // What a runtime layer must be for its values to be read.
-import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
+import type {
+  envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
+  envoy_config_bootstrap_v3_RuntimeLayer as RuntimeLayer,
+} from '../../build/messages.gen.js';
 import { whyNotWatchable } from '../runtime/disk-layer.js';
 import { badKeys } from '../runtime/layer.js';
 import type { Place } from './place.js';
 
-export function checkLayerSources(bootstrap: Bootstrap, place: Place): void {
+/** Names must differ, one admin layer is enough, and rtds_layer waits for dynamic configuration. */
+export function checkLayers(bootstrap: Bootstrap, place: Place): void {
+  const names = new Set<string>();
+  let admin: number | undefined;
   (bootstrap.layered_runtime?.layers ?? []).forEach((layer, index) => {
     const at = place.index(index);
-    for (const key of badKeys(layer.static_layer ?? {})) {
-      at.field('static_layer').error(`Invalid runtime entry value for ${key}`, {
-        expected: 'a number, a text, true, false, or a share with numerator and denominator',
+    const name = layer.name ?? '';
+    if (names.has(name)) {
+      const expected = 'a name of its own for each layer';
+      at.field('name').error(`Duplicate layer name: ${name}`, { expected });
+    }
+    names.add(name);
+    if (layer.admin_layer !== undefined && admin !== undefined) {
+      const expected = `one at most, which layers[${admin}] is`;
+      at.field('admin_layer').error('Too many admin layers specified in LayeredRuntime', {
+        expected,
       });
     }
-    const why = layer.disk_layer && whyNotWatchable(layer.disk_layer);
-    if (why !== undefined) {
-      at.field('disk_layer').field('symlink_root').error(why, {
-        expected: 'the path of a link in a folder that exists',
-      });
+    if (layer.admin_layer !== undefined) admin ??= index;
+    if (layer.rtds_layer !== undefined) {
+      const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
+      at.field('rtds_layer').error(`rtds_layer of ${type} is not supported yet`);
     }
+    checkLayerSource(layer, at);
   });
+}
+
+function checkLayerSource(layer: RuntimeLayer, at: Place): void {
+  for (const key of badKeys(layer.static_layer ?? {})) {
+    at.field('static_layer').error(`Invalid runtime entry value for ${key}`, {
+      expected: 'a number, a text, true, false, or a share with numerator and denominator',
+    });
+  }
+  const why = layer.disk_layer && whyNotWatchable(layer.disk_layer);
+  if (why !== undefined) {
+    at.field('disk_layer').field('symlink_root').error(why, {
+      expected: 'the path of a link in a folder that exists',
+    });
+  }
 }

@@ -1,8 +1,9 @@
 // From the command line to a compiled configuration, with all that is wrong said at once.
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
 import type { Options } from '../cli/parse.js';
-import { formatIssue, type Issue } from '../config/issue.js';
-import { loadBootstrap } from '../config/load.js';
+import { formatPath, parsePath } from '../config/field-path.js';
+import { formatIssue, inDocumentOrder, type Issue } from '../config/issue.js';
+import { loadBootstrap, type LoadedBootstrap } from '../config/load.js';
 import type { Log } from '../logging/logger.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
 import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
@@ -41,22 +42,23 @@ export function readConfiguration(options: Options, log: Log): Configuration {
       ...(options.configPath !== '' && { path: options.configPath }),
       ...(options.configYaml !== '' && { inlineYaml: options.configYaml }),
     },
-    { unknownFields: allowsUnknown ? 'warning' : 'error' },
+    {
+      unknownFields: allowsUnknown ? 'warning' : 'error',
+      refusesV2: options.bootstrapVersion === 3,
+    },
   );
-  if (!loaded.bootstrap) throw new StartError(linesOf(loaded.issues, 'error').join('\n'));
+  const bootstrap = loaded.partial;
+  if (!bootstrap) throw new StartError(linesOf(loaded.issues, 'error').join('\n'));
   const runtimeSource: RuntimeSource = {
-    bootstrap: loaded.bootstrap,
-    serviceCluster: options.serviceCluster || (loaded.bootstrap.node?.cluster ?? ''),
+    bootstrap,
+    serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
   };
   const runtime = takeSnapshot(runtimeSource);
   for (const fault of runtime.faults) log.debug('runtime', fault);
-  const compiled = compileBootstrap(loaded.bootstrap, compileOptions(options, valuesOf(runtime)));
+  const compiled = compileBootstrap(bootstrap, compileOptions(options, valuesOf(runtime)));
   const settingIssues: Issue[] = [];
-  const settings = readSettings(loaded.bootstrap, settingIssues);
-  const issues = [...loaded.issues, ...settingIssues, ...compiled.issues].map((issue): Issue => {
-    const position = issue.position ?? loaded.locate(issue.path);
-    return position ? { ...issue, position } : issue;
-  });
+  const settings = readSettings(bootstrap, settingIssues);
+  const issues = allIssues(loaded, [...settingIssues, ...compiled.issues]);
   const errors = linesOf(issues, 'error');
   if (settings.logFormat !== undefined && options.logFormat !== DEFAULT_PATTERN) {
     errors.push(
@@ -65,18 +67,36 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   }
   if (errors.length > 0) throw new StartError(errors.join('\n'));
   for (const warning of linesOf(issues, 'warning')) log.warn('config', warning);
+  for (const { path, from, to } of loaded.rewrites) {
+    log.debug('config', `upgraded from v2: ${path === '' ? '' : `${path}: `}${from} -> ${to}`);
+  }
   const { clusters = [], listeners = [] } = compiled.update;
   log.info('config', `loading ${clusters.length} cluster(s)`);
   log.info('config', `loading ${listeners.length} listener(s)`);
   const unknownFieldCount = issues.filter((issue) => issue.code === 'unknown_field').length;
-  return {
-    bootstrap: loaded.bootstrap,
-    compiled,
-    settings,
-    runtimeSource,
-    runtime,
-    unknownFieldCount,
-  };
+  return { bootstrap, compiled, settings, runtimeSource, runtime, unknownFieldCount };
+}
+
+/** What loading and compiling found wrong, in the order of the text. */
+function allIssues(loaded: LoadedBootstrap, found: readonly Issue[]): Issue[] {
+  const errors = loaded.issues.filter(({ severity }) => severity === 'error');
+  const broken = new Set(errors.map(({ path }) => path));
+  const above = new Set(errors.flatMap(({ path }) => prefixesOf(path)));
+  // What is wrong above or below a broken value may only follow from it.
+  const own = found.filter(
+    ({ path }) => !above.has(path) && !prefixesOf(path).some((prefix) => broken.has(prefix)),
+  );
+  const placed = own.map((issue): Issue => {
+    const position = issue.position ?? loaded.locate(issue.path);
+    return position ? { ...issue, position } : issue;
+  });
+  return inDocumentOrder([...loaded.issues, ...placed], loaded.files);
+}
+
+/** A path, and all that lead to it. */
+function prefixesOf(path: string): string[] {
+  const segments = parsePath(path);
+  return segments.map((_, index) => formatPath(segments.slice(0, index + 1)));
 }
 
 /** What the command line says of how a bootstrap is compiled. */

@@ -46,6 +46,11 @@ export function readSettings(bootstrap: Bootstrap, issues: Issue[]): ServerSetti
   for (const name of ['watchdog', 'watchdogs'] as const) {
     if (bootstrap[name]) place.field(name).warn('threads are not watched yet: this has no effect');
   }
+  if (bootstrap.stats_flush_on_admin && bootstrap.stats_flush_interval !== undefined) {
+    place
+      .field('stats_flush_on_admin')
+      .error('Only one of stats_flush_interval or stats_flush_on_admin should be set!');
+  }
   const logFormat = bootstrap.application_log_config?.log_format;
   if (logFormat) {
     refuseOtherFields(

@@ -122,6 +122,8 @@ function readQuery(parameters: Parameters, formatName: string): StatsQuery | str
   const histogramBuckets = readBuckets(parameters.get('histogram_buckets') || 'none', format);
   if (typeof histogramBuckets === 'object') return histogramBuckets.refusal;
   const pattern = parameters.get('filter') ?? '';
+  if (pattern === '' && parameters.has('invert_filter'))
+    return 'invert_filter can only be used if filter is also provided';
   const filter = pattern === '' ? undefined : compileFilter(pattern);
   if (filter && 'error' in filter) return `Invalid re2 regex: ${filter.error}`;
   if (!filter && parameters.has('invert_filter')) {

@@ -20,7 +20,11 @@ export function readDocument(text: string): ReadResult {
   return guarded(() => {
     const document = firstDocument(text);
     const [error] = document?.errors ?? [];
-    if (error) throw new YamlFault(`is no YAML: ${firstLine(error.message)}`, error.pos[0]);
+    if (error) {
+      const line = text.slice(0, error.pos[0]).split('\n').length;
+      const what = `is no YAML from line ${line} on: ${firstLine(error.message)}`;
+      throw new YamlFault(what, error.pos[0]);
+    }
     return { ok: true, value: new Values().valueOf(document?.contents) };
   });
 }
