@@ -100,6 +100,8 @@ void Stream::routeRequest(http::RequestHead& head) {
   }
   const route::RequestView view{head.method,  head.path,     head.authority,
                                 facts.scheme, &head.headers, random_};
+  // Without a router nothing answers: the stream waits for a timeout.
+  if (!config.plan.router) return;
   server_->stats().add(Counter::RqTotal);
   virtual_host_ = config.routes ? config.routes->findHost(head.authority) : nullptr;
   if (virtual_host_ && requiresTls(view)) {

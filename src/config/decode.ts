@@ -186,10 +186,14 @@ class Walk {
       const suggestion =
         typeof value === 'string' ? nearestName(value, type.numbers.keys()) : undefined;
       this.#report({
-        message: `found ${describeValue(value)}`,
+        message: `${isUnknown ? 'unknown enum value' : 'found'} ${describeValue(value)}`,
         expected: `one of ${[...type.numbers.keys()].join(', ')}`,
         ...(suggestion !== undefined && { suggestion }),
-        ...(isUnknown && { severity: this.#unknownFields, code: 'unknown_value' }),
+        ...(isUnknown && {
+          severity: this.#unknownFields,
+          code: 'unknown_value',
+          shownPath: formatPath(this.#path.slice(0, -1)),
+        }),
       });
       return undefined;
     }

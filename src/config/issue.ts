@@ -14,6 +14,10 @@ export interface Issue {
   readonly expected?: string;
   readonly suggestion?: string;
   readonly position?: Position;
+  /** What the reader sees instead of the path, where the position says the rest. */
+  readonly shownPath?: string;
+  /** The other place that has to do with it, such as the first of two equal names. */
+  readonly related?: { readonly path: string; readonly position?: Position | undefined };
   /** For those who count or allow one kind. */
   readonly code?: 'unknown_field' | 'unknown_value' | 'deprecated_field';
 }
@@ -23,11 +27,16 @@ export function formatIssue(issue: Issue): string {
   let text = issue.message;
   if (issue.expected !== undefined) text += `; expected ${issue.expected}`;
   if (issue.suggestion !== undefined) text += `; did you mean "${issue.suggestion}"?`;
-  if (issue.path !== '') text = `${issue.path}: ${text}`;
-  if (!issue.position) return text;
-  const { file, line, column } = issue.position;
-  return `${file}:${line}:${column}: ${text}`;
+  if (issue.related) {
+    const { path, position } = issue.related;
+    text += `; see ${path}${position ? ` at ${formatPosition(position)}` : ''}`;
+  }
+  const path = issue.position ? (issue.shownPath ?? issue.path) : issue.path;
+  if (path !== '') text = `${path}: ${text}`;
+  return issue.position ? `${formatPosition(issue.position)}: ${text}` : text;
 }
+
+const formatPosition = ({ file, line, column }: Position): string => `${file}:${line}:${column}`;
 
 /**
  * By source, line and column; issues without a place stay last, those at one place in their order.

@@ -126,13 +126,11 @@ class Validation {
       if (!rules?.message?.skip && isObject(value)) this.message(type.type, value);
     } else if (type.kind === 'any') {
       if (isObject(value)) this.#any(rules, value);
-    } else if (
-      type.kind === 'duration' &&
-      typeof value === 'number' &&
-      value < 0 &&
-      !rules?.duration
-    ) {
-      this.#report(`found ${value / 1000}s`, 'a duration that is not negative');
+    } else if (type.kind === 'duration' && typeof value === 'number' && value < 0) {
+      const expected = (rules && brokenRule(rules, value)) ?? 'one that is not negative';
+      this.#report(`found a duration of ${value / 1000}s`, expected, {
+        shownPath: formatPath(this.#path.slice(0, -1)),
+      });
     } else if (rules) {
       if (type.kind === 'enum') this.#enum(type.type, rules, value);
       const expected = type.kind === 'enum' ? undefined : brokenRule(rules, value);
@@ -176,13 +174,14 @@ class Validation {
     return this.#broken.has(formatPath(name === undefined ? this.#path : [...this.#path, name]));
   }
 
-  #report(message: string, expected?: string): void {
+  #report(message: string, expected?: string, more: Pick<Issue, 'shownPath'> = {}): void {
     const path = formatPath(this.#path);
     this.issues.push({
       severity: 'error',
       path,
       message,
       ...(expected !== undefined && { expected }),
+      ...more,
     });
   }
 }

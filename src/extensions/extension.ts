@@ -23,7 +23,8 @@ export function defineExtension<Config extends object, Compiled>(extension: {
   return {
     name,
     type,
-    compile: (config, place, context) => compile(config as unknown as Config, place, context),
+    compile: (config, place, context) =>
+      compile(config as unknown as Config, place.within(type), context),
   };
 }
 
@@ -60,7 +61,7 @@ export function findExtension<Compiled>(
   place
     .field('typed_config')
     .error(
-      isOtherKind && type.startsWith('envoy.extensions.')
+      isOtherKind && kindOf(type) !== undefined
         ? `Didn't find a registered implementation for '${name}' with type URL: '${type}'`
         : `the extension '${name}' (${type}) is not supported yet`,
       { expected: `one of ${candidates.map((candidate) => candidate.type).join(', ')}` },
@@ -68,8 +69,9 @@ export function findExtension<Compiled>(
   return undefined;
 }
 
-/** "filters.http" of "envoy.extensions.filters.http.router.v3.Router". */
+/** "filters.http" of "envoy.extensions.filters.http.router.v3.Router"; a wrapper may be of any kind. */
 function kindOf(type: string): string | undefined {
+  if (type === 'envoy.extensions.common.matching.v3.ExtensionWithMatcher') return undefined;
   return /^envoy\.extensions\.(filters\.\w+|\w+)\./.exec(type)?.[1];
 }
 

@@ -22,7 +22,8 @@ import type { Address, Assignment, CircuitLimits, Cluster } from './plan.gen.js'
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 // How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
-// for hosts that change: those of ORIGINAL_DST and EDS. Metadata is read where it is asked for.
+// for hosts that change: those of ORIGINAL_DST and EDS. What becomes of healthy hosts that are removed
+// only counts where health is checked. Metadata is read where it is asked for.
 const CLUSTER = supportedFields<ClusterMessage>(
   'envoy.config.cluster.v3.Cluster',
   [
@@ -48,6 +49,7 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'dns_lookup_family',
     'wait_for_warm_on_init',
     'cleanup_interval',
+    'ignore_health_on_host_removal',
     'upstream_bind_config',
     'upstream_connection_options',
     'transport_socket',

@@ -150,16 +150,21 @@ function compileClusters(
     config: manager.upstream_bind_config,
     place: managerPlace.field('upstream_bind_config'),
   };
-  const seen = new Set<string>();
+  const seen = new Map<string, number>();
   const at = place.field('static_resources').field('clusters');
   return (bootstrap.static_resources?.clusters ?? []).flatMap((message, index) => {
     const name = message.name ?? '';
-    if (seen.has(name)) {
-      at.index(index).field('name').error(`cluster manager: duplicate cluster '${name}'`, {
-        expected: 'a name of its own for each cluster',
-      });
+    const first = seen.get(name);
+    if (first === undefined) {
+      seen.set(name, index);
+    } else {
+      at.index(index)
+        .field('name')
+        .error(`cluster manager: duplicate cluster '${name}'`, {
+          expected: 'a name of its own for each cluster',
+          related: at.index(first).field('name'),
+        });
     }
-    seen.add(name);
     return compileCluster(message, at.index(index), context, bind) ?? [];
   });
 }
@@ -181,6 +186,7 @@ function compileListeners(
   context: CompileContext,
 ): Listener[] {
   const listeners = new Map<string, Listener>();
+  const indexes = new Map<string, number>();
   (resources.listeners ?? []).forEach((message, index) => {
     const listener = compileListener(message, place.index(index), context);
     if (!listener) return;
@@ -189,11 +195,13 @@ function compileListeners(
       place
         .index(index)
         .field('name')
-        .warn(`duplicate listener '${name}': only the first one is used`, {
+        .warn(`listener '${name}' is there twice: this one is not used`, {
           expected: 'a name of its own for each listener',
+          related: place.index(indexes.get(name) ?? 0).field('name'),
         });
       return;
     }
+    indexes.set(name, index);
     listeners.set(name, listener);
   });
   return [...listeners.values()];

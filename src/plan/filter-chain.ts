@@ -88,7 +88,10 @@ export function refuseOverlaps(
           same
             ? `filter chain '${chain.name ?? ''}' has the same matching rules defined as '${chains[owner]?.name ?? ''}'`
             : 'multiple filter chains with overlapping matching rules are defined',
-          { expected: `another filter_chain_match than that of filter_chains[${owner}]` },
+          {
+            expected: `another filter_chain_match than that of filter_chains[${owner}]`,
+            related: place.index(owner),
+          },
         );
     }
     for (const text of combinations) if (!owners.has(text)) owners.set(text, index);

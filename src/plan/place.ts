@@ -7,17 +7,29 @@ export interface Hint {
   readonly expected?: string | undefined;
   /** The nearest name that would have been right. */
   readonly suggestion?: string | undefined;
+  /** The other place that has to do with it. */
+  readonly related?: Place | undefined;
+  /** What is shown instead of the path, where a position says the rest. */
+  readonly shownPath?: string | undefined;
 }
 
 export class Place {
   readonly #issues: Issue[];
   readonly #parent: Place | undefined;
   readonly #segment: string;
+  /** The message of the extension that this is part of. */
+  readonly extension: string | undefined;
 
-  private constructor(issues: Issue[], parent: Place | undefined, segment: string) {
+  private constructor(
+    issues: Issue[],
+    parent: Place | undefined,
+    segment: string,
+    extension = parent?.extension,
+  ) {
     this.#issues = issues;
     this.#parent = parent;
     this.#segment = segment;
+    this.extension = extension;
   }
 
   /** The message itself; what is wrong below it goes to `issues`. */
@@ -36,6 +48,11 @@ export class Place {
 
   index(index: number): Place {
     return new Place(this.#issues, this, `[${index}]`);
+  }
+
+  /** The same place, as one of an extension. */
+  within(extension: string): Place {
+    return new Place(this.#issues, this.#parent, this.#segment, extension);
   }
 
   /** "static_resources.listeners[0].name" */
@@ -63,6 +80,8 @@ export class Place {
       message,
       ...(hint.expected !== undefined && { expected: hint.expected }),
       ...(hint.suggestion !== undefined && { suggestion: hint.suggestion }),
+      ...(hint.shownPath !== undefined && { shownPath: hint.shownPath }),
+      ...(hint.related && { related: { path: hint.related.path } }),
     });
   }
 }

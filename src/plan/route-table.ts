@@ -103,13 +103,13 @@ function refuseSharedDomains(
   table: string,
   place: Place,
 ): void {
-  const owners = new Map<string, string>();
+  const owners = new Map<string, readonly [host: number, domain: number]>();
   hosts.forEach((host, i) => {
     (host.domains ?? []).forEach((text, j) => {
       const domain = text.toLowerCase();
       const owner = owners.get(domain);
       if (owner === undefined) {
-        owners.set(domain, host.name ?? '');
+        owners.set(domain, [i, j]);
         return;
       }
       const message =
@@ -121,7 +121,8 @@ function refuseSharedDomains(
         .field('domains')
         .index(j)
         .error(message, {
-          expected: `a domain that virtual host '${owner}' does not have`,
+          expected: `a domain that virtual host '${hosts[owner[0]]?.name ?? ''}' does not have`,
+          related: place.index(owner[0]).field('domains').index(owner[1]),
         });
     });
   });

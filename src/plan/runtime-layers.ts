@@ -9,20 +9,22 @@ import type { Place } from './place.js';
 
 /** Names must differ, one admin layer is enough, and rtds_layer waits for dynamic configuration. */
 export function checkLayers(bootstrap: Bootstrap, place: Place): void {
-  const names = new Set<string>();
+  const names = new Map<string, number>();
   let admin: number | undefined;
   (bootstrap.layered_runtime?.layers ?? []).forEach((layer, index) => {
     const at = place.index(index);
     const name = layer.name ?? '';
-    if (names.has(name)) {
-      const expected = 'a name of its own for each layer';
-      at.field('name').error(`Duplicate layer name: ${name}`, { expected });
+    const first = names.get(name);
+    if (first === undefined) {
+      names.set(name, index);
+    } else {
+      const related = place.index(first).field('name');
+      at.field('name').error(`Duplicate layer name: ${name}`, { related });
     }
-    names.add(name);
     if (layer.admin_layer !== undefined && admin !== undefined) {
-      const expected = `one at most, which layers[${admin}] is`;
       at.field('admin_layer').error('Too many admin layers specified in LayeredRuntime', {
-        expected,
+        expected: 'one at most',
+        related: place.index(admin).field('admin_layer'),
       });
     }
     if (layer.admin_layer !== undefined) admin ??= index;

@@ -31,7 +31,11 @@ export function refuseOtherFields(place: Place, message: object, supported: Supp
   for (const [name, value] of Object.entries(message)) {
     if (supported.used.has(name) || asksForNothing(value)) continue;
     if (supported.defaults.get(name) === JSON.stringify(value)) continue;
-    place.field(name).error(`${name} of ${supported.type} is not supported yet${typesIn(value)}`);
+    const { extension = supported.type } = place;
+    const by = extension === supported.type ? '' : ` by ${extension}`;
+    place
+      .field(name)
+      .error(`${name} of ${supported.type} is not supported yet${by}${typesIn(value)}`);
   }
 }
 

@@ -88,7 +88,12 @@ function allIssues(loaded: LoadedBootstrap, found: readonly Issue[]): Issue[] {
   );
   const placed = own.map((issue): Issue => {
     const position = issue.position ?? loaded.locate(issue.path);
-    return position ? { ...issue, position } : issue;
+    const path = issue.related?.path;
+    return {
+      ...issue,
+      ...(position && { position }),
+      ...(path !== undefined && { related: { path, position: loaded.locate(path) } }),
+    };
   });
   return inDocumentOrder([...loaded.issues, ...placed], loaded.files);
 }

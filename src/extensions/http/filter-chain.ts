@@ -18,12 +18,10 @@ export function compileHttpFilters(
   context: CompileContext,
 ): HttpFilterPlan['plan'] {
   if (filters.length === 0) {
-    place.error(
-      'a connection manager without any HTTP filter is not supported: no request would be answered',
-      {
-        expected: 'envoy.filters.http.router as the last filter',
-      },
-    );
+    place.warn('no request will be answered before it times out', {
+      expected: 'a router at the end',
+      shownPath: '',
+    });
   }
   let plan: HttpFilterPlan['plan'] = {};
   filters.forEach((filter, index) => {
