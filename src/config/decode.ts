@@ -8,6 +8,7 @@ import { defaultScalar, describeScalar, parseEnum, parseScalar } from './scalars
 import type { EnumType, FieldType, MessageType, Scalar, Schema, ValueType } from './schema.js';
 import { nearestName } from './suggest.js';
 import {
+  areParts,
   DURATION_FORM,
   fromParts,
   parseDuration,
@@ -209,8 +210,10 @@ class Walk {
     ) {
       const seconds = parseScalar('int64', value['seconds'] ?? 0);
       const nanos = parseScalar('int32', value['nanos'] ?? 0);
-      if (typeof seconds === 'number' && typeof nanos === 'number')
-        return fromParts(seconds, nanos);
+      if (typeof seconds === 'number' && typeof nanos === 'number') {
+        if (areParts(seconds, nanos)) return fromParts(seconds, nanos);
+        return this.#refuse(value, 'seconds and nanos of one sign, the nanos below a second');
+      }
     }
     return this.#text(value, parseDuration, DURATION_FORM);
   }

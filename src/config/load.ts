@@ -177,7 +177,10 @@ function textOf(path: string, bytes: Uint8Array, issues: Issue[]): SourceText | 
   if (format.encoding === 'bytes')
     return new SourceText(path, Buffer.from(bytes).toString('latin1'), format);
   try {
-    const decoder = new TextDecoder('utf-8', { fatal: format.encoding === 'strict-utf8' });
+    const decoder = new TextDecoder('utf-8', {
+      fatal: format.encoding === 'strict-utf8',
+      ignoreBOM: format.refusesByteOrderMark === true,
+    });
     return new SourceText(path, decoder.decode(bytes), format);
   } catch {
     issues.push(problem(`"${path}" is no UTF-8 text`));

@@ -86,12 +86,22 @@ function parseNumber(value: unknown): number | undefined {
   return hex ? Number(hex[2]) * (hex[1] === '-' ? -1 : 1) : undefined;
 }
 
+const LONGEST_EXACT = 15;
+
 function parseInteger(scalar: Scalar, value: unknown): number | undefined {
   const number = parseNumber(value);
+  const isLong = typeof value === 'string' && value.length > LONGEST_EXACT;
+  if (isLong && /^[+-]?\d+$/.test(value) && !isWithin64(scalar, BigInt(value))) return undefined;
   const [least, most] = INTEGER_RANGES[scalar] ?? [0, 0];
   if (number === undefined || !Number.isInteger(number)) return undefined;
   // -0 is 0: the plan and the printed form know no other.
   return number >= least && number <= most ? number + 0 : undefined;
+}
+
+/** Where a double cannot tell: whether the digits of a 64-bit integer are within its range. */
+function isWithin64(scalar: Scalar, integer: bigint): boolean {
+  const isUnsigned = scalar === 'uint64' || scalar === 'fixed64';
+  return (isUnsigned ? BigInt.asUintN(64, integer) : BigInt.asIntN(64, integer)) === integer;
 }
 
 function parseReal(scalar: Scalar, value: unknown): number | undefined {

@@ -7,6 +7,9 @@ const LONGEST_SECONDS = 315_576_000_000;
 export const DURATION_FORM = 'a duration in seconds, such as "1.5s"';
 export const TIMESTAMP_FORM = 'a time such as "2026-01-31T12:00:00Z"';
 
+/** What the server can count with: 2^63 nanoseconds, in ms. */
+export const LONGEST_DURATION_MS = 9_223_372_036_000;
+
 /** Milliseconds of `"1.5s"`, or undefined. */
 export function parseDuration(text: string): number | undefined {
   const match = DURATION.exec(text);
@@ -16,6 +19,12 @@ export function parseDuration(text: string): number | undefined {
   if (seconds > LONGEST_SECONDS) return undefined;
   const ms = fromParts(seconds, Number(fraction.padEnd(9, '0')));
   return sign === '-' ? 0 - ms : ms;
+}
+
+/** Whether the two fields of a google.protobuf.Duration make one. */
+export function areParts(seconds: number, nanos: number): boolean {
+  if (Math.abs(seconds) > LONGEST_SECONDS || Math.abs(nanos) >= 1e9) return false;
+  return seconds === 0 || nanos === 0 || seconds > 0 === nanos > 0;
 }
 
 /** Milliseconds of the two fields of a google.protobuf.Duration. */

@@ -5,6 +5,7 @@ import type { Issue } from './issue.js';
 import { describeValue, isObject, type PlainObject } from './objects.js';
 import { brokenCount, brokenRule, isRequired, plural, type FieldRules } from './rules.js';
 import { defaultScalar } from './scalars.js';
+import { LONGEST_DURATION_MS } from './times.js';
 import type { EnumType, FieldType, MessageType, Schema, ValueType } from './schema.js';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -131,6 +132,12 @@ class Validation {
       this.#report(`found a duration of ${value / 1000}s`, expected, {
         shownPath: formatPath(this.#path.slice(0, -1)),
       });
+    } else if (
+      type.kind === 'duration' &&
+      typeof value === 'number' &&
+      value > LONGEST_DURATION_MS
+    ) {
+      this.#report(`found ${value / 1000}s`, `at most ${LONGEST_DURATION_MS / 1000}s`);
     } else if (rules) {
       if (type.kind === 'enum') this.#enum(type.type, rules, value);
       const expected = type.kind === 'enum' ? undefined : brokenRule(rules, value);

@@ -5,6 +5,7 @@ import { compileAddressOrName } from './address.js';
 import type { CompileContext } from './context.js';
 import { findExtension } from '../extensions/extension.js';
 import { formatIp } from './ip.js';
+import { checkLogPath } from './log-path.js';
 import { compileStringMatcher } from './matchers.js';
 import type { Place } from './place.js';
 import type { StringMatch } from './plan.gen.js';
@@ -74,6 +75,7 @@ export function compileAdmin(
 
 function compileLogPaths(message: AdminMessage, place: Place, context: CompileContext): string[] {
   const paths = message.access_log_path ? [message.access_log_path] : [];
+  for (const path of paths) checkLogPath(path, place.field('access_log_path'));
   (message.access_log ?? []).forEach((log, index) => {
     const at = place.field('access_log').index(index);
     if (log.filter)

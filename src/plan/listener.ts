@@ -116,6 +116,8 @@ export function statName(address: Address): string {
 
 function compileListenAddress(message: ListenerMessage, place: Place): Address | undefined {
   if (message.address === undefined) {
+    // Connections from within need no address; that is refused already.
+    if (message.internal_listener) return undefined;
     place.error(`error adding listener named '${message.name ?? ''}': address is necessary`, {
       expected: 'address with socket_address or pipe',
     });
@@ -135,7 +137,8 @@ function compileFilterChains(
   const chains = messages.map((chain, index) =>
     compileFilterChain(chain, at.index(index), context),
   );
-  refuseOverlaps(messages, chains, at);
+  // A matcher, which is refused already, tells chains apart in its own way.
+  if (!message.filter_chain_matcher) refuseOverlaps(messages, chains, at);
   if (message.default_filter_chain) {
     const fallback = compileFilterChain(
       message.default_filter_chain,
@@ -144,7 +147,7 @@ function compileFilterChains(
     );
     chains.push({ ...fallback, is_default: true });
   }
-  if (chains.length === 0) {
+  if (chains.length === 0 && !message.udp_listener_config) {
     place.error(`error adding listener '${text}': no filter chains specified`, {
       expected: 'filter_chains or default_filter_chain',
     });

@@ -4,7 +4,7 @@ import type {
   envoy_config_bootstrap_v3_RuntimeLayer as RuntimeLayer,
 } from '../../build/messages.gen.js';
 import { whyNotWatchable } from '../runtime/disk-layer.js';
-import { badKeys } from '../runtime/layer.js';
+import { isObject, type PlainObject } from '../config/objects.js';
 import type { Place } from './place.js';
 
 /** Names must differ, one admin layer is enough, and rtds_layer waits for dynamic configuration. */
@@ -37,15 +37,24 @@ export function checkLayers(bootstrap: Bootstrap, place: Place): void {
 }
 
 function checkLayerSource(layer: RuntimeLayer, at: Place): void {
-  for (const key of badKeys(layer.static_layer ?? {})) {
-    at.field('static_layer').error(`Invalid runtime entry value for ${key}`, {
-      expected: 'a number, a text, true, false, or a share with numerator and denominator',
-    });
-  }
+  checkValues(layer.static_layer ?? {}, at.field('static_layer'));
   const why = layer.disk_layer && whyNotWatchable(layer.disk_layer);
   if (why !== undefined) {
     at.field('disk_layer').field('symlink_root').error(why, {
       expected: 'the path of a link in a folder that exists',
     });
+  }
+}
+
+/** A runtime value is one value, or more of them by name. */
+function checkValues(struct: PlainObject, place: Place): void {
+  for (const [name, value] of Object.entries(struct)) {
+    if (value === null || Array.isArray(value)) {
+      place.key(name).error(`Invalid runtime entry value for ${name}`, {
+        expected: 'a number, a string, true or false, or a mapping of them',
+      });
+    } else if (isObject(value)) {
+      checkValues(value, place.key(name));
+    }
   }
 }

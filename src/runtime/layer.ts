@@ -32,15 +32,6 @@ export function structEntries(struct: PlainObject): RuntimeEntries {
   return entries;
 }
 
-/** The keys of a struct whose values can be none: null and lists. */
-export function badKeys(struct: PlainObject): readonly string[] {
-  const keys: string[] = [];
-  walk(struct, '', (key, value) => {
-    if (!isRuntimeValue(value)) keys.push(key);
-  });
-  return keys;
-}
-
 function walk(
   struct: PlainObject,
   prefix: string,

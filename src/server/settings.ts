@@ -37,9 +37,10 @@ export interface ServerSettings {
 
 export function readSettings(bootstrap: Bootstrap, issues: Issue[]): ServerSettings {
   const place = Place.root(issues);
-  if ((bootstrap.stats_sinks ?? []).length > 0) {
-    place.field('stats_sinks').error('statistics cannot be sent to sinks yet');
-  }
+  (bootstrap.stats_sinks ?? []).forEach(({ name = '', typed_config: config }, index) => {
+    const sink = `the sink '${name}' of statistics (${config?.$type ?? ''})`;
+    place.field('stats_sinks').index(index).error(`${sink} is not supported yet`);
+  });
   if (bootstrap.enable_dispatcher_stats) {
     place.field('enable_dispatcher_stats').error('statistics of event loops are not supported yet');
   }
@@ -51,6 +52,8 @@ export function readSettings(bootstrap: Bootstrap, issues: Issue[]): ServerSetti
       .field('stats_flush_on_admin')
       .error('Only one of stats_flush_interval or stats_flush_on_admin should be set!');
   }
+  if (bootstrap.watchdog && bootstrap.watchdogs)
+    place.field('watchdogs').error('Only one of watchdog or watchdogs should be set!');
   const logFormat = bootstrap.application_log_config?.log_format;
   if (logFormat) {
     refuseOtherFields(

@@ -33,6 +33,8 @@ export interface Format {
    * each is one character of the text.
    */
   readonly encoding: 'strict-utf8' | 'lenient-utf8' | 'bytes';
+  /** Whether a byte order mark is no part of it. */
+  readonly refusesByteOrderMark?: boolean;
   /** Whether fields that nobody knows are refused whatever the command line allows. */
   readonly refusesUnknownFields?: boolean;
   /**

@@ -27,7 +27,7 @@ const BLANK = /(?:[ \t\r\n\v\f]+|#[^\n]*)*/y;
 const WORD = /[A-Za-z_]\w*/y;
 const REAL = /(?:\d+\.\d*|\.\d+|\d+(?=[eEfF]))(?:[eE][+-]?\d+)?[fF]?/y;
 const INTEGER = /0[xX][\da-fA-F]+|\d+/y;
-const PIECE = /[^\\'"\n]+/y;
+const PIECE = /[^\\'"\n\0]+/y;
 const ESCAPE = /\\(?:([0-7]{1,3})|[xX]([\da-fA-F]{1,2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|(.))/y;
 const LETTERS: Readonly<Record<string, number>> = {
   a: 7,
@@ -123,7 +123,7 @@ export class TextTokens {
         parts.push(this.#escape());
         continue;
       }
-      if (character === undefined || character === '\n')
+      if (character === undefined || character === '\n' || character === '\0')
         throw new TextFault('a string is not closed', this.#at);
       this.#at++;
       if (character === quote) return;
@@ -148,9 +148,10 @@ export class TextTokens {
           : Object.hasOwn(LETTERS, letter ?? '')
             ? LETTERS[letter ?? '']
             : undefined;
-    if (byte === undefined || byte > 255)
+    if (byte === undefined)
       throw new TextFault(`unknown escape \\${letter ?? octal ?? ''}`, start);
-    return Uint8Array.of(byte);
+    // Of \400 to \777 the low eight bits count.
+    return Uint8Array.of(byte & 0xff);
   }
 
   /** Two \u that are halves of a pair are one character. */

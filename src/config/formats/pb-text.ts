@@ -25,7 +25,8 @@ const DEEPEST = 100;
 
 export const pbTextFormat: Format = {
   name: 'protobuf text',
-  encoding: 'strict-utf8',
+  encoding: 'lenient-utf8',
+  refusesByteOrderMark: true,
   refusesUnknownFields: true,
   read(text) {
     try {
@@ -141,12 +142,15 @@ class TextReader {
     }
     // An empty list is one too, where nothing else adds to it.
     if (field.label === 'many') listOf(open, field.name, keyOffset);
-    while (!this.#tokens.is(']')) {
-      add();
-      if (!this.#tokens.takeIf(',') && !this.#tokens.is(']'))
-        this.#tokens.fail('expected "," or "]"');
-    }
-    this.#tokens.expect(']');
+    this.#elements(add);
+  }
+
+  /** What stands between commas up to "]". */
+  #elements(read: () => void): void {
+    if (this.#tokens.takeIf(']')) return;
+    do read();
+    while (this.#tokens.takeIf(','));
+    if (!this.#tokens.takeIf(']')) this.#tokens.fail('expected "," or "]"');
   }
 
   #colon(type: ValueType | undefined): void {
@@ -280,11 +284,7 @@ class TextReader {
     if (++this.#depth > DEEPEST) this.#tokens.fail(`nested more than ${DEEPEST} messages deep`);
     const items: Parsed[] = [];
     this.#tokens.expect('[');
-    while (!this.#tokens.takeIf(']')) {
-      items.push(this.#untyped(undefined));
-      if (!this.#tokens.takeIf(',') && !this.#tokens.is(']'))
-        this.#tokens.fail('expected "," or "]"');
-    }
+    this.#elements(() => items.push(this.#untyped(undefined)));
     this.#depth--;
     const value = items.map((item) => item.value);
     return { value, place: { offset, keyOffset, items: items.map(({ place }) => place) } };
@@ -345,7 +345,8 @@ function expectedOf(type: ValueType): string {
 function scalarOf(scalar: Scalar, token: Token): unknown {
   switch (scalar) {
     case 'string':
-      return token.kind === 'string' && isText(token.bytes) ? token.text : undefined;
+      // Bytes that are no UTF-8 are taken, as in the real server.
+      return token.kind === 'string' ? token.text : undefined;
     case 'bytes':
       return token.kind === 'string' ? Buffer.from(token.bytes).toString('base64') : undefined;
     case 'bool':
@@ -389,12 +390,3 @@ function notFinite(word: string): string | undefined {
 
 const camelCase = (name: string): string =>
   name.replace(/_+(.)/g, (_, letter: string) => letter.toUpperCase());
-
-function isText(bytes: Uint8Array): boolean {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return true;
-  } catch {
-    return false;
-  }
-}
