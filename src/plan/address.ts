@@ -56,11 +56,26 @@ export function compileAddressOrName(
   refuseOtherFields(place, message, ADDRESS);
   if (message.pipe) {
     refuseOtherFields(place.field('pipe'), message.pipe, PIPE);
-    return { pipe: message.pipe.path ?? '' };
+    const path = message.pipe.path ?? '';
+    checkPipePath(path, place.field('pipe').field('path'));
+    return { pipe: path };
   }
   if (message.socket_address)
     return compileSocketAddress(message.socket_address, place.field('socket_address'));
   return undefined;
+}
+
+/** As long as the kernel takes it (sockaddr_un), its end included; "@" begins an abstract name. */
+const MAX_PIPE_PATH_BYTES = 107;
+
+function checkPipePath(path: string, place: Place): void {
+  if (Buffer.byteLength(path) > MAX_PIPE_PATH_BYTES) {
+    place.error(`Path "${path}" exceeds maximum UNIX domain socket path size of 108.`, {
+      expected: `at most ${MAX_PIPE_PATH_BYTES} bytes`,
+    });
+  } else if (path.includes('\0') && !path.startsWith('@')) {
+    place.error('UNIX domain socket pathname contains embedded null characters');
+  }
 }
 
 /** Where connections come from: an IP address, its port may be 0. */

@@ -8,6 +8,7 @@ import type {
 import type { Issue } from '../config/issue.js';
 import { REGISTRY } from '../extensions/registry.js';
 import { compileAdmin, type AdminPlan } from './admin.js';
+import { addressText } from './address.js';
 import { compileCluster, type ClusterPlan } from './cluster.js';
 import type { CompileContext } from './context.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
@@ -179,6 +180,26 @@ function refuseLocalCluster(name: string, place: Place, context: CompileContext)
   }
 }
 
+/** Two listeners of one address would take each other's connections. */
+function refuseSharedAddress(
+  address: string,
+  name: string,
+  index: number,
+  owners: Map<string, number>,
+  place: Place,
+): void {
+  const owner = owners.get(address);
+  if (owner === undefined) {
+    owners.set(address, index);
+    return;
+  }
+  const what = `'${name}' has duplicate address '${address}' as existing listener`;
+  place
+    .index(index)
+    .field('address')
+    .error(`error adding listener: ${what}`, { related: place.index(owner).field('address') });
+}
+
 /** A second listener of a name changes nothing, as in the real server. */
 function compileListeners(
   resources: StaticResources,
@@ -187,6 +208,7 @@ function compileListeners(
 ): Listener[] {
   const listeners = new Map<string, Listener>();
   const indexes = new Map<string, number>();
+  const owners = new Map<string, number>();
   (resources.listeners ?? []).forEach((message, index) => {
     const listener = compileListener(message, place.index(index), context);
     if (!listener) return;
@@ -202,6 +224,9 @@ function compileListeners(
       return;
     }
     indexes.set(name, index);
+    const { address = {} } = listener;
+    // Of port 0 each gets another.
+    if (address.port !== 0) refuseSharedAddress(addressText(address), name, index, owners, place);
     listeners.set(name, listener);
   });
   return [...listeners.values()];

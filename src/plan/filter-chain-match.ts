@@ -44,8 +44,8 @@ export function compileFilterChainMatch(message: MatchMessage, place: Place): Fi
 }
 
 /**
- * Every combination of single criteria that a match takes, as text: no two chains of a listener may
- * have one in common.
+ * Every combination of single criteria that a match takes, as text: no two of a listener's chains
+ * may have one in common, nor may one chain have it twice.
  */
 export function combinationsOf(match: FilterChainMatch): string[] {
   const ranges = (list: readonly CidrRange[] | undefined): string[] =>

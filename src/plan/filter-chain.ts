@@ -94,6 +94,14 @@ export function refuseOverlaps(
           },
         );
     }
+    if (owner === undefined && new Set(combinations).size < combinations.length) {
+      place
+        .index(index)
+        .field('filter_chain_match')
+        .error('multiple filter chains with overlapping matching rules are defined', {
+          expected: 'each criterion once',
+        });
+    }
     for (const text of combinations) if (!owners.has(text)) owners.set(text, index);
   });
 }

@@ -60,7 +60,10 @@ export function compileRegexMatcher(message: RegexMatcher, place: Place): Regex 
   refuseOtherFields(place, message, REGEX);
   const pattern = message.regex ?? '';
   const size = message.google_re2?.max_program_size;
-  const compiled = compileRegex(pattern, size === undefined ? undefined : { size, source: 'config' });
+  const compiled = compileRegex(
+    pattern,
+    size === undefined ? undefined : { size, source: 'config' },
+  );
   if ('program' in compiled) return { pattern, program: compiled.program };
   place.field('regex').error(compiled.error, { expected: "a regular expression in RE2's syntax" });
   return undefined;
@@ -102,6 +105,11 @@ export function compileStringMatcher(
 ): StringMatch | undefined {
   refuseOtherFields(place, message, STRING);
   if (message.safe_regex) {
+    if (message.ignore_case) {
+      place.field('ignore_case').error('ignore_case has no effect for safe_regex.', {
+        expected: 'a regular expression that begins with (?i)',
+      });
+    }
     const regex = compileRegexMatcher(message.safe_regex, place.field('safe_regex'));
     return regex && { kind: StringMatch_Kind.REGEX, regex };
   }

@@ -148,8 +148,7 @@ export class TextTokens {
           : Object.hasOwn(LETTERS, letter ?? '')
             ? LETTERS[letter ?? '']
             : undefined;
-    if (byte === undefined)
-      throw new TextFault(`unknown escape \\${letter ?? octal ?? ''}`, start);
+    if (byte === undefined) throw new TextFault(`unknown escape \\${letter ?? octal ?? ''}`, start);
     // Of \400 to \777 the low eight bits count.
     return Uint8Array.of(byte & 0xff);
   }

@@ -123,6 +123,13 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
   type: TYPE,
   compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
+    if (config.strip_matching_host_port && config.strip_any_host_port) {
+      place
+        .field('strip_any_host_port')
+        .error(
+          'Error: Only one of `strip_matching_host_port` or `strip_any_host_port` can be set.',
+        );
+    }
     return {
       http: {
         stat_prefix: config.stat_prefix,
