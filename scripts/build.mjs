@@ -58,13 +58,18 @@ function isUpToDate(stamp) {
   return existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
 }
 
-/** The commit that is built; zeros outside a repository. */
-function revision() {
+/** What --version says: the commit, zeros outside a repository, and whether it is what was built. */
+function describeBuild() {
   const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+  const git = (...args) => execFileSync('git', args, options).trim();
+  // The addon and the bundle have no other build.
+  const type = 'RELEASE';
   try {
-    return execFileSync('git', ['rev-parse', 'HEAD'], options).trim();
+    const revision = git('rev-parse', 'HEAD');
+    const changes = git('status', '--porcelain', '--untracked-files=no');
+    return { revision, status: changes === '' ? 'Clean' : 'Modified', type };
   } catch {
-    return '0'.repeat(40);
+    return { revision: '0'.repeat(40), status: 'Clean', type };
   }
 }
 
@@ -112,4 +117,4 @@ if (!isUpToDate(stamp)) {
   writeFileSync(stampFile, stamp);
 }
 mkdirSync(join(root, 'dist'), { recursive: true });
-writeFileSync(join(root, 'dist', 'revision'), revision());
+writeFileSync(join(root, 'dist', 'build.json'), JSON.stringify(describeBuild()));

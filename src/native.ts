@@ -59,8 +59,18 @@ export interface NativeOptions {
   readonly concurrency: number;
   /** Milliseconds between two writes of an access log that is not full. */
   readonly fileFlushIntervalMs: number;
+  /** How much of an access log a worker may hold; 64 KiB unless given. */
+  readonly logHandOverBytes?: number | undefined;
+  /** Counts waits for locks (`contention`): of all proxies in this process, until it ends. */
+  readonly tracesLocks: boolean;
   /** Fixed tags (`--stats-tag`, stats_config.stats_tags): name and value pairs, for Prometheus. */
   readonly fixedTags: readonly (readonly [string, string])[];
+}
+
+export interface Contention {
+  readonly count: bigint;
+  readonly lastWaitCycles: bigint;
+  readonly totalWaitCycles: bigint;
 }
 
 /** The data plane: worker threads, listeners, clusters, statistics. */
@@ -104,12 +114,19 @@ export interface NativeProxy {
   openStats(query: StatsQuery): Page;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
+  /** Waits for locks since they are traced, in cycles of the processor's clock. */
+  contention(): Contention;
   /** Bytes of malloc's: in use, taken from the system, and free within that. */
   memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
 }
 
 export interface Addon {
   create(options: NativeOptions): NativeProxy;
+  /**
+   * Lets the kernel write a core dump of this process. Gives how large it may be in bytes, and 0
+   * where there will be none; throws when the kernel refuses.
+   */
+  enableCoreDump(): number;
 }
 
 /** Loads the addon that `npm ci` built. Throws an error that says how to build it. */

@@ -7,12 +7,12 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "access_log/log_file.h"
+#include "base/mutex.h"
 
 namespace fairlead::access_log {
 
@@ -56,8 +56,8 @@ class Flusher {
   // Set once, under mutex_; read by writes that wait.
   std::atomic<bool> is_stopping_{false};
 
-  std::mutex mutex_;
-  std::condition_variable ready_;
+  Mutex mutex_;
+  std::condition_variable_any ready_;
   // Guarded by mutex_, all of them.
   std::deque<Job> jobs_;
   size_t waiting_bytes_ = 0;

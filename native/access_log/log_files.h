@@ -4,12 +4,12 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "access_log/flusher.h"
 #include "access_log/log_file.h"
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace fairlead::access_log {
@@ -42,7 +42,7 @@ class LogFiles {
   const size_t hand_over_bytes_;
   const std::shared_ptr<FilesystemStats> stats_;
   // Never held while a file is opened or written: workers take it too.
-  std::mutex mutex_;
+  Mutex mutex_;
   std::map<std::string, std::shared_ptr<LogFile>> files_;  // Guarded by mutex_.
   bool has_stopped_ = false;
   Flusher flusher_;

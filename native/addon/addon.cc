@@ -2,12 +2,17 @@
 // them before; a mistake here must throw, not crash), and translates. The control thread's.
 #include <malloc.h>
 #include <napi.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/regex.h"
 #include "stats/query.h"
 #include "worker/clusters_page.h"
@@ -99,7 +104,8 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("resetCounters", &ProxyObject::resetCounters),
                         InstanceMethod("openStats", &ProxyObject::openStats),
                         InstanceMethod("openClusters", &ProxyObject::openClusters),
-                        InstanceMethod("memory", &ProxyObject::memory)});
+                        InstanceMethod("memory", &ProxyObject::memory),
+                        InstanceMethod("contention", &ProxyObject::contention)});
   }
 
   explicit ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -107,6 +113,12 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     worker::DataPlane::Options settings;
     settings.workers = options.Get("concurrency").As<Napi::Number>().Uint32Value();
     settings.log_flush_ms = options.Get("fileFlushIntervalMs").As<Napi::Number>().Uint32Value();
+    const Napi::Value hand_over = options.Get("logHandOverBytes");
+    if (hand_over.IsNumber()) {
+      settings.log_hand_over_bytes =
+          static_cast<size_t>(hand_over.As<Napi::Number>().Int64Value());
+    }
+    if (options.Get("tracesLocks").ToBoolean()) traceMutexes();
     if (settings.workers == 0) {
       fail(info.Env(), "concurrency must be at least 1");
       return;
@@ -288,6 +300,18 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     return result;
   }
 
+  Napi::Value contention(const Napi::CallbackInfo& info) {
+    const Contention now = fairlead::contention();
+    const Napi::Object result = Napi::Object::New(info.Env());
+    const auto set = [&result, &info](const char* name, uint64_t value) {
+      result.Set(name, Napi::BigInt::New(info.Env(), value));
+    };
+    set("count", now.count);
+    set("lastWaitCycles", now.last_wait_cycles);
+    set("totalWaitCycles", now.total_wait_cycles);
+    return result;
+  }
+
   std::shared_ptr<worker::DataPlane> data_plane_;
   std::unordered_set<StatId> ids_;
   std::vector<std::pair<std::string, std::string>> fixed_labels_;
@@ -299,7 +323,17 @@ Napi::Value create(const Napi::CallbackInfo& info) {
   return constructor.New({info[0]});
 }
 
+// Whether the kernel may write a core dump of this process, and how large it may be: 0 for none.
+Napi::Value enableCoreDump(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  if (::prctl(PR_SET_DUMPABLE, 1) != 0) return fail(env, std::strerror(errno));
+  struct rlimit limit = {};
+  ::getrlimit(RLIMIT_CORE, &limit);
+  return Napi::Number::New(env, static_cast<double>(limit.rlim_cur));
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
+  exports.Set("enableCoreDump", Napi::Function::New(env, enableCoreDump));
   exports.Set("create", Napi::Function::New(env, create));
   return exports;
 }

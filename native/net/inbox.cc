@@ -11,7 +11,7 @@ Inbox::Inbox() : event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) { FL_CHECK(eve
 
 void Inbox::post(std::function<void()> task) {
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
   }
   const uint64_t one = 1;
@@ -24,7 +24,7 @@ void Inbox::onEvents(uint32_t) {
   [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof(count));
   std::vector<std::function<void()>> tasks;
   {
-    std::lock_guard<std::mutex> lock(mutex_);
+    const std::lock_guard lock(mutex_);
     tasks.swap(tasks_);
   }
   for (auto& task : tasks) task();

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "net/event_handler.h"
 #include "net/file_descriptor.h"
 
@@ -23,7 +23,7 @@ class Inbox : public EventHandler {
 
  private:
   FileDescriptor event_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<std::function<void()>> tasks_;  // Guarded by mutex_.
 };
 

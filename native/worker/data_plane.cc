@@ -16,7 +16,7 @@ DataPlane::DataPlane(const Options& options)
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
       listener_stats_(registry_.create<stats::ListenerManager>(plainScope("listener_manager."))),
       cluster_stats_(registry_.create<stats::ClusterManager>(plainScope("cluster_manager."))),
-      logs_(options.workers, filesystem_stats_) {
+      logs_(options.workers, filesystem_stats_, options.log_hand_over_bytes) {
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
   };

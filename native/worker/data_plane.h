@@ -32,6 +32,8 @@ class DataPlane {
   struct Options {
     unsigned workers = 1;
     net::Millis log_flush_ms = 10'000;
+    // A worker that holds as much of an access log hands it over.
+    size_t log_hand_over_bytes = access_log::LogFiles::kHandOverBytes;
   };
   explicit DataPlane(const Options& options);
   ~DataPlane();

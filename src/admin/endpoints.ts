@@ -23,7 +23,7 @@ export function makeEndpoints(host: AdminHost, plan: AdminPlan): readonly Endpoi
     ...homeEndpoints(() => endpoints),
     ...clusterEndpoints(host),
     ...configDumpEndpoints(host),
-    ...diagnosticEndpoints(),
+    ...diagnosticEndpoints(host),
     ...drainEndpoints(host),
     ...healthEndpoints(host),
     ...listenerEndpoints(host),

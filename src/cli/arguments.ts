@@ -1,7 +1,9 @@
 // From the words of a command line to the value of each option: in order, and the first mistake ends
-// it. A value is always the next word, whatever that looks like, or what follows "=".
+// it. A value is always the next word, whatever that looks like, or what follows "=". A word that is
+// empty or one dash says nothing: an environment variable that is unset leaves one behind.
 import { nearestName } from '../config/suggest.js';
-import { OPTION_LIST, type OptionInfo, type OptionValue } from './options.js';
+import type { OptionInfo, OptionValue } from './option-info.js';
+import { OPTION_LIST } from './options.js';
 
 export type Arguments =
   | { readonly kind: 'values'; readonly values: ReadonlyMap<string, OptionValue> }
@@ -9,6 +11,9 @@ export type Arguments =
   | { readonly kind: 'version' }
   /** A word that cannot be understood. */
   | { readonly kind: 'parse-error'; readonly argument: string; readonly why: string };
+
+/** Nothing counts after these. */
+const END_WORDS = new Set(['--', '--ignore_rest']);
 
 type ParseError = Extract<Arguments, { kind: 'parse-error' }>;
 
@@ -24,7 +29,8 @@ export function readArguments(words: readonly string[]): Arguments {
   const values = new Map<string, OptionValue>();
   const rest = words[Symbol.iterator]();
   for (const word of rest) {
-    if (word === '--') break;
+    if (END_WORDS.has(word)) break;
+    if (word === '' || word === '-') continue;
     const { option, text } = splitWord(word);
     if (!option)
       return {
@@ -32,23 +38,22 @@ export function readArguments(words: readonly string[]): Arguments {
         argument: word,
         why: `Couldn't find match for argument${hint(word)}`,
       };
+    if (option.kind === 'flag' && text !== undefined) return mistake(option, 'It takes no value');
     if (option.name === 'help' || option.name === 'version') return { kind: option.name };
     const given = values.get(option.name);
     if (given !== undefined && option.kind !== 'list')
       return mistake(option, 'Argument already set!');
     if (option.kind === 'flag') {
-      if (text !== undefined) return mistake(option, 'It takes no value');
       values.set(option.name, true);
       continue;
     }
     const value = text ?? (rest.next().value as string | undefined);
     if (value === undefined) return mistake(option, 'Missing a value for this argument!');
-    const number = option.kind === 'number' ? readNumber(value) : 0;
-    if (number === undefined)
+    const single = option.kind === 'number' ? readNumber(value, option) : value;
+    if (single === null)
       return mistake(option, `Couldn't read argument value from string '${value}'`);
-    if (option.kind === 'list')
-      values.set(option.name, [...((given as string[] | undefined) ?? []), value]);
-    else values.set(option.name, option.kind === 'number' ? number : value);
+    const before = (given as string[] | undefined) ?? [];
+    values.set(option.name, option.kind === 'list' ? [...before, value] : single);
   }
   return { kind: 'values', values };
 }
@@ -67,19 +72,21 @@ function mistake(option: OptionInfo, why: string): ParseError {
 
 function hint(word: string): string {
   if (!word.startsWith('--')) return '';
-  const known = OPTION_LIST.filter((option) => option.help !== undefined).map(
-    (option) => option.name,
-  );
-  const near = nearestName(word.slice(2).replace(/=.*/s, ''), known);
+  const names = OPTION_LIST.map((option) => option.name);
+  const near = nearestName(word.slice(2).replace(/=.*/s, ''), names);
   return near === undefined ? '' : `; did you mean --${near}?`;
 }
 
 const LARGEST = 2 ** 32 - 1;
 
-/** 32 bits without sign; a negative number wraps around, as it does in the real server. */
-function readNumber(text: string): number | undefined {
-  if (!/^\s*[+-]?\d+$/.test(text)) return undefined;
+/**
+ * 32 bits without sign; a negative number wraps around, as it does in the real server, and nothing
+ * is the default. Null: no such number.
+ */
+function readNumber(text: string, option: OptionInfo): OptionValue | null {
+  if (text === '') return option.default ?? (option.isDecidedLater ? undefined : 0);
+  if (!/^\s*[+-]?\d+$/.test(text)) return null;
   const value = Number(text);
-  if (Math.abs(value) > LARGEST) return undefined;
+  if (Math.abs(value) > LARGEST) return null;
   return value < 0 ? value + LARGEST + 1 : value;
 }

@@ -1,40 +1,48 @@
 // The texts of --help and of a command line that cannot be understood.
-import { createRequire } from 'node:module';
-import type Yargs from 'yargs';
-import { OPTION_LIST, type OptionInfo } from './options.js';
+import { manual, valueName, type Section } from './manual.js';
+import type { OptionInfo } from './option-info.js';
+import { OPTION_LIST } from './options.js';
+import { wrap } from './wrap.js';
 
-const YARGS_TYPES = { text: 'string', number: 'number', flag: 'boolean', list: 'string' } as const;
-const WIDTH = 100;
+const TERM_INDENT = ' '.repeat(2);
+const TEXT_INDENT = ' '.repeat(6);
 
-/** yargs is loaded only here: it takes longer than everything else that a start does. */
-export async function helpText(program: string): Promise<string> {
-  const yargs = createRequire(import.meta.url)('yargs') as typeof Yargs;
-  const help = yargs([])
-    .scriptName(program)
-    .usage('USAGE: $0 -c <file> [options]')
-    .help(false)
-    .version(false)
-    .wrap(WIDTH);
-  for (const option of OPTION_LIST) {
-    if (option.help === undefined) continue;
-    help.option(option.name, {
-      type: YARGS_TYPES[option.kind],
-      description: option.help,
-      group: `${option.group}:`,
-      ...(option.alias === undefined ? {} : { alias: option.alias }),
-    });
-  }
-  return `${await help.getHelp()}\n`;
+export function helpText(program: string, width: number): string {
+  const sections = manual(program).map((section) => sectionText(section, width));
+  return `${sections.join('\n\n')}\n`;
 }
 
-export function parseErrorText(program: string, argument: string, why: string): string {
-  const options = OPTION_LIST.filter((option) => option.help !== undefined).map(spelled);
+function sectionText({ title, intro, entries }: Section, width: number): string {
+  const head = [title.toUpperCase(), ...(intro === undefined ? [] : paragraph(intro, 2, width))];
+  const body = entries.map(({ term, text }) =>
+    [TERM_INDENT + term, ...paragraph(text, TEXT_INDENT.length, width)].join('\n'),
+  );
+  const separator = intro === undefined || body.length === 0 ? '\n' : '\n\n';
+  return head.join('\n') + (body.length === 0 ? '' : separator + body.join('\n'));
+}
+
+function paragraph(text: string, indent: number, width: number): string[] {
+  return wrap(text.split(' '), width, ' '.repeat(indent));
+}
+
+const USAGE_INDENT = ' '.repeat(8);
+
+export function parseErrorText(
+  program: string,
+  mistake: { readonly argument: string; readonly why: string },
+  width: number,
+): string {
+  const [first = '', ...rest] = wrap(
+    [program, ...OPTION_LIST.map(spelled)],
+    width - USAGE_INDENT.length,
+  );
   const usage = [
-    `PARSE ERROR: Argument: ${argument}`,
-    `             ${why}`,
+    `PARSE ERROR: Argument: ${mistake.argument}`,
+    `             ${mistake.why}`,
     '',
     'Brief USAGE: ',
-    ...wrapped([`   ${program} `, ...options], WIDTH, '        '),
+    `   ${first}`,
+    ...rest.map((line) => USAGE_INDENT + line),
     '',
     'For complete USAGE and HELP type: ',
     `   ${program} --help`,
@@ -45,19 +53,5 @@ export function parseErrorText(program: string, argument: string, why: string): 
 
 function spelled(option: OptionInfo): string {
   const name = option.alias === undefined ? `--${option.name}` : `-${option.alias}`;
-  return option.kind === 'flag' ? `[${name}]` : `[${name} <${option.value ?? 'text'}>]`;
-}
-
-function wrapped(words: readonly string[], width: number, indent: string): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of words) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = indent + word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
+  return option.kind === 'flag' ? `[${name}]` : `[${name} <${valueName(option)}>]`;
 }

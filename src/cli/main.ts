@@ -6,16 +6,18 @@ import { StartError, readConfiguration } from '../server/configuration.js';
 import { Server } from '../server/server.js';
 import { parseArguments, type Options } from './parse.js';
 import { HOT_RESTART_VERSION, versionText } from './version.js';
+import { widthOf } from './wrap.js';
 
 const PROGRAM = 'fairlead';
 
 /** Runs until the process is asked to end. Resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === 'completion') return printCompletion(args[1]);
   const parsed = parseArguments(args);
   switch (parsed.kind) {
     case 'help': {
       const { helpText } = await import('./help.js');
-      process.stdout.write(await helpText(PROGRAM));
+      process.stdout.write(helpText(PROGRAM, widthOf(process.stdout)));
       return 0;
     }
     case 'version':
@@ -26,7 +28,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return 0;
     case 'parse-error': {
       const { parseErrorText } = await import('./help.js');
-      process.stderr.write(parseErrorText(PROGRAM, parsed.argument, parsed.why));
+      process.stderr.write(parseErrorText(PROGRAM, parsed, widthOf(process.stderr)));
       return 1;
     }
     case 'error':
@@ -35,6 +37,18 @@ export async function main(args: readonly string[]): Promise<number> {
     case 'options':
       return parsed.options.mode === 'validate' ? validate(parsed.options) : serve(parsed.options);
   }
+}
+
+async function printCompletion(shell = ''): Promise<number> {
+  const { SHELLS, completionScript } = await import('./completion.js');
+  const script = completionScript(shell, PROGRAM);
+  if (script === undefined) {
+    const expected = `expected ${PROGRAM} completion ${SHELLS.join('|')}`;
+    process.stderr.write(`error: no completion for the shell '${shell}'; ${expected}\n`);
+    return 1;
+  }
+  process.stdout.write(script);
+  return 0;
 }
 
 /** Touches no network and writes no file. */

@@ -1,8 +1,11 @@
 // A command line becomes options. Errors are values: the caller prints them and chooses the exit code.
-import { findComponent, type Component } from '../logging/components.js';
-import { parseLevel, type Level } from '../logging/levels.js';
+import { COMPONENTS, findComponent, type Component } from '../logging/components.js';
+import { LEVELS, parseLevel, type Level } from '../logging/levels.js';
 import { readArguments, type Arguments } from './arguments.js';
-import { OPTION_LIST, type OptionInfo, type OptionValue, type OptionValues } from './options.js';
+import { findConflict } from './conflicts.js';
+import { refusal, type OptionInfo, type OptionValue } from './option-info.js';
+import { OPTION_LIST, splitList, type OptionValues } from './options.js';
+import { parseSocketMode } from './socket-mode.js';
 
 export interface Options extends OptionValues {
   /** What --log-level says. */
@@ -11,40 +14,48 @@ export interface Options extends OptionValues {
   readonly componentLevels: ReadonlyMap<Component, Level>;
   /** What --stats-tag says. */
   readonly fixedTags: readonly (readonly [name: string, value: string])[];
+  /** What --disable-extensions says: category/name. */
+  readonly disabledExtensions: readonly string[];
+  /** The permission bits of the sockets of a hot restart; 0 where they have no file. */
+  readonly socketPermission: number;
 }
 
 export type ParseResult =
   | { readonly kind: 'options'; readonly options: Options }
   | Exclude<Arguments, { kind: 'values' }>
-  | { readonly kind: 'hot-restart-version' }
-  /** A value that means nothing, or an option that is not supported. */
+  | { readonly kind: 'hot-restart-version'; readonly options: Options }
+  /** A value that means nothing, or an option that does not go with another. */
   | { readonly kind: 'error'; readonly message: string };
 
 export function parseArguments(words: readonly string[]): ParseResult {
   const read = readArguments(words);
   if (read.kind !== 'values') return read;
   const problem = firstProblem(read.values);
-  if (problem !== undefined) return { kind: 'error', message: problem };
-  if (read.values.has('hot-restart-version')) return { kind: 'hot-restart-version' };
+  if (problem !== undefined) return error(problem);
   const values = withDefaults(read.values);
   const componentLevels = parseComponentLevels(values.componentLogLevel);
-  if (typeof componentLevels === 'string') return { kind: 'error', message: componentLevels };
-  return {
-    kind: 'options',
-    options: {
-      ...values,
-      level: parseLevel(values.logLevel) ?? 'info',
-      componentLevels,
-      fixedTags: values.statsTag.map((tag) => splitAt(tag, tag.indexOf(':'))),
-    },
+  if (typeof componentLevels === 'string') return error(componentLevels);
+  const socketPermission = parseSocketMode(values);
+  if (typeof socketPermission === 'string') return error(socketPermission);
+  const conflict = findConflict(values);
+  if (conflict !== undefined) return error(conflict);
+  const options: Options = {
+    ...values,
+    level: parseLevel(values.logLevel) ?? 'info',
+    componentLevels,
+    fixedTags: values.statsTag.map((tag) => splitAt(tag, tag.indexOf(':'))),
+    disabledExtensions: splitList(values.disableExtensions),
+    socketPermission,
   };
+  return { kind: values.hotRestartVersion ? 'hot-restart-version' : 'options', options };
 }
+
+const error = (message: string): ParseResult => ({ kind: 'error', message });
 
 function firstProblem(values: ReadonlyMap<string, OptionValue>): string | undefined {
   for (const option of OPTION_LIST) {
     const value = values.get(option.name);
     if (value === undefined) continue;
-    if (option.help === undefined) return `--${option.name} is not supported yet`;
     for (const single of Array.isArray(value) ? value : [value]) {
       const problem = option.check?.(String(single));
       if (problem !== undefined) return problem;
@@ -62,22 +73,22 @@ function withDefaults(given: ReadonlyMap<string, OptionValue>): OptionValues {
   return Object.fromEntries(entries) as OptionValues;
 }
 
-function emptyValue(option: OptionInfo): OptionValue {
-  if (option.name === 'concurrency') return undefined;
-  return { text: '', number: 0, flag: false, list: [] }[option.kind];
+function emptyValue({ kind, isDecidedLater }: OptionInfo): OptionValue {
+  if (isDecidedLater) return undefined;
+  return { text: '', number: 0, flag: false, list: [] }[kind];
 }
 
 function parseComponentLevels(list: string): ReadonlyMap<Component, Level> | string {
   const levels = new Map<Component, Level>();
-  for (const entry of list === '' ? [] : list.split(',')) {
+  for (const entry of splitList(list)) {
     const [name, levelName, ...rest] = entry.split(':');
     if (name === undefined || levelName === undefined || rest.length > 0) {
-      return `component log level not correctly specified '${entry}'`;
+      return `component log level not correctly specified '${entry}'; expected component:level`;
     }
     const level = parseLevel(levelName);
-    if (!level) return `invalid log level specified '${levelName}'`;
+    if (!level) return refusal(`invalid log level specified '${levelName}'`, levelName, LEVELS);
     const component = findComponent(name);
-    if (!component) return `invalid component specified '${name}'`;
+    if (!component) return refusal(`invalid component specified '${name}'`, name, COMPONENTS);
     levels.set(component, level);
   }
   return levels;

@@ -6,22 +6,46 @@ import { packageRoot } from '../package-root.js';
 /** No version can take over from another yet. */
 export const HOT_RESTART_VERSION = 'disabled';
 
+/** What scripts/build.mjs writes down. */
+interface Build {
+  /** The commit that was built; zeros outside a repository. */
+  readonly revision: string;
+  /** Whether the sources were those of the commit. */
+  readonly status: 'Clean' | 'Modified';
+  readonly type: 'RELEASE' | 'DEBUG';
+}
+
+const UNKNOWN: Build = { revision: '0'.repeat(40), status: 'Modified', type: 'RELEASE' };
+let known: Build | undefined;
+
+export function build(): Build {
+  known ??= readBuild();
+  return known;
+}
+
+function readBuild(): Build {
+  try {
+    return JSON.parse(readFileSync(join(packageRoot(), 'dist', 'build.json'), 'utf8')) as Build;
+  } catch {
+    return UNKNOWN;
+  }
+}
+
 /** revision/version/state of the sources/build type/TLS library, as the real server writes it. */
 export function versionText(): string {
-  return `${revision()}/${packageVersion()}/Clean/RELEASE/OpenSSL-${process.versions.openssl ?? 'none'}`;
+  const { revision, status, type } = build();
+  return [revision, packageVersion(), status, type, tlsLibrary()].join('/');
+}
+
+/** The library that Node brings: "OpenSSL-3.0.19", with "-FIPS" where it is that variant. */
+export function tlsLibrary(): string {
+  const isFips =
+    (process.config.variables as { openssl_is_fips?: unknown }).openssl_is_fips === true;
+  return `OpenSSL-${process.versions.openssl ?? 'none'}${isFips ? '-FIPS' : ''}`;
 }
 
 /** The package's: "0.1.0". */
 export function packageVersion(): string {
   const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-/** The commit that was built; zeros outside a repository. */
-export function revision(): string {
-  try {
-    return readFileSync(join(packageRoot(), 'dist', 'revision'), 'utf8').trim();
-  } catch {
-    return '0'.repeat(40);
-  }
 }

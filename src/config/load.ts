@@ -109,8 +109,11 @@ function decodeText(
 ): Decoded | undefined {
   const read = text.read();
   if (!read.ok) {
-    const issue = problem(read.fault.message, text.hint);
-    issues.push(placed(issue, text.positionOf(read.fault.offset)));
+    const position = text.positionOf(read.fault.offset);
+    // Nobody opens the command line in an editor at "1:2".
+    const where =
+      position?.file === INLINE ? ` (line ${position.line}, column ${position.column})` : '';
+    issues.push(placed(problem(read.fault.message + where, text.hint), position));
     return undefined;
   }
   if (!isObject(read.value)) {

@@ -149,6 +149,17 @@ export function findExtension(
   return KINDS[holder]?.find(([old, extension]) => old === name || extension.name === name)?.[1];
 }
 
+/** What the extension that this message configures was called in v2; undefined where it was not. */
+export function formerName(type: string): string | undefined {
+  FORMER_NAMES ??= new Map(
+    Object.values(KINDS)
+      .flat()
+      .flatMap(([old, extension]) => (old === '' ? [] : [[extension.type, old]])),
+  );
+  return FORMER_NAMES.get(type);
+}
+let FORMER_NAMES: ReadonlyMap<string, string> | undefined;
+
 /** Of an HTTP filter, what a route says to it. */
 export function findPerRoute(filter: string): Extension | undefined {
   const extension = findExtension(HTTP_FILTER, filter, 'downstream');

@@ -9,6 +9,8 @@ export interface Extension<Compiled> {
   readonly name: string;
   /** Its message's full name; this is what it is found by. */
   readonly type: string;
+  /** By --disable-extensions: no configuration may use it. */
+  readonly isDisabled?: boolean;
   /** What is wrong goes to `place`; the result is only used when nothing is. */
   readonly compile: (config: Any, place: Place, context: CompileContext) => Compiled;
 }
@@ -56,6 +58,14 @@ export function findExtension<Compiled>(
   }
   const type = config.typed_config.$type;
   const found = candidates.find((candidate) => candidate.type === type);
+  if (found?.isDisabled) {
+    place
+      .field('typed_config')
+      .error(
+        `Didn't find a registered implementation for '${name}' with type URL: '${type}': --disable-extensions disables it`,
+      );
+    return undefined;
+  }
   if (found) return found;
   const isOtherKind = candidates.every((candidate) => kindOf(candidate.type) !== kindOf(type));
   place

@@ -67,7 +67,7 @@ function compilePolicies(
   for (const [index, policy] of policies.entries()) {
     const config = policy.typed_extension_config?.typed_config;
     const found = context.extensions.balancers.find((balancer) => balancer.type === config?.$type);
-    if (!found || !config) continue;
+    if (!found || found.isDisabled || !config) continue;
     const where = at.index(index).field('typed_extension_config').field('typed_config');
     return found.compile(config, where, context);
   }

@@ -10,6 +10,7 @@ import type {
   envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../build/messages.gen.js';
 import { findExtension } from '../extensions/extension.js';
+import { RAW_BUFFER } from '../extensions/transport-sockets/raw-buffer.js';
 import { compileSourceAddress } from './address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
@@ -114,13 +115,11 @@ export function compileCluster(
   refuseOtherFields(place, message, CLUSTER);
   const balancer = compileBalancer(message, place, context);
   const source = compileHostSource(message, place);
-  if (message.transport_socket) {
-    findExtension(
-      context.extensions.upstreamTransportSockets,
-      message.transport_socket,
-      place.field('transport_socket'),
-    );
-  }
+  findExtension(
+    context.extensions.upstreamTransportSockets,
+    message.transport_socket ?? RAW_BUFFER,
+    place.field('transport_socket'),
+  );
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
   const bind = message.upstream_bind_config
@@ -267,7 +266,8 @@ function findHttpOptions(
     const extension = context.extensions.protocolOptions.find(
       (candidate) => candidate.type === config.$type,
     );
-    if (extension?.name === name) options = extension.compile(config, at, context);
+    if (extension?.name === name && !extension.isDisabled)
+      options = extension.compile(config, at, context);
     else
       at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
   }

@@ -6,7 +6,7 @@ import type {
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issue.js';
-import { REGISTRY } from '../extensions/registry.js';
+import { REGISTRY, type Registry } from '../extensions/registry.js';
 import { compileAdmin, type AdminPlan } from './admin.js';
 import { addressText } from './address.js';
 import { compileCluster, type ClusterPlan } from './cluster.js';
@@ -68,6 +68,8 @@ export interface CompileOptions {
   readonly localAddress: string;
   /** Of all layers, as they are now. */
   readonly runtime: RuntimeValues;
+  /** Absent: all that there are. */
+  readonly extensions?: Registry;
 }
 
 export interface CompiledBootstrap {
@@ -123,7 +125,7 @@ function contextOf(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
     ),
     runtime: new RuntimeReads(options.runtime),
-    extensions: REGISTRY,
+    extensions: options.extensions ?? REGISTRY,
     addRouteTable: (table) => addRouteTable(table, routeTables),
   };
 }

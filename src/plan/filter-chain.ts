@@ -4,6 +4,7 @@ import type {
   envoy_config_listener_v3_FilterChain as FilterChainMessage,
 } from '../../build/messages.gen.js';
 import { findExtension } from '../extensions/extension.js';
+import { RAW_BUFFER } from '../extensions/transport-sockets/raw-buffer.js';
 import type { CompileContext } from './context.js';
 import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
 import type { Place } from './place.js';
@@ -33,10 +34,11 @@ export function compileFilterChain(
   context: CompileContext,
 ): FilterChain {
   refuseOtherFields(place, message, CHAIN);
-  if (message.transport_socket) {
-    const at = place.field('transport_socket');
-    findExtension(context.extensions.downstreamTransportSockets, message.transport_socket, at);
-  }
+  findExtension(
+    context.extensions.downstreamTransportSockets,
+    message.transport_socket ?? RAW_BUFFER,
+    place.field('transport_socket'),
+  );
   const match = message.filter_chain_match;
   const filters = message.filters ?? [];
   return {

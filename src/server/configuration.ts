@@ -4,6 +4,9 @@ import type { Options } from '../cli/parse.js';
 import { formatPath, parsePath } from '../config/field-path.js';
 import { formatIssue, inDocumentOrder, type Issue } from '../config/issue.js';
 import { loadBootstrap, type LoadedBootstrap } from '../config/load.js';
+import { countUnknownFields } from '../config/unknown-fields.js';
+import { disableExtensions } from '../extensions/catalogue.js';
+import { REGISTRY } from '../extensions/registry.js';
 import type { Log } from '../logging/logger.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
 import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
@@ -36,6 +39,7 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   if (options.configPath === '' && options.configYaml === '') {
     throw new StartError('At least one of --config-path or --config-yaml should be non-empty');
   }
+  warnOfOptions(options, log);
   const allowsUnknown = options.allowUnknownStaticFields || options.allowUnknownFields;
   const loaded = loadBootstrap(
     {
@@ -66,14 +70,17 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     );
   }
   if (errors.length > 0) throw new StartError(errors.join('\n'));
-  for (const warning of linesOf(issues, 'warning')) log.warn('config', warning);
+  const told = options.skipDeprecatedLogs
+    ? issues.filter(({ code }) => code !== 'deprecated_field')
+    : issues;
+  for (const warning of linesOf(told, 'warning')) log.warn('config', warning);
   for (const { path, from, to } of loaded.rewrites) {
     log.debug('config', `upgraded from v2: ${path === '' ? '' : `${path}: `}${from} -> ${to}`);
   }
   const { clusters = [], listeners = [] } = compiled.update;
   log.info('config', `loading ${clusters.length} cluster(s)`);
   log.info('config', `loading ${listeners.length} listener(s)`);
-  const unknownFieldCount = issues.filter((issue) => issue.code === 'unknown_field').length;
+  const unknownFieldCount = countUnknownFields(issues);
   return { bootstrap, compiled, settings, runtimeSource, runtime, unknownFieldCount };
 }
 
@@ -104,6 +111,20 @@ function prefixesOf(path: string): string[] {
   return segments.map((_, index) => formatPath(segments.slice(0, index + 1)));
 }
 
+/** What is doubtful in the command line itself. */
+function warnOfOptions(options: Options, log: Log): void {
+  if (options.allowUnknownFields) {
+    log.warn(
+      'config',
+      '--allow-unknown-fields is deprecated, use --allow-unknown-static-fields instead.',
+    );
+  }
+  const { outcomes } = disableExtensions(REGISTRY, options.disabledExtensions);
+  for (const { isDisabled, message } of outcomes) {
+    log.write(isDisabled ? 'info' : 'warning', 'misc', message);
+  }
+}
+
 /** What the command line says of how a bootstrap is compiled. */
 function compileOptions(options: Options, runtime: RuntimeValues): CompileOptions {
   return {
@@ -111,6 +132,7 @@ function compileOptions(options: Options, runtime: RuntimeValues): CompileOption
     serviceCluster: options.serviceCluster,
     serviceNode: options.serviceNode,
     localAddress: localAddress(options.localAddressIpVersion),
+    extensions: disableExtensions(REGISTRY, options.disabledExtensions).registry,
   };
 }
 

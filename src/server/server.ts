@@ -8,7 +8,7 @@ import type {
 import type { AdminHost } from '../admin/host.js';
 import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
-import { revision } from '../cli/version.js';
+import { build } from '../cli/version.js';
 import type { Component } from '../logging/components.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
@@ -61,12 +61,16 @@ export class Server implements AdminHost {
     this.concurrency = Math.max(1, options.concurrency ?? defaultConcurrency(options));
     this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
     this.#configuration = configuration;
+    if (options.enableCoreDump) enableCoreDump(addon, log);
     if (configuration.settings.logFormat !== undefined) {
       log.setPattern(configuration.settings.logFormat);
     }
     this.native = addon.create({
       concurrency: this.concurrency,
       fileFlushIntervalMs: Math.max(1, options.fileFlushIntervalMsec),
+      logHandOverBytes:
+        options.fileFlushMinSizeKb === undefined ? undefined : options.fileFlushMinSizeKb * 1024,
+      tracesLocks: options.enableMutexTracing,
       fixedTags: [...options.fixedTags, ...configuration.settings.fixedTags],
     });
     this.stats = new ControlStats(this.native);
@@ -234,6 +238,15 @@ function describe({ kind, name, message }: ApplyError): string {
   return kind === 'plan' ? message : `${kind.replace('_', ' ')} '${name}': ${message}`;
 }
 
+function enableCoreDump(addon: Addon, log: Log): void {
+  try {
+    if (addon.enableCoreDump() > 0) log.info('misc', 'core dump enabled');
+    else log.warn('misc', 'core dump enabled, but the limit of its size is 0 (ulimit -c)');
+  } catch (error) {
+    log.warn('misc', `core dump not enabled: ${(error as Error).message}`);
+  }
+}
+
 function defaultConcurrency(options: Options): number {
   return options.cpusetThreads ? availableParallelism() : cpus().length;
 }
@@ -245,5 +258,5 @@ function monotonicMs(): number {
 
 /** The first six digits of the commit's name, as a number. */
 function versionNumber(): number {
-  return parseInt(revision().slice(0, 6), 16);
+  return parseInt(build().revision.slice(0, 6), 16);
 }

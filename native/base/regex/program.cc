@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace fairlead::regex {
 
@@ -35,7 +36,7 @@ class Numbers {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<uint32_t> free_;  // Guarded by mutex_, as the next two.
   uint32_t count_ = 0;
   uint64_t identities_ = 0;

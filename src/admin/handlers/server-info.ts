@@ -3,9 +3,18 @@ import type {
   envoy_config_core_v3_Locality as Locality,
   envoy_config_core_v3_Node as Node,
 } from '../../../build/messages.gen.js';
-import { OPTION_LIST, durationText, type OptionInfo, type OptionValue } from '../../cli/options.js';
+import { durationText, type OptionInfo, type OptionValue } from '../../cli/option-info.js';
+import { OPTION_LIST } from '../../cli/options.js';
 import type { Options } from '../../cli/parse.js';
-import { HOT_RESTART_VERSION, packageVersion, revision, versionText } from '../../cli/version.js';
+import {
+  HOT_RESTART_VERSION,
+  build,
+  packageVersion,
+  tlsLibrary,
+  versionText,
+} from '../../cli/version.js';
+import { disableExtensions, listExtensions } from '../../extensions/catalogue.js';
+import { REGISTRY } from '../../extensions/registry.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply } from '../http.js';
@@ -39,7 +48,11 @@ function serverInfo(host: AdminHost): object {
 }
 
 function commandLine(options: Options, concurrency: number): object {
-  const values: Readonly<Record<string, OptionValue>> = { ...optionsByName(options), concurrency };
+  const values: Readonly<Record<string, OptionValue>> = {
+    ...optionsByName(options),
+    concurrency,
+    'socket-mode': options.socketPermission,
+  };
   const shown = OPTION_LIST.filter((option) => option.shownAs !== null);
   return Object.fromEntries(
     shown.map((option) => [fieldOf(option), shownValue(option, values[option.name])]),
@@ -69,11 +82,22 @@ function nodeJson(node: Node, options: Options): object {
     ...(locality && { locality }),
     user_agent_name: USER_AGENT,
     user_agent_build_version: buildVersion(),
-    extensions: [],
+    extensions: extensionsJson(options),
     client_features: [],
     listening_addresses: [],
     dynamic_parameters: {},
   };
+}
+
+function extensionsJson({ disabledExtensions }: Options): readonly object[] {
+  const { registry } = disableExtensions(REGISTRY, disabledExtensions);
+  return listExtensions(registry).map(({ name, category, type, isDisabled }) => ({
+    name,
+    category,
+    type_descriptor: '',
+    disabled: isDisabled,
+    type_urls: [type],
+  }));
 }
 
 function localityJson(locality: Locality | undefined, serviceZone: string): object | undefined {
@@ -87,10 +111,10 @@ export function buildVersion(): object {
   return {
     version: { major_number: major, minor_number: minor, patch },
     metadata: {
-      'revision.sha': revision(),
-      'revision.status': 'Clean',
-      'build.type': 'RELEASE',
-      'ssl.version': `OpenSSL-${process.versions.openssl}`,
+      'revision.sha': build().revision,
+      'revision.status': build().status,
+      'build.type': build().type,
+      'ssl.version': tlsLibrary(),
     },
   };
 }

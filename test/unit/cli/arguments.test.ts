@@ -34,10 +34,21 @@ test('the next word is the value even when it looks like an option', () => {
 test('numbers have 32 bits; negative ones wrap around', () => {
   assert.deepEqual(valuesOf('--base-id', '-1'), { 'base-id': 4_294_967_295 });
   assert.deepEqual(valuesOf('--concurrency', '+5'), { concurrency: 5 });
-  for (const text of ['x', '1.5', '0x5', '5000000000', '-5000000000', '']) {
+  for (const text of ['x', '1.5', '0x5', '5000000000', '-5000000000', '2 ']) {
     const why = `(--concurrency): Couldn't read argument value from string '${text}'`;
     assert.equal(mistakeOf('--concurrency', text), why);
   }
+});
+
+test('a number that is empty is the default', () => {
+  assert.deepEqual(valuesOf('--drain-time-s', '', '--base-id', ''), {
+    'drain-time-s': 600,
+    'base-id': 0,
+  });
+});
+
+test('a word that is empty or one dash says nothing', () => {
+  assert.deepEqual(valuesOf('', '--mode', 'serve', '-'), { mode: 'serve' });
 });
 
 test('an option may be given once, a list any number of times', () => {
@@ -59,6 +70,8 @@ test('a missing value and a stray word are mistakes', () => {
   assert.equal(mistakeOf('extra'), "extra: Couldn't find match for argument");
   assert.equal(mistakeOf('-v'), "-v: Couldn't find match for argument");
   assert.equal(mistakeOf('--cpuset-threads=yes'), '(--cpuset-threads): It takes no value');
+  assert.equal(mistakeOf('--version=1'), '(--version): It takes no value');
+  assert.equal(mistakeOf('-cfile'), "-cfile: Couldn't find match for argument");
 });
 
 test('an unknown option is answered with the nearest known one', () => {
@@ -74,4 +87,5 @@ test('words count in order: what comes first decides', () => {
 
 test('after two dashes nothing counts', () => {
   assert.deepEqual(valuesOf('--mode', 'serve', '--', 'extra', '--nonsense'), { mode: 'serve' });
+  assert.deepEqual(valuesOf('--ignore_rest', 'extra'), {});
 });

@@ -1,19 +1,48 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { helpText, parseErrorText } from '../../../src/cli/help.js';
+import { GROUPS } from '../../../src/cli/option-info.js';
 import { OPTION_LIST } from '../../../src/cli/options.js';
 
-test('--help has every option that works, and none that does not', async () => {
-  const text = await helpText('fairlead');
-  const shown = [...text.matchAll(/^ {2,6}(?:-\w, )?--([\w-]+) /gm)].map(([, name]) => name).sort();
+test('--help explains every option once, below its group', () => {
+  const text = helpText('fairlead', 80);
+  const shown = [...text.matchAll(/^ {2}(?:-\w, )?--([\w-]+)(?: <\S+>)?$/gm)].map(
+    ([, name]) => name,
+  );
 
-  const working = OPTION_LIST.filter(({ help }) => help !== undefined);
-  assert.deepEqual(shown, working.map(({ name }) => name).sort());
-  assert.match(text, /^USAGE: fairlead -c <file> \[options\]\n/);
+  assert.deepEqual(shown.toSorted(), OPTION_LIST.map(({ name }) => name).sort());
+  assert.ok(text.startsWith('USAGE\n'));
+  const titles = [...text.matchAll(/^([A-Z ]+) OPTIONS$/gm)].map(([, title]) => title);
+  assert.deepEqual(
+    titles,
+    GROUPS.map((group) => group.toUpperCase()),
+  );
 });
 
-test('a mistake is shown as the real server shows it, with the usage in lines of 100 columns', () => {
-  const text = parseErrorText('fairlead', '-v', "Couldn't find match for argument");
+test('--help says defaults, and how a value is called', () => {
+  const text = helpText('fairlead', 100);
+
+  assert.match(text, /^ {2}--mode <serve\|validate\|init_only>\n/m);
+  assert.match(text, /^ {2}--drain-time-s <seconds>\n(?: {6}.*\n)* {6}.*The default is 600\.\n/m);
+  assert.match(text, /^ {2}-c, --config-path <file>\n/m);
+});
+
+test('--help keeps to the width that it is given', () => {
+  for (const width of [40, 60, 100]) {
+    const wide = helpText('fairlead', width)
+      .split('\n')
+      .filter((line) => line.length > width && line.trim().includes(' '));
+    // What is typed as it stands is not broken.
+    assert.deepEqual(
+      wide.filter((line) => !/^ {2}\S/.test(line)),
+      [],
+    );
+  }
+});
+
+test('a mistake is shown as the real server shows it, with the usage in lines of the width', () => {
+  const mistake = { argument: '-v', why: "Couldn't find match for argument" };
+  const text = parseErrorText('fairlead', mistake, 100);
 
   assert.match(
     text,

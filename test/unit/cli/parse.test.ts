@@ -45,29 +45,83 @@ test('a tag is split at its first colon', () => {
   ]);
 });
 
-test('values that mean nothing are refused in the words of the real server', () => {
+test('values that mean nothing are refused in the words of the real server, and with what is near', () => {
+  const levels = 'trace, debug, info, warning, error, critical, off';
   const cases: [string[], string][] = [
-    [['--mode', 'x'], "unknown mode 'x'"],
-    [['-l', 'bogus'], "invalid log level specified 'bogus'"],
-    [['-l', 'INFO'], "invalid log level specified 'INFO'"],
-    [['--component-log-level', 'http:bogus'], "invalid log level specified 'bogus'"],
-    [['--component-log-level', 'bogus:info'], "invalid component specified 'bogus'"],
-    [['--component-log-level', 'http'], "component log level not correctly specified 'http'"],
-    [['--component-log-level', 'a:b:c'], "component log level not correctly specified 'a:b:c'"],
-    [['--component-log-level', 'http:info,'], "component log level not correctly specified ''"],
-    [['--local-address-ip-version', 'v5'], "unknown IP address version 'v5'"],
-    [['--stats-tag', 'foo'], "misformatted stats-tag 'foo'"],
+    [['--mode', 'x'], "unknown mode 'x'; expected one of serve, validate, init_only"],
+    [['--mode', 'validat'], "unknown mode 'validat'; did you mean 'validate'?"],
+    [['-l', 'bogus'], `invalid log level specified 'bogus'; expected one of ${levels}`],
+    [['-l', 'INFO'], "invalid log level specified 'INFO'; did you mean 'info'?"],
+    [
+      ['--component-log-level', 'http:debugg'],
+      "invalid log level specified 'debugg'; did you mean 'debug'?",
+    ],
+    [
+      ['--component-log-level', 'upsteam:info'],
+      "invalid component specified 'upsteam'; did you mean 'upstream'?",
+    ],
+    [
+      ['--component-log-level', 'http'],
+      "component log level not correctly specified 'http'; expected component:level",
+    ],
+    [
+      ['--component-log-level', 'a:b:c'],
+      "component log level not correctly specified 'a:b:c'; expected component:level",
+    ],
+    [
+      ['--component-log-level', 'http:info,'],
+      "component log level not correctly specified ''; expected component:level",
+    ],
+    [
+      ['--local-address-ip-version', 'v5'],
+      "unknown IP address version 'v5'; expected one of v4, v6",
+    ],
+    [['--drain-strategy', 'Gradual'], "unknown drain-strategy 'Gradual'; did you mean 'gradual'?"],
+    [['--bootstrap-version', '1'], "unknown bootstrap version '1'; expected one of 2, 3"],
+    [['--stats-tag', 'foo'], "misformatted stats-tag 'foo'; expected name:value"],
     [['--stats-tag', 'a_b:c'], "misformatted stats-tag 'a_b:c' contains invalid char in 'a_b'"],
     [['--stats-tag', 'a:b.c'], "misformatted stats-tag 'a:b.c' contains invalid char in 'b.c'"],
     [['--stats-tag', 'a:'], "misformatted stats-tag 'a:' contains invalid char in ''"],
+    [
+      ['--concurrency', '-1'],
+      "invalid concurrency '4294967295'; expected at most 1024 worker threads",
+    ],
+    [['--socket-path', ''], "invalid socket-path ''; expected a path or @name"],
   ];
   for (const [words, message] of cases) assert.equal(errorOf(...words), message);
 });
 
-test('an option that is not supported yet is refused by its name', () => {
-  assert.equal(errorOf('--enable-mutex-tracing'), '--enable-mutex-tracing is not supported yet');
-  assert.equal(optionsOf('--restart-epoch', '0').restartEpoch, 0);
-  assert.match(errorOf('--restart-epoch', '1'), /hot restart is not supported yet/);
+test('what only the start decides has no value unless it is given', () => {
+  const { concurrency, fileFlushMinSizeKb, socketMode } = optionsOf();
+  assert.deepEqual(
+    [concurrency, fileFlushMinSizeKb, socketMode],
+    [undefined, undefined, undefined],
+  );
+  assert.equal(optionsOf('--file-flush-min-size-kb', '0').fileFlushMinSizeKb, 0);
+  assert.equal(optionsOf('--concurrency', '').concurrency, undefined);
+});
+
+test('the permission of sockets counts in octal, and only where they are files', () => {
+  const file = ['--socket-path', '/run/proxy'];
+
+  assert.equal(optionsOf(...file).socketPermission, 0o600);
+  assert.equal(optionsOf(...file, '--socket-mode', '0660').socketPermission, 0o660);
+  assert.equal(optionsOf(...file, '--socket-mode', ' 7').socketPermission, 7);
+  assert.equal(optionsOf().socketPermission, 0);
+  assert.equal(optionsOf('--mode', 'validate', '--socket-mode', '999').socketPermission, 0);
+  for (const mode of ['9x9', '888', '', '-600', '0x1ff', '600 ']) {
+    const message = `invalid socket-mode '${mode}'; expected octal digits, such as 600`;
+    assert.equal(errorOf(...file, '--socket-mode', mode), message);
+  }
+});
+
+test('disabled extensions are shown as they were typed, empty names too', () => {
+  assert.deepEqual(optionsOf('--disable-extensions', 'a/b,,c').disabledExtensions, [
+    'a/b',
+    '',
+    'c',
+  ]);
+  assert.deepEqual(optionsOf('--disable-extensions', '').disabledExtensions, []);
 });
 
 test('a drain is gradual or immediate', () => {

@@ -17,7 +17,12 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
   const options = optionsOf('--config-yaml', JSON.stringify(bootstrap), ...args);
   const log = new Log({ level: 'off', pattern: '%v' });
   const configuration = readConfiguration(options, log);
-  const server = new Server({ options, configuration, log, addon: { create: () => native } });
+  const server = new Server({
+    options,
+    configuration,
+    log,
+    addon: { create: () => native, enableCoreDump: () => 0 },
+  });
   t.after(() => server.stop());
   return { server, native };
 }

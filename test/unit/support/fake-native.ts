@@ -81,6 +81,9 @@ export class FakeNative implements NativeProxy {
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page {
     return pageOf(`clusters as ${format}${filter ? ', filtered' : ''}`);
   }
+  contention() {
+    return { count: 3n, lastWaitCycles: 40n, totalWaitCycles: 500n };
+  }
   memory() {
     return { allocated: 1, heapSize: 2, free: 3 };
   }
