@@ -277,6 +277,8 @@ export const OPTIONS = [
     kind: 'flag',
     group: 'Threads and process',
     help: 'Lets the system write a core dump if the proxy crashes.',
+    // The real server never says that it is on; what reads /server_info is used to that.
+    show: () => false,
   },
   {
     name: 'stats-tag',
@@ -312,7 +314,8 @@ export const OPTIONS = [
     group: 'Logging',
     help: 'How much of an access log a thread may hold before it is written, in KB; 0 writes each line at once. The default is 64.',
     shownAs: 'file_flush_min_size',
-    show: (value) => value ?? 0,
+    // As above.
+    show: () => 0,
   },
   {
     name: 'log-stacktrace-single-entry',

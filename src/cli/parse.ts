@@ -41,6 +41,7 @@ export function parseArguments(words: readonly string[]): ParseResult {
   if (conflict !== undefined) return error(conflict);
   const options: Options = {
     ...values,
+    allowUnknownStaticFields: values.allowUnknownStaticFields || values.allowUnknownFields,
     level: parseLevel(values.logLevel) ?? 'info',
     componentLevels,
     fixedTags: values.statsTag.map((tag) => splitAt(tag, tag.indexOf(':'))),

@@ -40,14 +40,13 @@ export function readConfiguration(options: Options, log: Log): Configuration {
     throw new StartError('At least one of --config-path or --config-yaml should be non-empty');
   }
   warnOfOptions(options, log);
-  const allowsUnknown = options.allowUnknownStaticFields || options.allowUnknownFields;
   const loaded = loadBootstrap(
     {
       ...(options.configPath !== '' && { path: options.configPath }),
       ...(options.configYaml !== '' && { inlineYaml: options.configYaml }),
     },
     {
-      unknownFields: allowsUnknown ? 'warning' : 'error',
+      unknownFields: options.allowUnknownStaticFields ? 'warning' : 'error',
       refusesV2: options.bootstrapVersion === 3,
     },
   );
@@ -117,6 +116,12 @@ function warnOfOptions(options: Options, log: Log): void {
     log.warn(
       'config',
       '--allow-unknown-fields is deprecated, use --allow-unknown-static-fields instead.',
+    );
+  }
+  if (options.cpusetThreads && options.concurrency !== undefined) {
+    log.warn(
+      'config',
+      'Both --concurrency and --cpuset-threads options are set; not applying --cpuset-threads.',
     );
   }
   const { outcomes } = disableExtensions(REGISTRY, options.disabledExtensions);

@@ -152,7 +152,15 @@ export class Server implements AdminHost {
   }
 
   #chooseBaseId(): void {
-    const { useDynamicBaseId, baseId, baseIdPath } = this.options;
+    const { useDynamicBaseId, baseId, baseIdPath, restartEpoch } = this.options;
+    if (
+      restartEpoch > 0 &&
+      !this.options.disableHotRestart &&
+      !this.options.skipHotRestartOnNoParent
+    )
+      throw new StartError(
+        `there is no predecessor with base id ${baseId} that --restart-epoch=${restartEpoch} could take over from`,
+      );
     const chosen = useDynamicBaseId ? Math.floor(Math.random() * 1e9) : baseId;
     this.log.info('main', `initializing epoch 0 (base id=${chosen}, hot restart version=disabled)`);
     if (baseIdPath !== '') this.#publish(String(chosen), baseIdPath, 'misc', 'base id');

@@ -112,6 +112,15 @@ TEST("a full buffer does not wait for the interval") {
   EXPECT(becomesTrue([&] { return contentOf(path) == "12345678\nx\n"; }));
 }
 
+TEST("without a buffer each line is written at once") {
+  Folder folder;
+  Logs logs(1, 0);
+  const std::string path = folder.file("a.log");
+  const auto file = logs.open(path);
+  log(*file, 0, "x\n");
+  EXPECT(becomesTrue([&] { return contentOf(path) == "x\n"; }));
+}
+
 TEST("one path is one file") {
   Folder folder;
   Logs logs(1);

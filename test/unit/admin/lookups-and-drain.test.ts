@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RecentLookups } from '../../../src/server/recent-lookups.js';
-import { AskedServer } from './fake-host.js';
+import { optionsOf } from '../support/options.js';
+import { AskedServer, FakeHost } from './fake-host.js';
 
 const OFF = 'Lookup tracking is not enabled. Use /stats/recentlookups/enable to enable.\n';
 
@@ -26,6 +27,17 @@ test('disabling forgets the names, clearing forgets their number as well', () =>
   assert.deepEqual([lookups.list(), lookups.total], [[], total]);
   asked.post('/stats/recentlookups/clear');
   assert.equal(lookups.total, 0);
+});
+
+test('with the fake symbol table lookups cannot be remembered', () => {
+  const host = new FakeHost();
+  host.options = optionsOf('--use-fake-symbol-table', '1');
+  const asked = new AskedServer({}, host);
+  const why = 'Lookup tracking is not available with --use-fake-symbol-table 1.\n';
+
+  assert.equal(asked.post('/stats/recentlookups/enable').status, 400);
+  assert.ok(asked.get('/stats/recentlookups').text.startsWith(why));
+  assert.equal(asked.host.stats.lookups.isOn, false);
 });
 
 test('the latest lookup is first, and the oldest of more than a hundred is forgotten', () => {

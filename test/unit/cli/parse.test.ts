@@ -91,6 +91,11 @@ test('values that mean nothing are refused in the words of the real server, and 
   for (const [words, message] of cases) assert.equal(errorOf(...words), message);
 });
 
+test('the former name of an option means the same', () => {
+  assert.equal(optionsOf().allowUnknownStaticFields, false);
+  assert.equal(optionsOf('--allow-unknown-fields').allowUnknownStaticFields, true);
+});
+
 test('what only the start decides has no value unless it is given', () => {
   const { concurrency, fileFlushMinSizeKb, socketMode } = optionsOf();
   assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
+import { LogSink } from '../../../src/logging/sink.js';
 import {
   readConfiguration,
   StartError,
@@ -47,6 +48,61 @@ test('unknown fields pass where they are allowed, and are counted once for each 
   assert.equal(problemsOf(bootstrap).length, 2);
   assert.equal(read(bootstrap, '--allow-unknown-static-fields').unknownFieldCount, 1);
   assert.equal(read(bootstrap, '--allow-unknown-fields').unknownFieldCount, 1);
+});
+
+test('what is doubtful in the command line is said in the words of the real server', () => {
+  const said = (...args: readonly string[]): string[] => {
+    const lines: string[] = [];
+    const sink = { write: (line: string) => lines.push(line), isStderr: false };
+    const log = new Log({ level: 'info', pattern: '%l %n %v', sink: sink as unknown as LogSink });
+    readConfiguration(optionsOf('--config-yaml', '{}', ...args), log);
+    return lines.map((line) => line.trimEnd()).filter((line) => !line.includes('loading '));
+  };
+  const echo = 'envoy.filters.network/envoy.filters.network.echo';
+
+  assert.deepEqual(said('--concurrency=2'), []);
+  assert.deepEqual(said('--cpuset-threads', '--concurrency=2'), [
+    'warning config Both --concurrency and --cpuset-threads options are set; not applying --cpuset-threads.',
+  ]);
+  assert.deepEqual(said('--allow-unknown-fields'), [
+    'warning config --allow-unknown-fields is deprecated, use --allow-unknown-static-fields instead.',
+  ]);
+  assert.deepEqual(said('--disable-extensions', `${echo},a/b,c`), [
+    `info misc disabled extension '${echo}'`,
+    "warning misc failed to disable unknown extension 'a/b'",
+    "warning misc failed to disable invalid extension name 'c'",
+  ]);
+});
+
+test('an extension that is disabled cannot be used, and the reason is said', () => {
+  const type = 'envoy.extensions.filters.network.echo.v3.Echo';
+  const filter = {
+    name: 'e',
+    typed_config: { '@type': `type.googleapis.com/${type}` },
+  };
+  const bootstrap = {
+    static_resources: {
+      listeners: [
+        {
+          name: 'l',
+          address: { socket_address: { address: '127.0.0.1', port_value: 0 } },
+          filter_chains: [{ filters: [filter] }],
+        },
+      ],
+    },
+  };
+  const disabling = (name: string): string =>
+    problemsOf(bootstrap, '--disable-extensions', name).join('\n');
+
+  assert.equal(disabling('envoy.filters.http/envoy.filters.network.echo'), '');
+  for (const name of ['envoy.filters.network.echo', 'envoy.echo']) {
+    const why = `Didn't find a registered implementation for 'e' with type URL: '${type}': --disable-extensions disables it`;
+    assert.ok(disabling(`envoy.filters.network/${name}`).endsWith(why), name);
+  }
+  assert.match(
+    disabling('envoy.transport_sockets.downstream/envoy.transport_sockets.raw_buffer'),
+    /RawBuffer': --disable-extensions disables it$/,
+  );
 });
 
 test('statistics: a flush every five seconds, another interval, or only when they are asked for', () => {

@@ -7,6 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
 import { readConfiguration, StartError } from '../../../src/server/configuration.js';
 import { Server } from '../../../src/server/server.js';
+import type { NativeOptions } from '../../../src/native.js';
 import { FakeNative } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
 
@@ -14,6 +15,8 @@ const ADMIN = { admin: { address: { socket_address: { address: '127.0.0.1', port
 
 function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[]) {
   const native = new FakeNative();
+  const created: NativeOptions[] = [];
+  let coreDumps = 0;
   const options = optionsOf('--config-yaml', JSON.stringify(bootstrap), ...args);
   const log = new Log({ level: 'off', pattern: '%v' });
   const configuration = readConfiguration(options, log);
@@ -21,10 +24,16 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
     options,
     configuration,
     log,
-    addon: { create: () => native, enableCoreDump: () => 0 },
+    addon: {
+      create: (nativeOptions) => {
+        created.push(nativeOptions);
+        return native;
+      },
+      enableCoreDump: () => ++coreDumps,
+    },
   });
   t.after(() => server.stop());
-  return { server, native };
+  return { server, native, nativeOptions: created[0], coreDumps };
 }
 
 function folderOf(t: TestContext): string {
@@ -46,6 +55,38 @@ test('the plan is applied before the workers start, and the end shuts them down 
   await Promise.all([server.stop(), server.stop()]);
 
   assert.deepEqual(native.calls, ['apply', 'start', 'shutdown']);
+});
+
+test('the data plane hears what the command line says of logs and locks', (t) => {
+  const { nativeOptions } = serverOf(
+    t,
+    {},
+    '--file-flush-min-size-kb=4',
+    '--file-flush-interval-msec=250',
+    '--enable-mutex-tracing',
+    '--concurrency=0',
+  );
+  assert.deepEqual(nativeOptions, {
+    concurrency: 1,
+    fileFlushIntervalMs: 250,
+    logHandOverBytes: 4096,
+    tracesLocks: true,
+    fixedTags: [],
+  });
+  const { nativeOptions: usual } = serverOf(t, {});
+  assert.equal(usual?.logHandOverBytes, undefined);
+  assert.equal(usual?.tracesLocks, false);
+});
+
+test('core dumps are enabled where they are asked for', (t) => {
+  assert.equal(serverOf(t, {}).coreDumps, 0);
+  assert.equal(serverOf(t, {}, '--enable-core-dump').coreDumps, 1);
+});
+
+test('a successor without a predecessor does not start, unless it is told to', async (t) => {
+  await assert.rejects(serverOf(t, {}, '--restart-epoch=2').server.start(), StartError);
+  await serverOf(t, {}, '--restart-epoch=2', '--skip-hot-restart-on-no-parent').server.start();
+  await serverOf(t, {}, '--restart-epoch=2', '--disable-hot-restart').server.start();
 });
 
 test('the admin server answers while the server lives, and not after', async (t) => {
