@@ -4,6 +4,7 @@ import { Log } from '../logging/logger.js';
 import { LogSink } from '../logging/sink.js';
 import { StartError, readConfiguration } from '../server/configuration.js';
 import { Server } from '../server/server.js';
+import { logCrash } from './crash.js';
 import { parseArguments, type Options } from './parse.js';
 import { HOT_RESTART_VERSION, versionText } from './version.js';
 import { widthOf } from './wrap.js';
@@ -75,6 +76,10 @@ async function serve(options: Options): Promise<number> {
   });
   onHangUp(() => {
     log.warn('main', 'caught and eating SIGHUP. See documentation for how to hot restart.');
+  });
+  process.on('uncaughtException', (error) => {
+    logCrash(log, error, options.logStacktraceSingleEntry);
+    process.exit(1);
   });
   const endSignal = untilEndSignal();
   try {
