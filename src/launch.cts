@@ -28,13 +28,20 @@ function prepare(): vm.Script {
 }
 
 /**
- * As Node wraps each CommonJS module, but the text becomes a string only once: twice as long strings
- * make V8 collect garbage before the proxy serves. esbuild writes ASCII.
+ * As Node wraps each CommonJS module; but the text becomes a string only once, since long strings make
+ * V8 collect garbage before the proxy serves. esbuild writes ASCII.
  */
 function readWrapped(): string {
-  const head = Buffer.from('(function (exports, require, module, __filename, __dirname) {');
-  const tail = Buffer.from('\n})');
-  return Buffer.concat([head, fs.readFileSync(file), tail]).toString('latin1');
+  const head = '(function (exports, require, module, __filename, __dirname) {';
+  const tail = '\n})';
+  const fd = fs.openSync(file, 'r');
+  const { size } = fs.fstatSync(fd);
+  const text = Buffer.allocUnsafeSlow(head.length + size + tail.length);
+  text.write(head, 'latin1');
+  fs.readSync(fd, text, head.length, size, 0);
+  fs.closeSync(fd);
+  text.write(tail, head.length + size, 'latin1');
+  return text.toString('latin1');
 }
 
 function readCache(): Buffer | undefined {

@@ -100,57 +100,78 @@ export interface OneofType {
   readonly fields: readonly FieldType[];
 }
 
+/** Reads its row when asked: a message has many fields, and a configuration sets few of them. */
 export class FieldType {
   readonly name: string;
-  /** lowerCamelCase, the other name that JSON may use. */
-  readonly jsonName: string;
-  readonly number: number;
-  readonly label: 'one' | 'many' | 'map';
-  readonly keyType: Scalar | undefined;
-  /** Whether unset differs from the default. */
-  readonly presence: boolean;
-  readonly sensitive: boolean;
-  /** Accepted and without effect in Envoy. */
-  readonly hidden: boolean;
-  readonly deprecated: boolean;
-  /** Deprecated so long that Envoy refuses it. */
-  readonly disallowed: boolean;
-  readonly rules: FieldRules | undefined;
   readonly message: MessageType;
-  readonly #oneof: number | undefined;
-  readonly #type: string | number;
-  #value: ValueType | undefined;
+  readonly rules: FieldRules | undefined;
+  readonly #row: FieldRow;
   readonly #schema: Schema;
+  #value: ValueType | undefined;
 
   constructor(row: FieldRow, message: MessageType, schema: Schema) {
-    const [name, number, type, flags = 0, extra = {}] = row;
-    this.name = name;
-    this.jsonName = name.replace(/_+(.|$)/g, (_, letter: string) => letter.toUpperCase());
-    this.number = number;
-    this.label = flags & MAP ? 'map' : flags & REPEATED ? 'many' : 'one';
-    this.keyType = extra.key;
-    this.presence = (flags & PRESENCE) !== 0;
-    this.sensitive = (flags & SENSITIVE) !== 0;
-    this.hidden = (flags & HIDDEN) !== 0;
-    this.deprecated = extra.deprecated !== undefined;
-    this.disallowed = (flags & DISALLOWED) !== 0;
-    this.rules = extra.rules;
+    this.name = row[0];
     this.message = message;
-    this.#oneof = extra.oneof;
-    this.#type = type;
+    this.rules = row[4]?.rules;
+    this.#row = row;
     this.#schema = schema;
   }
 
+  /** lowerCamelCase, the other name that JSON may use. */
+  get jsonName(): string {
+    return this.name.replace(/_+(.|$)/g, (_, letter: string) => letter.toUpperCase());
+  }
+
+  get number(): number {
+    return this.#row[1];
+  }
+
+  get label(): 'one' | 'many' | 'map' {
+    return this.#has(MAP) ? 'map' : this.#has(REPEATED) ? 'many' : 'one';
+  }
+
+  get keyType(): Scalar | undefined {
+    return this.#row[4]?.key;
+  }
+
+  /** Whether unset differs from the default. */
+  get presence(): boolean {
+    return this.#has(PRESENCE);
+  }
+
+  get sensitive(): boolean {
+    return this.#has(SENSITIVE);
+  }
+
+  /** Accepted and without effect in Envoy. */
+  get hidden(): boolean {
+    return this.#has(HIDDEN);
+  }
+
+  get deprecated(): boolean {
+    return this.#row[4]?.deprecated !== undefined;
+  }
+
+  /** Deprecated so long that Envoy refuses it. */
+  get disallowed(): boolean {
+    return this.#has(DISALLOWED);
+  }
+
   get oneof(): OneofType | undefined {
-    return this.#oneof === undefined ? undefined : this.message.oneofs[this.#oneof];
+    const index = this.oneofIndex;
+    return index === undefined ? undefined : this.message.oneofs[index];
   }
 
   get oneofIndex(): number | undefined {
-    return this.#oneof;
+    return this.#row[4]?.oneof;
   }
 
   get value(): ValueType {
-    return (this.#value ??= this.#schema.valueType(this.#type));
+    return (this.#value ??= this.#schema.valueType(this.#row[2]));
+  }
+
+  #has(flag: number): boolean {
+    return ((this.#row[3] ?? 0) & flag) !== 0;
   }
 }
 
@@ -163,15 +184,15 @@ export class MessageType {
   readonly oneofs: readonly OneofType[];
   /** The v2 message this one came from. */
   readonly previous: string | undefined;
-  readonly #byName = new Map<string, FieldType>();
+  readonly #byName: ReadonlyMap<string, FieldType>;
+  #byJsonName: ReadonlyMap<string, FieldType> | undefined;
 
   constructor([name, file, fields, oneofs = [], previous]: MessageRow, schema: Schema) {
     this.name = name;
     this.file = schema.files[file] ?? '';
     this.fields = fields.map((row) => new FieldType(row, this, schema));
     this.previous = previous;
-    for (const field of this.fields) this.#byName.set(field.jsonName, field);
-    for (const field of this.fields) this.#byName.set(field.name, field);
+    this.#byName = new Map(this.fields.map((field) => [field.name, field]));
     this.oneofs = oneofs.map(([oneof, required], index) => ({
       name: oneof,
       required: required === 1,
@@ -181,7 +202,11 @@ export class MessageType {
 
   /** By its name in the .proto file or in lowerCamelCase. */
   field(name: string): FieldType | undefined {
-    return this.#byName.get(name);
+    return this.#byName.get(name) ?? this.#fieldsByJsonName().get(name);
+  }
+
+  #fieldsByJsonName(): ReadonlyMap<string, FieldType> {
+    return (this.#byJsonName ??= new Map(this.fields.map((field) => [field.jsonName, field])));
   }
 }
 
