@@ -1,5 +1,6 @@
 // The process's log: a level for each component, one pattern, one sink. Where a line comes from is
 // written into each call by the build (scripts/log-places.mjs).
+import { wallClockMs } from '../clock.js';
 import { COMPONENTS, type Component } from './components.js';
 import { escapeLine } from './escape.js';
 import { isAtLeast, type Level } from './levels.js';
@@ -58,7 +59,7 @@ export class Log {
     const place = this.#place;
     this.#place = NO_PLACE;
     if (!this.isOn(level, component)) return;
-    const timeMs = performance.timeOrigin + performance.now();
+    const timeMs = wallClockMs();
     const line = this.#pattern.format({ timeMs, level, logger: component, message, ...place });
     this.#sink.write(`${this.#isEscaped ? escapeLine(line) : line}\n`);
   }

@@ -9,6 +9,7 @@ import type { AdminHost } from '../admin/host.js';
 import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { build } from '../cli/version.js';
+import { monotonicMs } from '../clock.js';
 import type { Component } from '../logging/components.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
@@ -257,11 +258,6 @@ function enableCoreDump(addon: Addon, log: Log): void {
 
 function defaultConcurrency(options: Options): number {
   return options.cpusetThreads ? availableParallelism() : cpus().length;
-}
-
-/** Not performance.now(), which takes long to load. */
-function monotonicMs(): number {
-  return Number(process.hrtime.bigint()) / 1e6;
 }
 
 /** The first six digits of the commit's name, as a number. */
