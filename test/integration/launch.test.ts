@@ -23,7 +23,7 @@ function copyPackage(t: TestContext): string {
     cpSync(join(packageRoot(), name), join(folder, name));
   }
   mkdirSync(join(folder, 'dist'));
-  for (const name of ['cli.js', 'command.js', 'command.cache', 'package.json', 'revision']) {
+  for (const name of ['cli.js', 'command.js', 'command.cache', 'package.json', 'build.json']) {
     cpSync(join(dist, name), join(folder, 'dist', name));
   }
   return folder;
