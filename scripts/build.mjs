@@ -13,9 +13,12 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { AT_NEED, requireAtNeed } from './at-need.mjs';
+import { buildUi } from './build-ui.mjs';
 import { logPlaces } from './log-places.mjs';
 import { mustNode, root, say } from './set-up.mjs';
 
+/** Whether the admin server has pages for people: not after `npm config set admin_html disabled`. */
+const adminHtml = process.env.FAIRLEAD_ADMIN_HTML ?? process.env.npm_config_admin_html ?? 'enabled';
 const stampFile = join(root, 'dist', 'stamp');
 const OUTPUTS = [
   'build/schema.jsonl',
@@ -48,7 +51,7 @@ function stampOfInputs() {
     const path = join(root, name);
     return name.includes('.') ? [path] : filesBelow(path);
   });
-  const digest = createHash('sha256');
+  const digest = createHash('sha256').update(adminHtml);
   for (const file of files.sort()) digest.update(relative(root, file)).update(readFileSync(file));
   return digest.digest('hex');
 }
@@ -92,7 +95,10 @@ async function bundle() {
     entryPoints: { command: 'src/main.ts', index: 'src/index.ts' },
     packages: 'external',
     external: ['./packages/*'],
-    define: { 'import.meta.dirname': '__dirname' },
+    define: {
+      'import.meta.dirname': '__dirname',
+      'process.env.FAIRLEAD_ADMIN_HTML': JSON.stringify(adminHtml),
+    },
     plugins: [logPlaces(root, requireAtNeed)],
     sourcemap: 'linked',
   });
@@ -111,9 +117,12 @@ if (!isUpToDate(stamp)) {
   mustNode('the schema', 'scripts/gen-schema.mjs');
   say('checking types');
   mustNode('the type check', 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.json');
+  mustNode('the type check', 'node_modules/typescript/bin/tsc', '-p', 'src/ui/tsconfig.json');
   say('bundling');
   await bundle();
   mustNode('the code cache', 'scripts/code-cache.mjs');
+  rmSync(join(root, 'dist', 'ui.html'), { force: true });
+  if (adminHtml !== 'disabled') await buildUi();
   writeFileSync(stampFile, stamp);
 }
 mkdirSync(join(root, 'dist'), { recursive: true });

@@ -1,5 +1,15 @@
-// GET /, a page for people with a link or a button for every endpoint, and GET /help, the same as text.
+// GET /, a page for people with a link or a button for every endpoint, and GET /help, the same as text;
+// GET /ui, which shows what the proxy does now.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../../package-root.js';
+import { badRequest } from '../http.js';
 import { endpointList, parameterHelp, type Endpoint, type EndpointParameter } from '../endpoint.js';
+
+/** What pages answer where the build left them out. */
+export const HTML_DISABLED = badRequest(
+  'HTML output was disabled by building with --define=admin_html=disabled',
+);
 
 export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] {
   return [
@@ -8,7 +18,20 @@ export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] 
       help: 'this list as a page',
       mutates: false,
       parameters: [],
-      handle: () => ({ type: 'html', body: page(endpoints()) }),
+      handle: () =>
+        process.env.FAIRLEAD_ADMIN_HTML === 'disabled'
+          ? HTML_DISABLED
+          : { type: 'html', body: page(endpoints()) },
+    },
+    {
+      path: '/ui',
+      help: 'a page that shows traffic, clusters and hosts as they are now',
+      mutates: false,
+      parameters: [],
+      handle: () =>
+        process.env.FAIRLEAD_ADMIN_HTML === 'disabled'
+          ? HTML_DISABLED
+          : { type: 'html', body: readFileSync(join(packageRoot(), 'dist', 'ui.html'), 'utf8') },
     },
     {
       path: '/help',

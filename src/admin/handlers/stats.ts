@@ -6,6 +6,7 @@ import type { AdminHost } from '../host.js';
 import { badRequest, type AdminReply } from '../http.js';
 import type { Parameters } from '../parameters.js';
 import { activeStatsPage, statsPage } from '../stats-page.js';
+import { HTML_DISABLED } from './home.js';
 
 const FORMATS = ['json', 'prometheus', 'text'] as const;
 const PAGES = ['html', 'active-html'] as const;
@@ -53,7 +54,10 @@ export function statsEndpoints(host: AdminHost): Endpoint[] {
       handle: ({ parameters }) => {
         const format = parameters.get('format') || 'text';
         const page = findIn(PAGES, format);
-        return page ? answerPage(host, parameters, page) : answer(host, parameters, format);
+        if (!page) return answer(host, parameters, format);
+        return process.env.FAIRLEAD_ADMIN_HTML === 'disabled'
+          ? HTML_DISABLED
+          : answerPage(host, parameters, page);
       },
     },
     {
