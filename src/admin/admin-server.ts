@@ -6,7 +6,7 @@ import { compileAllowedPaths } from './allowed-paths.js';
 import { AdminCounts } from './counts.js';
 import { endpointList, type Endpoint } from './endpoint.js';
 import { makeEndpoints } from './endpoints.js';
-import { findForeign } from './guard.js';
+import { findForeignHost, findForgery, isLocal } from './guard.js';
 import type { AdminHost } from './host.js';
 import {
   badRequest,
@@ -60,6 +60,12 @@ export class AdminServer implements AdminService {
     }
     this.#transport = await this.#openTransport();
     this.address = await this.#transport.listen(address);
+    if (!isLocal(address)) {
+      this.#host.log.warn(
+        'admin',
+        `the admin server listens on ${this.address}: whoever reaches it can stop and change this proxy`,
+      );
+    }
   }
 
   async #openTransport(): Promise<AdminTransport> {
@@ -110,7 +116,8 @@ export class AdminServer implements AdminService {
     if (!METHODS.has(method) || target.includes('#')) return MALFORMED;
     const { path, query } = splitTarget(target);
     this.#host.log.debug('admin', `request: ${method} ${target}`);
-    const foreign = findForeign(request, this.#plan.address);
+    const { adminAllowedHosts } = this.#host.options;
+    const foreign = findForeignHost(request, this.#plan.address, adminAllowedHosts);
     if (foreign !== undefined) return { status: 403, body: foreign };
     if (!this.#isAllowed(target))
       return { status: 403, body: `request to path ${target} not allowed` };
@@ -119,6 +126,8 @@ export class AdminServer implements AdminService {
     if (endpoint.mutates && method !== 'POST') {
       return badRequest(`Method ${method} not allowed, POST required.`);
     }
+    const forged = endpoint.mutates ? findForgery(request) : undefined;
+    if (forged !== undefined) return { status: 403, body: forged };
     // A form counts where the query is empty.
     const form = headers['content-type'].startsWith(FORM) ? body : '';
     try {

@@ -1,15 +1,56 @@
 // Keeps pages of other sites from using a browser that can reach the admin server.
 import { hostname } from 'node:os';
-import { parseIp } from '../plan/ip.js';
+import { isIP } from 'node:net';
 import type { AdminEndpoint, AdminRequest } from './http.js';
 
-/** Why a request is refused, or undefined. */
-export function findForeign(request: AdminRequest, listening: AdminEndpoint): string | undefined {
+/** What --admin-allowed-host says when every name is as good as another. */
+const ANY_HOST = '*';
+
+/** What a browser says of who sent a request: only the first two are nobody's page but ours. */
+const OWN_SITES = ['same-origin', 'none', ''];
+
+/**
+ * Why a page of another site must have sent a request that changes something, or undefined. Requests
+ * that change nothing may come from anywhere: a browser does not show their answers to other sites.
+ */
+export function findForgery(request: AdminRequest): string | undefined {
   const { host, origin } = request.headers;
-  if (origin !== '' && hostOf(origin) !== host) return `requests from ${origin} are refused\n`;
-  // A name that somebody makes point at this machine would count as the page's own site.
-  if (isLoopback(listening) && !isOwnName(host)) return `requests to ${host} are refused\n`;
-  return undefined;
+  const site = request.headers['sec-fetch-site'];
+  if (origin !== '' && hostOf(origin) !== host.toLowerCase()) {
+    return `requests from ${origin} may not change anything here\n`;
+  }
+  if (OWN_SITES.includes(site)) return undefined;
+  return `requests from other sites (sec-fetch-site: ${site}) may not change anything here\n`;
+}
+
+/**
+ * Why the name that a request to a loopback address was sent to is none of ours, or undefined. A name
+ * that somebody makes point at this machine would count as the page's own site.
+ */
+export function findForeignHost(
+  request: AdminRequest,
+  listening: AdminEndpoint,
+  allowedHosts: readonly string[],
+): string | undefined {
+  const { host } = request.headers;
+  if (!isLoopback(listening) || allowedHosts.includes(ANY_HOST)) return undefined;
+  const name = host.replace(/:\d+$/, '').toLowerCase();
+  if (isOwnName(name) || allowedHosts.some((allowed) => allowed.toLowerCase() === name)) {
+    return undefined;
+  }
+  return (
+    `requests to ${host} are refused: the name is neither an address nor localhost ` +
+    `(--admin-allowed-host ${name} allows it)\n`
+  );
+}
+
+/** Whether only this machine can reach it: loopback addresses and sockets in the file system. */
+export function isLocal(endpoint: AdminEndpoint): boolean {
+  return 'pipe' in endpoint || isLoopback(endpoint);
+}
+
+function isLoopback(endpoint: AdminEndpoint): boolean {
+  return 'host' in endpoint && (endpoint.host.startsWith('127.') || endpoint.host === '::1');
 }
 
 /** "localhost:9901" of "http://localhost:9901"; undefined of what is no address, such as "null". */
@@ -17,12 +58,8 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-function isLoopback(endpoint: AdminEndpoint): boolean {
-  return 'host' in endpoint && (endpoint.host.startsWith('127.') || endpoint.host === '::1');
-}
-
-function isOwnName(host: string): boolean {
-  const name = host.replace(/:\d+$/, '').toLowerCase();
-  if (parseIp(name.replace(/^\[|\]$/g, ''))) return true;
+function isOwnName(name: string): boolean {
+  // HTTP/1.0 needs no host, and no browser speaks it.
+  if (name === '' || isIP(name.replace(/^\[|\]$/g, '')) !== 0) return true;
   return name === 'localhost' || name.endsWith('.localhost') || name === hostname().toLowerCase();
 }

@@ -7,6 +7,7 @@ import type { Parameters } from './parameters.js';
 export const REQUEST_HEADERS = [
   'host',
   'origin',
+  'sec-fetch-site',
   'connection',
   'content-type',
   'user-agent',
