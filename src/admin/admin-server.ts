@@ -116,8 +116,8 @@ export class AdminServer implements AdminService {
     if (!METHODS.has(method) || target.includes('#')) return MALFORMED;
     const { path, query } = splitTarget(target);
     this.#host.log.debug('admin', `request: ${method} ${target}`);
-    const { adminAllowedHosts } = this.#host.options;
-    const foreign = findForeignHost(request, this.#plan.address, adminAllowedHosts);
+    const { adminAllowedHost } = this.#host.options;
+    const foreign = findForeignHost(request, this.#plan.address, adminAllowedHost);
     if (foreign !== undefined) return { status: 403, body: foreign };
     if (!this.#isAllowed(target))
       return { status: 403, body: `request to path ${target} not allowed` };

@@ -68,6 +68,16 @@ export const OPTIONS = [
     help: 'A file to which the address and port of the admin server are written once it listens.',
   },
   {
+    name: 'admin-allowed-host',
+    kind: 'list',
+    value: 'name',
+    group: 'Configuration',
+    help:
+      'A host name by which the admin server may be asked on a loopback address, besides addresses, ' +
+      'localhost and the name of this machine; * allows any. May be given several times.',
+    shownAs: null,
+  },
+  {
     name: 'local-address-ip-version',
     kind: 'text',
     default: 'v4',

@@ -41,7 +41,7 @@ function webListener(routes: readonly Message[], port: number): Message {
   return { name: 'web', address: address(port), filter_chains: [{ filters: [filter] }] };
 }
 
-function cluster(name: string, port: number): Message {
+export function cluster(name: string, port: number): Message {
   const endpoints = [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }];
   return { name, type: 'STATIC', load_assignment: { cluster_name: name, endpoints } };
 }

@@ -12,6 +12,7 @@ const REQUEST: AdminRequest = {
   headers: {
     host: 'localhost:9901',
     origin: '',
+    'sec-fetch-site': '',
     connection: '',
     'content-type': '',
     'user-agent': 'curl/8',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StringMatch_Kind } from '../../../src/plan/plan.gen.js';
+import { optionsOf } from '../support/options.js';
 import { AskedServer } from './fake-host.js';
 
 test('an unknown path is answered with the list of what there is', () => {
@@ -42,19 +43,23 @@ test('a query by POST is served as by GET', () => {
   assert.deepEqual(new AskedServer().post('/ready'), { status: 200, type: 'text', text: 'LIVE\n' });
 });
 
-test('a page of another site is refused, whatever it asks for', () => {
+test('a page of another site may look, as far as its browser lets it, and change nothing', () => {
   const asked = new AskedServer();
 
   for (const origin of ['http://evil.test', 'http://localhost:8080', 'null']) {
     assert.equal(asked.post('/quitquitquit', { headers: { origin } }).status, 403, origin);
-    assert.equal(asked.get('/ready', { headers: { origin } }).status, 403, origin);
+    assert.equal(asked.get('/ready', { headers: { origin } }).status, 200, origin);
+  }
+  for (const site of ['cross-site', 'same-site']) {
+    const headers = { 'sec-fetch-site': site };
+    assert.equal(asked.post('/quitquitquit', { headers }).status, 403, site);
   }
   assert.deepEqual(asked.host.asked, []);
 });
 
 test("the admin server's own page may ask", () => {
   const { status } = new AskedServer().post('/quitquitquit', {
-    headers: { origin: 'http://localhost:9901' },
+    headers: { origin: 'http://localhost:9901', 'sec-fetch-site': 'same-origin' },
   });
 
   assert.equal(status, 200);
@@ -67,6 +72,17 @@ test('on loopback a foreign name that leads here is refused: it would pass for i
   for (const host of ['localhost', '127.0.0.1:9901', '[::1]:9901', 'admin.localhost']) {
     assert.equal(asked.get('/ready', { headers: { host } }).status, 200, host);
   }
+});
+
+test('a name that is listed is as good as localhost; * lists them all', () => {
+  const ask = (listed: string, host: string): number => {
+    const asked = new AskedServer();
+    asked.host.options = optionsOf('-c', 'bootstrap.yaml', '--admin-allowed-host', listed);
+    return asked.get('/ready', { headers: { host } }).status;
+  };
+  assert.equal(ask('proxy.example', 'Proxy.Example:9901'), 200);
+  assert.equal(ask('proxy.example', 'other.example:9901'), 403);
+  assert.equal(ask('*', 'other.example:9901'), 200);
 });
 
 test('on an address for others any name will do', () => {

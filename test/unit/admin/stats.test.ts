@@ -90,6 +90,7 @@ test('a Prometheus page shows the counters as they were before it, the others co
     const headers = {
       host: '',
       origin: '',
+      'sec-fetch-site': '',
       connection: '',
       'content-type': '',
       'user-agent': '',

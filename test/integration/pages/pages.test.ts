@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keepScreenshot, noBrowser, openPage } from '../support/browser.js';
+import { ADMIN_ONLY, cluster, says, webBootstrap } from '../support/bootstraps.js';
+import { startProxy } from '../support/start-proxy.js';
+
+const options = { skip: noBrowser };
+const CLOSED_PORT = 1;
+
+test('a button of the home page changes what it says, and a counter moves', options, async (t) => {
+  const proxy = await startProxy(t, ADMIN_ONLY);
+  const { page, faults } = await openPage(t, `${proxy.adminUrl}/`);
+  await keepScreenshot(page, 'home');
+
+  await page.getByRole('button', { name: 'healthcheck/fail' }).click();
+  await page.getByText('OK').waitFor();
+  assert.equal((await fetch(`${proxy.adminUrl}/ready`)).status, 503);
+  const stats = await (await fetch(`${proxy.adminUrl}/stats?filter=^server.live$`)).text();
+  assert.equal(stats, 'server.live: 0\n');
+  assert.deepEqual(faults, []);
+});
+
+test(
+  '/ui shows requests as they come, and the hosts of a cluster that is clicked',
+  options,
+  async (t) => {
+    const route = { match: { prefix: '/dead' }, route: { cluster: '<b>dead</b>' } };
+    const proxy = await startProxy(
+      t,
+      webBootstrap([route, says('/', 'yes')], { '<b>dead</b>': CLOSED_PORT }),
+    );
+    const url = await proxy.listenerUrl('web');
+    const { page, faults } = await openPage(t, `${proxy.adminUrl}/ui`);
+    await page.getByText('LIVE', { exact: true }).waitFor();
+    const requests = page.locator('#tile-requests .value');
+    await page.waitForFunction(
+      () => document.querySelector('#tile-requests .value')?.textContent === '0',
+    );
+
+    const load = setInterval(() => void fetch(url).then((answer) => answer.text()), 20);
+    t.after(() => clearInterval(load));
+    await page.waitForFunction(
+      () => Number(document.querySelector('#tile-requests .value')?.textContent) > 5,
+    );
+    await (await fetch(`${url}/dead`)).text();
+    await page.getByRole('button', { name: '<b>dead</b>' }).click();
+    await page.getByText(`127.0.0.1:${CLOSED_PORT}`).waitFor();
+    await keepScreenshot(page, 'ui');
+    assert.notEqual(await requests.textContent(), '0');
+    assert.deepEqual(faults, []);
+  },
+);
+
+test('/ui finds statistics and what the configuration says', options, async (t) => {
+  const proxy = await startProxy(t, webBootstrap([says('/', 'a rare answer')]));
+  const { page, faults } = await openPage(t, `${proxy.adminUrl}/ui`, 'dark');
+
+  await page.getByPlaceholder('text or regular expression').fill('^server.live$');
+  await page.getByRole('button', { name: 'search' }).click();
+  await page.getByRole('cell', { name: 'server.live' }).waitFor();
+  await page.getByLabel('configuration').check();
+  await page.getByPlaceholder('text or regular expression').fill('rare answer');
+  await page.getByRole('button', { name: 'search' }).click();
+  await page.getByText('a rare answer').first().waitFor();
+  await keepScreenshot(page, 'ui-dark');
+  assert.deepEqual(faults, []);
+});
+
+test(
+  '/ui is quick with 10,000 clusters: those that are asked for are found at once',
+  options,
+  async (t) => {
+    const clusters = Array.from({ length: 10_000 }, (_, i) => cluster(`service-${i}`, CLOSED_PORT));
+    const proxy = await startProxy(t, { ...ADMIN_ONLY, static_resources: { clusters } });
+    const { page, faults } = await openPage(t, `${proxy.adminUrl}/ui`);
+
+    await page.getByText('10,000 in all').waitFor();
+    const began = performance.now();
+    await page.getByPlaceholder('name contains').fill('service-9876');
+    await page.getByRole('button', { name: 'service-9876' }).waitFor();
+    const tookMs = performance.now() - began;
+    await keepScreenshot(page, 'ui-10000');
+    assert.ok(tookMs < 2000, `it took ${tookMs.toFixed(0)} ms`);
+    assert.deepEqual(faults, []);
+  },
+);
+
+test('the active page of statistics keeps itself up to date', options, async (t) => {
+  const proxy = await startProxy(t, ADMIN_ONLY);
+  const { page, faults } = await openPage(t, `${proxy.adminUrl}/stats?format=active-html`);
+
+  await page.getByRole('spinbutton', { name: 'Seconds' }).fill('1');
+  const row = page.getByRole('row', { name: 'http.admin.downstream_rq_total' }).first();
+  await row.waitFor();
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('#changing tr')].some(
+      ({ children: [name, , changes] }) =>
+        name?.textContent === 'http.admin.downstream_rq_total' && Number(changes?.textContent) > 0,
+    ),
+  );
+  await keepScreenshot(page, 'active-statistics');
+  assert.deepEqual(faults, []);
+});
