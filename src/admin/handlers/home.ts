@@ -45,14 +45,17 @@ export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] 
 
 export const STYLE = `
   :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
-  body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+  body { max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
   h1 { font-size: 1.3rem; font-weight: 600; }
   table { border-collapse: collapse; width: 100%; }
-  td { padding: .4rem .8rem .4rem 0; border-top: 1px solid #8884; vertical-align: top; }
+  td { padding: .4rem 1.5rem .4rem 0; border-top: 1px solid #8884; vertical-align: top; }
+  td:first-child { width: 65%; }
   .name, label { font-family: ui-monospace, monospace; white-space: nowrap; }
-  form { display: grid; grid-template-columns: max-content minmax(8rem, 14rem) 1fr; gap: .2rem .8rem; }
+  .change { color: light-dark(#a3201a, #ff8a7a); }
+  form { display: grid; grid-template-columns: 12rem 13rem 1fr; align-items: baseline; gap: .3rem .8rem; }
   form > .name { grid-column: 1 / -1; justify-self: start; }
   label { padding-left: 1rem; }
+  input[type='checkbox'] { justify-self: start; }
   small { opacity: .7; }
   button { font: inherit; cursor: pointer; }
 `;
@@ -68,6 +71,7 @@ function page(endpoints: readonly Endpoint[]): string {
 </head>
 <body>
 <h1>fairlead admin</h1>
+<p>What the proxy does now: <a href="ui">traffic, clusters and hosts</a>. Red buttons change something.</p>
 <table>
 ${endpoints.map(row).join('\n')}
 </table>
@@ -91,7 +95,8 @@ function form({ path, mutates, parameters }: Endpoint): string {
     .map((parameter, index) => field(parameter, `${path.slice(1)}-${index}`))
     .join('');
   const method = mutates ? 'post' : 'get';
-  return `<form method="${method}" action="${name}"><button class="name">${name}</button>${fields}</form>`;
+  const look = mutates ? 'name change' : 'name';
+  return `<form method="${method}" action="${name}"><button class="${look}">${name}</button>${fields}</form>`;
 }
 
 function field(parameter: EndpointParameter, id: string): string {
