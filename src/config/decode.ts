@@ -187,7 +187,9 @@ class Walk {
       const suggestion =
         typeof value === 'string' ? nearestName(value, type.numbers.keys()) : undefined;
       this.#report({
-        message: `${isUnknown ? 'unknown enum value' : 'found'} ${describeValue(value)}`,
+        message: isUnknown
+          ? `unknown enum value ${describeValue(value)} of ${type.name}`
+          : `found ${describeValue(value)}`,
         expected: `one of ${[...type.numbers.keys()].join(', ')}`,
         ...(suggestion !== undefined && { suggestion }),
         ...(isUnknown && {

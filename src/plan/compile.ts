@@ -56,7 +56,7 @@ const STATIC = supportedFields<StaticResources>(
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
-  ['upstream_bind_config'],
+  ['upstream_bind_config', 'local_cluster_name'],
   { outlier_detection: {} },
 );
 

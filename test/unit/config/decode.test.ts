@@ -176,12 +176,12 @@ describe('values', () => {
     [
       'an unknown enum value',
       ['lb_policy: round-robin'],
-      `4:16: ${C}.lb_policy: found "round-robin"; expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG; did you mean "ROUND_ROBIN"?`,
+      `4:16: ${C}: unknown enum value "round-robin" of envoy.config.cluster.v3.Cluster.LbPolicy; expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG; did you mean "ROUND_ROBIN"?`,
     ],
     [
       'an unknown enum number',
       ['dns_lookup_family: 99'],
-      `4:24: ${C}.dns_lookup_family: found 99; expected one of AUTO, V4_ONLY, V6_ONLY, V4_PREFERRED, ALL`,
+      `4:24: ${C}: unknown enum value 99 of envoy.config.cluster.v3.Cluster.DnsLookupFamily; expected one of AUTO, V4_ONLY, V6_ONLY, V4_PREFERRED, ALL`,
     ],
     [
       'two of a oneof',

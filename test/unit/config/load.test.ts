@@ -50,7 +50,7 @@ describe('the file', () => {
 
   test('a list is no bootstrap', (t) => {
     assert.deepEqual(problemsIn(file(t, 'a.yaml', '- a\n')), [
-      'FILE:1:1: is no bootstrap; expected a mapping with the fields of a bootstrap',
+      'FILE:1:1: unable to read a bootstrap from a list; expected a mapping with the fields of a bootstrap',
     ]);
   });
 

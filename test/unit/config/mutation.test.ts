@@ -4,6 +4,7 @@ import { formatIssue } from '../../../src/config/issue.js';
 import { loadBootstrap } from '../../../src/config/load.js';
 import { printMessage } from '../../../src/config/print.js';
 import { schema } from '../../../src/config/schema.js';
+import { mutatedText, randomNumbers } from '../support/mutation.js';
 
 const MUTATIONS = 2000;
 const SEED = 20_240_607;
@@ -59,91 +60,6 @@ static_resources:
             block
 `;
 
-const FRAGMENTS = [
-  ' ',
-  '\n',
-  '\n  ',
-  '- ',
-  ': ',
-  ':',
-  '#',
-  '"',
-  "'",
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  '|',
-  '>',
-  '&a ',
-  '*a',
-  '!t ',
-  '?',
-  '%',
-  '@',
-  '\t',
-  '\0',
-  '\ufeff',
-  '\ud800',
-  '😀',
-  '-1',
-  '1e999',
-  '99999999999999999999',
-  'null',
-  '~',
-  'true',
-  '.inf',
-  'NaN',
-  '1s',
-  '__proto__',
-  'constructor',
-  '"@type"',
-  '@type: x',
-  'typed_config',
-  '*admin',
-  '<<: *admin',
-  '---\n',
-  '...\n',
-  '{a: '.repeat(300),
-  '[[[[',
-  'type.googleapis.com/google.protobuf.Any',
-  'type.googleapis.com/xds.type.v3.TypedStruct',
-  '$type',
-  '\\u0000',
-  '{}',
-  '[]',
-];
-
-/** Marsaglia's xorshift: the same numbers on every machine. */
-function randomNumbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
-
-function mutated(text: string, random: (below: number) => number): string {
-  let result = text;
-  for (let count = 1 + random(4); count > 0; count--) {
-    const at = random(result.length + 1);
-    const other = random(result.length + 1);
-    const length = random(40);
-    const kind = random(5);
-    if (kind === 0) result = result.slice(0, at) + result.slice(at + length);
-    else if (kind === 1)
-      result = result.slice(0, at) + result.slice(other, other + length) + result.slice(at);
-    else if (kind === 2)
-      result = result.slice(0, at) + String.fromCharCode(random(256)) + result.slice(at + 1);
-    else
-      result = result.slice(0, at) + (FRAGMENTS[random(FRAGMENTS.length)] ?? '') + result.slice(at);
-  }
-  return result;
-}
-
 test(`${MUTATIONS} mutations of a good bootstrap: each is loaded or refused with reasons, none throws`, () => {
   const good = loadBootstrap({ inlineYaml: GOOD });
   assert.deepEqual(good.issues.map(formatIssue), []);
@@ -157,7 +73,7 @@ test(`${MUTATIONS} mutations of a good bootstrap: each is loaded or refused with
   const random = randomNumbers(SEED);
   let refused = 0;
   for (let count = 0; count < MUTATIONS; count++) {
-    const text = mutated(count % 2 === 0 ? GOOD : json, random);
+    const text = mutatedText(count % 2 === 0 ? GOOD : json, random);
     const inlineYaml = count % 7 === 0 ? { inlineYaml: text } : { inlineYaml: `${text}\n` };
     const { bootstrap, issues, locate } = loadBootstrap(inlineYaml);
     const isRefused = issues.some(({ severity }) => severity === 'error');

@@ -130,14 +130,18 @@ describe('faults', () => {
     [
       'a mapping inside of a line',
       'a: b: c\n',
-      '1:4 is no YAML: Nested mappings are not allowed in compact mappings',
+      '1:4 is no YAML from line 1 on: Nested mappings are not allowed in compact mappings',
     ],
     [
       'a list that is not closed',
       'a: [1, 2\nb: 3\n',
-      '2:1 is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+      '2:1 is no YAML from line 2 on: Flow sequence in block collection must be sufficiently indented and end with a ]',
     ],
-    ['a tab as indent', 'a:\n\tb: 1\n', '2:1 is no YAML: Tabs are not allowed as indentation'],
+    [
+      'a tab as indent',
+      'a:\n\tb: 1\n',
+      '2:1 is no YAML from line 2 on: Tabs are not allowed as indentation',
+    ],
     ['an alias of nothing', 'a: *x\n', '1:4 alias *x has no anchor'],
     [
       'an alias inside of what it names',
@@ -145,7 +149,11 @@ describe('faults', () => {
       '1:11 alias *x is inside of what it names',
     ],
     ['a list as key', '? [a]\n: 1\n', '1:3 a key must be a single value'],
-    ['an unknown escape', 'a: "\\q"\n', '1:5 is no YAML: Invalid escape sequence \\q'],
+    [
+      'an unknown escape',
+      'a: "\\q"\n',
+      '1:5 is no YAML from line 1 on: Invalid escape sequence \\q',
+    ],
   ];
   for (const [name, text, fault] of faults) {
     test(`${name} is refused with its place`, () => {

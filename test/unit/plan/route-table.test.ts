@@ -16,6 +16,7 @@ import {
   connectionManager,
   issuesOf,
   listenerOf,
+  socketAddress,
 } from './helpers.js';
 
 const toOrigin = { route: { cluster: 'origin' } };
@@ -253,7 +254,7 @@ test('tables of the same name in two listeners stay two tables', () => {
   const compiled = compileStatic({
     listeners: [
       listenerOf(connectionManager(table)),
-      listenerOf(connectionManager(table), { name: 'other' }),
+      listenerOf(connectionManager(table), { name: 'other', address: socketAddress(2) }),
     ],
   });
   assert.deepEqual(issuesOf(compiled), []);
@@ -271,7 +272,7 @@ test('retries are refused by name until they are there', () => {
   assert.deepEqual(
     compileOneRoute({ route: { cluster: 'origin', retry_policy: { num_retries: 2 } } }).issues,
     [
-      'error routes[0].route.retry_policy: retry_policy of envoy.config.route.v3.RouteAction is not supported yet',
+      'error routes[0].route.retry_policy: retry_policy of envoy.config.route.v3.RouteAction is not supported yet by envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
     ],
   );
 });
