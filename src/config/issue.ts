@@ -33,8 +33,16 @@ export function formatIssue(issue: Issue): string {
   }
   const path = issue.position ? (issue.shownPath ?? issue.path) : issue.path;
   if (path !== '') text = `${path}: ${text}`;
-  return issue.position ? `${formatPosition(issue.position)}: ${text}` : text;
+  return oneLine(issue.position ? `${formatPosition(issue.position)}: ${text}` : text);
 }
+
+/** What a file quotes must neither break a line nor steer a terminal. */
+const oneLine = (text: string): string =>
+  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  text.replace(/[\0-\x1f\x7f]/g, (character) => {
+    const quoted = JSON.stringify(character).slice(1, -1);
+    return quoted === character ? '\\u007f' : quoted;
+  });
 
 const formatPosition = ({ file, line, column }: Position): string => `${file}:${line}:${column}`;
 

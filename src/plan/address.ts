@@ -58,6 +58,10 @@ export function compileAddressOrName(
     refuseOtherFields(place.field('pipe'), message.pipe, PIPE);
     const path = message.pipe.path ?? '';
     checkPipePath(path, place.field('pipe').field('path'));
+    if (message.pipe.mode && path.startsWith('@')) {
+      const mode = place.field('pipe').field('mode');
+      mode.error('Cannot set mode for Abstract AF_UNIX sockets', { expected: 'no mode' });
+    }
     return { pipe: path };
   }
   if (message.socket_address)
