@@ -58,8 +58,9 @@ const NO_DNS =
 export interface Endpoints<T> {
   readonly all: readonly T[];
   readonly overprovisioningFactorPct: number;
-  /** How many localities there are, for clusters that take only one. */
+  /** How many localities and endpoints are configured, for clusters that take only one. */
   readonly localities: number;
+  readonly count: number;
 }
 
 /** Endpoints that have addresses. */
@@ -119,7 +120,8 @@ function compileEndpoints<T>(
   });
   const overprovisioningFactorPct =
     assignment?.policy?.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_PCT;
-  return { all, overprovisioningFactorPct, localities: localities.length };
+  const count = localities.reduce((sum, { lb_endpoints: own = [] }) => sum + own.length, 0);
+  return { all, overprovisioningFactorPct, localities: localities.length, count };
 }
 
 /** A host without its address. */

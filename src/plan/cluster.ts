@@ -190,7 +190,7 @@ function compileDns(
   const names = compileNames(message.load_assignment, place);
   const failure = message.dns_failure_refresh_rate;
   const baseMs = wholeMs(failure?.base_interval, 0);
-  if (type === 'LOGICAL_DNS' && (names.all.length !== 1 || names.localities !== 1)) {
+  if (type === 'LOGICAL_DNS' && (names.count !== 1 || names.localities !== 1)) {
     place.error(
       names.localities === 0
         ? 'LOGICAL_DNS clusters must have a single host'

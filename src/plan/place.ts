@@ -9,8 +9,6 @@ export interface Hint {
   readonly suggestion?: string | undefined;
   /** The other place that has to do with it. */
   readonly related?: Place | undefined;
-  /** What is shown instead of the path, where a position says the rest. */
-  readonly shownPath?: string | undefined;
 }
 
 export class Place {
@@ -80,7 +78,6 @@ export class Place {
       message,
       ...(hint.expected !== undefined && { expected: hint.expected }),
       ...(hint.suggestion !== undefined && { suggestion: hint.suggestion }),
-      ...(hint.shownPath !== undefined && { shownPath: hint.shownPath }),
       ...(hint.related && { related: { path: hint.related.path } }),
     });
   }

@@ -20,7 +20,6 @@ export function compileHttpFilters(
   if (filters.length === 0) {
     place.warn('no request will be answered before it times out', {
       expected: 'a router at the end',
-      shownPath: '',
     });
   }
   let plan: HttpFilterPlan['plan'] = {};

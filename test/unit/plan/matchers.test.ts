@@ -69,3 +69,20 @@ test('a pattern that is wrong is reported where it stands', () => {
   assert.equal(issues[0]?.path, 'a[1].safe_regex.regex');
   assert.match(issues[0]?.message ?? '', /missing (closing )?\]/);
 });
+
+test('an empty exact_match fits any value, as in the real server', () => {
+  const match = compileHeaderMatcher({ name: 'a', exact_match: '' }, nowhere);
+  assert.equal(match?.string_match?.kind, StringMatch_Kind.PREFIX);
+  assert.equal(match?.string_match?.value, '');
+});
+
+test('a pattern may be as large as google_re2 lets it, else as large as the default', () => {
+  const issuesOf = (safe_regex: object) => {
+    const issues: Issue[] = [];
+    compileStringMatcher({ safe_regex: { regex: 'a{1,90}b', ...safe_regex } }, Place.root(issues));
+    return issues.length;
+  };
+  assert.equal(issuesOf({}), 1);
+  assert.equal(issuesOf({ google_re2: { max_program_size: 1000 } }), 0);
+  assert.equal(issuesOf({ google_re2: { max_program_size: 100 } }), 1);
+});

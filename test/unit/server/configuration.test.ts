@@ -135,3 +135,53 @@ test('the log format of the bootstrap is taken, unless the command line has one 
   assert.equal(read(bootstrap).settings.logFormat, '%v');
   assert.match(problemsOf(bootstrap, '--log-format', '%l %v').join('\n'), /--log-format/);
 });
+
+test('errors of decoding and of meaning are said together, in the order of the text', () => {
+  const problems = problemsOf({
+    static_resources: { clusters: [{ name: 'a' }, { name: 'a', connect_timeout: 'soon' }] },
+    node: { id: 5 },
+  });
+
+  assert.deepEqual(
+    problems.map((line) => line.replace(/^--config-yaml:/, '').slice(0, 50)),
+    [
+      '1:55: static_resources.clusters[1].name: cluster m',
+      '1:77: static_resources.clusters[1].connect_timeout',
+      '1:100: node.id: found 5; expected a string',
+    ],
+  );
+});
+
+test('what is wrong below or above a broken value is not said twice', () => {
+  const problems = problemsOf({
+    static_resources: {
+      listeners: [{ name: 'l', address: { socket_address: 5 }, filter_chains: 7 }],
+    },
+  });
+
+  assert.equal(problems.length, 2, problems.join('\n'));
+});
+
+test('v2 is upgraded, and each change logged at debug; --bootstrap-version 3 refuses it', () => {
+  const bootstrap = {
+    static_resources: {
+      clusters: [{ name: 'a', hosts: [{ pipe: { path: '/tmp/a' } }] }],
+    },
+  };
+  const said: string[] = [];
+  const log = Object.assign(new Log({ level: 'debug', pattern: '%v' }), {
+    debug: (_component: string, message: string) => said.push(message),
+    info: () => undefined,
+  });
+  const options = optionsOf('--config-yaml', JSON.stringify(bootstrap));
+
+  assert.equal(readConfiguration(options, log).compiled.update.assignments?.[0]?.hosts?.length, 1);
+  assert.deepEqual(said, [
+    'upgraded from v2: static_resources.clusters[0]: hosts -> load_assignment.endpoints[0].lb_endpoints',
+  ]);
+  assert.equal(problemsOf(bootstrap, '--bootstrap-version', '2').length, 0);
+  assert.match(
+    problemsOf(bootstrap, '--bootstrap-version', '3').join(),
+    /clusters\[0\]\.hosts: unknown field of envoy\.config\.cluster\.v3\.Cluster/,
+  );
+});
