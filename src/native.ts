@@ -116,6 +116,15 @@ export interface NativeProxy {
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** Waits for locks since they are traced, in cycles of the processor's clock. */
   contention(): Contention;
+  /** From here on workers are sampled, every 10 ms of their CPU time; false: they do not run. */
+  startCpuProfile(): boolean;
+  /**
+   * The samples since the previous call, one after the other: the worker, the number of addresses,
+   * the addresses with the inner first. Read at least every ten seconds, or some are lost.
+   */
+  readCpuProfile(): Float64Array;
+  /** The last samples; no more are taken. */
+  stopCpuProfile(): Float64Array;
   /** Bytes of malloc's: in use, taken from the system, and free within that. */
   memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
 }

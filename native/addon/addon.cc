@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -105,7 +106,10 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("openStats", &ProxyObject::openStats),
                         InstanceMethod("openClusters", &ProxyObject::openClusters),
                         InstanceMethod("memory", &ProxyObject::memory),
-                        InstanceMethod("contention", &ProxyObject::contention)});
+                        InstanceMethod("contention", &ProxyObject::contention),
+                        InstanceMethod("startCpuProfile", &ProxyObject::startCpuProfile),
+                        InstanceMethod("readCpuProfile", &ProxyObject::readCpuProfile),
+                        InstanceMethod("stopCpuProfile", &ProxyObject::stopCpuProfile)});
   }
 
   explicit ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -174,6 +178,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   void reopenLogs(const Napi::CallbackInfo&) { data_plane_->reopenLogs(); }
 
   Napi::Value shutdown(const Napi::CallbackInfo& info) {
+    cpu_profile_.reset();
     auto* work = new Shutdown(info.Env(), data_plane_);
     const Napi::Promise promise = work->promise();
     work->Queue();
@@ -312,7 +317,38 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     return result;
   }
 
+  // ---- profiles ----
+
+  Napi::Value startCpuProfile(const Napi::CallbackInfo& info) {
+    if (!cpu_profile_) cpu_profile_ = data_plane_->profileCpu();
+    return Napi::Boolean::New(info.Env(), cpu_profile_ != nullptr);
+  }
+
+  // A list of worker, number of addresses, addresses.
+  Napi::Value readCpuProfile(const Napi::CallbackInfo& info) {
+    std::vector<double> words;
+    if (cpu_profile_) {
+      cpu_profile_->drain([&](unsigned worker, std::span<const uintptr_t> addresses) {
+        words.push_back(worker);
+        words.push_back(static_cast<double>(addresses.size()));
+        words.insert(words.end(), addresses.begin(), addresses.end());
+      });
+    }
+    Napi::Float64Array result = Napi::Float64Array::New(info.Env(), words.size());
+    std::copy(words.begin(), words.end(), result.Data());
+    return result;
+  }
+
+  Napi::Value stopCpuProfile(const Napi::CallbackInfo& info) {
+    if (cpu_profile_) cpu_profile_->stop();
+    const Napi::Value rest = readCpuProfile(info);
+    cpu_profile_.reset();
+    return rest;
+  }
+
   std::shared_ptr<worker::DataPlane> data_plane_;
+  // Before the workers that it samples.
+  std::unique_ptr<worker::CpuProfile> cpu_profile_;
   std::unordered_set<StatId> ids_;
   std::vector<std::pair<std::string, std::string>> fixed_labels_;
 };

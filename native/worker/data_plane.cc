@@ -57,6 +57,10 @@ void DataPlane::stop() {
   logs_.stop();
 }
 
+std::unique_ptr<CpuProfile> DataPlane::profileCpu() const {
+  return started_ && !workers_.empty() ? std::make_unique<CpuProfile>(workers_) : nullptr;
+}
+
 void DataPlane::stopListening(DrainScope scope) {
   drain_.stop(scope);
   for (const auto& listener : listener_plans_) {

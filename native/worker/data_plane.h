@@ -15,6 +15,7 @@
 #include "route/route_table.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
+#include "worker/cpu_profile.h"
 #include "worker/drain.h"
 #include "worker/worker.h"
 
@@ -51,6 +52,9 @@ class DataPlane {
   // applied later are left out.
   void stopListening(DrainScope scope);
   void reopenLogs() { logs_.reopen(); }
+
+  // Null before start(), and after stop().
+  std::unique_ptr<CpuProfile> profileCpu() const;
 
   stats::Registry& stats() { return registry_; }
   // Gauges that are made only when someone reads: circuit breakers.

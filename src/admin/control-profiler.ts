@@ -1,57 +1,53 @@
-// V8's profiles of the control thread, as pprof reads them.
-import { closeSync, openSync, writeFileSync } from 'node:fs';
-import type Inspector from 'node:inspector';
+// V8's profiles of the control thread.
 import type { HeapProfiler, Profiler, Session } from 'node:inspector';
-import { createRequire } from 'node:module';
 import { encodeProfile, type ProfileSample } from './pprof.js';
 
 const HEAP_SAMPLE_BYTES = 512 * 1024;
+const THREAD = 'control';
+/** No CPU time is spent there. */
+const IDLE = '(idle)';
 
-/** Its calls to the inspector of its own thread end before they return. */
-export class ControlProfiler {
-  readonly #path: string;
-  #cpu: Session | undefined;
-  #heap: Session | undefined;
+/** Of the own thread. The module is loaded only for this. */
+function openSession(): Session {
+  const inspector = process.getBuiltinModule('node:inspector');
+  const session = new inspector.Session();
+  session.connect();
+  return session;
+}
 
-  /** `path`: the file that CPU profiles are written to. */
-  constructor(path: string) {
-    this.#path = path;
+/** A CPU profile under way. Calls to the inspector of the own thread end before they return. */
+export class ControlCpuProfile {
+  readonly #session = openSession();
+
+  constructor() {
+    this.#session.post('Profiler.enable');
+    this.#session.post('Profiler.start');
   }
 
-  /** False when it runs already, or when the file cannot be written. */
-  startCpu(): boolean {
-    if (this.#cpu) return false;
-    try {
-      closeSync(openSync(this.#path, 'w'));
-    } catch {
-      return false;
-    }
-    this.#cpu = openSession();
-    this.#cpu.post('Profiler.enable');
-    this.#cpu.post('Profiler.start');
-    return true;
-  }
-
-  /** Writes the profile; true also when none was running. */
-  stopCpu(): boolean {
-    const session = this.#cpu;
-    this.#cpu = undefined;
-    let isWritten = true;
-    session?.post('Profiler.stop', (error, result) => {
-      isWritten = !error && this.#write(result.profile);
+  /** Ends it. The values: samples, nanoseconds. */
+  stop(): readonly ProfileSample[] {
+    let samples: readonly ProfileSample[] = [];
+    this.#session.post('Profiler.stop', (error, result) => {
+      if (!error) samples = cpuSamples(result.profile);
     });
-    session?.disconnect();
-    return isWritten;
+    this.#session.disconnect();
+    return samples;
+  }
+}
+
+/** What was allocated since it was made, and is still there. */
+export class ControlHeapProfile {
+  readonly #session = openSession();
+  readonly #beganMs = Date.now();
+
+  constructor() {
+    this.#session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_SAMPLE_BYTES });
   }
 
-  /** What was allocated since the first call and is still there. */
-  heapDump(): Buffer {
-    if (!this.#heap) {
-      this.#heap = openSession();
-      this.#heap.post('HeapProfiler.startSampling', { samplingInterval: HEAP_SAMPLE_BYTES });
-    }
+  /** The file of a profile. */
+  encode(): Buffer {
     let samples: ProfileSample[] = [];
-    this.#heap.post('HeapProfiler.getSamplingProfile', (error, result) => {
+    this.#session.post('HeapProfiler.getSamplingProfile', (error, result) => {
       if (!error) samples = heapSamples(result.profile.head, []);
     });
     return encodeProfile({
@@ -62,24 +58,19 @@ export class ControlProfiler {
       samples,
       period: HEAP_SAMPLE_BYTES,
       periodKind: ['space', 'bytes'],
-      durationNanos: 0,
+      durationNanos: (Date.now() - this.#beganMs) * 1e6,
     });
   }
 
-  #write(profile: Profiler.Profile): boolean {
-    try {
-      writeFileSync(this.#path, encodeCpu(profile));
-      return true;
-    } catch {
-      return false;
-    }
+  stop(): void {
+    this.#session.disconnect();
   }
 }
 
 /** Inner first. */
 type Frames = ProfileSample['frames'];
 
-function encodeCpu({ nodes, samples = [], timeDeltas = [], startTime, endTime }: Profiler.Profile) {
+function cpuSamples({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): ProfileSample[] {
   const parents = new Map(
     nodes.flatMap(({ id, children = [] }) =>
       children.map((child): [number, number] => [child, id]),
@@ -92,26 +83,18 @@ function encodeCpu({ nodes, samples = [], timeDeltas = [], startTime, endTime }:
   };
   const spent = new Map<number, { count: number; nanos: number }>();
   for (const [index, id] of samples.entries()) {
+    if (byId.get(id)?.callFrame.functionName === IDLE) continue;
     const sum = spent.get(id) ?? { count: 0, nanos: 0 };
     sum.count++;
     // The time until the next sample.
     sum.nanos += Math.max(0, timeDeltas[index + 1] ?? 0) * 1000;
     spent.set(id, sum);
   }
-  const durationNanos = (endTime - startTime) * 1000;
-  return encodeProfile({
-    kinds: [
-      ['samples', 'count'],
-      ['cpu', 'nanoseconds'],
-    ],
-    samples: [...spent].map(([id, { count, nanos }]) => ({
-      frames: stackOf(id),
-      values: [count, nanos],
-    })),
-    period: Math.round(durationNanos / Math.max(1, samples.length)),
-    periodKind: ['cpu', 'nanoseconds'],
-    durationNanos,
-  });
+  return [...spent].map(([id, { count, nanos }]) => ({
+    frames: stackOf(id),
+    values: [count, nanos],
+    thread: THREAD,
+  }));
 }
 
 function heapSamples(node: HeapProfiler.SamplingHeapProfileNode, outer: Frames): ProfileSample[] {
@@ -119,13 +102,5 @@ function heapSamples(node: HeapProfiler.SamplingHeapProfileNode, outer: Frames):
   const below = node.children.flatMap((child) => heapSamples(child, frames));
   if (node.selfSize === 0) return below;
   const count = Math.max(1, Math.round(node.selfSize / HEAP_SAMPLE_BYTES));
-  return [{ frames, values: [count, node.selfSize] }, ...below];
-}
-
-function openSession(): Session {
-  // Loaded only for this: it takes long.
-  const inspector = createRequire(import.meta.url)('node:inspector') as typeof Inspector;
-  const session = new inspector.Session();
-  session.connect();
-  return session;
+  return [{ frames, values: [count, node.selfSize], thread: THREAD }, ...below];
 }

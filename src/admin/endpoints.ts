@@ -29,7 +29,7 @@ export function makeEndpoints(host: AdminHost, plan: AdminPlan): readonly Endpoi
     ...listenerEndpoints(host),
     ...loggingEndpoints(host),
     ...processEndpoints(host),
-    ...profilerEndpoints(plan.profilePath),
+    ...profilerEndpoints(host, plan.profilePath),
     ...recentLookupEndpoints(host),
     ...runtimeEndpoints(host),
     ...serverInfoEndpoints(host),

@@ -14,6 +14,8 @@ export interface ProfileSample {
   readonly frames: readonly ProfileFrame[];
   /** One for each of the profile's kinds. */
   readonly values: readonly number[];
+  /** A label of the sample. */
+  readonly thread: string;
 }
 
 type Kind = readonly [what: string, unit: string];
@@ -65,9 +67,13 @@ class ProfileWriter {
     });
   }
 
-  readonly #sample = (out: WireWriter, { frames, values }: ProfileSample): void => {
+  readonly #sample = (out: WireWriter, { frames, values, thread }: ProfileSample): void => {
     for (const frame of frames) out.number(varint(1), this.#place(frame));
     for (const value of values) out.number(varint(2), value);
+    out.message(nested(3), this.#text(thread), (label, text) => {
+      label.number(varint(1), this.#text('thread'));
+      label.number(varint(2), text);
+    });
   };
 
   /** A function and the place in it that is shown have the same number. */

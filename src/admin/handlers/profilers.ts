@@ -1,7 +1,8 @@
 // POST /cpuprofiler, POST /heapprofiler, GET /heap_dump
-import { ControlProfiler } from '../control-profiler.js';
 import type { Endpoint } from '../endpoint.js';
-import type { AdminReply } from '../http.js';
+import type { AdminHost } from '../host.js';
+import { badRequest, type AdminHandler, type AdminReply } from '../http.js';
+import { Profilers } from '../profilers.js';
 
 const ENABLE = {
   name: 'enable',
@@ -9,38 +10,59 @@ const ENABLE = {
   oneOf: ['y', 'n'],
 } as const;
 
-export function profilerEndpoints(profilePath: string): Endpoint[] {
-  const profiler = new ControlProfiler(profilePath);
+export function profilerEndpoints({ native }: AdminHost, profilePath: string): Endpoint[] {
+  const profilers = new Profilers(native, profilePath);
   return [
     {
       path: '/cpuprofiler',
-      help: 'profile the control thread; pprof reads the file',
+      help: 'profile what all threads spend their CPU time on; pprof reads the file',
       mutates: true,
       parameters: [ENABLE],
-      handle: ({ parameters }) => switchCpu(profiler, parameters.get('enable')),
+      handle: switchOf((enable) => switchCpu(profilers, enable)),
     },
     {
       path: '/heapprofiler',
-      help: 'profile the heap, if that is supported',
+      help: 'profile what the control thread allocates; pprof reads the file',
       mutates: true,
       parameters: [ENABLE],
-      handle: () => ({ status: 501, body: 'The current build does not support heap profiler' }),
+      handle: switchOf((enable) => switchHeap(profilers, enable, profilePath)),
     },
     {
       path: '/heap_dump',
       help: 'what the heap of the control thread holds; pprof reads it',
       mutates: false,
       parameters: [],
-      handle: () => ({ body: onePiece(profiler.heapDump()) }),
+      handle: () => ({ body: onePiece(profilers.heapDump()) }),
     },
   ];
 }
 
-function switchCpu(profiler: ControlProfiler, enable: string | undefined): AdminReply {
-  if (enable !== 'y' && enable !== 'n') return { status: 400, body: '?enable=<y|n>\n' };
-  const isDone = enable === 'y' ? profiler.startCpu() : profiler.stopCpu();
-  if (!isDone) return { status: 500, body: 'failure to start the profiler' };
-  return { body: 'OK\n' };
+function switchOf(act: (enable: boolean) => AdminReply): AdminHandler {
+  return ({ parameters }) => {
+    const enable = parameters.get('enable');
+    return enable === 'y' || enable === 'n' ? act(enable === 'y') : badRequest('?enable=<y|n>\n');
+  };
+}
+
+function switchCpu(profilers: Profilers, enable: boolean): AdminReply {
+  const isDone = enable ? profilers.startCpu() : profilers.stopCpu();
+  return isDone ? { body: 'OK\n' } : { status: 500, body: 'failure to start the profiler' };
+}
+
+function switchHeap(profilers: Profilers, enable: boolean, path: string): AdminReply {
+  if (profilers.isHeapRunning === enable) {
+    return badRequest(
+      enable
+        ? 'Fail to start heap profiler: already started'
+        : 'Fail to stop heap profiler: not started',
+    );
+  }
+  const isDone = enable ? profilers.startHeap() : profilers.stopHeap();
+  if (!isDone) return { status: 500, body: `Fail to write the heap profile to ${path}` };
+  const what = enable
+    ? 'Starting heap profiler'
+    : `Heap profiler stopped and data written to ${path}`;
+  return { body: what };
 }
 
 function onePiece(bytes: Buffer): AdminReply['body'] {

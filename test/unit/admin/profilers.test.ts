@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { ControlProfiler } from '../../../src/admin/control-profiler.js';
+import { Profilers } from '../../../src/admin/profilers.js';
+import { FakeNative } from '../support/fake-native.js';
 import { AskedServer } from './fake-host.js';
 
 function askedWithProfile(): { asked: AskedServer; path: string } {
@@ -29,29 +30,50 @@ test('a CPU profile of the control thread names what ran', () => {
   assert.match(profile, /nanoseconds/);
 });
 
-test('the CPU profiler does not start twice, nor without a file that it can write', () => {
+test('starting the CPU profiler again changes nothing; a file that cannot be written is refused', () => {
   const { asked } = askedWithProfile();
   asked.post('/cpuprofiler?enable=y');
-  const again = asked.post('/cpuprofiler?enable=y');
-  assert.deepEqual([again.status, again.text], [500, 'failure to start the profiler']);
+  assert.equal(asked.post('/cpuprofiler?enable=y').text, 'OK\n');
+  assert.deepEqual(asked.host.native.calls, ['startCpuProfile']);
   asked.post('/cpuprofiler?enable=n');
   const nowhere = new AskedServer({ profilePath: '/nowhere/profile' });
-  assert.equal(nowhere.post('/cpuprofiler?enable=y').status, 500);
+  const refused = nowhere.post('/cpuprofiler?enable=y');
+  assert.deepEqual([refused.status, refused.text], [500, 'failure to start the profiler']);
 });
 
-test('ending a profiler that does not run is no error; other words are', () => {
+test('ending a CPU profiler that does not run is no error; other words are', () => {
   const { asked } = askedWithProfile();
   assert.equal(asked.post('/cpuprofiler?enable=n').text, 'OK\n');
   const usage = { status: 400, type: 'text', text: '?enable=<y|n>\n' };
-  assert.deepEqual(asked.post('/cpuprofiler'), usage);
-  assert.deepEqual(asked.post('/cpuprofiler?enable=x'), usage);
+  for (const path of ['/cpuprofiler', '/cpuprofiler?enable=x', '/heapprofiler?enable=Y']) {
+    assert.deepEqual(asked.post(path), usage);
+  }
 });
 
-test('there is no heap profiler that writes a file', () => {
-  assert.equal(new AskedServer().post('/heapprofiler?enable=y').status, 501);
+test('samples of workers are added up by thread and stack, with addresses that have no name', () => {
+  const { asked, path } = askedWithProfile();
+  asked.post('/cpuprofiler?enable=y');
+  asked.host.native.cpuSamples = [0, 2, 16, 32, 1, 1, 16, 0, 2, 16, 32];
+  asked.post('/cpuprofiler?enable=n');
+  const profile = gunzipSync(readFileSync(path)).toString('latin1');
+  for (const text of ['0x10', '0x20', 'worker_0', 'worker_1', 'thread']) {
+    assert.ok(profile.includes(text), text);
+  }
+});
+
+test('the heap profiler starts once, ends once, and writes what was allocated in between', () => {
+  const { asked, path } = askedWithProfile();
+  const text = (enable: string): string => asked.post(`/heapprofiler?enable=${enable}`).text;
+  assert.equal(text('n'), 'Fail to stop heap profiler: not started');
+  assert.equal(text('y'), 'Starting heap profiler');
+  assert.equal(text('y'), 'Fail to start heap profiler: already started');
+  const kept = Array.from({ length: 200_000 }, (_, index) => ({ index }));
+  assert.equal(text('n'), `Heap profiler stopped and data written to ${path}`);
+  assert.equal(kept.length, 200_000);
+  assert.match(gunzipSync(readFileSync(path)).toString('latin1'), /objects.*space.*bytes/s);
 });
 
 test('a heap dump is a profile in bytes', () => {
-  const dump = gunzipSync(new ControlProfiler('').heapDump()).toString('latin1');
-  assert.match(dump, /objects.*space.*bytes/s);
+  const page = new Profilers(new FakeNative(), '').heapDump();
+  assert.match(gunzipSync(page).toString('latin1'), /objects.*space.*bytes/s);
 });

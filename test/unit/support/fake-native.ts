@@ -15,6 +15,8 @@ export class FakeNative implements NativeProxy {
   readonly values = new Map<string, number>();
   readonly queries: StatsQuery[] = [];
   listenerList: readonly ListenerStatus[] = [];
+  /** What readCpuProfile() gives once. */
+  cpuSamples: number[] = [];
   applyErrors: readonly ApplyError[] = [];
   readonly #names: string[] = [];
 
@@ -83,6 +85,17 @@ export class FakeNative implements NativeProxy {
   }
   contention() {
     return { count: 3n, lastWaitCycles: 40n, totalWaitCycles: 500n };
+  }
+  startCpuProfile(): boolean {
+    this.calls.push('startCpuProfile');
+    return true;
+  }
+  readCpuProfile(): Float64Array {
+    return new Float64Array(this.cpuSamples.splice(0));
+  }
+  stopCpuProfile(): Float64Array {
+    this.calls.push('stopCpuProfile');
+    return this.readCpuProfile();
   }
   memory() {
     return { allocated: 1, heapSize: 2, free: 3 };
