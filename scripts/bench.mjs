@@ -1,4 +1,4 @@
-// The benchmarks: node scripts/bench.mjs run|compare|scale|micro [options]. See bench/README.md.
+// The benchmarks: node scripts/bench.mjs run|compare|scale|admin|micro [options]. See bench/README.md.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../bench/support/paths.mjs';
@@ -12,6 +12,9 @@ const KINDS = {
   },
   async scale(args) {
     return (await import('../bench/scale/start.mjs')).scale(args);
+  },
+  async admin(args) {
+    return (await import('../bench/admin/main.mjs')).admin(args);
   },
   micro(args) {
     const make = spawnSync('make', ['-C', join(root, 'native'), 'micro'], { stdio: 'inherit' });

@@ -54,6 +54,12 @@ export interface Page {
   next(): Buffer | null;
 }
 
+/** For each sink of `NativeOptions.stats`; empty for those that send datagrams. */
+export interface SinkPieces {
+  readonly pieces: readonly Buffer[];
+  readonly more: boolean;
+}
+
 export interface NativeOptions {
   /** Worker threads, at least 1. */
   readonly concurrency: number;
@@ -63,8 +69,8 @@ export interface NativeOptions {
   readonly logHandOverBytes?: number | undefined;
   /** Counts waits for locks (`contention`): of all proxies in this process, until it ends. */
   readonly tracesLocks: boolean;
-  /** Fixed tags (`--stats-tag`, stats_config.stats_tags): name and value pairs, for Prometheus. */
-  readonly fixedTags: readonly (readonly [string, string])[];
+  /** A `StatsSettings` (src/plan). */
+  readonly stats: Uint8Array;
 }
 
 export interface Contention {
@@ -112,6 +118,24 @@ export interface NativeProxy {
   /** Counters read 0 from here on in local output. */
   resetCounters(): void;
   openStats(query: StatsQuery): Page;
+
+  /** Events of all clusters for a Hystrix dashboard; each call moves their windows on. */
+  openHystrix(nowSeconds: number): Page;
+  /** Windows begin anew. */
+  resetHystrix(): void;
+
+  /** Begins to send statistics to the sinks of `NativeOptions.stats`. */
+  openFlush(nowMs: number): void;
+  /** What comes next; call it until there is no more. */
+  nextOfFlush(): SinkPieces;
+  /** Values that histograms got one by one since the last call, for those sinks that want them. */
+  takeSamples(): SinkPieces;
+  /** How many such values had found no room. */
+  lostSamples(): number;
+  /** Where the hosts of a cluster are; undefined where there is no such cluster. */
+  clusterHosts(
+    cluster: string,
+  ): readonly { readonly address: string; readonly port: number }[] | undefined;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** Waits for locks since they are traced, in cycles of the processor's clock. */

@@ -18,6 +18,9 @@
 #include "stats/query.h"
 #include "worker/clusters_page.h"
 #include "worker/data_plane.h"
+#include "worker/hystrix_events.h"
+#include "worker/stats_settings.h"
+#include "worker/stats_sinks.h"
 
 namespace fairlead::addon {
 
@@ -104,6 +107,13 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("flushHistograms", &ProxyObject::flushHistograms),
                         InstanceMethod("resetCounters", &ProxyObject::resetCounters),
                         InstanceMethod("openStats", &ProxyObject::openStats),
+                        InstanceMethod("openHystrix", &ProxyObject::openHystrix),
+                        InstanceMethod("resetHystrix", &ProxyObject::resetHystrix),
+                        InstanceMethod("openFlush", &ProxyObject::openFlush),
+                        InstanceMethod("nextOfFlush", &ProxyObject::nextOfFlush),
+                        InstanceMethod("takeSamples", &ProxyObject::takeSamples),
+                        InstanceMethod("lostSamples", &ProxyObject::lostSamples),
+                        InstanceMethod("clusterHosts", &ProxyObject::clusterHosts),
                         InstanceMethod("openClusters", &ProxyObject::openClusters),
                         InstanceMethod("memory", &ProxyObject::memory),
                         InstanceMethod("contention", &ProxyObject::contention),
@@ -127,13 +137,32 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
       fail(info.Env(), "concurrency must be at least 1");
       return;
     }
-    const Napi::Array tags = options.Get("fixedTags").As<Napi::Array>();
-    for (uint32_t i = 0; i < tags.Length(); ++i) {
-      const Napi::Array pair = tags.Get(i).As<Napi::Array>();
-      fixed_labels_.emplace_back(pair.Get(0u).ToString().Utf8Value(),
-                                 pair.Get(1u).ToString().Utf8Value());
+    const std::string_view stats = bytesOf(options.Get("stats"));
+    const auto stats_settings = plan::readStatsSettings(stats.data(), stats.size());
+    if (!stats_settings) {
+      fail(info.Env(), stats_settings.error().message);
+      return;
+    }
+    for (const plan::SinkFormat& sink : stats_settings.value().sinks) {
+      if (sink.kind != plan::SinkFormat::Kind::Metrics) settings.keeps_samples = true;
     }
     data_plane_ = std::make_shared<worker::DataPlane>(settings);
+    stats::Registry* registry = &data_plane_->stats();
+    const auto applied = worker::applyStatsSettings(stats_settings.value(), registry);
+    if (!applied) {
+      fail(info.Env(), applied.error().message);
+      return;
+    }
+    auto sinks = worker::StatsSinks::build(stats_settings.value().sinks, registry);
+    if (!sinks) {
+      fail(info.Env(), sinks.error().message);
+      return;
+    }
+    sinks_ = std::move(sinks.value());
+    if (const uint32_t buckets = stats_settings.value().hystrix_buckets) {
+      const uint32_t interval_ms = stats_settings.value().flush_interval_ms;
+      hystrix_ = std::make_unique<worker::HystrixEvents>(*data_plane_, buckets, interval_ms);
+    }
   }
 
  private:
@@ -200,6 +229,22 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     return result;
   }
 
+  // Absent: there is no such cluster.
+  Napi::Value clusterHosts(const Napi::CallbackInfo& info) {
+    const Napi::Env env = info.Env();
+    const auto found = data_plane_->clusters().find(info[0].ToString().Utf8Value());
+    if (found == data_plane_->clusters().end()) return env.Undefined();
+    const Napi::Array result = Napi::Array::New(env);
+    if (!found->second->hosts()) return result;
+    for (const auto& host : found->second->hosts()->hosts()) {
+      const Napi::Object item = Napi::Object::New(env);
+      item.Set("address", host->address().ip());
+      item.Set("port", host->address().port());
+      result.Set(result.Length(), item);
+    }
+    return result;
+  }
+
   // ---- statistics ----
 
   Napi::Value stat(const Napi::CallbackInfo& info) {
@@ -237,14 +282,51 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   }
 
   Napi::Value statValue(const Napi::CallbackInfo& info) {
-    data_plane_->refreshGauges();
-    const auto value = data_plane_->stats().value(info[0].ToString().Utf8Value());
+    const std::string name = info[0].ToString().Utf8Value();
+    if (name.find(".circuit_breakers.") != std::string::npos) data_plane_->refreshGauges();
+    const auto value = data_plane_->stats().value(name);
     if (!value) return info.Env().Undefined();
     return Napi::Number::New(info.Env(), static_cast<double>(*value));
   }
 
   void flushHistograms(const Napi::CallbackInfo&) { data_plane_->stats().flushHistograms(); }
   void resetCounters(const Napi::CallbackInfo&) { data_plane_->stats().resetCounters(); }
+
+  // ---- sinks ----
+
+  Napi::Value openHystrix(const Napi::CallbackInfo& info) {
+    if (!hystrix_) return fail(info.Env(), "there is no hystrix sink");
+    return PageObject::make(info.Env(), hystrix_->open(info[0].ToNumber().Int64Value()));
+  }
+  void resetHystrix(const Napi::CallbackInfo&) {
+    if (hystrix_) hystrix_->reset();
+  }
+
+  void openFlush(const Napi::CallbackInfo& info) { sinks_->open(info[0].ToNumber().Int64Value()); }
+  Napi::Value nextOfFlush(const Napi::CallbackInfo& info) {
+    std::vector<std::string> pieces;
+    const bool more = sinks_->next(&pieces);
+    return piecesOf(info.Env(), pieces, more);
+  }
+  Napi::Value takeSamples(const Napi::CallbackInfo& info) {
+    std::vector<std::string> pieces;
+    const bool more = sinks_->takeSamples(&pieces);
+    return piecesOf(info.Env(), pieces, more);
+  }
+  static Napi::Value piecesOf(const Napi::Env& env, const std::vector<std::string>& pieces,
+                              bool more) {
+    const Napi::Array list = Napi::Array::New(env, pieces.size());
+    for (uint32_t i = 0; i < pieces.size(); ++i) {
+      list.Set(i, Napi::Buffer<char>::Copy(env, pieces[i].data(), pieces[i].size()));
+    }
+    const Napi::Object result = Napi::Object::New(env);
+    result.Set("pieces", list);
+    result.Set("more", more);
+    return result;
+  }
+  Napi::Value lostSamples(const Napi::CallbackInfo& info) {
+    return Napi::Number::New(info.Env(), static_cast<double>(data_plane_->stats().lostSamples()));
+  }
 
   Napi::Value openStats(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
@@ -262,7 +344,6 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     query.invert_filter = flag("invertFilter");
     query.text_readouts = flag("textReadouts");
     query.hidden_only = text("hidden") == "only";
-    query.fixed_labels = fixed_labels_;
     const std::string type = text("type");
     const bool all = type.empty() || type == "All";
     query.counters = all || type == "Counters";
@@ -349,8 +430,10 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   std::shared_ptr<worker::DataPlane> data_plane_;
   // Before the workers that it samples.
   std::unique_ptr<worker::CpuProfile> cpu_profile_;
+  std::unique_ptr<worker::StatsSinks> sinks_;
+  // Null: nobody wants its events.
+  std::unique_ptr<worker::HystrixEvents> hystrix_;
   std::unordered_set<StatId> ids_;
-  std::vector<std::pair<std::string, std::string>> fixed_labels_;
 };
 
 Napi::Value create(const Napi::CallbackInfo& info) {

@@ -133,6 +133,23 @@ bool Regex::search(std::string_view text) const {
   return Matcher::ofThread().matches(*program_, text, Dfa::Scope::Anywhere);
 }
 
+bool Regex::find(std::string_view text, std::span<std::string_view> groups) const {
+  if (!search(text)) return false;
+  const auto wanted = static_cast<uint32_t>(groups.size());
+  const uint32_t known = std::min(wanted, program_->slots() / 2);
+  const size_t* found = Matcher::ofThread().find(*program_, text, 0, 2 * std::max(known, 1u));
+  if (!found) return false;
+  for (uint32_t i = 0; i < wanted; ++i) {
+    const bool took_part = i < known && found[2 * i] != regex::kNoPosition &&
+                           found[2 * i + 1] != regex::kNoPosition;
+    groups[i] = took_part ? text.substr(found[2 * i], found[2 * i + 1] - found[2 * i])
+                          : std::string_view();
+  }
+  return true;
+}
+
+uint32_t Regex::groupCount() const { return program_->slots() / 2 - 1; }
+
 void Regex::replaceAll(std::string_view text, std::string_view rewrite, std::string* out) const {
   const uint32_t slots = 2 * (highestGroup(rewrite) + 1);
   size_t copied = 0;

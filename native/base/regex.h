@@ -4,7 +4,9 @@
 // kept per thread and bounded, so that the steady state of fullMatch and search allocates nothing.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,11 @@ class Regex {
   bool fullMatch(std::string_view text) const;
   // Whether any part of it does.
   bool search(std::string_view text) const;
+  // Where the leftmost match and its groups are, as many as `groups` has room for; false: there is
+  // none. A group that took no part is null.
+  bool find(std::string_view text, std::span<std::string_view> groups) const;
+  // How many groups the pattern has, the whole match not counted.
+  uint32_t groupCount() const;
   // Appends the text with every match replaced, leftmost first, as RE2::GlobalReplace does: in
   // `rewrite`, \0 is the match, \1 to \9 its groups, \\ a backslash. A rewrite that names a group
   // which does not exist replaces nothing.

@@ -46,6 +46,13 @@ bool read(WireReader& wire, EchoFilter* out);
 bool read(WireReader& wire, FilterChain* out);
 bool read(WireReader& wire, Listener* out);
 bool read(WireReader& wire, Update* out);
+bool read(WireReader& wire, TagRule* out);
+bool read(WireReader& wire, TagRules* out);
+bool read(WireReader& wire, FixedTag* out);
+bool read(WireReader& wire, BucketRule* out);
+bool read(WireReader& wire, Datagrams* out);
+bool read(WireReader& wire, SinkFormat* out);
+bool read(WireReader& wire, StatsSettings* out);
 
 bool read(WireReader& wire, Address* out) {
   while (wire.nextField("Address")) {
@@ -1205,13 +1212,177 @@ bool read(WireReader& wire, Update* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TagRule* out) {
+  while (wire.nextField("TagRule")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "TagRule.name")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->kind, 2, "TagRule.kind")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "TagRule.value")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("TagRule.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->substring, "TagRule.substring")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->first_token, "TagRule.first_token")) return false;
+        break;
+      case 7:
+        if (!wire.readBytes(&out->except, "TagRule.except")) return false;
+        break;
+      default:
+        if (!wire.skip("TagRule")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TagRules* out) {
+  while (wire.nextField("TagRules")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("TagRules.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TagRules")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FixedTag* out) {
+  while (wire.nextField("FixedTag")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "FixedTag.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "FixedTag.value")) return false;
+        break;
+      default:
+        if (!wire.skip("FixedTag")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BucketRule* out) {
+  while (wire.nextField("BucketRule")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("BucketRule.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->bounds, "BucketRule.bounds")) return false;
+        break;
+      default:
+        if (!wire.skip("BucketRule")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Datagrams* out) {
+  while (wire.nextField("Datagrams")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Datagrams.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_bytes, "Datagrams.max_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("Datagrams")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SinkFormat* out) {
+  while (wire.nextField("SinkFormat")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 2, "SinkFormat.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->prefix, "SinkFormat.prefix")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->deltas, "SinkFormat.deltas")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->labels, "SinkFormat.labels")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->summaries, "SinkFormat.summaries")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->histograms, "SinkFormat.histograms")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("SinkFormat.datagrams", [&](WireReader& inner) { return read(inner, &out->datagrams.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("SinkFormat")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, StatsSettings* out) {
+  while (wire.nextField("StatsSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("StatsSettings.tag_rules", [&](WireReader& inner) { return read(inner, &out->tag_rules.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("StatsSettings.fixed_tags", [&](WireReader& inner) { return read(inner, &out->fixed_tags.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readEnum(&out->selection, 3, "StatsSettings.selection")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("StatsSettings.listed", [&](WireReader& inner) { return read(inner, &out->listed.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("StatsSettings.bucket_rules", [&](WireReader& inner) { return read(inner, &out->bucket_rules.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("StatsSettings.sinks", [&](WireReader& inner) { return read(inner, &out->sinks.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->hystrix_buckets, "StatsSettings.hystrix_buckets")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->flush_interval_ms, "StatsSettings.flush_interval_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("StatsSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+template <typename Message>
+Result<Message> readWhole(const void* data, size_t size) {
+  WireReader wire(data, size);
+  Message message;
+  if (!read(wire, &message)) return wire.error();
+  return message;
+}
+
 }  // namespace
 
-Result<Update> readUpdate(const void* data, size_t size) {
-  WireReader wire(data, size);
-  Update update;
-  if (!read(wire, &update)) return wire.error();
-  return update;
+Result<Update> readUpdate(const void* data, size_t size) { return readWhole<Update>(data, size); }
+
+Result<StatsSettings> readStatsSettings(const void* data, size_t size) {
+  return readWhole<StatsSettings>(data, size);
 }
 
 }  // namespace fairlead::plan

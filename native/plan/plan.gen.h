@@ -622,8 +622,98 @@ struct Update {
   std::vector<uint64_t> runtime_values;
 };
 
+struct TagRule {
+  enum class Kind : uint8_t {
+    // Every name has the tag, with `value`.
+    Fixed = 0,
+    // `value` is a pattern of tokens: "$" is the tag's value, "*" any token, "**" any number of
+    // them.
+    Tokens = 1,
+    // Group 1 leaves the name, group 2 (or 1) is the value.
+    Regex = 2,
+  };
+  std::string name;
+  Kind kind = {};
+  std::string value;
+  std::optional<Regex> regex;
+  // Only names that contain it.
+  std::string substring;
+  // Only names that begin with this token; empty: all.
+  std::string first_token;
+  // A value that is no tag; empty: all are.
+  std::string except;
+};
+
+// Rules that take tags out of full names: first those for all names, then those of a name's first
+// token, each in their order. A tag is taken once.
+struct TagRules {
+  std::vector<TagRule> rules;
+};
+
+struct FixedTag {
+  std::string name;
+  std::string value;
+};
+
+struct BucketRule {
+  std::optional<StringMatch> match;
+  // Upper bounds, ascending: IEEE doubles, little-endian.
+  std::string bounds;
+};
+
+struct Datagrams {
+  std::optional<Address> address;
+  // Lines are gathered up to this size; 0: each has a datagram of its own.
+  uint32_t max_bytes = 0;
+};
+
+struct SinkFormat {
+  enum class Kind : uint8_t {
+    // Lines: "prefix.name:1|c".
+    Statsd = 0,
+    // The same with tags: "prefix.name:1|c|#tag:value".
+    DogStatsd = 1,
+    // The `envoy_metrics` of a StreamMetricsMessage.
+    Metrics = 2,
+  };
+  Kind kind = {};
+  std::string prefix;
+  // The others are of METRICS. Counters since the previous flush, instead of since the start.
+  bool deltas = false;
+  // Names without tags, and tags as labels.
+  bool labels = false;
+  bool summaries = false;
+  bool histograms = false;
+  // Where lines go; absent: they are handed to the control plane.
+  std::optional<Datagrams> datagrams;
+};
+
+// How statistics are named, chosen and counted. Read once, before the first of them is made.
+struct StatsSettings {
+  enum class Selection : uint8_t {
+    All = 0,
+    None = 1,
+    Listed = 2,
+    NotListed = 3,
+  };
+  // Absent: the labels that every scope knows of itself, and `fixed_tags`.
+  std::optional<TagRules> tag_rules;
+  std::vector<FixedTag> fixed_tags;
+  Selection selection = {};
+  std::vector<StringMatch> listed;
+  // The first that matches a histogram's name counts.
+  std::vector<BucketRule> bucket_rules;
+  // Forms in which statistics are sent away, by the place of the sink.
+  std::vector<SinkFormat> sinks;
+  // Events for a Hystrix dashboard have a window of so many flushes; 0: there are none.
+  uint32_t hystrix_buckets = 0;
+  // Milliseconds between two flushes, as those events say.
+  uint32_t flush_interval_ms = 0;
+};
+
 // Reads an update. Unknown fields are skipped; anything that is not the wire format is an error that
 // names message, field and offset. Pure; any thread.
 Result<Update> readUpdate(const void* data, size_t size);
+Result<StatsSettings> readStatsSettings(const void* data, size_t size);
 
 }  // namespace fairlead::plan

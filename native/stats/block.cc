@@ -126,6 +126,7 @@ std::vector<BlockBase::Code> BlockBase::rawCodes() const {
     }
     codes.push_back({name, value});
   };
+  for (const CodeName name : shown_codes_) codes.push_back({name, 0});
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard || !shard->codes) continue;
@@ -149,6 +150,57 @@ std::vector<BlockBase::Code> BlockBase::codes() const {
     code->value -= before.value;
   }
   return codes;
+}
+
+void BlockBase::showCodes(std::span<const CodeName> names) {
+  for (const CodeName name : names) {
+    if (std::find(shown_codes_.begin(), shown_codes_.end(), name) == shown_codes_.end()) {
+      shown_codes_.push_back(name);
+    }
+  }
+}
+
+void BlockBase::latchCounters(std::vector<Latched>* counters) {
+  const size_t count = layout_.counters.size();
+  counters->assign(count, {0, 0, false});
+  sent_counters_.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t raw = rawCounter(i);
+    (*counters)[i] = {raw - baseline(i), raw - sent_counters_[i], raw > 0 || isTouched(i)};
+    sent_counters_[i] = raw;
+  }
+}
+
+std::vector<BlockBase::LatchedCode> BlockBase::latchCodes() {
+  std::vector<Code> codes = rawCodes();
+  std::vector<LatchedCode> latched;
+  latched.reserve(codes.size());
+  // Names only come, none goes: both earlier states are found in the same order.
+  auto reset = code_baseline_.begin();
+  auto sent = sent_codes_.begin();
+  const auto before = [](auto* earlier, auto end, CodeName name) -> uint64_t {
+    while (*earlier != end && (*earlier)->name < name) ++*earlier;
+    return *earlier != end && (*earlier)->name == name ? (*earlier)->value : 0;
+  };
+  for (const Code& code : codes) {
+    latched.push_back({code.name, code.value - before(&reset, code_baseline_.end(), code.name),
+                       code.value - before(&sent, sent_codes_.end(), code.name)});
+  }
+  sent_codes_ = std::move(codes);
+  return latched;
+}
+
+const std::vector<bool>& BlockBase::rejectedNames(Kind kind) const {
+  std::vector<bool>& rejected = rejected_[static_cast<size_t>(kind)];
+  const std::span<const StatName> names = layout_.names(kind);
+  if (rejected.size() == names.size()) return rejected;
+  std::string full_name = scope_.prefix;
+  for (const StatName& stat : names) {
+    full_name.resize(scope_.prefix.size());
+    full_name += stat.name;
+    rejected.push_back((*rejects_)(full_name));
+  }
+  return rejected;
 }
 
 void BlockBase::flushHistograms(BinCounts* scratch) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@
 namespace fairlead::stats {
 
 using Label = std::pair<std::string, std::string>;
+// Asks something of a full name.
+using NameTest = std::function<bool(std::string_view)>;
 
 // Where a scope's names live, and what Prometheus calls them.
 struct Scope {
@@ -66,6 +69,29 @@ class BlockBase {
     uint64_t value;
   };
   std::vector<Code> codes() const;
+  // These are shown from here on, counted or not.
+  void showCodes(std::span<const CodeName> names);
+
+  // For sinks: counters with what was added since the previous call.
+  struct Latched {
+    uint64_t value;
+    uint64_t delta;
+    bool used;
+  };
+  void latchCounters(std::vector<Latched>* counters);
+  struct LatchedCode {
+    CodeName name;
+    uint64_t value;
+    uint64_t delta;
+  };
+  std::vector<LatchedCode> latchCodes();
+
+  // Whether the configuration wants the statistic neither shown nor sent. `test` must outlive the
+  // block; it is asked once for each name, when first wanted.
+  void setRejection(const NameTest* test) { rejects_ = test; }
+  bool isRejected(Kind kind, size_t index) const {
+    return *rejects_ && rejectedNames(kind)[index];
+  }
 
   // `scratch` spares an allocation per histogram.
   void flushHistograms(BinCounts* scratch);
@@ -95,26 +121,38 @@ class BlockBase {
   uint64_t rawDowns(size_t gauge) const;
   std::vector<Code> rawCodes() const;
   uint64_t baseline(size_t counter) const;
+  const std::vector<bool>& rejectedNames(Kind kind) const;
   bool isTouched(size_t counter) const { return counter < touched_.size() && touched_[counter]; }
 
   const Layout& layout_;
   const Scope scope_;
   std::vector<uint64_t> counter_baseline_;
   std::vector<Code> code_baseline_;
+  std::vector<CodeName> shown_codes_;
+  // As the sinks have seen them.
+  std::vector<uint64_t> sent_counters_;
+  std::vector<Code> sent_codes_;
   // Counters to which nothing was added, on purpose: they are used all the same.
   std::vector<bool> touched_;
   std::vector<std::optional<std::string>> texts_;
   std::vector<std::unique_ptr<Flushed>> histograms_;
+  const NameTest* rejects_ = &kRejectsNothing;
+  // By kind.
+  mutable std::vector<bool> rejected_[4];
+  inline static const NameTest kRejectsNothing;
 };
 
 template <typename L>
 class Block final : public BlockBase {
  public:
   // `threads`: the control thread, all workers, the log flusher.
-  Block(Scope scope, size_t threads)
+  // `rings`: one for each thread, which must outlive the block; null: nobody wants single values.
+  Block(Scope scope, size_t threads, SampleRing* rings = nullptr, uint32_t id = 0)
       : BlockBase(L::kLayout, std::move(scope)),
         shards_(std::make_unique<std::atomic<Shard<L>*>[]>(threads)),
-        threads_(threads) {}
+        threads_(threads),
+        rings_(rings),
+        id_(id) {}
   ~Block() override {
     for (size_t i = 0; i < threads_; ++i) delete shards_[i].load();
   }
@@ -125,7 +163,7 @@ class Block final : public BlockBase {
     FL_DCHECK(thread < threads_);
     Shard<L>* shard = shards_[thread].load(std::memory_order_acquire);
     if (shard) return shard;
-    shard = new Shard<L>;
+    shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id_} : SampleTarget());
     shards_[thread].store(shard, std::memory_order_release);
     return shard;
   }
@@ -145,6 +183,8 @@ class Block final : public BlockBase {
 
   const std::unique_ptr<std::atomic<Shard<L>*>[]> shards_;
   const size_t threads_;
+  SampleRing* const rings_;
+  const uint32_t id_;
 };
 
 }  // namespace fairlead::stats

@@ -3,19 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "stats/tagged_name.h"
+
 namespace fairlead::stats {
 
 namespace {
-
-// The digit of "downstream_rq_2xx"; 0 for other names.
-char codeClassOf(std::string_view name) {
-  constexpr std::string_view kForm = "_rq_2xx";
-  if (name.size() < kForm.size()) return 0;
-  const std::string_view end = name.substr(name.size() - kForm.size());
-  if (!end.starts_with("_rq_") || !end.ends_with("xx")) return 0;
-  const char digit = end[4];
-  return digit >= '1' && digit <= '5' ? digit : 0;
-}
 
 void addCodeMetrics(const Layout& layout, std::map<std::string, std::vector<Member>>* metrics) {
   using Form = Member::Form;
@@ -78,69 +70,22 @@ size_t MetricSource::open(size_t i, MetricStream* stream) {
 }
 
 MetricWalk::MetricWalk(const Registry& registry, const Query& query)
-    : query_(query),
-      blocks_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>() : registry.blocks()) {
-  std::map<std::pair<std::string_view, const Layout*>, std::vector<const BlockBase*>> families;
-  for (const auto& block : blocks_) {
-    families[{block->scope().metric_prefix, &block->layout()}].push_back(block.get());
-  }
-  families_.reserve(families.size());
-  for (auto& [key, blocks] : families) {
-    families_.push_back({key.first, key.second, std::move(blocks)});
-  }
-  start(Kind::Counter);
-}
+    : registry_(registry),
+      query_(query),
+      blocks_(query.hidden_only ? std::vector<std::shared_ptr<BlockBase>>() : registry.blocks()) {}
 
-void MetricWalk::start(Kind kind) {
-  kind_ = kind;
-  merge_.emplace(MetricSource(families_, kind));
-}
-
-Step MetricWalk::next(size_t* budget) {
-  series_.clear();
-  for (;;) {
-    if (*budget == 0) return Step::Pause;
-    MetricStream* top = nullptr;
-    const Step step = merge_->peek(&top, budget);
-    if (step == Step::Pause) return step;
-    if (step == Step::End) {
-      if (kind_ == Kind::Histogram) return step;
-      start(kind_ == Kind::Counter ? Kind::Gauge
-            : kind_ == Kind::Gauge && query_.text_readouts ? Kind::Text
-                                                           : Kind::Histogram);
-      continue;
-    }
-    name_.assign(top->prefix()).append(top->name());
-    // Families with this metric: what this costs is known only afterwards.
-    size_t unlimited = SIZE_MAX;
-    while (merge_->peek(&top, &unlimited) == Step::Item &&
-           compareJoined(top->prefix(), top->name(), name_, "") == 0) {
-      collect(top->family(), top->metric());
-      const size_t cost = top->family().blocks.size() * top->metric().members.size();
-      *budget -= std::min(*budget, cost);
-      merge_->pop();
-    }
-    if (series_.empty()) continue;
-    const auto isBefore = [](const Series& a, const Series& b) {
-      return compareJoined(a.block->scope().prefix, a.name, b.block->scope().prefix, b.name) < 0;
-    };
-    if (!std::is_sorted(series_.begin(), series_.end(), isBefore)) {
-      std::sort(series_.begin(), series_.end(), isBefore);
-    }
-    return Step::Item;
+std::optional<Kind> MetricWalk::nextKind() const {
+  switch (kind_) {
+    case Kind::Counter:
+      return Kind::Gauge;
+    case Kind::Gauge:
+      return query_.text_readouts ? Kind::Text : Kind::Histogram;
+    case Kind::Text:
+      return Kind::Histogram;
+    case Kind::Histogram:
+      return std::nullopt;
   }
-}
-
-void MetricWalk::collect(const Family& family, const Metric& metric) {
-  for (const BlockBase* block : family.blocks) {
-    for (const Member& member : metric.members) {
-      if (member.form == Member::Form::Stat) {
-        collectStat(*block, member);
-      } else {
-        collectCodes(*block, member);
-      }
-    }
-  }
+  return std::nullopt;
 }
 
 bool MetricWalk::isShown(const BlockBase& block, const StatName& stat, bool used) const {
@@ -157,6 +102,7 @@ bool MetricWalk::isShown(const BlockBase& block, const StatName& stat, bool used
 }
 
 void MetricWalk::collectStat(const BlockBase& block, const Member& member) {
+  if (block.isRejected(kind_, member.index)) return;
   const StatName& stat = block.layout().names(kind_)[member.index];
   Reading reading = {0, false};
   switch (kind_) {
@@ -177,13 +123,13 @@ void MetricWalk::collectStat(const BlockBase& block, const Member& member) {
   if (isShown(block, stat, reading.used)) add({&block, stat.name, member, {}, reading.value});
 }
 
-void MetricWalk::collectCodes(const BlockBase& block, const Member& member) {
-  for (const BlockBase::Code& code : block.codes()) {
-    if (code.name.variant() != member.variant || !isOfForm(code.name, member.form)) continue;
-    std::string& name = code_names_[code.name];
-    if (name.empty()) code.name.appendTo(&name);
-    add({&block, name, member, code.name, code.value});
-  }
+void MetricWalk::collectCode(const BlockBase& block, const Member& member,
+                             const BlockBase::Code& code) {
+  std::string& name = code_names_[code.name];
+  if (name.empty()) code.name.appendTo(&name);
+  full_name_.assign(block.scope().prefix).append(name);
+  if (registry_.rejects(full_name_)) return;
+  add({&block, name, member, code.name, code.value});
 }
 
 void MetricWalk::add(Series series) {
@@ -192,6 +138,126 @@ void MetricWalk::add(Series series) {
     if (!query_.wants(full_name_)) return;
   }
   series_.push_back(series);
+}
+
+void MetricWalk::sortSeries() {
+  const auto isBefore = [](const Series& a, const Series& b) {
+    return compareJoined(a.block->scope().prefix, a.name, b.block->scope().prefix, b.name) < 0;
+  };
+  if (!std::is_sorted(series_.begin(), series_.end(), isBefore)) {
+    std::sort(series_.begin(), series_.end(), isBefore);
+  }
+}
+
+// ---- labels of scopes ----
+
+ScopeMetricWalk::ScopeMetricWalk(const Registry& registry, const Query& query)
+    : MetricWalk(registry, query) {
+  std::map<std::pair<std::string_view, const Layout*>, std::vector<const BlockBase*>> families;
+  for (const auto& block : blocks_) {
+    families[{block->scope().metric_prefix, &block->layout()}].push_back(block.get());
+  }
+  families_.reserve(families.size());
+  for (auto& [key, blocks] : families) {
+    families_.push_back({key.first, key.second, std::move(blocks)});
+  }
+  start(Kind::Counter);
+}
+
+void ScopeMetricWalk::start(Kind kind) {
+  kind_ = kind;
+  merge_.emplace(MetricSource(families_, kind));
+}
+
+Step ScopeMetricWalk::next(size_t* budget) {
+  series_.clear();
+  for (;;) {
+    if (*budget == 0) return Step::Pause;
+    MetricStream* top = nullptr;
+    const Step step = merge_->peek(&top, budget);
+    if (step == Step::Pause) return step;
+    if (step == Step::End) {
+      const std::optional<Kind> kind = nextKind();
+      if (!kind) return step;
+      start(*kind);
+      continue;
+    }
+    name_.assign(top->prefix()).append(top->name());
+    // Families with this metric: what this costs is known only afterwards.
+    size_t unlimited = SIZE_MAX;
+    while (merge_->peek(&top, &unlimited) == Step::Item &&
+           compareJoined(top->prefix(), top->name(), name_, "") == 0) {
+      collect(top->family(), top->metric());
+      const size_t cost = top->family().blocks.size() * top->metric().members.size();
+      *budget -= std::min(*budget, cost);
+      merge_->pop();
+    }
+    if (series_.empty()) continue;
+    sortSeries();
+    return Step::Item;
+  }
+}
+
+void ScopeMetricWalk::collect(const Family& family, const Metric& metric) {
+  for (const BlockBase* block : family.blocks) {
+    for (const Member& member : metric.members) {
+      if (member.form == Member::Form::Stat) {
+        collectStat(*block, member);
+        continue;
+      }
+      for (const BlockBase::Code& code : block->codes()) {
+        if (code.name.variant() != member.variant || !isOfForm(code.name, member.form)) continue;
+        collectCode(*block, member, code);
+      }
+    }
+  }
+}
+
+// ---- labels by rules ----
+
+Step TagMetricWalk::next(size_t* budget) {
+  for (;;) {
+    if (at_ == blocks_.size() && !metrics_.empty()) {
+      const auto first = metrics_.begin();
+      name_ = first->first;
+      series_ = std::move(first->second);
+      metrics_.erase(first);
+      sortSeries();
+      return Step::Item;
+    }
+    if (at_ == blocks_.size()) {
+      const std::optional<Kind> kind = nextKind();
+      if (!kind) return Step::End;
+      kind_ = *kind;
+      at_ = 0;
+    }
+    if (blocks_.empty()) return Step::End;
+    if (*budget == 0) return Step::Pause;
+    gather(*blocks_[at_++]);
+    // A rule costs more than a look.
+    constexpr size_t kLooks = 10;
+    *budget -= std::min(*budget, (series_.size() + 1) * kLooks);
+  }
+}
+
+void TagMetricWalk::gather(const BlockBase& block) {
+  using Form = Member::Form;
+  series_.clear();
+  const size_t count = block.layout().names(kind_).size();
+  for (size_t i = 0; i < count; ++i) collectStat(block, {Form::Stat, i, 0, CodeVariant::All});
+  if (kind_ == Kind::Counter) {
+    for (const BlockBase::Code& code : block.codes()) {
+      collectCode(block, {Form::Stat, 0, 0, code.name.variant()}, code);
+    }
+  }
+  std::vector<Label> labels;
+  std::string metric;
+  for (const Series& series : series_) {
+    labels.clear();
+    metric.clear();
+    appendTagged(registry_, *series.block, series.name, series.code, &labels, &metric);
+    metrics_[metric].push_back(series);
+  }
 }
 
 }  // namespace fairlead::stats

@@ -88,36 +88,71 @@ struct Series {
   uint64_t value;
 };
 
-// Goes through all metrics, a kind after the other.
+// Goes through all metrics, a kind after the other, each with its series.
 class MetricWalk {
  public:
-  MetricWalk(const Registry& registry, const Query& query);
+  virtual ~MetricWalk() = default;
 
   // The next metric that has series, these sorted by full name. Pause: the budget is used up.
-  Step next(size_t* budget);
+  virtual Step next(size_t* budget) = 0;
 
   Kind kind() const { return kind_; }
   // "cluster.upstream_rq_xx"
   const std::string& name() const { return name_; }
   const std::vector<Series>& series() const { return series_; }
 
+ protected:
+  MetricWalk(const Registry& registry, const Query& query);
+
+  // The kind that follows; none after the last.
+  std::optional<Kind> nextKind() const;
+  // Adds to series() what is shown.
+  void collectStat(const BlockBase& block, const Member& member);
+  void collectCode(const BlockBase& block, const Member& member, const BlockBase::Code& code);
+  void sortSeries();
+
+  const Registry& registry_;
+  const Query& query_;
+  const std::vector<std::shared_ptr<BlockBase>> blocks_;
+  Kind kind_ = Kind::Counter;
+  std::string name_;
+  std::vector<Series> series_;
+
+ private:
+  bool isShown(const BlockBase& block, const StatName& stat, bool used) const;
+  void add(Series series);
+
+  std::map<CodeName, std::string> code_names_;
+  std::string full_name_;
+};
+
+// By the labels that scopes know of themselves: no full name is made.
+class ScopeMetricWalk final : public MetricWalk {
+ public:
+  ScopeMetricWalk(const Registry& registry, const Query& query);
+  Step next(size_t* budget) override;
+
  private:
   void start(Kind kind);
   void collect(const Family& family, const Metric& metric);
-  void collectStat(const BlockBase& block, const Member& member);
-  void collectCodes(const BlockBase& block, const Member& member);
-  void add(Series series);
-  bool isShown(const BlockBase& block, const StatName& stat, bool used) const;
 
-  const Query& query_;
-  const std::vector<std::shared_ptr<BlockBase>> blocks_;
   std::vector<Family> families_;
-  Kind kind_ = Kind::Counter;
   std::optional<OrderedMerge<MetricSource>> merge_;
-  std::string name_;
-  std::vector<Series> series_;
-  std::map<CodeName, std::string> code_names_;
-  std::string full_name_;
+};
+
+// By the registry's rules for tags: all series of a kind are looked at before the first is shown.
+class TagMetricWalk final : public MetricWalk {
+ public:
+  TagMetricWalk(const Registry& registry, const Query& query) : MetricWalk(registry, query) {}
+  Step next(size_t* budget) override;
+
+ private:
+  void gather(const BlockBase& block);
+
+  // The next block to look at.
+  size_t at_ = 0;
+  // Of the kind at hand, by metric.
+  std::map<std::string, std::vector<Series>> metrics_;
 };
 
 }  // namespace fairlead::stats

@@ -4,6 +4,7 @@
 #include "stats/buckets.h"
 #include "stats/numbers.h"
 #include "stats/prometheus_metrics.h"
+#include "stats/tagged_name.h"
 
 namespace fairlead::stats {
 
@@ -32,10 +33,9 @@ void appendLabel(std::string* out, std::string_view name, std::string_view value
   out->push_back('"');
 }
 
-// The real server has these before it reads what fixed labels there are: they never get them.
-bool hasFixedLabels(const Scope& scope, std::string_view name) {
-  if (scope.prefix == "filesystem.") return false;
-  return scope.prefix != "server." || name != "hot_restart_generation";
+std::unique_ptr<MetricWalk> openWalk(const Registry& registry, const Query& query) {
+  if (registry.tagProducer()) return std::make_unique<TagMetricWalk>(registry, query);
+  return std::make_unique<ScopeMetricWalk>(registry, query);
 }
 
 const char* typeOf(Kind kind, bool is_summary) {
@@ -54,24 +54,24 @@ const char* typeOf(Kind kind, bool is_summary) {
 class PrometheusPage final : public Page {
  public:
   PrometheusPage(const Registry& registry, Query query)
-      : registry_(registry), query_(std::move(query)), walk_(registry, query_) {}
+      : registry_(registry), query_(std::move(query)), walk_(openWalk(registry, query_)) {}
 
   bool next(std::string* out) override {
     const size_t start = out->size();
     size_t budget = kPieceNames;
     while (out->size() - start < kPieceBytes) {
-      if (at_ < walk_.series().size()) {
-        append(out, walk_.series()[at_++]);
+      if (at_ < walk_->series().size()) {
+        append(out, walk_->series()[at_++]);
         continue;
       }
-      const Step step = walk_.next(&budget);
+      const Step step = walk_->next(&budget);
       if (step == Step::End) return false;
       if (step == Step::Pause) return true;
       at_ = 0;
       metric_ = "envoy_";
-      appendSanitized(&metric_, walk_.name());
+      appendSanitized(&metric_, walk_->name());
       out->append("# TYPE ").append(metric_).append(" ");
-      out->append(typeOf(walk_.kind(), isSummary())).append("\n");
+      out->append(typeOf(walk_->kind(), isSummary())).append("\n");
     }
     return true;
   }
@@ -81,7 +81,7 @@ class PrometheusPage final : public Page {
 
   void append(std::string* out, const Series& series) {
     setLabels(series);
-    switch (walk_.kind()) {
+    switch (walk_->kind()) {
       case Kind::Counter:
       case Kind::Gauge:
         appendLine(out, "", "", series.value);
@@ -102,22 +102,33 @@ class PrometheusPage final : public Page {
 
   void setLabels(const Series& series) {
     labels_.clear();
+    if (registry_.tagProducer()) {
+      setTaggedLabels(series);
+      return;
+    }
     const auto add = [this](const std::vector<Label>& labels) {
       for (const auto& [name, value] : labels) appendLabel(&labels_, name, value);
     };
     if (const int status = series.code.statusNumber();
         series.member.form == Member::Form::Status) {
-      appendLabel(&labels_, "envoy_response_code", std::to_string(status));
+      appendLabel(&labels_, "envoy.response_code", std::to_string(status));
     } else if (series.member.form == Member::Form::Family) {
-      appendLabel(&labels_, "envoy_response_code_class",
+      appendLabel(&labels_, "envoy.response_code_class",
                   std::to_string(series.code.familyDigit()));
     } else if (series.member.code_class) {
-      appendLabel(&labels_, "envoy_response_code_class", {&series.member.code_class, 1});
+      appendLabel(&labels_, "envoy.response_code_class", {&series.member.code_class, 1});
     }
     const Scope& scope = series.block->scope();
     add(scope.first_labels);
-    if (hasFixedLabels(scope, series.name)) add(query_.fixed_labels);
+    if (hasConfiguredTags(scope, series.name)) add(registry_.fixedLabels());
     add(scope.labels);
+  }
+
+  void setTaggedLabels(const Series& series) {
+    std::vector<Label> labels;
+    std::string name;
+    appendTagged(registry_, *series.block, series.name, series.code, &labels, &name);
+    for (const auto& [label, value] : labels) appendLabel(&labels_, label, value);
   }
 
   // The metric's name with a suffix, and its labels with one more (`le="0.5"`).
@@ -178,7 +189,7 @@ class PrometheusPage final : public Page {
 
   const Registry& registry_;
   const Query query_;
-  MetricWalk walk_;
+  const std::unique_ptr<MetricWalk> walk_;
   // Of the metric at hand, the next series.
   size_t at_ = 0;
   std::string metric_;

@@ -1,7 +1,6 @@
 // What a reader of statistics asks for, and the answer in pieces.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,11 +27,10 @@ struct Query {
   // Absent: summaries, for Prometheus cumulative.
   std::optional<Buckets> buckets;
   // Which full names are shown, or not shown; empty: all.
-  std::function<bool(std::string_view)> filter;
+  NameTest filter;
   bool invert_filter = false;
-  // Prometheus: texts as gauges with a label, and labels that every series has.
+  // Prometheus: texts as gauges with a label.
   bool text_readouts = false;
-  std::vector<Label> fixed_labels;
 
   bool wants(std::string_view name) const { return !filter || filter(name) != invert_filter; }
 };

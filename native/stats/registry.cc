@@ -138,6 +138,30 @@ void Registry::forEachBlock(Visit visit) {
   }
 }
 
+bool Registry::takeSamples(
+    size_t limit, const std::function<void(const BlockBase&, size_t, uint64_t)>& visit) {
+  bool more = false;
+  for (size_t i = 0; rings_ && i < threads_; ++i) {
+    const size_t taken = rings_[i].take(limit, [&](const Sample& sample) {
+      const auto known = sampled_.find(sample.block);
+      if (known == sampled_.end()) return;
+      if (const auto block = known->second.lock()) {
+        visit(*block, sample.histogram, sample.value);
+      } else {
+        sampled_.erase(known);
+      }
+    });
+    if (taken == limit) more = true;
+  }
+  return more;
+}
+
+uint64_t Registry::lostSamples() const {
+  uint64_t lost = 0;
+  for (size_t i = 0; rings_ && i < threads_; ++i) lost += rings_[i].lost();
+  return lost;
+}
+
 void Registry::flushHistograms() {
   forEachBlock([this](BlockBase& block) { block.flushHistograms(&scratch_); });
 }

@@ -13,19 +13,23 @@
 
 #include "stats/block.h"
 #include "stats/scopes.h"
+#include "stats/tags.h"
 
 namespace fairlead::stats {
 
 // Upper bounds of the buckets of those histograms whose full name matches.
 struct BucketRule {
-  std::function<bool(std::string_view)> matches;
+  NameTest matches;
   std::vector<double> bounds;
 };
 
 class Registry {
  public:
-  // Threads that write: the control thread, the workers, and the log flusher.
-  explicit Registry(unsigned workers) : threads_(workers + 2) {}
+  // Threads that write: the control thread, the workers, and the log flusher. `keeps_samples`: a
+  // sink wants the single values of histograms.
+  explicit Registry(unsigned workers, bool keeps_samples = false)
+      : threads_(workers + 2),
+        rings_(keeps_samples ? std::make_unique<SampleRing[]>(threads_) : nullptr) {}
 
   // The block of a scope: the one that exists, or a new one. It leaves the registry when nobody
   // holds it any more.
@@ -34,7 +38,10 @@ class Registry {
     if (std::shared_ptr<BlockBase> existing = find(scope.prefix, L::kLayout)) {
       return std::static_pointer_cast<Block<L>>(existing);
     }
-    auto block = std::make_shared<Block<L>>(scope, threads_);
+    const uint32_t id = rings_ ? next_id_++ : 0;
+    auto block = std::make_shared<Block<L>>(scope, threads_, rings_.get(), id);
+    if (rings_) sampled_[id] = block;
+    block->setRejection(&rejects_);
     insert(block);
     return block;
   }
@@ -70,6 +77,23 @@ class Registry {
   void setBucketRules(std::vector<BucketRule> rules) { bucket_rules_ = std::move(rules); }
   std::span<const double> bucketBounds(std::string_view histogram) const;
 
+  // Full names that are never shown nor sent; empty: none is rejected.
+  void setRejection(NameTest rejects) { rejects_ = std::move(rejects); }
+  bool rejects(std::string_view name) const { return rejects_ && rejects_(name); }
+  // Labels that every series has.
+  void setFixedLabels(std::vector<Label> labels) { fixed_labels_ = std::move(labels); }
+  const std::vector<Label>& fixedLabels() const { return fixed_labels_; }
+  // Where labels are not those of the scopes; null: they are.
+  void setTagProducer(std::unique_ptr<TagProducer> producer) { tags_ = std::move(producer); }
+  const TagProducer* tagProducer() const { return tags_.get(); }
+
+  // Calls visit(block, histogram, value) for single values that were recorded since the last call,
+  // up to `limit` of each thread; those of scopes that are gone are left out. False: none is left.
+  bool takeSamples(size_t limit,
+                   const std::function<void(const BlockBase&, size_t, uint64_t)>& visit);
+  // How many found no room.
+  uint64_t lostSamples() const;
+
   // All blocks that are alive, sorted by prefix.
   std::vector<std::shared_ptr<BlockBase>> blocks() const;
 
@@ -91,11 +115,18 @@ class Registry {
   void forEachBlock(Visit visit);
 
   const size_t threads_;
+  const std::unique_ptr<SampleRing[]> rings_;
+  uint32_t next_id_ = 0;
+  // By id, where samples are kept.
+  std::unordered_map<uint32_t, std::weak_ptr<BlockBase>> sampled_;
   // By prefix: a scope of several layouts has a block for each.
   std::unordered_map<std::string, std::vector<std::weak_ptr<BlockBase>>> blocks_;
   std::vector<Stat> stats_;
   std::unordered_map<std::string, StatId> ids_;
   std::vector<BucketRule> bucket_rules_;
+  NameTest rejects_;
+  std::vector<Label> fixed_labels_;
+  std::unique_ptr<TagProducer> tags_;
   BinCounts scratch_;
 };
 

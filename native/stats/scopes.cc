@@ -82,7 +82,7 @@ Scope clusterScope(std::string_view name) {
   return {"cluster." + token.name + ".",
           "cluster." + token.rest,
           {},
-          {{"envoy_cluster_name", token.label}}};
+          {{"envoy.cluster_name", token.label}}};
 }
 
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to) {
@@ -95,7 +95,7 @@ Scope httpScope(std::string_view prefix) {
   return {"http." + token.name + ".",
           "http." + token.rest,
           {},
-          {{"envoy_http_conn_manager_prefix", token.label}}};
+          {{"envoy.http_conn_manager_prefix", token.label}}};
 }
 
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration) {
@@ -104,13 +104,13 @@ Scope rdsScope(std::string_view http_prefix, std::string_view route_configuratio
   scope.metric_prefix += "rds.";
   // Taken whole, dots and all.
   scope.labels.insert(scope.labels.begin(),
-                      {"envoy_rds_route_config", std::string(route_configuration)});
+                      {"envoy.rds_route_config", std::string(route_configuration)});
   return scope;
 }
 
 Scope tcpScope(std::string_view prefix) {
   const Token token = tokenOf(prefix);
-  return {"tcp." + token.name + ".", "tcp." + token.rest, {}, {{"envoy_tcp_prefix", token.label}}};
+  return {"tcp." + token.name + ".", "tcp." + token.rest, {}, {{"envoy.tcp_prefix", token.label}}};
 }
 
 Scope listenerScope(std::string_view name) {
@@ -118,7 +118,7 @@ Scope listenerScope(std::string_view name) {
   return {"listener." + token.name + ".",
           "listener." + token.rest,
           {},
-          {{"envoy_listener_address", token.label}}};
+          {{"envoy.listener_address", token.label}}};
 }
 
 Scope listenerHttpScope(std::string_view listener, std::string_view http_prefix) {
@@ -126,7 +126,7 @@ Scope listenerHttpScope(std::string_view listener, std::string_view http_prefix)
   Scope scope = listenerScope(listener);
   scope.prefix += "http." + http.name + ".";
   scope.metric_prefix += "http." + http.rest;
-  scope.labels.insert(scope.labels.begin(), {"envoy_http_conn_manager_prefix", http.label});
+  scope.labels.insert(scope.labels.begin(), {"envoy.http_conn_manager_prefix", http.label});
   return scope;
 }
 
@@ -136,8 +136,9 @@ Scope listenerWorkerScope(std::string_view listener, unsigned worker) {
   const bool is_one_token = scope.metric_prefix == "listener.";
   scope.prefix += "worker_" + id + ".";
   if (is_one_token) {
-    scope.metric_prefix += "worker.";
-    scope.first_labels.emplace_back("envoy_worker_id", id);
+    // The number leaves with the dot that follows it.
+    scope.metric_prefix += "worker_";
+    scope.first_labels.emplace_back("envoy.worker_id", id);
   } else {
     scope.metric_prefix += "worker_" + id + ".";
   }
@@ -148,7 +149,7 @@ Scope listenerAdminHttpScope() {
   return {"listener.admin.http.admin.",
           "listener.admin.http.",
           {},
-          {{"envoy_http_conn_manager_prefix", "admin"}}};
+          {{"envoy.http_conn_manager_prefix", "admin"}}};
 }
 
 Scope virtualClusterScope(std::string_view virtual_host, std::string_view virtual_cluster) {
@@ -157,10 +158,10 @@ Scope virtualClusterScope(std::string_view virtual_host, std::string_view virtua
   Scope scope = {"vhost." + host.name + ".vcluster." + group.name + ".",
                  "vhost." + host.rest + "vcluster.",
                  {},
-                 {{"envoy_virtual_host", host.label}}};
+                 {{"envoy.virtual_host", host.label}}};
   if (host.rest.empty()) {
     scope.metric_prefix += group.rest;
-    scope.labels.insert(scope.labels.begin(), {"envoy_virtual_cluster", group.label});
+    scope.labels.insert(scope.labels.begin(), {"envoy.virtual_cluster", group.label});
   } else {
     scope.metric_prefix += group.name + ".";
   }
@@ -173,10 +174,10 @@ Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix) {
   Scope scope = {"vhost." + host.name + ".route." + route.name + ".",
                  "vhost." + host.rest + "route.",
                  {},
-                 {{"envoy_virtual_host", host.label}}};
+                 {{"envoy.virtual_host", host.label}}};
   if (host.rest.empty()) {
     scope.metric_prefix += route.rest;
-    scope.labels.emplace_back("envoy_route", route.label);
+    scope.labels.emplace_back("envoy.route", route.label);
   } else {
     scope.metric_prefix += route.name + ".";
   }
@@ -188,12 +189,12 @@ Scope sdsScope(std::string_view secret) {
   return {"sds." + token.name + ".",
           "sds." + token.rest,
           {},
-          {{"envoy_xds_resource_name", token.label}}};
+          {{"envoy.xds_resource_name", token.label}}};
 }
 
 Scope workerScope(const std::string& prefix, unsigned worker) {
   const std::string id = std::to_string(worker);
-  return {prefix + "worker_" + id + ".", prefix + "worker.", {{"envoy_worker_id", id}}, {}};
+  return {prefix + "worker_" + id + ".", prefix + "worker_", {{"envoy.worker_id", id}}, {}};
 }
 
 }  // namespace fairlead::stats

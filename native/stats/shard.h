@@ -9,6 +9,7 @@
 #include "stats/catalogue.gen.h"
 #include "stats/codes.h"
 #include "stats/histogram.h"
+#include "stats/samples.h"
 
 namespace fairlead::stats {
 
@@ -31,7 +32,7 @@ class alignas(64) Shard {
   using Gauge = typename L::Gauge;
   using Histogram = typename L::Histogram;
 
-  Shard() = default;
+  explicit Shard(SampleTarget samples = {}) : samples_(samples) {}
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
   ~Shard() {
@@ -89,6 +90,9 @@ class alignas(64) Shard {
       place.store(cells, std::memory_order_release);
     }
     cells->record(value);
+    if (samples_.ring) [[unlikely]] {
+      samples_.ring->push({samples_.block, static_cast<uint32_t>(histogram), value});
+    }
   }
 
   // ---- anyone's ----
@@ -108,6 +112,7 @@ class alignas(64) Shard {
   Slot downs_[static_cast<size_t>(Gauge::kCount) + 1] = {};
   std::atomic<HistogramCells*> histograms_[static_cast<size_t>(Histogram::kCount) + 1] = {};
   std::atomic<CodeCounts*> codes_{nullptr};
+  const SampleTarget samples_;
 };
 
 }  // namespace fairlead::stats

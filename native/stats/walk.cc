@@ -45,6 +45,7 @@ void RowSource::addTexts(const BlockBase& block, std::vector<Row>* rows) const {
   const std::span<const StatName> names = block.layout().texts;
   for (size_t i = 0; i < names.size(); ++i) {
     if (query_.used_only && !block.isTextSet(i)) continue;
+    if (block.isRejected(Kind::Text, i)) continue;
     rows->push_back({Kind::Text, names[i].name, &block, i, 0});
   }
 }
@@ -58,12 +59,12 @@ void RowSource::addValues(const BlockBase& block, std::vector<Row>* rows) {
     if (is_counter ? !query_.counters : !query_.gauges) continue;
     const Reading& reading = is_counter ? counters_[stat.index] : gauges_[stat.index];
     const StatName& name = layout.name(stat);
-    if (!isShown(name, reading.used)) continue;
+    if (!isShown(name, reading.used) || block.isRejected(stat.kind, stat.index)) continue;
     rows->push_back({stat.kind, name.name, &block, stat.index, reading.value});
   }
 }
 
-void RowSource::addCodes(const BlockBase& block, RowStream* stream) const {
+void RowSource::addCodes(const BlockBase& block, RowStream* stream) {
   const std::vector<BlockBase::Code> codes = block.codes();
   if (codes.empty()) return;
   std::vector<std::string>& names = stream->code_names_;
@@ -73,6 +74,8 @@ void RowSource::addCodes(const BlockBase& block, RowStream* stream) const {
   for (size_t i = 0; i < codes.size(); ++i) {
     names[i].clear();
     codes[i].name.appendTo(&names[i]);
+    full_name_.assign(stream->prefix_).append(names[i]);
+    if (registry_.rejects(full_name_)) continue;
     rows.push_back({Kind::Counter, names[i], &block, 0, codes[i].value});
   }
   std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(),
@@ -82,7 +85,7 @@ void RowSource::addCodes(const BlockBase& block, RowStream* stream) const {
 void RowSource::addHistograms(const BlockBase& block, std::vector<Row>* rows) const {
   const std::span<const StatName> names = block.layout().histograms;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!isHistogramShown(block, i)) continue;
+    if (!isHistogramShown(block, i) || block.isRejected(Kind::Histogram, i)) continue;
     rows->push_back({Kind::Histogram, names[i].name, &block, i, 0});
   }
 }
@@ -93,8 +96,10 @@ bool RowSource::isHistogramShown(const BlockBase& block, size_t index) const {
 }
 
 Walk::Walk(const Registry& registry, const Query& query)
-    : query_(query), blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks()) {
-  merge_.emplace(RowSource(blocks_, query_, part_));
+    : registry_(registry),
+      query_(query),
+      blocks_(query.hidden_only ? RowSource::Blocks() : registry.blocks()) {
+  merge_.emplace(RowSource(registry_, blocks_, query_, part_));
 }
 
 bool Walk::isWanted(Part part) const {
@@ -123,7 +128,7 @@ Step Walk::next(std::string_view* prefix, const Row** row, size_t* budget) {
     }
     if (step == Step::Pause || part_ == Part::Histograms) return step;
     part_ = part_ == Part::Texts ? Part::Values : Part::Histograms;
-    merge_.emplace(RowSource(blocks_, query_, part_));
+    merge_.emplace(RowSource(registry_, blocks_, query_, part_));
   }
 }
 

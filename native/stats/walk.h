@@ -46,8 +46,8 @@ class RowSource {
   using Stream = RowStream;
   using Blocks = std::vector<std::shared_ptr<BlockBase>>;
 
-  RowSource(const Blocks& blocks, const Query& query, Part part)
-      : blocks_(blocks), query_(query), part_(part) {}
+  RowSource(const Registry& registry, const Blocks& blocks, const Query& query, Part part)
+      : registry_(registry), blocks_(blocks), query_(query), part_(part) {}
 
   size_t size() const { return blocks_.size(); }
   std::string_view prefix(size_t i) const { return blocks_[i]->scope().prefix; }
@@ -56,11 +56,12 @@ class RowSource {
  private:
   void addTexts(const BlockBase& block, std::vector<Row>* rows) const;
   void addValues(const BlockBase& block, std::vector<Row>* rows);
-  void addCodes(const BlockBase& block, RowStream* stream) const;
+  void addCodes(const BlockBase& block, RowStream* stream);
   void addHistograms(const BlockBase& block, std::vector<Row>* rows) const;
   bool isShown(const StatName& stat, bool used) const;
   bool isHistogramShown(const BlockBase& block, size_t index) const;
 
+  const Registry& registry_;
   const Blocks& blocks_;
   const Query& query_;
   const Part part_;
@@ -80,6 +81,7 @@ class Walk {
  private:
   bool isWanted(Part part) const;
 
+  const Registry& registry_;
   const Query& query_;
   const RowSource::Blocks blocks_;
   Part part_ = Part::Texts;

@@ -12,7 +12,7 @@ using stats::plainScope;
 
 DataPlane::DataPlane(const Options& options)
     : options_(options),
-      registry_(options.workers),
+      registry_(options.workers, options.keeps_samples),
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
       listener_stats_(registry_.create<stats::ListenerManager>(plainScope("listener_manager."))),
       cluster_stats_(registry_.create<stats::ClusterManager>(plainScope("cluster_manager."))),

@@ -35,6 +35,8 @@ class DataPlane {
     net::Millis log_flush_ms = 10'000;
     // A worker that holds as much of an access log hands it over.
     size_t log_hand_over_bytes = access_log::LogFiles::kHandOverBytes;
+    // A sink wants the single values of histograms.
+    bool keeps_samples = false;
   };
   explicit DataPlane(const Options& options);
   ~DataPlane();

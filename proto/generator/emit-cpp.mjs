@@ -84,6 +84,7 @@ ${inOrder(messages).map(emitStruct).join('\n')}
 // Reads an update. Unknown fields are skipped; anything that is not the wire format is an error that
 // names message, field and offset. Pure; any thread.
 Result<Update> readUpdate(const void* data, size_t size);
+Result<StatsSettings> readStatsSettings(const void* data, size_t size);
 
 }  // namespace fairlead::plan
 `;
@@ -139,13 +140,20 @@ ${message.fields.map((field) => emitCase(message, field)).join('')}      default
 `,
   )
   .join('\n')}
+template <typename Message>
+Result<Message> readWhole(const void* data, size_t size) {
+  WireReader wire(data, size);
+  Message message;
+  if (!read(wire, &message)) return wire.error();
+  return message;
+}
+
 }  // namespace
 
-Result<Update> readUpdate(const void* data, size_t size) {
-  WireReader wire(data, size);
-  Update update;
-  if (!read(wire, &update)) return wire.error();
-  return update;
+Result<Update> readUpdate(const void* data, size_t size) { return readWhole<Update>(data, size); }
+
+Result<StatsSettings> readStatsSettings(const void* data, size_t size) {
+  return readWhole<StatsSettings>(data, size);
 }
 
 }  // namespace fairlead::plan

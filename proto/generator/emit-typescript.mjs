@@ -70,5 +70,12 @@ export function encodeUpdate(update: Update): Uint8Array {
   writeUpdate(out, update);
   return out.finish();
 }
+
+/** The bytes that NativeOptions.stats takes. */
+export function encodeStatsSettings(settings: StatsSettings): Uint8Array {
+  const out = new WireWriter();
+  writeStatsSettings(out, settings);
+  return out.finish();
+}
 `;
 }

@@ -69,7 +69,8 @@ export class AdminServer implements AdminService {
   }
 
   async #openTransport(): Promise<AdminTransport> {
-    const fast = 'pipe' in this.#plan.address ? undefined : uwebsocketsTransport(this);
+    const wantsNode = 'pipe' in this.#plan.address || this.#host.hystrix !== undefined;
+    const fast = wantsNode ? undefined : uwebsocketsTransport(this);
     this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
     if (fast) return fast;
     const { nodeHttpTransport } = await import('./node-http.js');

@@ -6,6 +6,7 @@ import { diagnosticEndpoints } from './handlers/diagnostics.js';
 import { drainEndpoints } from './handlers/drain.js';
 import { healthEndpoints } from './handlers/health.js';
 import { homeEndpoints } from './handlers/home.js';
+import { hystrixEndpoints } from './handlers/hystrix.js';
 import { listenerEndpoints } from './handlers/listeners.js';
 import { loggingEndpoints } from './handlers/logging.js';
 import { processEndpoints } from './handlers/process.js';
@@ -26,6 +27,7 @@ export function makeEndpoints(host: AdminHost, plan: AdminPlan): readonly Endpoi
     ...diagnosticEndpoints(host),
     ...drainEndpoints(host),
     ...healthEndpoints(host),
+    ...hystrixEndpoints(host),
     ...listenerEndpoints(host),
     ...loggingEndpoints(host),
     ...processEndpoints(host),

@@ -9,6 +9,7 @@ import type { NativeProxy } from '../native.js';
 import type { ControlStats } from '../server/control-stats.js';
 import type { Drain } from '../server/drain.js';
 import type { Runtime } from '../runtime/runtime.js';
+import type { HystrixStream } from '../stats/hystrix-stream.js';
 import type { ServerState } from '../server/state.js';
 
 export interface AdminHost {
@@ -26,6 +27,8 @@ export interface AdminHost {
   readonly log: Log;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;
+  /** Absent: there is no such sink. */
+  readonly hystrix: HystrixStream | undefined;
   state(): ServerState;
   uptimeMs(): number;
   setHealthy(healthy: boolean): void;

@@ -36,15 +36,21 @@ export interface AdminQuery {
   readonly parameters: Parameters;
 }
 
+/** An answer without an end: its pieces come when there are some. */
+export interface Stream {
+  /** Calls `write` with each piece; the function that comes back ends it. */
+  listen(write: (piece: Buffer) => void): () => void;
+}
+
 export interface AdminReply {
   /** 200 if absent. */
   readonly status?: number;
   /** Text if absent. */
   readonly type?: keyof typeof CONTENT_TYPES;
-  /** Before those of every answer. */
+  /** Before those of every answer, and in the place of those of the same name. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** A text, or a long answer that is written piece by piece. */
-  readonly body: string | Page;
+  /** A text, a long answer that is written piece by piece, or one that goes on until somebody leaves. */
+  readonly body: string | Page | Stream;
   /** It counts only once it has been written: it shows the counters as they were before it. */
   readonly countsAtEnd?: boolean;
   /** Called once the answer has been written. */
@@ -62,13 +68,14 @@ export const CONTENT_TYPES = {
 
 /** Of every answer, in this order; `date` and framing are the transport's. */
 export function replyHeaders(reply: AdminReply): readonly (readonly [string, string])[] {
-  return [
-    ...(reply.headers ?? []),
+  const own = reply.headers ?? [];
+  const common = [
     ['content-type', CONTENT_TYPES[reply.type ?? 'text']],
     ['cache-control', 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],
     ['server', 'envoy'],
-  ];
+  ] as const;
+  return [...own, ...common.filter(([name]) => !own.some(([known]) => known === name))];
 }
 
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });

@@ -14,9 +14,11 @@ import {
   type AdminService,
   type AdminTransport,
   type RequestHeader,
+  type Stream,
 } from './http.js';
 
 const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 export function nodeHttpTransport(service: AdminService): AdminTransport {
   const counted = new WeakMap<Socket, number>();
@@ -101,6 +103,8 @@ async function serve(
   } else if (typeof reply.body === 'string') {
     sentBytes = Buffer.byteLength(reply.body);
     response.end(reply.body);
+  } else if ('listen' in reply.body) {
+    writeStream(response, reply.body, (bytes) => (sentBytes += bytes));
   } else {
     writePage(response, reply.body, (bytes) => (sentBytes += bytes));
   }
@@ -111,6 +115,28 @@ function readSince(counted: WeakMap<Socket, number>, socket: Socket): number {
   const before = counted.get(socket) ?? 0;
   counted.set(socket, socket.bytesRead);
   return socket.bytesRead - before;
+}
+
+/** Its end is that of the connection, which a browser's event source understands best. */
+function writeStream(
+  response: ServerResponse,
+  stream: Stream,
+  count: (bytes: number) => void,
+): void {
+  response.shouldKeepAlive = false;
+  response.useChunkedEncodingByDefault = false;
+  response.removeHeader('connection');
+  response.flushHeaders();
+  const leave = stream.listen((piece) => {
+    if (response.writableLength > MAX_WAITING_BYTES) {
+      // Who does not read is sent away, not waited for.
+      response.destroy();
+      return;
+    }
+    count(piece.length);
+    response.write(piece);
+  });
+  response.once('close', leave);
 }
 
 function pickHeaders(incoming: IncomingMessage): Record<RequestHeader, string> {

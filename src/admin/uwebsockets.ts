@@ -206,6 +206,9 @@ class Exchange {
       if (request.method !== 'HEAD') this.#sentBytes = bytes;
       this.#wireBytes += this.#sentBytes + `Content-Length: ${bytes}\r\n\r\n`.length;
       this.#end();
+    } else if ('listen' in body) {
+      // Only node:http ends an answer with its connection: where there are streams, it serves.
+      this.#response.close();
     } else {
       this.#writePage(body);
     }

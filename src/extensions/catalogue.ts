@@ -11,6 +11,7 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   upstreamTransportSockets: 'envoy.transport_sockets.upstream',
   protocolOptions: 'envoy.upstream_options',
   balancers: 'envoy.load_balancing_policies',
+  statSinks: 'envoy.stats_sinks',
 };
 
 export interface ListedExtension {

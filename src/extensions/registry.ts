@@ -4,6 +4,7 @@ import type { BalancerPlan } from '../plan/balancer.js';
 import type { NetworkFilterPlan } from '../plan/filter-chain.js';
 import type { LogTarget } from '../plan/access-log.js';
 import type { UpstreamHttpOptions } from '../plan/http-options.js';
+import type { SinkPlan } from '../stats/sink-plan.js';
 import { fileAccessLog } from './access-loggers/file.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
 import { stdoutAccessLog } from './access-loggers/stdout.js';
@@ -17,6 +18,10 @@ import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
 import { tcpProxy } from './network/tcp-proxy.js';
+import { dogStatsd } from './stat-sinks/dog-statsd.js';
+import { hystrix } from './stat-sinks/hystrix.js';
+import { metricsService } from './stat-sinks/metrics-service.js';
+import { statsd } from './stat-sinks/statsd.js';
 import { rawBuffer } from './transport-sockets/raw-buffer.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 
@@ -29,6 +34,8 @@ export interface Registry {
   readonly upstreamTransportSockets: readonly Extension<true>[];
   readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
   readonly balancers: readonly Extension<BalancerPlan>[];
+  /** Undefined after an error. */
+  readonly statSinks: readonly Extension<SinkPlan | undefined>[];
 }
 
 export const REGISTRY: Registry = {
@@ -39,4 +46,5 @@ export const REGISTRY: Registry = {
   upstreamTransportSockets: [rawBuffer],
   protocolOptions: [httpProtocolOptions],
   balancers: [roundRobin, leastRequest, random],
+  statSinks: [statsd, dogStatsd, metricsService, hystrix],
 };

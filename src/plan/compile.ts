@@ -7,6 +7,7 @@ import type {
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issue.js';
 import { REGISTRY, type Registry } from '../extensions/registry.js';
+import type { SinkPlan } from '../stats/sink-plan.js';
 import { compileAdmin, type AdminPlan } from './admin.js';
 import { addressText } from './address.js';
 import { compileCluster, type ClusterPlan } from './cluster.js';
@@ -18,6 +19,7 @@ import type { Listener, RouteTable, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime.js';
 import { RuntimeReads } from './runtime-reads.js';
 import { checkLayers } from './runtime-layers.js';
+import { compileStatsSinks } from './stats-sinks.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 export type { AdminPlan } from './admin.js';
@@ -80,6 +82,7 @@ export interface CompiledBootstrap {
   readonly admin?: AdminPlan;
   /** What was read of the runtime. */
   readonly runtimeReads: RuntimeReads;
+  readonly sinks: readonly SinkPlan[];
   readonly issues: readonly Issue[];
 }
 
@@ -109,6 +112,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
     ...(admin && { admin }),
     runtimeReads: context.runtime,
+    sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
     issues,
   };
 }
@@ -120,6 +124,9 @@ function contextOf(
 ): CompileContext {
   return {
     serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
+    hasNode:
+      (options.serviceNode || (bootstrap.node?.id ?? '')) !== '' &&
+      (options.serviceCluster || (bootstrap.node?.cluster ?? '')) !== '',
     localAddress: options.localAddress,
     clusterNames: new Set(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),

@@ -6,6 +6,8 @@ import type { RuntimeReads } from './runtime-reads.js';
 export interface CompileContext {
   /** The node's cluster: --service-cluster, or else of the bootstrap. */
   readonly serviceCluster: string;
+  /** The node has an id and a cluster, as some extensions demand. */
+  readonly hasNode: boolean;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */
   readonly localAddress: string;
   /** Names of all clusters that are known when routes are read. */

@@ -646,6 +646,93 @@ export interface Update {
   readonly runtime_values?: readonly number[] | undefined;
 }
 
+export const StatsSettings_Selection = {
+  ALL: 0,
+  NONE: 1,
+  LISTED: 2,
+  NOT_LISTED: 3,
+} as const;
+export type StatsSettings_Selection = (typeof StatsSettings_Selection)[keyof typeof StatsSettings_Selection];
+
+/** How statistics are named, chosen and counted. Read once, before the first of them is made. */
+export interface StatsSettings {
+  /** Absent: the labels that every scope knows of itself, and `fixed_tags`. */
+  readonly tag_rules?: TagRules | undefined;
+  readonly fixed_tags?: readonly FixedTag[] | undefined;
+  readonly selection?: StatsSettings_Selection | undefined;
+  readonly listed?: readonly StringMatch[] | undefined;
+  /** The first that matches a histogram's name counts. */
+  readonly bucket_rules?: readonly BucketRule[] | undefined;
+  /** Forms in which statistics are sent away, by the place of the sink. */
+  readonly sinks?: readonly SinkFormat[] | undefined;
+  /** Events for a Hystrix dashboard have a window of so many flushes; 0: there are none. */
+  readonly hystrix_buckets?: number | undefined;
+  /** Milliseconds between two flushes, as those events say. */
+  readonly flush_interval_ms?: number | undefined;
+}
+
+export const SinkFormat_Kind = {
+  STATSD: 0,
+  DOG_STATSD: 1,
+  METRICS: 2,
+} as const;
+export type SinkFormat_Kind = (typeof SinkFormat_Kind)[keyof typeof SinkFormat_Kind];
+
+export interface SinkFormat {
+  readonly kind?: SinkFormat_Kind | undefined;
+  readonly prefix?: string | undefined;
+  /** The others are of METRICS. Counters since the previous flush, instead of since the start. */
+  readonly deltas?: boolean | undefined;
+  /** Names without tags, and tags as labels. */
+  readonly labels?: boolean | undefined;
+  readonly summaries?: boolean | undefined;
+  readonly histograms?: boolean | undefined;
+  /** Where lines go; absent: they are handed to the control plane. */
+  readonly datagrams?: Datagrams | undefined;
+}
+
+export interface Datagrams {
+  readonly address?: Address | undefined;
+  /** Lines are gathered up to this size; 0: each has a datagram of its own. */
+  readonly max_bytes?: number | undefined;
+}
+
+export interface FixedTag {
+  readonly name?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+/** Rules that take tags out of full names: first those for all names, then those of a name's first token, each in their order. A tag is taken once. */
+export interface TagRules {
+  readonly rules?: readonly TagRule[] | undefined;
+}
+
+export const TagRule_Kind = {
+  FIXED: 0,
+  TOKENS: 1,
+  REGEX: 2,
+} as const;
+export type TagRule_Kind = (typeof TagRule_Kind)[keyof typeof TagRule_Kind];
+
+export interface TagRule {
+  readonly name?: string | undefined;
+  readonly kind?: TagRule_Kind | undefined;
+  readonly value?: string | undefined;
+  readonly regex?: Regex | undefined;
+  /** Only names that contain it. */
+  readonly substring?: string | undefined;
+  /** Only names that begin with this token; empty: all. */
+  readonly first_token?: string | undefined;
+  /** A value that is no tag; empty: all are. */
+  readonly except?: string | undefined;
+}
+
+export interface BucketRule {
+  readonly match?: StringMatch | undefined;
+  /** Upper bounds, ascending: IEEE doubles, little-endian. */
+  readonly bounds?: Uint8Array | undefined;
+}
+
 function writeAddress(out: WireWriter, message: Address): void {
   if (message.ip?.length) out.bytes(10, message.ip);
   if (message.port) out.number(16, message.port);
@@ -1019,9 +1106,66 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.runtime_values) for (const item of message.runtime_values) out.number(40, item);
 }
 
+function writeStatsSettings(out: WireWriter, message: StatsSettings): void {
+  if (message.tag_rules !== undefined) out.message(10, message.tag_rules, writeTagRules);
+  if (message.fixed_tags) for (const item of message.fixed_tags) out.message(18, item, writeFixedTag);
+  if (message.selection) out.number(24, message.selection);
+  if (message.listed) for (const item of message.listed) out.message(34, item, writeStringMatch);
+  if (message.bucket_rules) for (const item of message.bucket_rules) out.message(42, item, writeBucketRule);
+  if (message.sinks) for (const item of message.sinks) out.message(50, item, writeSinkFormat);
+  if (message.hystrix_buckets) out.number(56, message.hystrix_buckets);
+  if (message.flush_interval_ms) out.number(64, message.flush_interval_ms);
+}
+
+function writeSinkFormat(out: WireWriter, message: SinkFormat): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.prefix?.length) out.text(18, message.prefix);
+  if (message.deltas) out.number(24, message.deltas ? 1 : 0);
+  if (message.labels) out.number(32, message.labels ? 1 : 0);
+  if (message.summaries) out.number(40, message.summaries ? 1 : 0);
+  if (message.histograms) out.number(48, message.histograms ? 1 : 0);
+  if (message.datagrams !== undefined) out.message(58, message.datagrams, writeDatagrams);
+}
+
+function writeDatagrams(out: WireWriter, message: Datagrams): void {
+  if (message.address !== undefined) out.message(10, message.address, writeAddress);
+  if (message.max_bytes) out.number(16, message.max_bytes);
+}
+
+function writeFixedTag(out: WireWriter, message: FixedTag): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.value?.length) out.text(18, message.value);
+}
+
+function writeTagRules(out: WireWriter, message: TagRules): void {
+  if (message.rules) for (const item of message.rules) out.message(10, item, writeTagRule);
+}
+
+function writeTagRule(out: WireWriter, message: TagRule): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.kind) out.number(16, message.kind);
+  if (message.value?.length) out.text(26, message.value);
+  if (message.regex !== undefined) out.message(34, message.regex, writeRegex);
+  if (message.substring?.length) out.text(42, message.substring);
+  if (message.first_token?.length) out.text(50, message.first_token);
+  if (message.except?.length) out.text(58, message.except);
+}
+
+function writeBucketRule(out: WireWriter, message: BucketRule): void {
+  if (message.match !== undefined) out.message(10, message.match, writeStringMatch);
+  if (message.bounds?.length) out.bytes(18, message.bounds);
+}
+
 /** The bytes that NativeProxy.apply takes. */
 export function encodeUpdate(update: Update): Uint8Array {
   const out = new WireWriter();
   writeUpdate(out, update);
+  return out.finish();
+}
+
+/** The bytes that NativeOptions.stats takes. */
+export function encodeStatsSettings(settings: StatsSettings): Uint8Array {
+  const out = new WireWriter();
+  writeStatsSettings(out, settings);
   return out.finish();
 }

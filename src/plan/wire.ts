@@ -24,6 +24,13 @@ export class WireWriter {
     else this.#varint(value);
   }
 
+  double(tag: number, value: number): void {
+    this.#reserve(20);
+    this.#varint(tag);
+    new DataView(this.#bytes.buffer).setFloat64(this.#at, value, true);
+    this.#at += 8;
+  }
+
   text(tag: number, value: string): void {
     // A UTF-16 unit takes at most three bytes.
     this.#reserve(20 + value.length * 3);

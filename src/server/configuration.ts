@@ -60,7 +60,7 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   for (const fault of runtime.faults) log.debug('runtime', fault);
   const compiled = compileBootstrap(bootstrap, compileOptions(options, valuesOf(runtime)));
   const settingIssues: Issue[] = [];
-  const settings = readSettings(bootstrap, settingIssues);
+  const settings = readSettings(bootstrap, options.fixedTags, settingIssues);
   const issues = allIssues(loaded, [...settingIssues, ...compiled.issues]);
   const errors = linesOf(issues, 'error');
   if (settings.logFormat !== undefined && options.logFormat !== DEFAULT_PATTERN) {

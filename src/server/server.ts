@@ -13,10 +13,13 @@ import { monotonicMs } from '../clock.js';
 import type { Component } from '../logging/components.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
-import { encodeUpdate } from '../plan/plan.gen.js';
+import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
 import { StartError, type Configuration } from './configuration.js';
+import { HystrixStream } from '../stats/hystrix-stream.js';
+import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
 import { ControlStats } from './control-stats.js';
+import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
 import type { DnsMonitor } from './dns.js';
 import { Drain } from './drain.js';
 import type { ServerState } from './state.js';
@@ -41,6 +44,8 @@ export class Server implements AdminHost {
   readonly runtime: Runtime;
   readonly drain: Drain;
   readonly flushesOnAdmin: boolean;
+  /** Absent: there is no such sink. */
+  readonly hystrix: HystrixStream | undefined;
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
   readonly quitAsked: Promise<void>;
   readonly quit: () => void;
@@ -66,13 +71,19 @@ export class Server implements AdminHost {
     if (configuration.settings.logFormat !== undefined) {
       log.setPattern(configuration.settings.logFormat);
     }
+    const hystrix = configuration.compiled.sinks.find((sink) => sink.kind === 'hystrix');
     this.native = addon.create({
       concurrency: this.concurrency,
       fileFlushIntervalMs: Math.max(1, options.fileFlushIntervalMsec),
       logHandOverBytes:
         options.fileFlushMinSizeKb === undefined ? undefined : options.fileFlushMinSizeKb * 1024,
       tracesLocks: options.enableMutexTracing,
-      fixedTags: [...options.fixedTags, ...configuration.settings.fixedTags],
+      stats: encodeStatsSettings({
+        ...configuration.settings.stats,
+        sinks: formatsOf(configuration.compiled.sinks),
+        hystrix_buckets: hystrix?.buckets,
+        flush_interval_ms: configuration.settings.statsFlushIntervalMs ?? DEFAULT_FLUSH_INTERVAL_MS,
+      }),
     });
     this.stats = new ControlStats(this.native);
     this.drain = new Drain(this.native, {
@@ -86,7 +97,14 @@ export class Server implements AdminHost {
       setSlots: (values) => this.native.apply(encodeUpdate({ runtime_values: values })),
       log: (level, message) => log.write(level, 'runtime', message),
     });
-    this.#flush = new StatsFlush(this);
+    this.#flush = new StatsFlush({
+      native: this.native,
+      stats: this.stats,
+      state: () => this.state(),
+      uptimeMs: () => this.uptimeMs(),
+      warn: (message) => log.warn('stats_sinks', message),
+    });
+    this.hystrix = hystrix && new HystrixStream(this.native);
     let ask = (): void => undefined;
     this.quitAsked = new Promise((resolve) => (ask = resolve));
     this.quit = ask;
@@ -124,8 +142,8 @@ export class Server implements AdminHost {
     this.#state = 'LIVE';
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
     this.#flush.writeGauges();
-    const intervalMs = this.#configuration.settings.statsFlushIntervalMs;
-    if (intervalMs !== undefined) this.#flush.start(intervalMs);
+    await this.#startFlush();
+    if (this.#ending) return;
     this.log.info('main', 'starting main dispatch loop');
   }
 
@@ -199,6 +217,36 @@ export class Server implements AdminHost {
     if (path !== '') this.#publish(this.#admin.address, path, 'admin', 'admin address');
   }
 
+  async #startFlush(): Promise<void> {
+    const { settings, compiled } = this.#configuration;
+    const { serviceNode, serviceCluster } = this.options;
+    const node = {
+      ...this.node,
+      ...(serviceNode && { id: serviceNode }),
+      ...(serviceCluster && { cluster: serviceCluster }),
+    };
+    const sinks = await makeSinks(compiled.sinks, node, {
+      hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
+      countOf: (cluster, statistic, amount) =>
+        this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
+      count: (name) => this.stats.count(name),
+      warn: (message) => this.log.warn('stats_sinks', message),
+    });
+    if (this.#ending) return;
+    this.#flush.start(settings.statsFlushIntervalMs, {
+      sinks,
+      wantsSamples: wantsSamples(compiled.sinks),
+      onFlush: this.hystrix && (() => this.hystrix?.flush()),
+    });
+  }
+
+  /** "cluster.<name>", as its statistics begin. */
+  #scopeOf(name: string): string {
+    const { clusters } = this.#configuration.compiled.update;
+    const cluster = clusters?.find((known) => known.name === name);
+    return `cluster.${cluster?.observability_name || name}`;
+  }
+
   /** A file that cannot be written does not keep the proxy from its work. */
   #publish(text: string, path: string, component: Component, what: string): void {
     try {
@@ -210,12 +258,11 @@ export class Server implements AdminHost {
 
   /** Resolves when each cluster that DNS feeds has had its first answer, or a failure. */
   async #resolveClusters(): Promise<void> {
-    const { dnsClusters, update } = this.#configuration.compiled;
+    const { dnsClusters } = this.#configuration.compiled;
     if (dnsClusters.length > 0) {
       const { DnsMonitor } = await import('./dns.js');
       this.#monitors = dnsClusters.map((plan) => {
-        const cluster = update.clusters?.find((known) => known.name === plan.name);
-        const scope = `cluster.${cluster?.observability_name || plan.name}`;
+        const scope = this.#scopeOf(plan.name);
         return new DnsMonitor(plan, {
           onHosts: (assignment) => {
             for (const error of this.native.apply(encodeUpdate({ assignments: [assignment] }))) {

@@ -1,5 +1,7 @@
-// At every flush the histograms are merged and the server's own gauges are written.
-import type { NativeProxy } from '../native.js';
+// At every flush the histograms are merged, the server's own gauges are written, and the sinks get
+// what they want of it all.
+import type { NativeProxy, SinkPieces } from '../native.js';
+import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from './control-stats.js';
 import { stateNumber, type ServerState } from './state.js';
 
@@ -8,30 +10,124 @@ export interface FlushSource {
   readonly stats: ControlStats;
   state(): ServerState;
   uptimeMs(): number;
+  warn(message: string): void;
+}
+
+export interface FlushTargets {
+  /** In the order of the data plane's formats; those that it serves itself are absent. */
+  readonly sinks: readonly (StatsSink | undefined)[];
+  /** A sink wants the values of histograms one by one. */
+  readonly wantsSamples: boolean;
+  /** Told of each flush once the numbers are there. */
+  readonly onFlush?: (() => void) | undefined;
 }
 
 /** No certificate expires: the largest number of days that the gauge holds. */
 const NEVER_EXPIRES_DAYS = 4_294_967_295;
+/** Single values wait no longer: in this time even busy workers do not fill what they have for them. */
+const SAMPLES_MS = 50;
 
 export class StatsFlush {
   readonly #source: FlushSource;
+  #targets: FlushTargets = { sinks: [], wantsSamples: false };
   #timer: NodeJS.Timeout | undefined;
+  #sampleTimer: NodeJS.Timeout | undefined;
+  #isSending = false;
+  #isTakingSamples = false;
+  #lostSamples = 0;
 
   constructor(source: FlushSource) {
     this.#source = source;
   }
 
-  start(intervalMs: number): void {
-    this.#timer = setInterval(() => this.flush(), intervalMs);
+  /** Without an interval only flush() flushes. */
+  start(intervalMs: number | undefined, targets: FlushTargets): void {
+    this.#targets = targets;
+    if (intervalMs !== undefined) this.#timer = setInterval(() => this.flush(), intervalMs);
+    if (targets.wantsSamples) {
+      this.#sampleTimer = setInterval(() => this.#takeSamples(), SAMPLES_MS);
+    }
   }
 
+  /** Sends what there is, at once. */
   stop(): void {
+    const wasRunning = this.#timer !== undefined;
     clearInterval(this.#timer);
+    clearInterval(this.#sampleTimer);
+    this.#timer = undefined;
+    if (wasRunning) this.#sendAll();
+    for (const sink of this.#targets.sinks) sink?.close();
+    this.#targets = { sinks: [], wantsSamples: false };
   }
 
   flush(): void {
     this.#source.native.flushHistograms();
     this.writeGauges();
+    this.#targets.onFlush?.();
+    if (this.#targets.sinks.length === 0) return;
+    if (this.#isSending) {
+      this.#source.stats.count('server.dropped_stat_flushes');
+      return;
+    }
+    this.#isSending = true;
+    this.#source.native.openFlush(Date.now());
+    this.#send();
+  }
+
+  /** A piece a turn, so that many statistics never hold up the control thread. */
+  #send(): void {
+    // The end came in between.
+    if (!this.#isSending) return;
+    if (this.#hand(this.#source.native.nextOfFlush())) {
+      setImmediate(() => this.#send());
+      return;
+    }
+    this.#isSending = false;
+    for (const sink of this.#targets.sinks) sink?.end();
+  }
+
+  #sendAll(): void {
+    const { native } = this.#source;
+    if (this.#targets.sinks.length === 0) return;
+    if (!this.#isSending) {
+      native.flushHistograms();
+      this.writeGauges();
+      native.openFlush(Date.now());
+    }
+    this.#isSending = false;
+    while (this.#hand(native.nextOfFlush()));
+    while (this.#hand(native.takeSamples()));
+    for (const sink of this.#targets.sinks) sink?.end();
+  }
+
+  #takeSamples(): void {
+    if (this.#isTakingSamples) return;
+    this.#isTakingSamples = true;
+    const step = (): void => {
+      if (this.#hand(this.#source.native.takeSamples())) {
+        setImmediate(step);
+        return;
+      }
+      this.#isTakingSamples = false;
+      this.#warnOfLost();
+    };
+    step();
+  }
+
+  #warnOfLost(): void {
+    const lost = this.#source.native.lostSamples();
+    if (lost === this.#lostSamples) return;
+    const count = lost - this.#lostSamples;
+    this.#lostSamples = lost;
+    this.#source.warn(`${count} values of histograms came too fast to be sent to statsd`);
+  }
+
+  /** Whether there is more. */
+  #hand({ pieces, more }: SinkPieces): boolean {
+    pieces.forEach((piece, index) => {
+      if (piece.length > 0) this.#targets.sinks[index]?.write(piece);
+    });
+    return more;
   }
 
   /** What the server knows of itself, now. */

@@ -107,7 +107,7 @@ function answerPage(
   page: (typeof PAGES)[number],
 ): AdminReply {
   const reply = answer(host, parameters, 'text');
-  if (typeof reply.body === 'string') return reply;
+  if (typeof reply.body === 'string' || 'listen' in reply.body) return reply;
   const body =
     page === 'html'
       ? statsPage(PARAMETERS, parameters, reply.body)

@@ -238,7 +238,7 @@ TEST("JSON: bounds take the shortest form") {
 TEST("Prometheus: metrics by dotted name; labels: the code, fixed ones, then the scope's") {
   Fixture of;
   Query query;
-  query.fixed_labels = {{"fi-xed", "a\"b\\c"}};
+  of.registry.setFixedLabels({{"fi-xed", "a\"b\\c"}});
   query.text_readouts = true;
   query.filter = [](std::string_view name) {
     return name.find("upstream_rq_2") != name.npos || name.find("upstream_rq_5") != name.npos ||
@@ -359,7 +359,7 @@ TEST("Prometheus: what is older than the configuration has no fixed labels") {
   const auto filesystem = registry.create<Filesystem>(plainScope("filesystem."));
   const auto server = registry.create<Server>(plainScope("server."));
   Query query;
-  query.fixed_labels = {{"a", "b"}};
+  registry.setFixedLabels({{"a", "b"}});
   query.filter = [](std::string_view name) {
     return name.find("write_failed") != name.npos || name.find("server.hot") != name.npos;
   };

@@ -17,64 +17,64 @@ std::string shown(const Scope& scope) {
 }  // namespace
 
 TEST("a cluster's name is a label up to its first dot; colons become underscores") {
-  EXPECT_EQ(shown(clusterScope("be")), "cluster.be. cluster. envoy_cluster_name=be");
+  EXPECT_EQ(shown(clusterScope("be")), "cluster.be. cluster. envoy.cluster_name=be");
   EXPECT_EQ(shown(clusterScope("be.x.y")),
-            "cluster.be.x.y. cluster.x.y. envoy_cluster_name=be");
-  EXPECT_EQ(shown(clusterScope("a:b")), "cluster.a_b. cluster. envoy_cluster_name=a_b");
+            "cluster.be.x.y. cluster.x.y. envoy.cluster_name=be");
+  EXPECT_EQ(shown(clusterScope("a:b")), "cluster.a_b. cluster. envoy.cluster_name=a_b");
   EXPECT_EQ(shown(clusterScope("http://x/y")),
-            "cluster.http_x/y. cluster. envoy_cluster_name=http_x/y");
+            "cluster.http_x/y. cluster. envoy.cluster_name=http_x/y");
   EXPECT_EQ(shown(zoneScope("c1", "za", "zb")),
-            "cluster.c1.zone.za.zb. cluster.zone.za.zb. envoy_cluster_name=c1");
+            "cluster.c1.zone.za.zb. cluster.zone.za.zb. envoy.cluster_name=c1");
 }
 
 TEST("an address is one label, dots and all; another listener name ends at its first dot") {
   EXPECT_EQ(shown(listenerScope("127.0.0.1_80")),
-            "listener.127.0.0.1_80. listener. envoy_listener_address=127.0.0.1_80");
+            "listener.127.0.0.1_80. listener. envoy.listener_address=127.0.0.1_80");
   EXPECT_EQ(shown(listenerScope("[::1]_29813")),
-            "listener.[__1]_29813. listener. envoy_listener_address=[__1]_29813");
-  EXPECT_EQ(shown(listenerScope("10.0")), "listener.10.0. listener.0. envoy_listener_address=10");
+            "listener.[__1]_29813. listener. envoy.listener_address=[__1]_29813");
+  EXPECT_EQ(shown(listenerScope("10.0")), "listener.10.0. listener.0. envoy.listener_address=10");
   EXPECT_EQ(shown(listenerScope("/tmp/l3.sock")),
-            "listener./tmp/l3.sock. listener.sock. envoy_listener_address=/tmp/l3");
+            "listener./tmp/l3.sock. listener.sock. envoy.listener_address=/tmp/l3");
 }
 
 TEST("a listener's worker is a label only where the listener's name is one") {
   EXPECT_EQ(shown(listenerWorkerScope("foo", 1)),
-            "listener.foo.worker_1. listener.worker. !envoy_worker_id=1 "
-            "envoy_listener_address=foo");
+            "listener.foo.worker_1. listener.worker_ !envoy.worker_id=1 "
+            "envoy.listener_address=foo");
   EXPECT_EQ(shown(listenerWorkerScope("my.pre", 0)),
-            "listener.my.pre.worker_0. listener.pre.worker_0. envoy_listener_address=my");
+            "listener.my.pre.worker_0. listener.pre.worker_0. envoy.listener_address=my");
 }
 
 TEST("a listener's HTTP has the prefix's label before the address") {
   EXPECT_EQ(shown(listenerHttpScope("my.pre", "in.x")),
             "listener.my.pre.http.in.x. listener.pre.http.x. "
-            "envoy_http_conn_manager_prefix=in envoy_listener_address=my");
+            "envoy.http_conn_manager_prefix=in envoy.listener_address=my");
   EXPECT_EQ(shown(listenerAdminHttpScope()),
             "listener.admin.http.admin. listener.admin.http. "
-            "envoy_http_conn_manager_prefix=admin");
+            "envoy.http_conn_manager_prefix=admin");
 }
 
 TEST("a route configuration's name is one label") {
   EXPECT_EQ(shown(rdsScope("in", "r.1")),
-            "http.in.rds.r.1. http.rds. envoy_rds_route_config=r.1 "
-            "envoy_http_conn_manager_prefix=in");
+            "http.in.rds.r.1. http.rds. envoy.rds_route_config=r.1 "
+            "envoy.http_conn_manager_prefix=in");
 }
 
 TEST("a virtual cluster's name is a label only where the virtual host's name is one") {
   EXPECT_EQ(shown(virtualClusterScope("v", "k.l")),
-            "vhost.v.vcluster.k.l. vhost.vcluster.l. envoy_virtual_cluster=k "
-            "envoy_virtual_host=v");
+            "vhost.v.vcluster.k.l. vhost.vcluster.l. envoy.virtual_cluster=k "
+            "envoy.virtual_host=v");
   EXPECT_EQ(shown(virtualClusterScope("v.w", "k.l")),
-            "vhost.v.w.vcluster.k.l. vhost.w.vcluster.k.l. envoy_virtual_host=v");
+            "vhost.v.w.vcluster.k.l. vhost.w.vcluster.k.l. envoy.virtual_host=v");
   EXPECT_EQ(shown(routeScope("v", "rs")),
-            "vhost.v.route.rs. vhost.route. envoy_virtual_host=v envoy_route=rs");
+            "vhost.v.route.rs. vhost.route. envoy.virtual_host=v envoy.route=rs");
 }
 
 TEST("parts and workers add to a scope's name") {
   EXPECT_EQ(shown(innerScope(clusterScope("be"), "outlier_detection.")),
-            "cluster.be.outlier_detection. cluster.outlier_detection. envoy_cluster_name=be");
-  EXPECT_EQ(shown(workerScope("server.", 3)), "server.worker_3. server.worker. !envoy_worker_id=3");
-  EXPECT_EQ(shown(tcpScope("t.t")), "tcp.t.t. tcp.t. envoy_tcp_prefix=t");
+            "cluster.be.outlier_detection. cluster.outlier_detection. envoy.cluster_name=be");
+  EXPECT_EQ(shown(workerScope("server.", 3)), "server.worker_3. server.worker_ !envoy.worker_id=3");
+  EXPECT_EQ(shown(tcpScope("t.t")), "tcp.t.t. tcp.t. envoy.tcp_prefix=t");
 }
 
 }  // namespace fairlead::stats

@@ -38,6 +38,7 @@ export class FakeHost implements AdminHost {
   readonly log = new Log({ level: 'off', pattern: '%v' });
   runtime = this.makeRuntime({});
   flushesOnAdmin = false;
+  hystrix: AdminHost['hystrix'] = undefined;
   serverState: ServerState = 'LIVE';
   isHealthy = true;
 

@@ -106,7 +106,7 @@ test('a Prometheus page shows the counters as they were before it, the others co
       beganMs: Date.now(),
     };
     const reply = asked.server.answer(request);
-    assert.ok(typeof reply.body === 'object');
+    assert.ok(typeof reply.body === 'object' && 'next' in reply.body);
     reply.body.next();
     asked.server.finished(request, reply, { ofBody: 0, onWire: 0 });
   };

@@ -113,20 +113,13 @@ test('statistics: a flush every five seconds, another interval, or only when the
   assert.equal(intervalOf({ stats_flush_on_admin: true }), undefined);
 });
 
-test('fixed tags are read; tags taken out of names, sinks and matchers are refused by name', () => {
-  const { settings } = read({
-    stats_config: { stats_tags: [{ tag_name: 'a', fixed_value: 'b' }] },
-  });
-  assert.deepEqual(settings.fixedTags, [['a', 'b']]);
-
-  const problems = problemsOf({
-    stats_config: {
-      stats_tags: [{ tag_name: 'a', regex: '(.*)' }],
-      stats_matcher: { reject_all: true },
-    },
-    stats_sinks: [{ name: 'envoy.stat_sinks.statsd' }],
-  });
-  assert.equal(problems.length, 3, problems.join('\n'));
+test('tags of the command line come before those of the bootstrap', () => {
+  const bootstrap = { stats_config: { stats_tags: [{ tag_name: 'a', fixed_value: 'b' }] } };
+  const { settings } = read(bootstrap, '--stats-tag', 'c:d');
+  assert.deepEqual(settings.stats.fixed_tags, [
+    { name: 'c', value: 'd' },
+    { name: 'a', value: 'b' },
+  ]);
 });
 
 test('the log format of the bootstrap is taken, unless the command line has one as well', () => {

@@ -1,4 +1,5 @@
 // A data plane that only remembers: for tests of what is around it.
+import type { Stream } from '../../../src/admin/http.js';
 import type {
   ApplyError,
   DrainScope,
@@ -6,6 +7,7 @@ import type {
   ListenerStatus,
   NativeProxy,
   Page,
+  SinkPieces,
   StatsQuery,
 } from '../../../src/native.js';
 
@@ -18,6 +20,10 @@ export class FakeNative implements NativeProxy {
   /** What readCpuProfile() gives once. */
   cpuSamples: number[] = [];
   applyErrors: readonly ApplyError[] = [];
+  flushPieces: SinkPieces[] = [];
+  samplePieces: SinkPieces[] = [];
+  lost = 0;
+  hosts: readonly { readonly address: string; readonly port: number }[] = [];
   readonly #names: string[] = [];
 
   value(name: string): number | undefined {
@@ -80,6 +86,28 @@ export class FakeNative implements NativeProxy {
     this.queries.push(query);
     return pageOf('stats');
   }
+  openHystrix(nowSeconds: number): Page {
+    this.calls.push(`openHystrix at ${nowSeconds}`);
+    return pageOf('data: {}\n\n');
+  }
+  resetHystrix(): void {
+    this.calls.push('resetHystrix');
+  }
+  openFlush(): void {
+    this.calls.push('openFlush');
+  }
+  nextOfFlush(): SinkPieces {
+    return this.flushPieces.shift() ?? { pieces: [], more: false };
+  }
+  takeSamples(): SinkPieces {
+    return this.samplePieces.shift() ?? { pieces: [], more: false };
+  }
+  lostSamples(): number {
+    return this.lost;
+  }
+  clusterHosts(): readonly { readonly address: string; readonly port: number }[] | undefined {
+    return this.hosts;
+  }
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page {
     return pageOf(`clusters as ${format}${filter ? ', filtered' : ''}`);
   }
@@ -116,9 +144,10 @@ export function pageOf(...pieces: readonly string[]): Page {
   };
 }
 
-/** The whole of a page, or a text as it is. */
-export function textOf(body: string | Page): string {
+/** The whole of a page, or a text as it is; what has no end is empty. */
+export function textOf(body: string | Page | Stream): string {
   if (typeof body === 'string') return body;
+  if ('listen' in body) return '';
   const pieces: Buffer[] = [];
   for (let piece = body.next(); piece !== null; piece = body.next()) pieces.push(piece);
   return Buffer.concat(pieces).toString();

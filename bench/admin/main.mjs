@@ -1,0 +1,185 @@
+// The admin pages with many clusters, beside Envoy: how long each takes, what it does to traffic, and
+// whether many scrapers at once get all of it.
+//   node scripts/bench.mjs admin [--clusters 10000] [--rounds 5] [--seconds 60] [--scrapers 20]
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildTools } from '../support/build.mjs';
+import { describeMachine, machineLine } from '../support/machine.mjs';
+import { resultsDirectory } from '../support/paths.mjs';
+import { runProcess } from '../support/processes.mjs';
+import { median } from '../support/statistics.mjs';
+import { figure, markdownTable } from '../support/table.mjs';
+import { contestantNames, fetchPage, startContestant } from './contestant.mjs';
+import { scrapeTogether } from './scrapers.mjs';
+
+/** The pages, and how much of Envoy's time they may take. */
+const PAGES = [
+  { path: '/stats', budget: 0.35 },
+  { path: '/stats?format=prometheus', budget: 0.25 },
+  { path: '/clusters', budget: 1 },
+  { path: '/config_dump', budget: 1 },
+];
+const LOAD_CONNECTIONS = 32;
+const WINDOW_SECONDS = 3;
+
+export async function admin(args) {
+  const { values } = parseArgs({
+    args,
+    options: {
+      clusters: { type: 'string', default: '10000' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '60' },
+      scrapers: { type: 'string', default: '20' },
+      'skip-load': { type: 'boolean', default: false },
+    },
+  });
+  const names = contestantNames();
+  if (!names.includes('fairlead')) {
+    console.error('fairlead is not built: npm run build');
+    return 1;
+  }
+  const tools = buildTools(['origin', 'tcpLoad']);
+  const options = { clusters: Number(values.clusters), originProgram: tools.origin, cpus: '0' };
+  const contestants = [];
+  for (const name of names) contestants.push(await startContestant(name, options));
+  const sections = [];
+  const record = { machine: describeMachine(), options: values };
+  try {
+    record.pages = await timePages(contestants, Number(values.rounds));
+    sections.push(pagesText(record.pages));
+    if (!values['skip-load']) {
+      const [fairlead] = contestants;
+      record.traffic = await measureTraffic(fairlead, tools.tcpLoad, Number(values.rounds));
+      sections.push(trafficText(record.traffic));
+      record.scrapers = await scrapeTogether(fairlead, tools.tcpLoad, {
+        scrapers: Number(values.scrapers),
+        seconds: Number(values.seconds),
+        paths: PAGES.map(({ path }) => path),
+      });
+      sections.push(scrapersText(record.scrapers));
+    }
+  } finally {
+    for (const contestant of contestants) await contestant.stop();
+  }
+  const text = [machineLine(), ...sections].join('\n\n');
+  console.log(text);
+  mkdirSync(resultsDirectory, { recursive: true });
+  writeFileSync(join(resultsDirectory, 'admin.json'), `${JSON.stringify(record, null, 2)}\n`);
+  writeFileSync(join(resultsDirectory, 'admin.md'), `${text}\n`);
+  return 0;
+}
+
+// ---- pages ----
+
+async function timePages(contestants, rounds) {
+  const samples = PAGES.map(() => new Map(contestants.map(({ name }) => [name, []])));
+  for (let round = 0; round <= rounds; ++round) {
+    for (const [index, { path }] of PAGES.entries()) {
+      for (const { name, adminPort } of contestants) {
+        const { ms, bytes, status } = await fetchPage(adminPort, path);
+        if (status !== 200) throw new Error(`${name}: ${path} answers ${status}`);
+        // The first round warms up.
+        if (round > 0) samples[index].get(name).push({ ms, bytes });
+      }
+    }
+  }
+  const peaks = Object.fromEntries(contestants.map(({ name, pid }) => [name, memoryOf(pid)]));
+  const rows = PAGES.map(({ path, budget }, index) => ({
+    path,
+    budget,
+    byName: Object.fromEntries(
+      [...samples[index]].map(([name, all]) => [
+        name,
+        { ms: median(all.map(({ ms }) => ms)), bytes: all.at(-1).bytes, samples: all },
+      ]),
+    ),
+  }));
+  return { rows, peaks };
+}
+
+/** Resident now, and at most so far, in MiB. */
+function memoryOf(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mebibytes = (name) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+  return { residentMiB: mebibytes('VmRSS'), peakMiB: mebibytes('VmHWM') };
+}
+
+function pagesText({ rows, peaks }) {
+  const cells = rows.map(({ path, budget, byName: { fairlead, envoy } }) => [
+    path,
+    `${figure(fairlead.ms)} ms`,
+    envoy ? `${figure(envoy.ms)} ms` : '-',
+    envoy ? (fairlead.ms / envoy.ms).toFixed(2) : '-',
+    `≤ ${budget.toFixed(2)}`,
+    `${figure(fairlead.bytes / 1e6)} MB`,
+    envoy ? `${figure(envoy.bytes / 1e6)} MB` : '-',
+  ]);
+  const head = ['page', 'fairlead', 'envoy', '÷ envoy', 'budget', 'fairlead', 'envoy'];
+  const memory = Object.entries(peaks).map(
+    ([name, { residentMiB, peakMiB }]) =>
+      `${name}: ${figure(residentMiB)} MiB resident, at most ${figure(peakMiB)} MiB`,
+  );
+  return `## Time of a page\n\n${markdownTable(head, cells)}\n\n${memory.join('; ')}`;
+}
+
+// ---- traffic ----
+
+/** Windows with a page asked for again and again, and windows without, in turn. */
+async function measureTraffic({ listenPort, adminPort }, loadProgram, rounds) {
+  const load = async () =>
+    JSON.parse(
+      await runProcess(loadProgram, [
+        String(listenPort),
+        '/100',
+        String(LOAD_CONNECTIONS),
+        String(WINDOW_SECONDS),
+      ]),
+    );
+  await load();
+  const quiet = [];
+  const busy = PAGES.map(() => []);
+  for (let round = 0; round < rounds; ++round) {
+    for (const [index, { path }] of PAGES.entries()) {
+      quiet.push(await load());
+      let isOver = false;
+      const scraping = (async () => {
+        while (!isOver) await fetchPage(adminPort, path);
+      })();
+      busy[index].push(await load());
+      isOver = true;
+      await scraping;
+    }
+  }
+  const p99Of = (all) => median(all.map(({ p99_us: us }) => us));
+  return {
+    quietUs: p99Of(quiet),
+    pages: PAGES.map(({ path }, index) => ({ path, us: p99Of(busy[index]), samples: busy[index] })),
+    samples: quiet,
+  };
+}
+
+function trafficText({ quietUs, pages }) {
+  const cells = [
+    ['none', `${figure(quietUs)} µs`, ''],
+    ...pages.map(({ path, us }) => [
+      path,
+      `${figure(us)} µs`,
+      `${((us / quietUs - 1) * 100).toFixed(0)} %`,
+    ]),
+  ];
+  const head = ['page asked for all the while', 'p99 of requests', 'more'];
+  return `## Traffic at full load (${LOAD_CONNECTIONS} connections)\n\n${markdownTable(head, cells)}`;
+}
+
+// ---- scrapers ----
+
+function scrapersText(result) {
+  const lines = [
+    `${result.scrapers} scrapers for ${result.seconds} s, ${result.pages} pages of ${figure(result.bytes / 1e6)} MB; requests meanwhile: ${result.requests}`,
+    `failed pages: ${result.failures.length}; requests sent but not counted: ${result.uncounted}`,
+    `the control thread was held up for at most ${figure(result.delay.maxMs)} ms (p99 ${figure(result.delay.p99Ms)} ms)`,
+  ];
+  return `## Scrapers at full load\n\n${lines.join('\n')}`;
+}

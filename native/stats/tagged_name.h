@@ -1,0 +1,24 @@
+// What a statistic is called where labels are kept apart: its name without them, and they. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stats/registry.h"
+
+namespace fairlead::stats {
+
+// The digit of "downstream_rq_2xx"; 0 for other names.
+char codeClassOf(std::string_view name);
+
+// The real server makes some statistics before it reads what tags the configuration has: they only
+// have those of the scope.
+bool hasConfiguredTags(const Scope& scope, std::string_view name);
+
+// Appends labels and name of `name` in the block's scope; `code` is that of counts by status,
+// otherwise empty.
+void appendTagged(const Registry& registry, const BlockBase& block, std::string_view name,
+                  CodeName code, std::vector<Label>* labels, std::string* tagged);
+
+}  // namespace fairlead::stats

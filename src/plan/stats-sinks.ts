@@ -1,0 +1,34 @@
+// The bootstrap's stats_sinks: where statistics are sent.
+import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
+import { findExtension } from '../extensions/extension.js';
+import type { SinkPlan } from '../stats/sink-plan.js';
+import type { CompileContext } from './context.js';
+import type { Place } from './place.js';
+
+const RAW = 'envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer';
+
+export function compileStatsSinks(
+  bootstrap: Bootstrap,
+  place: Place,
+  context: CompileContext,
+): SinkPlan[] {
+  return (bootstrap.stats_sinks ?? []).flatMap((sink, index) => {
+    const at = place.index(index);
+    const extension = findExtension(context.extensions.statSinks, sink, at);
+    if (!extension || !sink.typed_config) return [];
+    const plan = extension.compile(sink.typed_config, at.field('typed_config'), context);
+    if (!plan) return [];
+    if ('cluster' in plan && isEncrypted(bootstrap, plan.cluster)) {
+      at.error(`statistics cannot be sent over TLS to cluster '${plan.cluster}' yet`, {
+        expected: 'a cluster without a transport_socket',
+      });
+    }
+    return plan;
+  });
+}
+
+function isEncrypted(bootstrap: Bootstrap, name: string): boolean {
+  const clusters = bootstrap.static_resources?.clusters ?? [];
+  const socket = clusters.find((cluster) => cluster.name === name)?.transport_socket;
+  return socket !== undefined && socket.typed_config?.$type !== RAW;
+}

@@ -1,0 +1,63 @@
+// statsd over TCP: lines to one host of a cluster. The connection is opened by the first line, and
+// again by the first after its end.
+import { connect, type Socket } from 'node:net';
+import type { SinkHost, StatsSink } from './sink.js';
+
+/** What a server that does not read may make us keep. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
+export class LineSink implements StatsSink {
+  readonly #cluster: string;
+  readonly #host: SinkHost;
+  #socket: Socket | undefined;
+  /** The host that is next. */
+  #turn = 0;
+
+  constructor(cluster: string, host: SinkHost) {
+    this.#cluster = cluster;
+    this.#host = host;
+  }
+
+  write(piece: Buffer): void {
+    if (this.#socket && this.#socket.writableLength > MAX_BUFFERED_BYTES) {
+      this.#socket.destroy();
+      this.#socket = undefined;
+      this.#host.count('statsd.cx_overflow');
+      return;
+    }
+    this.#socket ??= this.#connect();
+    if (!this.#socket) return;
+    this.#socket.write(piece);
+    this.#host.countOf(this.#cluster, 'upstream_cx_tx_bytes_total', piece.length);
+  }
+
+  end(): void {
+    // Lines have no end.
+  }
+
+  close(): void {
+    this.#socket?.end();
+    this.#socket = undefined;
+  }
+
+  #connect(): Socket | undefined {
+    const hosts = this.#host.hostsOf(this.#cluster);
+    const target = hosts[this.#turn++ % hosts.length];
+    if (!target) {
+      this.#host.countOf(this.#cluster, 'upstream_cx_none_healthy', 1);
+      return undefined;
+    }
+    // Port 0: a pipe.
+    const socket =
+      target.port === 0 ? connect(target.address) : connect(target.port, target.address);
+    socket.unref();
+    socket.on('data', (bytes) =>
+      this.#host.countOf(this.#cluster, 'upstream_cx_rx_bytes_total', bytes.length),
+    );
+    socket.on('error', (error) => this.#host.warn(`statsd server: ${error.message}`));
+    socket.on('close', () => {
+      if (this.#socket === socket) this.#socket = undefined;
+    });
+    return socket;
+  }
+}

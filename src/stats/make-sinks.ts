@@ -1,0 +1,34 @@
+// The sinks of a configuration, in the order of the data plane's formats.
+import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import { packageVersion } from '../cli/version.js';
+import { SinkFormat_Kind, type SinkFormat } from '../plan/plan.gen.js';
+import { LineSink } from './line-sink.js';
+import { identifierBytes } from './node-bytes.js';
+import type { SinkHost, StatsSink } from './sink.js';
+import type { SinkPlan } from './sink-plan.js';
+
+export function formatsOf(plans: readonly SinkPlan[]): SinkFormat[] {
+  return plans.flatMap((plan) => ('format' in plan ? plan.format : []));
+}
+
+export function wantsSamples(plans: readonly SinkPlan[]): boolean {
+  return formatsOf(plans).some(({ kind }) => kind !== SinkFormat_Kind.METRICS);
+}
+
+/** Those that the data plane serves itself are undefined. gRPC is loaded only where it is used. */
+export async function makeSinks(
+  plans: readonly SinkPlan[],
+  node: Node,
+  host: SinkHost,
+): Promise<(StatsSink | undefined)[]> {
+  const sinks: (StatsSink | undefined)[] = [];
+  for (const plan of plans) {
+    if (plan.kind === 'datagrams') sinks.push(undefined);
+    if (plan.kind === 'lines') sinks.push(new LineSink(plan.cluster, host));
+    if (plan.kind === 'metrics') {
+      const { MetricsSink } = await import('./metrics-sink.js');
+      sinks.push(new MetricsSink(plan, identifierBytes(node, packageVersion()), host));
+    }
+  }
+  return sinks;
+}

@@ -1,0 +1,21 @@
+// What takes statistics away from here.
+
+/** On the control thread. Nothing of it throws: what cannot be sent is lost, and said once. */
+export interface StatsSink {
+  /** A piece of a flush, or of what comes between them. */
+  write(piece: Buffer): void;
+  /** The flush is complete. */
+  end(): void;
+  close(): void;
+}
+
+/** What a sink needs of the server around it. */
+export interface SinkHost {
+  /** Where the hosts of a cluster are now. */
+  hostsOf(cluster: string): readonly { readonly address: string; readonly port: number }[];
+  /** Adds to a statistic of the cluster. */
+  countOf(cluster: string, statistic: string, amount: number): void;
+  /** Adds to a statistic by its full name. */
+  count(name: string): void;
+  warn(message: string): void;
+}
