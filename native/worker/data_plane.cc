@@ -32,12 +32,13 @@ DataPlane::DataPlane(const Options& options)
   hold(std::type_identity<stats::ListenerAdmin>(), plainScope("listener.admin."));
   hold(std::type_identity<stats::ListenerHttp>(), stats::listenerAdminHttpScope());
   const std::string thread_local_manager = "thread_local_cluster_manager.";
-  hold(std::type_identity<stats::ClusterManagerThread>(),
-       plainScope(thread_local_manager + "main_thread."));
+  const auto holdInflated = [this](const stats::Scope& scope) {
+    inflated_stats_.push_back(registry_.create<stats::ClusterManagerThread>(scope));
+  };
+  holdInflated(plainScope(thread_local_manager + "main_thread."));
   for (unsigned i = 0; i < options.workers; ++i) {
     hold(std::type_identity<stats::ServerWorker>(), stats::workerScope("server.", i));
-    hold(std::type_identity<stats::ClusterManagerThread>(),
-         stats::workerScope(thread_local_manager, i));
+    holdInflated(stats::workerScope(thread_local_manager, i));
     workers_.push_back(std::make_unique<Worker>(i, logs_, options.log_flush_ms));
   }
 }
@@ -49,6 +50,8 @@ void DataPlane::start() {
   started_ = true;
   for (const auto& worker : workers_) worker->start();
   listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::WorkersStarted, 1);
+  listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::TotalListenersWarming, 0);
+  cluster_stats_->shard(0)->set(stats::ClusterManager::Gauge::WarmingClusters, 0);
 }
 
 void DataPlane::stop() {
@@ -101,6 +104,12 @@ void DataPlane::applyCluster(const plan::Cluster& plan) {
   using Counter = stats::ClusterManager::Counter;
   cluster_stats_->shard(0)->add(known ? Counter::ClusterModified : Counter::ClusterAdded);
   cluster_stats_->shard(0)->set(stats::ClusterManager::Gauge::ActiveClusters, clusters_.size());
+  cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
+  // No thread waits for the first request before it knows a cluster.
+  for (const auto& inflated : inflated_stats_) {
+    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated,
+                            clusters_.size());
+  }
   for (const auto& worker : workers_) {
     worker->post([target = worker.get(), cluster] { target->clusters().set(cluster, nullptr); });
   }
@@ -122,6 +131,9 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
   for (const plan::Host& host_plan : plan.hosts) {
     auto host = std::make_shared<upstream::Host>(host_plan, options_.workers);
     const auto same = before.find(host->key());
+    if (same == before.end()) {
+      cluster.stats().shard(0)->add(ClusterCounter::DefaultTotalMatchCount);
+    }
     hosts.push_back(same == before.end() ? std::move(host) : same->second);
   }
   const bool changed = !cluster.hosts() ? !hosts.empty() : hosts != cluster.hosts()->hosts();
@@ -133,7 +145,6 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
   stats.set(ClusterGauge::MembershipHealthy, set->healthyCount());
   stats.set(ClusterGauge::MembershipDegraded, set->degradedCount());
   stats.set(ClusterGauge::MembershipExcluded, set->excludedCount());
-  stats.set(ClusterGauge::MaxHostWeight, set->maxWeight());
   cluster.setHosts(set);
   for (const auto& worker : workers_) {
     worker->post([target = worker.get(), name = plan.cluster_name, set] {

@@ -97,6 +97,8 @@ class DataPlane {
   std::shared_ptr<stats::Block<stats::Filesystem>> filesystem_stats_;
   std::shared_ptr<stats::Block<stats::ListenerManager>> listener_stats_;
   std::shared_ptr<stats::Block<stats::ClusterManager>> cluster_stats_;
+  // Of the control thread, then of the workers.
+  std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
   access_log::LogFiles logs_;
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;

@@ -1,0 +1,128 @@
+// Lines as the real server (release 1.40) sends them for the same numbers.
+#include "stats/sink_flush.h"
+
+#include "test/native/test.h"
+
+namespace fairlead::stats {
+
+namespace {
+
+struct Fixture {
+  Registry registry{1, true};
+  std::shared_ptr<Block<Cluster>> be = registry.create<Cluster>(clusterScope("be"));
+  std::vector<SinkFormat> formats{{SinkFormat::Kind::Statsd, "envoy"},
+                                  {SinkFormat::Kind::DogStatsd, "dog"}};
+
+  Fixture() { registry.setFixedLabels({{"fix", "v1"}}); }
+  std::vector<std::string> flush() {
+    SinkFlush flush(registry, formats, 1);
+    std::vector<std::string> out(formats.size());
+    while (flush.next(&out)) {
+    }
+    return out;
+  }
+  std::vector<std::string> samples() {
+    std::vector<std::string> out(formats.size());
+    while (takeSamples(&registry, formats, 2, &out)) {
+    }
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST("counters are sent as what was added since, and go on being sent as 0; gauges as they are") {
+  Fixture of;
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
+  of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
+  const auto first = of.flush();
+  EXPECT_EQ(first[0],
+            "envoy.cluster.be.upstream_cx_total:2|c\n"
+            "envoy.cluster.be.upstream_cx_active:1|g\n");
+  EXPECT_EQ(first[1],
+            "dog.cluster.upstream_cx_total:2|c|#fix:v1,envoy.cluster_name:be\n"
+            "dog.cluster.upstream_cx_active:1|g|#fix:v1,envoy.cluster_name:be\n");
+  of.be->shard(1)->down(Cluster::Gauge::UpstreamCxActive);
+  of.registry.resetCounters();
+  EXPECT_EQ(of.flush()[0],
+            "envoy.cluster.be.upstream_cx_total:0|c\n"
+            "envoy.cluster.be.upstream_cx_active:0|g\n");
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 3);
+  EXPECT_EQ(of.flush()[0].substr(0, 39), "envoy.cluster.be.upstream_cx_total:3|c\n");
+}
+
+TEST("answers are counted by status, with the code as a tag") {
+  Fixture of;
+  of.be->shard(1)->countResponse(CodeVariant::External, 200);
+  const auto sent = of.flush();
+  EXPECT_EQ(sent[0],
+            "envoy.cluster.be.external.upstream_rq_200:1|c\n"
+            "envoy.cluster.be.external.upstream_rq_2xx:1|c\n"
+            "envoy.cluster.be.external.upstream_rq_completed:1|c\n");
+  EXPECT_EQ(sent[1].substr(0, sent[1].find('\n')),
+            "dog.cluster.external.upstream_rq:1|c|#envoy.response_code:200,fix:v1,"
+            "envoy.cluster_name:be");
+  of.be->shard(1)->countResponse(CodeVariant::External, 404);
+  EXPECT(of.flush()[0].find("upstream_rq_200:0|c\n") != std::string::npos);
+}
+
+TEST("each value of a histogram is a line of its own, once") {
+  Fixture of;
+  for (const uint64_t value : {7, 0, 7}) {
+    of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, value);
+  }
+  EXPECT_EQ(of.samples()[0],
+            "envoy.cluster.be.upstream_rq_time:7|ms\n"
+            "envoy.cluster.be.upstream_rq_time:0|ms\n"
+            "envoy.cluster.be.upstream_rq_time:7|ms\n");
+  EXPECT_EQ(of.samples()[0], "");
+}
+
+TEST("values that find no room are counted, and those of scopes that are gone are left out") {
+  Fixture of;
+  for (size_t i = 0; i < SampleRing::kCapacity + 5; ++i) {
+    of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 1);
+  }
+  EXPECT_EQ(of.registry.lostSamples(), 5u);
+  of.be.reset();
+  EXPECT_EQ(of.samples()[0], "");
+}
+
+TEST("nothing is kept for sinks where there are none") {
+  Registry registry(1);
+  const auto be = registry.create<Cluster>(clusterScope("be"));
+  be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 1);
+  size_t seen = 0;
+  EXPECT(!registry.takeSamples(9, [&](const BlockBase&, size_t, uint64_t) { ++seen; }));
+  EXPECT_EQ(seen, 0u);
+}
+
+TEST("what the configuration rejects is neither sent nor shown") {
+  Fixture of;
+  of.registry.setRejection([](std::string_view name) { return !name.ends_with("_total"); });
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal);
+  of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
+  of.be->shard(1)->countResponse(CodeVariant::External, 200);
+  of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 1);
+  EXPECT_EQ(of.flush()[0], "envoy.cluster.be.upstream_cx_total:1|c\n");
+  EXPECT_EQ(of.samples()[0], "");
+}
+
+TEST("a metrics service gets families of one metric, its fields in the order of their numbers") {
+  Fixture of;
+  SinkFormat format;
+  format.kind = SinkFormat::Kind::Metrics;
+  format.labels = true;
+  of.formats = {format};
+  of.registry.setFixedLabels({});
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
+  const std::string label = std::string("\x0a\x18\x0a\x12") + "envoy.cluster_name\x12\x02" + "be";
+  const std::string value = std::string("\x1a\x09\x09\0\0\0\0\0\0\0\x40", 11);
+  const std::string metric = label + value + "\x30\x01";
+  const std::string name = std::string("\x0a\x19") + "cluster.upstream_cx_total";
+  const std::string family =
+      name + std::string("\x18\0\x22", 3) + static_cast<char>(metric.size()) + metric;
+  EXPECT_EQ(of.flush()[0], std::string("\x12") + static_cast<char>(family.size()) + family);
+}
+
+}  // namespace fairlead::stats
