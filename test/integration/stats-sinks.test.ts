@@ -113,7 +113,7 @@ test('statsd over TCP gets lines, also what came since the last flush when the p
       ],
       { statsd: port },
     ),
-    stats_flush_interval: '3600s',
+    stats_flush_interval: '299s',
   });
   await (await fetch(await proxy.listenerUrl('web'))).text();
   await proxy.command.end();
