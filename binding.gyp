@@ -11,6 +11,7 @@
         "-std=c++20", "-O2", "-g1", "-fno-exceptions", "-fno-rtti", "-fvisibility=hidden",
         "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-cast-function-type"
       ],
+      "ldflags": ["-Wl,-z,nodelete"],
       "conditions": [["target_arch=='x64'", {"cflags_cc": ["-march=x86-64-v2"]}]]
     }
   ]

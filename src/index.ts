@@ -11,7 +11,10 @@ export type { ListenerStatus } from './native.js';
 export interface ProxyOptions {
   /** Worker threads; as many as hardware threads by default. */
   readonly concurrency?: number;
-  /** trace, debug, info, warning (default), error, critical or off. */
+  /**
+   * trace, debug, info, warning (default), error, critical or off. The log is the process's: what the
+   * last proxy says about it counts.
+   */
   readonly logLevel?: string;
   /** Further options of the command line, such as ['--service-cluster', 'web']. */
   readonly args?: readonly string[];
@@ -32,7 +35,11 @@ export class Proxy {
       componentLevels: settings.componentLevels,
       pattern: settings.logFormat,
       isEscaped: settings.logFormatEscaped,
+      isFineGrain: settings.enableFineGrainLogging,
     });
+    const problem = settings.logPath === '' ? undefined : log.openFile(settings.logPath);
+    if (problem !== undefined)
+      throw new StartError(`Failed to open log-file '${settings.logPath}': ${problem}`);
     const configuration = readConfiguration(settings, log);
     this.#server = new Server({ options: settings, configuration, log });
   }

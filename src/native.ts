@@ -153,7 +153,39 @@ export interface NativeProxy {
   memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
 }
 
+/** The process's log. Components and levels are their places in COMPONENTS and LEVELS. */
+export interface NativeLog {
+  readonly components: readonly string[];
+  setLevel(component: number, level: number): void;
+  /** Sends a line to the thread that writes; never waits. */
+  write(
+    component: number,
+    level: number,
+    file: string,
+    line: number,
+    functionName: string,
+    message: string,
+  ): void;
+  /** In spdlog's language; lines sent before keep their form. */
+  setPattern(pattern: string, escapes: boolean): void;
+  /** Lines go there from now on; an empty path is stderr. Answers what is wrong, or nothing (''). */
+  openFile(path: string): string;
+  /** Opens the file anew, as after a rotation. */
+  reopen(): void;
+  /** Waits until all is written, at most so many milliseconds; whether it is. */
+  flush(limitMs: number): boolean;
+  /** Levels per source file from now on, all at this one. */
+  setFileLevel(level: number): void;
+  /** Levels of the files that a glob selects, in place of those that were set so before. */
+  setFileRules(rules: readonly (readonly [glob: string, level: number])[]): void;
+  /** The files that were reached, and their levels. */
+  fileLevels(): readonly (readonly [path: string, level: number])[];
+  /** Fatal signals let the log be written first. */
+  installCrashHandlers(): void;
+}
+
 export interface Addon {
+  readonly log: NativeLog;
   create(options: NativeOptions): NativeProxy;
   /**
    * Lets the kernel write a core dump of this process. Gives how large it may be in bytes, and 0

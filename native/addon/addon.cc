@@ -1,4 +1,4 @@
-// The edge to Node: the only file that speaks N-API. Checks every argument (TypeScript has checked
+// The edge to Node, as addon/log_object is; no other file speaks N-API. Checks every argument (TypeScript has checked
 // them before; a mistake here must throw, not crash), and translates. The control thread's.
 #include <malloc.h>
 #include <napi.h>
@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "addon/log_object.h"
 #include "base/mutex.h"
 #include "base/regex.h"
 #include "stats/query.h"
@@ -454,6 +455,7 @@ Napi::Value enableCoreDump(const Napi::CallbackInfo& info) {
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("enableCoreDump", Napi::Function::New(env, enableCoreDump));
   exports.Set("create", Napi::Function::New(env, create));
+  exports.Set("log", makeLog(env));
   return exports;
 }
 

@@ -1,7 +1,6 @@
 // The command: what is printed where, exit codes, signals.
 import { closeLateDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
 import { Log } from '../logging/logger.js';
-import { LogSink } from '../logging/sink.js';
 import { StartError, readConfiguration } from '../server/configuration.js';
 import { Server } from '../server/server.js';
 import { logCrash } from './crash.js';
@@ -55,7 +54,7 @@ async function printCompletion(shell = ''): Promise<number> {
 /** Touches no network and writes no file. */
 function validate(options: Options): number {
   // Levels of single components are for serving only, as in the real server.
-  const log = openLog({ ...options, componentLevels: new Map() });
+  const log = openLog({ ...options, componentLevels: new Map(), enableFineGrainLogging: false });
   try {
     readConfiguration(options, log);
   } catch (error) {
@@ -69,7 +68,8 @@ function validate(options: Options): number {
 }
 
 async function serve(options: Options): Promise<number> {
-  let log = openLog(options);
+  const log = openLog(options);
+  log.installCrashHandlers();
   onReopen(() => {
     log.info('main', 'caught SIGUSR1. Reopening access logs.');
     log.reopen();
@@ -83,7 +83,7 @@ async function serve(options: Options): Promise<number> {
   });
   const endSignal = untilEndSignal();
   try {
-    log = openLogFile(options, log);
+    openLogFile(options, log);
     const configuration = readConfiguration(options, log);
     await closeLateDebugger();
     const server = new Server({ options, configuration, log });
@@ -120,25 +120,20 @@ async function run(server: Server, options: Options, endSignal: Promise<string>)
 }
 
 /** On stderr: what --log-path names is opened once it is time to serve. */
-function openLog(options: Options, sink = new LogSink()): Log {
+function openLog(options: Options): Log {
   return new Log({
     level: options.level,
     componentLevels: options.componentLevels,
     pattern: options.logFormat,
     isEscaped: options.logFormatEscaped,
-    sink,
+    isFineGrain: options.enableFineGrainLogging,
   });
 }
 
-function openLogFile(options: Options, log: Log): Log {
-  if (options.logPath === '') return log;
-  try {
-    return openLog(options, new LogSink(options.logPath));
-  } catch (error) {
-    throw new StartError(
-      `Failed to open log-file '${options.logPath}': ${(error as Error).message}`,
-    );
-  }
+function openLogFile({ logPath }: Options, log: Log): void {
+  const problem = log.openFile(logPath);
+  if (problem !== undefined)
+    throw new StartError(`Failed to open log-file '${logPath}': ${problem}`);
 }
 
 /** One problem on the line itself, several below it. */

@@ -1,11 +1,11 @@
-// The process's log: a level for each component, one pattern, one sink. Where a line comes from is
-// written into each call by the build (scripts/log-places.mjs).
-import { wallClockMs } from '../clock.js';
+// The process's log: a level for each component or source file, one pattern, one file. Lines of the
+// control plane go where those of the data plane go, to a native thread that forms and writes them
+// (native/log): nothing here waits for a disk. Where a line comes from is written into each call by the
+// build (scripts/log-places.mjs).
+import { loadAddon, type NativeLog } from '../native.js';
 import { COMPONENTS, type Component } from './components.js';
-import { escapeLine } from './escape.js';
-import { isAtLeast, type Level } from './levels.js';
-import { compilePattern, type LogRecord, type Pattern } from './pattern.js';
-import { LogSink } from './sink.js';
+import { LEVELS, isAtLeast, type Level } from './levels.js';
+import { DEFAULT_PATTERN, FINE_GRAIN_PATTERN } from './pattern.js';
 
 export interface LogOptions {
   /** Of all components that `componentLevels` does not name. */
@@ -14,26 +14,39 @@ export interface LogOptions {
   readonly pattern: string;
   /** Lines are written with C's escapes. */
   readonly isEscaped?: boolean;
-  readonly sink?: LogSink;
+  /** Each source file has a level, not each component. */
+  readonly isFineGrain?: boolean;
 }
 
-const NO_PLACE: Pick<LogRecord, 'file' | 'line'> = { file: '', line: 0 };
+/** Where a line comes from. */
+interface Place {
+  /** Relative to the package. */
+  readonly file: string;
+  readonly line: number;
+  readonly functionName: string;
+}
+
+const NO_PLACE: Place = { file: '', line: 0, functionName: '' };
 
 export class Log {
-  readonly #levels: Map<Component, Level>;
-  #pattern: Pattern;
+  readonly isFineGrain: boolean;
+  readonly #native: NativeLog;
+  readonly #levels = new Map<Component, Level>();
   readonly #isEscaped: boolean;
-  readonly #sink: LogSink;
+  #isStderr = true;
   /** Of the next line. */
   #place = NO_PLACE;
 
-  constructor(options: LogOptions) {
-    this.#levels = new Map(
-      COMPONENTS.map((name) => [name, options.componentLevels?.get(name) ?? options.level]),
-    );
-    this.#pattern = compilePattern(options.pattern);
+  constructor(options: LogOptions, native = loadAddon().log) {
+    this.#native = native;
     this.#isEscaped = options.isEscaped ?? false;
-    this.#sink = options.sink ?? new LogSink();
+    this.isFineGrain = options.isFineGrain ?? false;
+    for (const name of COMPONENTS) {
+      this.setLevel(options.componentLevels?.get(name) ?? options.level, name);
+    }
+    if (this.isFineGrain) native.setFileLevel(LEVELS.indexOf(options.level));
+    const isPlain = this.isFineGrain && options.pattern === DEFAULT_PATTERN;
+    this.setPattern(isPlain ? FINE_GRAIN_PATTERN : options.pattern);
   }
 
   trace(component: Component, message: string): void {
@@ -56,17 +69,23 @@ export class Log {
   }
 
   write(level: Level, component: Component, message: string): void {
-    const place = this.#place;
+    const { file, line, functionName } = this.#place;
     this.#place = NO_PLACE;
-    if (!this.isOn(level, component)) return;
-    const timeMs = wallClockMs();
-    const line = this.#pattern.format({ timeMs, level, logger: component, message, ...place });
-    this.#sink.write(`${this.#isEscaped ? escapeLine(line) : line}\n`);
+    // A file's level is the native side's to know.
+    if (!this.isFineGrain && !this.isOn(level, component)) return;
+    this.#native.write(
+      COMPONENTS.indexOf(component),
+      LEVELS.indexOf(level),
+      file,
+      line,
+      functionName,
+      message,
+    );
   }
 
   /** Says where the next line comes from. */
-  at(file: string, line: number): this {
-    this.#place = { file, line };
+  at(file: string, line: number, functionName = ''): this {
+    this.#place = { file, line, functionName };
     return this;
   }
 
@@ -78,25 +97,58 @@ export class Log {
     return this.#levels.get(component) ?? 'info';
   }
 
-  /** Of one component, or of all. */
+  /** Of one component, or of all and of every file. */
   setLevel(level: Level, component?: Component): void {
     for (const name of component === undefined ? COMPONENTS : [component]) {
       this.#levels.set(name, level);
+      if (!this.isFineGrain) {
+        this.#native.setLevel(COMPONENTS.indexOf(name), LEVELS.indexOf(level));
+      }
+    }
+    if (this.isFineGrain && component === undefined) {
+      this.#native.setFileLevel(LEVELS.indexOf(level));
     }
   }
 
+  /** Of the source files that a glob, or a component's name, selects; all others get their level back. */
+  setFileLevels(rules: readonly (readonly [glob: string, level: Level])[]): void {
+    this.#native.setFileRules(rules.map(([glob, level]) => [glob, LEVELS.indexOf(level)]));
+  }
+
+  /** The source files that have been reached, with their levels. */
+  fileLevels(): readonly (readonly [path: string, level: Level])[] {
+    return this.#native.fileLevels().map(([path, level]) => [path, LEVELS[level] ?? 'off']);
+  }
+
   setPattern(pattern: string): void {
-    this.#pattern = compilePattern(pattern);
+    this.#native.setPattern(pattern, this.#isEscaped);
+  }
+
+  /** Lines go there from now on. What is wrong with the path, or undefined. */
+  openFile(path: string): string | undefined {
+    const problem = this.#native.openFile(path);
+    if (problem !== '') return problem;
+    this.#isStderr = path === '';
+    return undefined;
   }
 
   /** Whether a line of this level reaches the terminal. */
   isSeenOnStderr(level: Level, component: Component): boolean {
-    return this.#sink.isStderr && this.isOn(level, component);
+    return this.#isStderr && this.isOn(level, component);
   }
 
   /** Opens the log's file anew, as after a rotation. */
   reopen(): void {
-    const problem = this.#sink.reopen();
-    if (problem !== undefined) this.error('main', problem);
+    this.#native.reopen();
+  }
+
+  /** Waits until all lines are written, at most so many milliseconds; whether they are. */
+  flush(limitMs = 1000): boolean {
+    return this.#native.flush(limitMs);
+  }
+
+  /** A fatal signal lets the lines be written first. For processes that are all ours. */
+  installCrashHandlers(): void {
+    this.#native.installCrashHandlers();
   }
 }
