@@ -17,7 +17,8 @@ export function functionAround(lines, index) {
   for (let above = index - 1; above >= 0 && indent > 0; above--) {
     const line = lines[above];
     if (line.trim() === '' || indentOf(line) >= indent) continue;
-    indent = indentOf(line);
+    // What ends here began above, as far left.
+    indent = indentOf(line) + (/^\s*[)}\]]/.test(line) ? 1 : 0);
     const [, name, constant] = FUNCTION.exec(line) ?? [];
     const found = name ?? constant;
     if (found !== undefined && !STATEMENTS.has(found) && !line.trimEnd().endsWith(';')) {

@@ -99,9 +99,7 @@ void write(Component component, Level level, const ForeignPlace& place, std::str
 
 namespace inside {
 
-void append(std::string* line, std::string_view text) { line->append(text); }
-
-void append(std::string* line, const Tags& tags) {
+void appendTags(std::string* line, const Tags& tags) {
   line->append("[Tags: ");
   if (tags.connection) {
     line->append("\"ConnectionId\":\"");

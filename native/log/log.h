@@ -10,7 +10,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <source_location>
@@ -57,19 +56,24 @@ struct At {
 
 namespace inside {
 
-void append(std::string* line, std::string_view text);
-void append(std::string* line, const Tags& tags);
+void appendTags(std::string* line, const Tags& tags);
 
-template <std::integral Number>
-void append(std::string* line, Number number) {
-  std::array<char, 24> text;
-  line->append(text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr);
-}
-inline void append(std::string* line, bool value) { append(line, value ? "true" : "false"); }
-
-template <std::invocable Part>
+template <typename Part>
 void append(std::string* line, const Part& part) {
-  append(line, part());
+  if constexpr (std::is_convertible_v<const Part&, std::string_view>) {
+    line->append(std::string_view(part));
+  } else if constexpr (std::is_same_v<Part, bool>) {
+    line->append(part ? "true" : "false");
+  } else if constexpr (std::is_same_v<Part, char>) {
+    line->push_back(part);
+  } else if constexpr (std::is_integral_v<Part>) {
+    std::array<char, 24> text;
+    line->append(text.data(), std::to_chars(text.data(), text.data() + text.size(), part).ptr);
+  } else if constexpr (std::is_same_v<Part, Tags>) {
+    appendTags(line, part);
+  } else {
+    append(line, part());
+  }
 }
 
 // The thread's line under construction, empty.

@@ -11,7 +11,23 @@ test('the build writes into each log call where it stands', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, 'src'));
   const path = join(folder, 'src', 'a.ts');
-  writeFileSync(path, "declare const log: any;\nlog.info('main', 'x');\nlog.level('main');\n");
+  const source = `declare const log: any;
+log.info('main', 'x');
+export class Server {
+  async #start(
+    n: number,
+  ): Promise<void> {
+    if (n > 0) {
+      log.warn('main', \`\${n}\`);
+    }
+  }
+}
+export const stop = async (): Promise<void> => {
+  log.error('main', 'y');
+};
+log.level('main');
+`;
+  writeFileSync(path, source);
   const { logPlaces } = (await import(join(packageRoot(), 'scripts', 'log-places.mjs'))) as {
     logPlaces(root: string): never;
   };
@@ -23,5 +39,10 @@ test('the build writes into each log call where it stands', async (t) => {
   });
 
   const [output] = outputFiles;
-  assert.equal(output?.text, 'log.at("src/a.ts", 2).info("main", "x");\nlog.level("main");\n');
+  const places = [...(output?.text ?? '').matchAll(/log\.at\((.*?)\)\.(\w+)\(/g)];
+  assert.deepEqual(
+    places.map(([, place, level]) => `${place} ${level}`),
+    ['"src/a.ts", 2, "" info', '"src/a.ts", 8, "start" warn', '"src/a.ts", 13, "stop" error'],
+  );
+  assert.match(output?.text ?? '', /^log\.level\("main"\);$/m);
 });

@@ -4,21 +4,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { COMPONENTS } from '../../../src/logging/components.js';
-import { escapeLine } from '../../../src/logging/escape.js';
 import { Log, type LogOptions } from '../../../src/logging/logger.js';
-import { LogSink } from '../../../src/logging/sink.js';
+import { DEFAULT_PATTERN } from '../../../src/logging/pattern.js';
+import { loadAddon } from '../../../src/native.js';
 
 function logTo(t: TestContext, options: Partial<LogOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
   const path = join(folder, 'proxy.log');
-  const sink = new LogSink(path);
+  const log = new Log({ level: 'info', pattern: '%l %n %v', ...options });
+  assert.equal(log.openFile(path), undefined);
   t.after(() => {
-    sink.close();
+    log.openFile('');
+    log.flush();
     rmSync(folder, { recursive: true });
   });
-  const log = new Log({ level: 'info', pattern: '%l %n %v', ...options, sink });
-  return { log, path, folder, text: () => readFileSync(path, 'utf8') };
+  const text = (name = 'proxy.log'): string => {
+    assert.ok(log.flush(10_000));
+    return readFileSync(join(folder, name), 'utf8');
+  };
+  return { log, path, folder, text };
 }
+
+test('the components are those of the data plane', () => {
+  assert.deepEqual(loadAddon().log.components, COMPONENTS);
+});
 
 test('a line is written when its level reaches that of its component', (t) => {
   const { log, text } = logTo(t, {
@@ -41,57 +50,84 @@ test('levels change while the log is in use, for one component or for all', (t) 
   log.trace('http', 'yes');
 
   assert.equal(text(), 'trace http yes\n');
-  assert.equal(
-    COMPONENTS.filter((name) => log.level(name) === 'off').length,
-    COMPONENTS.length - 1,
-  );
+  const off = COMPONENTS.filter((name) => log.level(name) === 'off');
+  assert.equal(off.length, COMPONENTS.length - 1);
 });
 
 test('a line names its place, and only that line does', (t) => {
-  const { log, text } = logTo(t, { pattern: '[%@]' });
+  const { log, text } = logTo(t, { pattern: '[%@ %!]' });
   log.at('src/a.ts', 7).debug('main', 'not written');
   log.info('main', '');
-  log.at('src/b.ts', 8).info('main', '');
+  log.at('src/b.ts', 8, 'start').info('main', '');
 
-  assert.equal(text(), '[:0]\n[src/b.ts:8]\n');
+  assert.equal(text(), '[ ]\n[src/b.ts:8 start]\n');
+});
+
+test('a new pattern is for the lines that come after it', (t) => {
+  const { log, text } = logTo(t, { pattern: '1 %v' });
+  log.info('main', 'a');
+  log.setPattern('2 %v');
+  log.info('main', 'b');
+
+  assert.equal(text(), '1 a\n2 b\n');
 });
 
 test('after a rotation the file is opened anew', (t) => {
   const { log, path, folder, text } = logTo(t);
   log.info('main', 'before');
+  log.flush();
   renameSync(path, join(folder, 'old.log'));
   log.reopen();
   log.info('main', 'after');
 
   assert.equal(text(), 'info main after\n');
-  assert.equal(readFileSync(join(folder, 'old.log'), 'utf8'), 'info main before\n');
+  assert.equal(text('old.log'), 'info main before\n');
 });
 
-test('a file that cannot be opened anew stays in use, and the log says so', (t) => {
-  const { log, folder } = logTo(t);
-  const moved = `${folder}-moved`;
-  renameSync(folder, moved);
-  log.reopen();
-  const text = readFileSync(join(moved, 'proxy.log'), 'utf8');
-  renameSync(moved, folder);
+test('a log file that cannot be opened is a problem, and the log stays where it was', (t) => {
+  const { log, text } = logTo(t);
 
-  assert.match(text, /^error main cannot open log file '.*proxy\.log' again: ENOENT/);
-});
-
-test('a log file that cannot be opened is an error that names it', () => {
-  assert.throws(() => new LogSink('/no/such/folder/x.log'), /\/no\/such\/folder\/x\.log/);
-});
-
-test('escaped lines hold nothing but printable ASCII; white space at the end stays', () => {
-  assert.equal(
-    escapeLine('a "b" \'c\' \\ \n\té\x01 \n'),
-    'a \\"b\\" \\\'c\\\' \\\\ \\n\\t\\303\\251\\001 \n',
-  );
+  assert.equal(log.openFile('/no/such/folder/x.log'), 'No such file or directory');
+  log.info('main', 'here');
+  assert.equal(text(), 'info main here\n');
 });
 
 test('escaping is for the whole line', (t) => {
   const { log, text } = logTo(t, { isEscaped: true, pattern: '"%v"' });
-  log.info('main', 'a\nb');
+  log.info('main', "a\nb 'é'");
 
-  assert.equal(text(), '\\"a\\nb\\"\n');
+  assert.equal(text(), '\\"a\\nb \\\'\\303\\251\\\'\\"\n');
+});
+
+test('a line of any length is written whole', (t) => {
+  const { log, text } = logTo(t, { pattern: '%v' });
+  const long = 'line of an error that goes on and on\n'.repeat(10_000);
+  log.error('main', long);
+
+  assert.equal(text(), `${long}\n`);
+});
+
+// The last: there is no way back from it.
+test('with fine-grain logging each source file has a level, and lines show it', (t) => {
+  const { log, text } = logTo(t, { isFineGrain: true, pattern: '%n %v' });
+  log.at('src/a.ts', 1).debug('http', 'no');
+  log.setFileLevels([['src/a*', 'debug']]);
+  log.at('src/a.ts', 1).debug('http', 'yes');
+  log.at('src/b.ts', 1).debug('http', 'no');
+  log.setFileLevels([['http', 'trace']]);
+  log.at('src/a.ts', 1).trace('http', 'yes');
+  log.at('src/a.ts', 1).debug('main', 'no');
+
+  assert.equal(text(), 'src/a.ts:http yes\nsrc/a.ts:http yes\n');
+  assert.deepEqual(log.fileLevels(), [
+    ['src/a.ts', 'trace'],
+    ['src/a.ts', 'info'],
+    ['src/b.ts', 'trace'],
+  ]);
+  log.setLevel('error');
+  assert.deepEqual(log.fileLevels(), [
+    ['src/a.ts', 'error'],
+    ['src/b.ts', 'error'],
+  ]);
+  log.setPattern(DEFAULT_PATTERN);
 });
