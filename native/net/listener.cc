@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "log/log.h"
+
 namespace fairlead::net {
 
 namespace {
@@ -123,6 +125,8 @@ void Listener::acceptAll() {
     FileDescriptor fd(::accept4(socket_.get(), raw, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd.valid()) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
+        log::error(log::Component::ConnHandler, "cannot accept on listener '", config_->plan.name,
+                   "': ", [error = errno] { return std::strerror(error); });
         loop_.timers().arm(this, loop_.now() + kAcceptRetryMs);
       } else if (errno == EINTR || errno == ECONNABORTED) {
         continue;
@@ -141,7 +145,11 @@ void Listener::acceptAll() {
 
 void Listener::take(AcceptedSocket socket) {
   const int chain = config_->match.find(socket.local, socket.remote, socket.remote);
+  log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id}, "new connection from ",
+             [&] { return socket.remote.text(); });
   if (chain == FilterChainMatch::kNone) {
+    log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
+               "closing connection: no matching filter chain found");
     stats_.add(Counter::DownstreamCxTotal);
     stats_.add(Counter::NoFilterChainMatch);
     stats_.add(Counter::DownstreamCxDestroy);

@@ -1,5 +1,6 @@
 #include "proxy/downstream.h"
 
+#include "log/log.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -47,6 +48,7 @@ Stream& Downstream::takeStream(http::ServerStream& client) {
 http::RequestSink* Downstream::newStream(http::ServerStream& stream) { return &takeStream(stream); }
 
 void Downstream::onCodecError(const http1::ScanError& error) {
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", error.details);
   takeStream(*connection_).onRequestBroken(error.status, error.details);
 }
 
@@ -56,6 +58,7 @@ void Downstream::onHeadTimeout() {
 }
 
 void Downstream::onIdleTimeout() {
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "idle timeout");
   server_.stats().add(Counter::DownstreamCxIdleTimeout);
   if (requests_ == 0) {
     connection_->finish(http1::ServerConnection::Linger::None);
@@ -84,6 +87,8 @@ void Downstream::onBytes(size_t received, size_t sent) {
 }
 
 void Downstream::onConnectionClosed(bool by_peer) {
+  log::debug(log::Component::Connection, log::Tags{.connection = id()},
+             by_peer ? "remote close" : "closing socket");
   stats::Shard<stats::Http>& stats = server_.stats();
   stats.add(Counter::DownstreamCxDestroy);
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "http/target.h"
+#include "log/log.h"
 #include "proxy/downstream.h"
 
 namespace fairlead::proxy {
@@ -25,6 +26,10 @@ Stream* StreamPool::take() {
   return stream;
 }
 
+log::Tags Stream::makeTags() const {
+  return {.connection = downstream_->id(), .stream = request_id_};
+}
+
 void Stream::start(Downstream& downstream, http::ServerStream& client) {
   server_ = &downstream.server();
   downstream_ = &downstream;
@@ -34,6 +39,7 @@ void Stream::start(Downstream& downstream, http::ServerStream& client) {
   stats.add(Counter::DownstreamRqTotal);
   stats.add(Counter::DownstreamRqHttp1Total);
   stats.up(Gauge::DownstreamRqActive);
+  log::debug(log::Component::Http, tags(), "new stream");
 }
 
 // ---- the head ----
@@ -56,6 +62,8 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
     duration_deadline_ = loop().now() + plan.max_stream_duration_ms;
     watch(duration_deadline_);
   }
+  log::debug(log::Component::Http, tags(), "request headers complete (end_stream=", end, "): ",
+             head.method, " ", head.path, " ", head.authority);
   if (end) requestComplete();
   request_has_body_ = !end;
   in_request_head_ = true;
@@ -258,6 +266,7 @@ void Stream::onRequestBroken(uint16_t status, std::string_view details) {
 
 void Stream::onRequestReset(http::ResetReason reason, std::string_view details) {
   client_ = nullptr;
+  log::debug(log::Component::Http, tags(), "stream reset: ", details);
   details_ = details;
   stats::Shard<stats::Http>& stats = server_->stats();
   stats.add(Counter::DownstreamRqRxReset);

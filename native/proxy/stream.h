@@ -16,6 +16,7 @@
 
 #include "format/context.h"
 #include "http/codec.h"
+#include "log/log.h"
 #include "net/splice.h"
 #include "proxy/http_server.h"
 #include "proxy/local_reply.h"
@@ -69,6 +70,12 @@ class Stream final : public http::RequestSink,
 
  private:
   using Flag = format::ResponseFlag;
+
+  // What lines of the log begin with; made when a line is on.
+  auto tags() const {
+    return [this] { return makeTags(); };
+  }
+  log::Tags makeTags() const;
 
   // ---- stream.cc: the request's way in ----
   bool checkUnderscores(http::HeaderMap& headers);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/stream.h"
 
@@ -121,6 +122,7 @@ void Stream::countResponse(uint16_t status) {
 void Stream::finish() {
   if (finished_) return;
   finished_ = true;
+  log::debug(log::Component::Http, tags(), "stream complete: ", details_);
   stats::Shard<stats::Http>& stats = server_->stats();
   stats.down(Gauge::DownstreamRqActive);
   stats.record(Histogram::DownstreamRqTime, (now() - start_us_) / 1000);

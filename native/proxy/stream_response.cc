@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/stream.h"
 
@@ -77,6 +78,8 @@ void Stream::onResponseHead(http::ResponseHead& head, bool end) {
   if (end) upstream_ = nullptr;
   touch();
   response_begin_us_ = now();
+  log::debug(log::Component::Router, tags(), "upstream headers complete: end_stream=", end,
+             " status=", head.status);
   details_ = "via_upstream";
   HeaderMap& headers = head.headers;
   status_ = head.status;
@@ -263,6 +266,8 @@ void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, boo
   if (http_10_ && !end && !headers.find(HeaderId::ContentLength)) close = true;
   finishResponseHeaders(headers, local, &close);
   countResponse(status);
+  log::debug(log::Component::Http, tags(), "encoding headers via codec (end_stream=", end,
+             "): status ", status);
   response_started_ = true;
   if (!config().access_logs.empty()) response_.save({}, {}, {}, headers);
   http::ResponseOut out{status, &headers};
@@ -292,6 +297,7 @@ void Stream::reply(const LocalReply& answer) {
   HeaderMap& headers = context().headers;
   Arena& arena = context().arena;
   headers.clear();
+  log::debug(log::Component::Http, tags(), "Sending local reply with details ", answer.details);
   if (answer.flag) flags_.set(*answer.flag);
   details_ = answer.details;
   uint16_t status = answer.status;

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/stream.h"
 
@@ -177,6 +178,7 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     cluster_ = context().clusters.find(cluster_name_);
   }
   if (!cluster_) {
+    log::debug(log::Component::Router, tags(), "unknown cluster '", cluster_name_, "'");
     using NotFound = plan::ClusterAction::NotFound;
     server_->stats().add(Counter::NoCluster);
     const uint16_t status = action.plan.not_found == NotFound::NotFound              ? 404
@@ -185,8 +187,12 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     reply({status, {}, "cluster_not_found", Flag::NoClusterFound});
     return;
   }
+  log::debug(log::Component::Router, tags(), "cluster '",
+             [&]() -> std::string_view { return cluster_->settings().name; }, "' match for URL '",
+             head.path, "'");
   upstream::HttpPool* pool = cluster_->chooseHttpPool();
   if (!pool) {
+    log::debug(log::Component::Router, tags(), "no healthy upstream");
     chargeUpstream(503, nullptr);
     reply({503, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream});
     return;
@@ -369,6 +375,8 @@ void Stream::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
 
 void Stream::failUpstream(LocalReply answer, std::string_view reason) {
   upstream_ = nullptr;
+  log::debug(log::Component::Router, tags(), "upstream reset: reset reason: ", reason,
+             ", transport failure reason: ", transport_failure_);
   std::string details = "upstream_reset_before_response_started{";
   details.append(reason);
   if (!transport_failure_.empty()) details.append("|").append(transport_failure_);

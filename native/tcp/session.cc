@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "format/context.h"
+#include "log/log.h"
 #include "upstream/connect.h"
 
 namespace fairlead::tcp {
@@ -49,6 +50,8 @@ bool Session::start() {
     watch(duration_deadline_);
   }
   cluster_name_ = proxy_.chooseCluster();
+  log::debug(log::Component::Filter, log::Tags{.connection = id()},
+             "Creating connection to cluster ", cluster_name_);
   cluster_ = proxy_.findCluster(cluster_name_);
   if (!cluster_) {
     flags_.set(ResponseFlag::NoClusterFound);
@@ -120,6 +123,8 @@ void Session::connectFailed(bool timeout, int error) {
   stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
   stats.down(ClusterGauge::UpstreamRqPendingActive);
   host_->counters(proxy_.context().worker).cx_connect_fail.add();
+  log::debug(log::Component::Filter, log::Tags{.connection = id()}, "connect to ", host_->text(),
+             timeout ? " timed out" : " failed");
   transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused" : "";
   releaseUpstream(!timeout);
   if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "log/log.h"
 #include "upstream/connect.h"
 #include "upstream/worker_cluster.h"
 
@@ -51,11 +52,13 @@ HttpPool::~HttpPool() {
 void HttpPool::newStream(PoolWaiter& waiter) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   if (waiting_.empty() && !idle_.empty()) {
+    log::trace(log::Component::Pool, "using existing fully connected connection to ", host_->text());
     attach(waiter);
     return;
   }
   Limits& limits = cluster_.cluster().limits(waiter.priority);
   if (!limits.pending_requests.tryTake()) {
+    log::debug(log::Component::Pool, "max pending streams overflow: ", host_->text());
     stats.add(Counter::UpstreamRqPendingOverflow);
     waiter.onPoolFailure(PoolFailure::Overflow, nullptr, {});
     return;
@@ -63,6 +66,8 @@ void HttpPool::newStream(PoolWaiter& waiter) {
   stats.add(Counter::UpstreamRqPendingTotal);
   stats.up(Gauge::UpstreamRqPendingActive);
   counters_.rq_pending_active.add();
+  log::debug(log::Component::Pool, "queueing stream due to no available connections (ready=0 busy=",
+             connection_count_ - connecting_, " connecting=", connecting_, ")");
   waiting_.pushBack(&waiter);
   ++waiting_count_;
   if (connecting_ >= waiting_count_) return;
@@ -152,6 +157,8 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
     if (connection_count_ > 0) return false;
     budget.take();
   }
+  log::debug(log::Component::Pool, "creating a new connection to ", host_->text(),
+             " (connecting=", connecting_, ")");
   int error = 0;
   net::FileDescriptor fd = beginConnect(*host_, cluster_.settings(), &error);
   UpstreamContext& context = cluster_.context();
@@ -181,6 +188,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
 
 void HttpPool::onConnected(ClientConnection& connection) {
   --connecting_;
+  log::debug(log::Component::Client, "connected to ", host_->text());
   cluster_.stats().record(Histogram::UpstreamCxConnectMs, millisSince(connection.startedAtMicros()));
   connection.node().unlink();
   idle_.pushFront(&connection.node());
@@ -195,6 +203,8 @@ void HttpPool::onConnectFailed(ClientConnection& connection, Failure failure, in
   connection.node().unlink();
   cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
   stats.add(Counter::UpstreamCxConnectFail);
+  log::debug(log::Component::Pool, "client disconnected, failure reason: ", connectErrorText(error),
+             ": ", host_->text());
   if (failure == Failure::Timeout) stats.add(Counter::UpstreamCxConnectTimeout);
   stats.add(Counter::UpstreamCxDestroy);
   stats.add(failure == Failure::Timeout ? Counter::UpstreamCxDestroyLocal
@@ -234,6 +244,9 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shown_as_buffered);
   counters_.cx_active.subtract();
   const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage;
+  log::debug(log::Component::Client, "disconnect from ", host_->text(),
+             by_peer ? ": remote close" : ": local close", ", requests: ",
+             connection.requestCount());
   stats.add(Counter::UpstreamCxDestroy);
   stats.add(by_peer ? Counter::UpstreamCxDestroyRemote : Counter::UpstreamCxDestroyLocal);
   if (had_stream) {
