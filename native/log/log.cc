@@ -101,17 +101,10 @@ namespace inside {
 
 void appendTags(std::string* line, const Tags& tags) {
   line->append("[Tags: ");
-  if (tags.connection) {
-    line->append("\"ConnectionId\":\"");
-    append(line, *tags.connection);
-    line->append(tags.stream.empty() ? "\"" : "\",");
-  }
-  if (!tags.stream.empty()) {
-    line->append("\"StreamId\":\"");
-    line->append(tags.stream);
-    line->append("\"");
-  }
-  line->append("] ");
+  if (tags.connection) append(line, "\"ConnectionId\":\""), append(line, *tags.connection);
+  if (tags.connection && tags.stream) line->append("\",");
+  if (tags.stream) append(line, "\"StreamId\":\""), append(line, *tags.stream);
+  line->append("\"] ");
 }
 
 std::string& scratch() {

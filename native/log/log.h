@@ -43,7 +43,7 @@ FileLevels& enableFineGrain(Level level);
 // What a line is about, at its beginning: [Tags: "ConnectionId":"3","StreamId":"7"].
 struct Tags {
   std::optional<uint64_t> connection;
-  std::string_view stream = {};
+  std::optional<uint64_t> stream = {};
 };
 
 // A component, and where in the source the line stands.

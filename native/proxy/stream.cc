@@ -27,7 +27,7 @@ Stream* StreamPool::take() {
 }
 
 log::Tags Stream::makeTags() const {
-  return {.connection = downstream_->id(), .stream = request_id_};
+  return {.connection = downstream_->id(), .stream = random_};
 }
 
 void Stream::start(Downstream& downstream, http::ServerStream& client) {
@@ -39,7 +39,7 @@ void Stream::start(Downstream& downstream, http::ServerStream& client) {
   stats.add(Counter::DownstreamRqTotal);
   stats.add(Counter::DownstreamRqHttp1Total);
   stats.up(Gauge::DownstreamRqActive);
-  log::debug(log::Component::Http, tags(), "new stream");
+  log::debug(log::Component::Http, log::Tags{.connection = downstream.id()}, "new stream");
 }
 
 // ---- the head ----

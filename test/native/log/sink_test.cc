@@ -60,11 +60,11 @@ TEST("a line is made of its parts when its level is on; else they are not even c
   const auto part = [&computed] { return ++computed; };
   trace(Component::Testing, part);
   EXPECT_EQ(computed, 0);
-  debug(Component::Testing, Tags{.connection = 3, .stream = "s"}, "n=", part, ' ', true, " ", -5,
+  debug(Component::Testing, Tags{.connection = 3, .stream = 7}, "n=", part, ' ', true, " ", -5,
         std::string("."));
   EXPECT(Sink::get().flush(kLong));
   EXPECT_EQ(folder.text("a.log"),
-            "debug testing sink_test.cc [Tags: \"ConnectionId\":\"3\",\"StreamId\":\"s\"] "
+            "debug testing sink_test.cc [Tags: \"ConnectionId\":\"3\",\"StreamId\":\"7\"] "
             "n=1 true -5.\n");
 }
 
