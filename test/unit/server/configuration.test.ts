@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
-import { LogSink } from '../../../src/logging/sink.js';
 import {
   readConfiguration,
   StartError,
   type Configuration,
 } from '../../../src/server/configuration.js';
+import { FakeLog } from '../support/fake-log.js';
 import { optionsOf } from '../support/options.js';
 
 const LOG = new Log({ level: 'off', pattern: '%v' });
@@ -52,11 +52,10 @@ test('unknown fields pass where they are allowed, and are counted once for each 
 
 test('what is doubtful in the command line is said in the words of the real server', () => {
   const said = (...args: readonly string[]): string[] => {
-    const lines: string[] = [];
-    const sink = { write: (line: string) => lines.push(line), isStderr: false };
-    const log = new Log({ level: 'info', pattern: '%l %n %v', sink: sink as unknown as LogSink });
+    const fake = new FakeLog();
+    const log = new Log({ level: 'info', pattern: '%v' }, fake);
     readConfiguration(optionsOf('--config-yaml', '{}', ...args), log);
-    return lines.map((line) => line.trimEnd()).filter((line) => !line.includes('loading '));
+    return fake.lines.filter((line) => !line.includes('loading '));
   };
   const echo = 'envoy.filters.network/envoy.filters.network.echo';
 

@@ -8,6 +8,7 @@ import { Log } from '../../../src/logging/logger.js';
 import { readConfiguration, StartError } from '../../../src/server/configuration.js';
 import { Server } from '../../../src/server/server.js';
 import type { NativeOptions } from '../../../src/native.js';
+import { FakeLog } from '../support/fake-log.js';
 import { FakeNative } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
 
@@ -25,6 +26,7 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
     configuration,
     log,
     addon: {
+      log: new FakeLog(),
       create: (nativeOptions) => {
         created.push(nativeOptions);
         return native;
