@@ -14,6 +14,7 @@ export class AdminCounts {
 
   connectionOpened(): void {
     this.#connections += 1;
+    this.#stats.record('listener.admin.connections_accepted_per_socket_event', 1);
     this.#count(
       'http.admin.downstream_cx_total',
       'http.admin.downstream_cx_http1_total',

@@ -16,6 +16,7 @@ import {
   type RequestHeader,
   type Stream,
 } from './http.js';
+import { nextTurn } from './turns.js';
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
@@ -169,7 +170,7 @@ function writePage(response: ServerResponse, page: Page, count: (bytes: number) 
       return;
     }
     count(piece.length);
-    if (response.write(piece)) setImmediate(step);
+    if (response.write(piece)) nextTurn(step);
     else response.once('drain', step);
   };
   step();

@@ -15,6 +15,7 @@ import {
   type AdminTransport,
   type RequestHeader,
 } from './http.js';
+import { nextTurn } from './turns.js';
 
 /** The parts of its interface that are used here. */
 interface UwsResponse {
@@ -242,7 +243,7 @@ class Exchange {
       }
       this.#sentBytes += piece.length;
       this.#wireBytes += piece.length + piece.length.toString(16).length + '\r\n\r\n'.length;
-      if (!isBlocked) setImmediate(step);
+      if (!isBlocked) nextTurn(step);
     };
     this.#response.onWritable(() => {
       if (isBlocked) step();

@@ -197,6 +197,7 @@ export class Server implements AdminHost {
     this.stats.setGauge('server.compilation_settings.fips_mode', 0);
     this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
+    this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);
   }
 
@@ -280,12 +281,12 @@ export class Server implements AdminHost {
 
   async #end(): Promise<void> {
     this.log.info('main', 'shutting down server instance');
-    this.#flush.stop();
+    const sent = this.#flush.stop();
     this.drain.dispose();
     this.runtime.stop();
     for (const monitor of this.#monitors) monitor.stop();
     this.#admin?.close();
-    await this.native.shutdown();
+    await Promise.all([sent, this.native.shutdown()]);
     this.log.info('main', 'exiting');
   }
 }

@@ -1,5 +1,6 @@
 // At every flush the histograms are merged, the server's own gauges are written, and the sinks get
 // what they want of it all.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeProxy, SinkPieces } from '../native.js';
 import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from './control-stats.js';
@@ -26,6 +27,8 @@ export interface FlushTargets {
 const NEVER_EXPIRES_DAYS = 4_294_967_295;
 /** Single values wait no longer: in this time even busy workers do not fill what they have for them. */
 const SAMPLES_MS = 50;
+/** What sinks get to send the rest when the server ends. */
+const CLOSE_MS = 1000;
 
 export class StatsFlush {
   readonly #source: FlushSource;
@@ -49,15 +52,20 @@ export class StatsFlush {
     }
   }
 
-  /** Sends what there is, at once. */
-  stop(): void {
+  /** Sends what there is, at once; resolves when it has left, or has had its time. */
+  async stop(): Promise<void> {
     const wasRunning = this.#timer !== undefined;
     clearInterval(this.#timer);
     clearInterval(this.#sampleTimer);
     this.#timer = undefined;
     if (wasRunning) this.#sendAll();
-    for (const sink of this.#targets.sinks) sink?.close();
+    const closing = this.#targets.sinks.map((sink) => sink?.close());
     this.#targets = { sinks: [], wantsSamples: false };
+    if (closing.length === 0) return;
+    const patience = new AbortController();
+    const late = sleep(CLOSE_MS, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([Promise.all(closing), late]);
+    patience.abort();
   }
 
   flush(): void {

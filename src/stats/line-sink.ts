@@ -35,9 +35,14 @@ export class LineSink implements StatsSink {
     // Lines have no end.
   }
 
-  close(): void {
-    this.#socket?.end();
+  close(): Promise<void> {
+    const socket = this.#socket;
     this.#socket = undefined;
+    if (!socket || socket.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      socket.once('close', () => resolve());
+      socket.end(() => resolve());
+    });
   }
 
   #connect(): Socket | undefined {

@@ -44,9 +44,15 @@ export class MetricsSink implements StatsSink {
     this.#send();
   }
 
-  close(): void {
-    this.#stream?.end();
-    this.#client?.close();
+  close(): Promise<void> {
+    const stream = this.#stream;
+    this.#stream = undefined;
+    if (!stream) return Promise.resolve();
+    // The server answers once it has all.
+    return new Promise((resolve) => {
+      stream.once('status', () => resolve());
+      stream.end();
+    });
   }
 
   #send(): void {

@@ -6,7 +6,8 @@ export interface StatsSink {
   write(piece: Buffer): void;
   /** The flush is complete. */
   end(): void;
-  close(): void;
+  /** Resolves when all has left, or cannot. */
+  close(): Promise<void>;
 }
 
 /** What a sink needs of the server around it. */
