@@ -18,7 +18,6 @@ route::ClusterAction weighted() {
   plan.weighted = plan::WeightedClusters{
       {test::weightedCluster("0", 50), test::weightedCluster("1", 0),
        test::weightedCluster("2", 50)},
-      100,
       "x-rand"};
   route::ClusterNames names;
   return route::ClusterAction::build(plan, &names).value();

@@ -49,7 +49,7 @@ plan::HeaderMutations speaking(std::string name) {
 
 std::string levels(bool most_specific_wins) {
   plan::ClusterAction action;
-  action.weighted = plan::WeightedClusters{{test::weightedCluster("c", 1)}, 1, ""};
+  action.weighted = plan::WeightedClusters{{test::weightedCluster("c", 1)}, ""};
   action.weighted->clusters[0].mutations = speaking("weight");
   plan::Route route;
   route.match = test::pathMatch(test::PathKind::Prefix, "/");
