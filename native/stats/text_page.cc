@@ -46,9 +46,9 @@ void appendBins(std::string* out, const Distribution& of) {
   for (const Distribution::Entry& entry : of.entries()) {
     out->append(first ? "" : ", ");
     first = false;
-    appendSignificant(out, lowerEdge(entry.bin), 6);
+    appendPlain(out, lowerEdge(entry.bin));
     out->push_back(',');
-    appendSignificant(out, binWidth(entry.bin), 6);
+    appendPlain(out, binWidth(entry.bin));
     out->push_back(':');
     appendNumber(out, entry.count);
   }
