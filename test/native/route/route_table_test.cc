@@ -138,7 +138,7 @@ TEST("random domains are found as trying them all does") {
 TEST("each cluster of a table has one slot, however often it is named") {
   plan::ClusterAction weighted;
   weighted.weighted = plan::WeightedClusters{
-      {test::weightedCluster("two", 1), test::weightedCluster("one", 1)}, 2, ""};
+      {test::weightedCluster("two", 1), test::weightedCluster("one", 1)}, ""};
   plan::ClusterAction one;
   one.cluster = "one";
   plan::ClusterAction named;
