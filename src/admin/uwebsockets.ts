@@ -24,7 +24,7 @@ interface UwsResponse {
   writeHeader(name: string, value: string): void;
   write(chunk: Uint8Array): boolean;
   end(body?: string): void;
-  endWithoutBody(lengthBytes: number): void;
+  endWithoutBody(lengthBytes: number, closesConnection: boolean): void;
   close(): void;
   onAborted(work: () => void): void;
   onData(work: (chunk: ArrayBuffer, isLast: boolean) => void): void;
@@ -200,8 +200,11 @@ class Exchange {
     const bytes = typeof body === 'string' ? Buffer.byteLength(body) : 0;
     this.#response.cork(() => {
       this.#writeHead(reply);
-      if (request.method === 'HEAD') this.#response.endWithoutBody(bytes);
-      else if (typeof body === 'string') this.#response.end(body);
+      if (request.method === 'HEAD') {
+        // Only here it does not look at the header by itself.
+        const closes = request.headers.connection.toLowerCase() === 'close';
+        this.#response.endWithoutBody(bytes, closes);
+      } else if (typeof body === 'string') this.#response.end(body);
     });
     if (request.method === 'HEAD' || typeof body === 'string') {
       if (request.method !== 'HEAD') this.#sentBytes = bytes;

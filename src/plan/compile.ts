@@ -19,6 +19,7 @@ import type { Listener, RouteTable, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime.js';
 import { RuntimeReads } from './runtime-reads.js';
 import { checkLayers } from './runtime-layers.js';
+import { checkSecrets } from './secrets.js';
 import { compileStatsSinks } from './stats-sinks.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
@@ -54,7 +55,7 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
 );
 const STATIC = supportedFields<StaticResources>(
   'envoy.config.bootstrap.v3.Bootstrap.StaticResources',
-  ['listeners', 'clusters'],
+  ['listeners', 'clusters', 'secrets'],
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
@@ -93,6 +94,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   checkLayers(bootstrap, place.field('layered_runtime').field('layers'));
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
+  checkSecrets(resources.secrets ?? [], place.field('static_resources').field('secrets'));
   const routeTables = new Map<string, RouteTable>();
   const context = contextOf(bootstrap, options, routeTables);
   const clusters = compileClusters(bootstrap, place, context);
