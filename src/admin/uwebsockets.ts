@@ -201,9 +201,9 @@ class Exchange {
     this.#response.cork(() => {
       this.#writeHead(reply);
       if (request.method === 'HEAD') {
-        // Only here it does not look at the header by itself.
+        // With another length it would wait for that much; and here it does not look at the header itself.
         const closes = request.headers.connection.toLowerCase() === 'close';
-        this.#response.endWithoutBody(bytes, closes);
+        this.#response.endWithoutBody(0, closes);
       } else if (typeof body === 'string') this.#response.end(body);
     });
     if (request.method === 'HEAD' || typeof body === 'string') {
