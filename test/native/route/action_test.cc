@@ -39,6 +39,25 @@ TEST("chance picks a cluster by weight; one of weight 0 never") {
   EXPECT_EQ(counts[2], 500);
 }
 
+TEST("weights that follow runtime values are summed for each request") {
+  RuntimeSlots slots;
+  plan::WeightedCluster live = test::weightedCluster("1", 0);
+  live.weight_slot = 1;
+  plan::ClusterAction plan;
+  plan.weighted = plan::WeightedClusters{{test::weightedCluster("0", 50), live}, ""};
+  route::ClusterNames names;
+  const route::ClusterAction action = route::ClusterAction::build(plan, &names, &slots).value();
+  const auto slot_for = [&action](uint64_t random) {
+    return action.pick(Request{.random = random}.view()).slot;
+  };
+  EXPECT_EQ(slot_for(149), 0);
+
+  slots.set(std::vector<uint64_t>{100});
+  EXPECT_EQ(slot_for(49), 0);
+  EXPECT_EQ(slot_for(149), 1);
+  EXPECT_EQ(slot_for(150), 0);
+}
+
 TEST("a header's number picks instead of chance, modulo the total weight") {
   EXPECT_EQ(slotFor("10", 60), 0);
   EXPECT_EQ(slotFor("60"), 2);
