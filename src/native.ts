@@ -6,7 +6,7 @@ import { packageRoot } from './package-root.js';
 
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
-  readonly kind: 'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener';
+  readonly kind: 'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener' | 'tap';
   /** The name of the object; empty for `plan` (the bytes themselves are wrong). */
   readonly name: string;
   readonly message: string;
@@ -100,6 +100,11 @@ export interface NativeProxy {
   stopListening(scope: DrainScope): void;
   /** While it fails, every answer asks its client to close, and health checks are answered with 503. */
   setHealthCheckFailed(failed: boolean): void;
+  /**
+   * From here on `callback` gets what taps record: the filter's number, the request's, and an
+   * envoy.data.tap.v3.TraceWrapper. What piles up faster than it is taken is thrown away.
+   */
+  onTrace(callback: (tap: number, trace: bigint, bytes: Buffer) => void): void;
   /** Ends connections and threads, and writes what logs hold. Resolves when it is done. */
   shutdown(): Promise<void>;
   /** Opens access logs anew, as after a rotation. */

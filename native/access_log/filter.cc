@@ -67,7 +67,7 @@ bool Filter::accepts(const format::FormatContext& context, uint64_t random) cons
     case Kind::Flags:
       return plan_.flags.empty() ? context.flags.any() : context.flags.anyOf(flags_);
     case Kind::NotHealthCheck:
-      return true;
+      return !context.is_health_check;
     case Kind::Runtime:
       return random % 1'000'000 < number_.value();
   }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "addon/log_object.h"
+#include "addon/trace_pipe.h"
 #include "base/mutex.h"
 #include "base/regex.h"
 #include "stats/query.h"
@@ -73,16 +74,24 @@ class PageObject final : public Napi::ObjectWrap<PageObject> {
 // Joins the worker threads off the control thread, which goes on serving.
 class Shutdown final : public Napi::AsyncWorker {
  public:
-  Shutdown(const Napi::Env& env, std::shared_ptr<worker::DataPlane> data_plane)
-      : AsyncWorker(env), done_(Napi::Promise::Deferred::New(env)), data_plane_(data_plane) {}
+  Shutdown(const Napi::Env& env, std::shared_ptr<worker::DataPlane> data_plane,
+           std::shared_ptr<TracePipe> traces)
+      : AsyncWorker(env),
+        done_(Napi::Promise::Deferred::New(env)),
+        data_plane_(std::move(data_plane)),
+        traces_(std::move(traces)) {}
   Napi::Promise promise() const { return done_.Promise(); }
 
  private:
   void Execute() override { data_plane_->stop(); }
-  void OnOK() override { done_.Resolve(Env().Undefined()); }
+  void OnOK() override {
+    traces_->close();
+    done_.Resolve(Env().Undefined());
+  }
 
   Napi::Promise::Deferred done_;
   std::shared_ptr<worker::DataPlane> data_plane_;
+  std::shared_ptr<TracePipe> traces_;
 };
 
 class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
@@ -97,6 +106,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("startDrain", &ProxyObject::startDrain),
                         InstanceMethod("stopListening", &ProxyObject::stopListening),
                         InstanceMethod("setHealthCheckFailed", &ProxyObject::setHealthCheckFailed),
+                        InstanceMethod("onTrace", &ProxyObject::onTrace),
                         InstanceMethod("shutdown", &ProxyObject::shutdown),
                         InstanceMethod("reopenLogs", &ProxyObject::reopenLogs),
                         InstanceMethod("stat", &ProxyObject::stat),
@@ -147,6 +157,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     for (const plan::SinkFormat& sink : stats_settings.value().sinks) {
       if (sink.kind != plan::SinkFormat::Kind::Metrics) settings.keeps_samples = true;
     }
+    settings.tap_sink = traces_;
     data_plane_ = std::make_shared<worker::DataPlane>(settings);
     stats::Registry* registry = &data_plane_->stats();
     const auto applied = worker::applyStatsSettings(stats_settings.value(), registry);
@@ -207,9 +218,17 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   }
   void reopenLogs(const Napi::CallbackInfo&) { data_plane_->reopenLogs(); }
 
+  void onTrace(const Napi::CallbackInfo& info) {
+    if (!info[0].IsFunction()) {
+      fail(info.Env(), "onTrace() takes a function");
+      return;
+    }
+    traces_->open(info.Env(), info[0].As<Napi::Function>());
+  }
+
   Napi::Value shutdown(const Napi::CallbackInfo& info) {
     cpu_profile_.reset();
-    auto* work = new Shutdown(info.Env(), data_plane_);
+    auto* work = new Shutdown(info.Env(), data_plane_, traces_);
     const Napi::Promise promise = work->promise();
     work->Queue();
     return promise;
@@ -428,6 +447,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     return rest;
   }
 
+  const std::shared_ptr<TracePipe> traces_ = std::make_shared<TracePipe>();
   std::shared_ptr<worker::DataPlane> data_plane_;
   // Before the workers that it samples.
   std::unique_ptr<worker::CpuProfile> cpu_profile_;

@@ -24,6 +24,8 @@ struct FormatContext {
   ResponseFlags flags;
   // 0: no response.
   uint16_t status = 0;
+  // The request is a health check, as its filter found.
+  bool is_health_check = false;
   std::string_view protocol;
   std::string_view upstream_protocol;
   std::string_view method;

@@ -30,9 +30,16 @@ bool read(WireReader& wire, HostRewrite* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
+bool read(WireReader& wire, FilterToggle* out);
 bool read(WireReader& wire, Route* out);
 bool read(WireReader& wire, VirtualHost* out);
 bool read(WireReader& wire, RouteTable* out);
+bool read(WireReader& wire, MinHealthy* out);
+bool read(WireReader& wire, HealthCheckFilter* out);
+bool read(WireReader& wire, TapMatch* out);
+bool read(WireReader& wire, Tap* out);
+bool read(WireReader& wire, TapFilter* out);
+bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, FilterChainMatch* out);
 bool read(WireReader& wire, HeaderCondition* out);
 bool read(WireReader& wire, AccessLogFilter* out);
@@ -653,6 +660,22 @@ bool read(WireReader& wire, DirectResponse* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, FilterToggle* out) {
+  while (wire.nextField("FilterToggle")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->filter, "FilterToggle.filter")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->disabled, "FilterToggle.disabled")) return false;
+        break;
+      default:
+        if (!wire.skip("FilterToggle")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Route* out) {
   while (wire.nextField("Route")) {
     switch (wire.field()) {
@@ -676,6 +699,9 @@ bool read(WireReader& wire, Route* out) {
         break;
       case 7:
         if (!wire.readNumber(&out->non_forwarding.emplace(), "Route.non_forwarding")) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("Route.filter_toggles", [&](WireReader& inner) { return read(inner, &out->filter_toggles.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Route")) return false;
@@ -735,6 +761,141 @@ bool read(WireReader& wire, RouteTable* out) {
         break;
       default:
         if (!wire.skip("RouteTable")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MinHealthy* out) {
+  while (wire.nextField("MinHealthy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "MinHealthy.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->percent, "MinHealthy.percent")) return false;
+        break;
+      default:
+        if (!wire.skip("MinHealthy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HealthCheckFilter* out) {
+  while (wire.nextField("HealthCheckFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->pass_through, "HealthCheckFilter.pass_through")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->cache_time_ms, "HealthCheckFilter.cache_time_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HealthCheckFilter.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("HealthCheckFilter.min_healthy", [&](WireReader& inner) { return read(inner, &out->min_healthy.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->local_cluster, "HealthCheckFilter.local_cluster")) return false;
+        break;
+      default:
+        if (!wire.skip("HealthCheckFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TapMatch* out) {
+  while (wire.nextField("TapMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 9, "TapMatch.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TapMatch.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TapMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->patterns, "TapMatch.patterns")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->body_limit_bytes, "TapMatch.body_limit_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("TapMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Tap* out) {
+  while (wire.nextField("Tap")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Tap.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_request_body_bytes, "Tap.max_request_body_bytes")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_response_body_bytes, "Tap.max_response_body_bytes")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->streaming, "Tap.streaming")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->share_millionths, "Tap.share_millionths")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->share_slot, "Tap.share_slot")) return false;
+        break;
+      default:
+        if (!wire.skip("Tap")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TapFilter* out) {
+  while (wire.nextField("TapFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "TapFilter.id")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TapFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->records_headers_received_time, "TapFilter.records_headers_received_time")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->records_downstream_connection, "TapFilter.records_downstream_connection")) return false;
+        break;
+      default:
+        if (!wire.skip("TapFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HttpFilter* out) {
+  while (wire.nextField("HttpFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "HttpFilter.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HttpFilter.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HttpFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HttpFilter")) return false;
     }
   }
   return wire.ok();
@@ -1012,6 +1173,9 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 45:
         if (!wire.readBytes(&out->scheme_overwrite, "HttpConnectionManager.scheme_overwrite")) return false;
         break;
+      case 46:
+        if (!wire.readMessage("HttpConnectionManager.http_filters", [&](WireReader& inner) { return read(inner, &out->http_filters.emplace_back()); })) return false;
+        break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
     }
@@ -1204,6 +1368,9 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 5:
         if (!wire.readRepeatedNumber(&out->runtime_values, "Update.runtime_values")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("Update.taps", [&](WireReader& inner) { return read(inner, &out->taps.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

@@ -362,6 +362,12 @@ struct DirectResponse {
   std::string body;
 };
 
+struct FilterToggle {
+  // Its place in the chain.
+  uint32_t filter = 0;
+  bool disabled = false;
+};
+
 struct Route {
   std::string name;
   std::optional<RouteMatch> match;
@@ -371,6 +377,8 @@ struct Route {
   std::optional<DirectResponse> direct_response;
   // Non-forwarding: matches, then answers as the real server does.
   std::optional<bool> non_forwarding;
+  // What differs from the connection manager's chain.
+  std::vector<FilterToggle> filter_toggles;
 };
 
 struct VirtualHost {
@@ -396,6 +404,78 @@ struct RouteTable {
   std::optional<HeaderMutations> mutations;
   bool ignore_port_in_host_matching = false;
   bool most_specific_header_mutations_wins = false;
+};
+
+struct MinHealthy {
+  std::string cluster;
+  uint32_t percent = 0;
+};
+
+struct HealthCheckFilter {
+  // Health checks are passed on, and only answered here while they fail or an answer is remembered.
+  bool pass_through = false;
+  // 0: no answer is remembered.
+  uint64_t cache_time_ms = 0;
+  // What makes a request a health check: all of these.
+  std::vector<HeaderMatch> headers;
+  // All of these clusters have to be well.
+  std::vector<MinHealthy> min_healthy;
+  // What answers call this proxy: the node's cluster.
+  std::string local_cluster;
+};
+
+// A tree.
+struct TapMatch {
+  enum class Kind : uint8_t {
+    Any = 0,
+    And = 1,
+    Or = 2,
+    Not = 3,
+    RequestHeaders = 4,
+    RequestTrailers = 5,
+    ResponseHeaders = 6,
+    ResponseTrailers = 7,
+    RequestBody = 8,
+    ResponseBody = 9,
+  };
+  Kind kind = {};
+  // AND, OR; NOT: one.
+  std::vector<TapMatch> rules;
+  // All of them.
+  std::vector<HeaderMatch> headers;
+  // All of them, anywhere in the first `body_limit_bytes` of a body; 0: in all of it.
+  std::vector<std::string> patterns;
+  uint32_t body_limit_bytes = 0;
+};
+
+struct Tap {
+  std::optional<TapMatch> match;
+  // Of a body, as far as it is kept.
+  uint32_t max_request_body_bytes = 0;
+  uint32_t max_response_body_bytes = 0;
+  // A trace comes in segments, as they pass.
+  bool streaming = false;
+  // Of requests that are looked at.
+  uint32_t share_millionths = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t share_slot = 0;
+};
+
+struct TapFilter {
+  // The number that its traces carry: the control plane's.
+  uint32_t id = 0;
+  // Absent: it records nothing until it is told to.
+  std::optional<Tap> tap;
+  bool records_headers_received_time = false;
+  bool records_downstream_connection = false;
+};
+
+// A filter before the router, in the order of the chain.
+struct HttpFilter {
+  // Requests do not pass it, unless their route switches it on.
+  bool disabled = false;
+  std::optional<HealthCheckFilter> health_check;
+  std::optional<TapFilter> tap;
 };
 
 struct FilterChainMatch {
@@ -538,6 +618,8 @@ struct HttpConnectionManager {
   std::vector<AccessLog> access_logs;
   std::optional<Router> router;
   std::string scheme_overwrite;
+  // Before the router; at most 64.
+  std::vector<HttpFilter> http_filters;
 };
 
 struct WeightedTarget {
@@ -620,6 +702,8 @@ struct Update {
   std::vector<Listener> listeners;
   // Of runtime slots, that of slot 1 first; empty: they stay as they are.
   std::vector<uint64_t> runtime_values;
+  // What tap filters of earlier updates record from here on; without a tap: nothing.
+  std::vector<TapFilter> taps;
 };
 
 struct TagRule {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "access_log/access_log.h"
+#include "filters/http/http_filter.h"
 #include "http/http1/server_connection.h"
 #include "http/normalize_path.h"
 #include "net/address.h"
@@ -33,6 +34,9 @@ struct HttpConfig {
   std::shared_ptr<stats::Block<stats::ListenerHttp>> listener_stats;
   std::shared_ptr<stats::Block<stats::Http1Codec>> codec_stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
+  // Those before the router, and which of them are on where a route says nothing: a bit for each.
+  std::vector<std::shared_ptr<const filters::HttpFilterConfig>> filters;
+  uint64_t filters_on = 0;
 
   bool isInternal(const net::Address& address) const {
     for (const net::Cidr& range : internal_addresses) {

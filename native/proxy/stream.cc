@@ -202,6 +202,7 @@ void Stream::onRequestData(std::string_view data, bool end) {
   bytes_received_ += data.size();
   touch();
   if (end) requestComplete();
+  if (filtered_ && !filterData(data, end)) return;
   if (upstream_) {
     upstream_->sendData(data, end);
     return;
@@ -213,6 +214,7 @@ void Stream::onRequestData(std::string_view data, bool end) {
 
 void Stream::onRequestTrailers(HeaderMap& trailers) {
   requestComplete();
+  if (filtered_ && !filterTrailers(trailers)) return;
   if (upstream_) upstream_->sendTrailers(&trailers);
 }
 

@@ -19,7 +19,7 @@
 #include "log/log.h"
 #include "net/splice.h"
 #include "proxy/http_server.h"
-#include "proxy/local_reply.h"
+#include "proxy/filter_chain.h"
 #include "proxy/request_headers.h"
 #include "proxy/saved_head.h"
 #include "route/route_table.h"
@@ -70,6 +70,7 @@ class Stream final : public http::RequestSink,
 
  private:
   using Flag = format::ResponseFlag;
+  using LocalReply = filters::LocalReply;
 
   // What lines of the log begin with; made when a line is on.
   auto tags() const {
@@ -85,8 +86,18 @@ class Stream final : public http::RequestSink,
   void requestComplete();
   void pauseClient();
 
+  // ---- stream_filter.cc: past the filters ----
+  void startFilters();
+  // False: a filter keeps the request.
+  bool filterHead(http::RequestHead& head, const route::RequestView& view);
+  bool filterData(std::string_view data, bool end);
+  bool filterTrailers(http::HeaderMap& trailers);
+  bool goesOn(filters::FilterStatus status);
+  bool isHealthCheck() const { return filtered_ && chain_->notes().is_health_check; }
+
   // ---- stream_route.cc: where it goes ----
   void routeRequest(http::RequestHead& head);
+  void followRoute(http::RequestHead& head, const route::RequestView& view);
   void forward(http::RequestHead& head, const route::RequestView& view);
   void keepRequest(const http::RequestHead& head);
   bool requiresTls(const route::RequestView& view);
@@ -109,6 +120,7 @@ class Stream final : public http::RequestSink,
   void reply(const LocalReply& answer);
   void sendResponseEnd(std::string_view data);
   void chargeUpstream(uint16_t status, const http::HeaderMap* headers);
+  void countUpstream(uint16_t status, const http::HeaderMap* headers);
   void upstreamComplete();
   void abandonUpstream();
   void resetDownstream();
@@ -145,6 +157,8 @@ class Stream final : public http::RequestSink,
   const route::Route* route_ = nullptr;
   const route::Target* target_ = nullptr;
   std::unique_ptr<net::Splice> splice_;
+  // Kept from use to use; speaks for this request while filtered_.
+  std::unique_ptr<FilterChain> chain_;
 
   // The head as it goes to the host: where it was read, while that handler runs; saved after that.
   http::RequestHead* live_head_ = nullptr;
@@ -179,6 +193,7 @@ class Stream final : public http::RequestSink,
 
   format::ResponseFlags flags_;
   uint16_t status_ = 0;
+  bool filtered_ = false;            // A filter other than the router is on its way.
   bool http_10_ = false;
   bool head_request_ = false;
   bool connect_request_ = false;

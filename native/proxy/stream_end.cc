@@ -88,6 +88,7 @@ void Stream::onTimer() {
 
 void Stream::countResponse(uint16_t status) {
   status_ = status;
+  if (isHealthCheck()) return;
   stats::Shard<stats::Http>& stats = server_->stats();
   stats::Shard<stats::ListenerHttp>& listener = server_->listenerStats();
   stats.add(Counter::DownstreamRqCompleted);
@@ -126,7 +127,9 @@ void Stream::finish() {
   stats::Shard<stats::Http>& stats = server_->stats();
   stats.down(Gauge::DownstreamRqActive);
   stats.record(Histogram::DownstreamRqTime, (now() - start_us_) / 1000);
+  if (isHealthCheck()) stats.add(Counter::TracingHealthCheck);
   if (!config().access_logs.empty()) logAccess();
+  if (filtered_) chain_->onEnd();
 }
 
 void Stream::fillFormatContext(format::FormatContext* out) {
@@ -137,6 +140,7 @@ void Stream::fillFormatContext(format::FormatContext* out) {
   format.request_end_us = since(request_end_us_);
   format.response_begin_us = since(response_begin_us_);
   format.flags = flags_;
+  format.is_health_check = isHealthCheck();
   format.status = status_;
   format.protocol = http_10_ ? "HTTP/1.0" : "HTTP/1.1";
   if (host_ && response_begin_us_ > 0) format.upstream_protocol = "HTTP/1.1";
@@ -191,6 +195,7 @@ void Stream::logAccess() {
 void Stream::release() {
   Context& context = this->context();
   Deferred::unlink();
+  if (std::exchange(filtered_, false)) chain_->clear();
   server_ = nullptr;
   downstream_ = nullptr;
   client_ = nullptr;

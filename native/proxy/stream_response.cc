@@ -101,6 +101,7 @@ void Stream::onResponseHead(http::ResponseHead& head, bool end) {
 void Stream::onResponseData(std::string_view data, bool end) {
   touch();
   bytes_sent_ += data.size();
+  if (filtered_) chain_->onResponseData(data, end);
   if (!end) {
     if (client_) client_->sendData(data, false);
     return;
@@ -111,6 +112,7 @@ void Stream::onResponseData(std::string_view data, bool end) {
 }
 
 void Stream::onResponseTrailers(HeaderMap& trailers) {
+  if (filtered_) chain_->onResponseTrailers(trailers);
   upstream_ = nullptr;
   upstreamComplete();
   http::ServerStream* client = client_;
@@ -159,6 +161,17 @@ void Stream::onResponseReset(http::ResetReason reason, std::string_view details)
 
 void Stream::chargeUpstream(uint16_t status, const HeaderMap* headers) {
   if (!cluster_) return;
+  if (!isHealthCheck()) countUpstream(status, headers);
+  if (!headers || !host_) return;
+  upstream::HostCounters& host = host_->counters(context().upstream.worker);
+  if (status >= 500) {
+    host.rq_error.add();
+  } else {
+    host.rq_success.add();
+  }
+}
+
+void Stream::countUpstream(uint16_t status, const HeaderMap* headers) {
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   stats.add(ClusterCounter::UpstreamRqCompleted);
   stats.countResponse(stats::CodeVariant::All, status);
@@ -169,17 +182,12 @@ void Stream::chargeUpstream(uint16_t status, const HeaderMap* headers) {
   if ((canary && canary->value() == "true") || host_->settings().canary) {
     stats.countResponse(stats::CodeVariant::Canary, status);
   }
-  upstream::HostCounters& host = host_->counters(context().upstream.worker);
-  if (status >= 500) {
-    host.rq_error.add();
-  } else {
-    host.rq_success.add();
-  }
 }
 
 // The host's answer is whole.
 void Stream::upstreamComplete() {
   route_deadline_ = net::kNever;
+  if (isHealthCheck()) return;
   const uint64_t from = request_end_us_ > 0 ? request_end_us_ : now();
   const uint64_t ms = (now() - from) / 1000;
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
@@ -261,6 +269,7 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
 }
 
 void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, bool local) {
+  if (filtered_) chain_->onResponseHead(status, headers, end, context().arena);
   bool close = close_after_reply_;
   // Without a length, only the end of the connection ends a body in HTTP/1.0.
   if (http_10_ && !end && !headers.find(HeaderId::ContentLength)) close = true;
@@ -269,6 +278,7 @@ void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, boo
   log::debug(log::Component::Http, tags(), "encoding headers via codec (end_stream=", end,
              "): status ", status);
   response_started_ = true;
+  if (filtered_) chain_->onResponseSent(status, headers);
   if (!config().access_logs.empty()) response_.save({}, {}, {}, headers);
   http::ResponseOut out{status, &headers};
   out.to_head = head_request_;
@@ -294,6 +304,8 @@ void Stream::sendResponseEnd(std::string_view data) {
 }
 
 void Stream::reply(const LocalReply& answer) {
+  // Also a request that was refused before it came to the filters is answered through them.
+  if (!filtered_ && !config().filters.empty()) startFilters();
   HeaderMap& headers = context().headers;
   Arena& arena = context().arena;
   headers.clear();
@@ -303,13 +315,14 @@ void Stream::reply(const LocalReply& answer) {
   uint16_t status = answer.status;
   std::string_view body = answer.body;
   const bool grpc = grpc_request_ && answer.location.empty();
+  if (answer.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (answer.overloaded) headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
   if (!answer.location.empty()) headers.add(HeaderId::Location, "location", answer.location);
   status_ = grpc ? 200 : status;
   mutateResponse(headers);
   if (grpc) {
     headers.add(HeaderId::ContentType, "content-type", "application/grpc");
-    headers.add(HeaderId::GrpcStatus, "grpc-status", grpcStatusOf(status));
+    headers.add(HeaderId::GrpcStatus, "grpc-status", filters::grpcStatusOf(status));
     if (!body.empty()) {
       headers.add(HeaderId::Other, "grpc-message", arena.copy(percentEncoded(body)));
     }
@@ -331,6 +344,7 @@ void Stream::reply(const LocalReply& answer) {
   bytes_sent_ = body.size();
   http::ServerStream* client = client_;
   sendResponseHead(status, headers, false, true);
+  if (filtered_) chain_->onResponseData(body, true);
   finish();
   release();
   if (client) client->sendData(body, true);
@@ -351,6 +365,7 @@ void Stream::resetDownstream() {
 
 bool Stream::beginSplice() {
   if (splice_) return true;
+  if (filtered_ && chain_->notes().sees_response_body) return false;
   const uint64_t left = upstream_->spliceableBytes();
   if (left < kWorthSplicingBytes || client_->spliceFd() < 0 || !client_->canWriteNow()) {
     return false;

@@ -101,18 +101,24 @@ void Stream::routeRequest(http::RequestHead& head) {
   }
   const route::RequestView view{head.method,  head.path,     head.authority,
                                 facts.scheme, &head.headers, random_};
-  // Without a router nothing answers: the stream waits for a timeout.
-  if (!config.plan.router) return;
-  server_->stats().add(Counter::RqTotal);
   virtual_host_ = config.routes ? config.routes->findHost(head.authority) : nullptr;
-  if (virtual_host_ && requiresTls(view)) {
+  const bool goes_to_tls = virtual_host_ && requiresTls(view);
+  if (virtual_host_ && !goes_to_tls) route_ = virtual_host_->index->find(view);
+  if (config.filters.empty() || filterHead(head, view)) followRoute(head, view);
+}
+
+// What the router, the last of the filters, does with a request.
+void Stream::followRoute(http::RequestHead& head, const route::RequestView& view) {
+  // Without a router nothing answers: the stream waits for a timeout.
+  if (!config().plan.router) return;
+  server_->stats().add(Counter::RqTotal);
+  if (virtual_host_ && !route_ && requiresTls(view)) {
     LocalReply answer{301, {}, "direct_response"};
     answer.location = route::tlsLocation(view, context().arena);
     server_->stats().add(Counter::RqDirectResponse);
     reply(answer);
     return;
   }
-  if (virtual_host_) route_ = virtual_host_->index->find(view);
   if (!route_) {
     server_->stats().add(Counter::NoRoute);
     reply({404, {}, "route_not_found", Flag::NoRouteFound, false, connect_request_});
@@ -202,6 +208,7 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   host_ = &pool->host();
   live_head_ = &head;
   prepareUpstreamHead(head, view);
+  if (filtered_) chain_->onRequestForwarded(head);
   to_head = head_request_;
   to_connect = connect_request_;
   priority = static_cast<uint8_t>(action.plan.priority);

@@ -28,6 +28,7 @@ bool parseNumber(std::string_view text, int64_t* number) {
 Result<HeaderMatch> HeaderMatch::build(const plan::HeaderMatch& plan) {
   HeaderMatch match;
   match.name_ = HeaderName(plan.name);
+  match.is_status_ = plan.name == ":status";
   match.kind_ = plan.kind;
   match.present_ = plan.present;
   match.invert_ = plan.invert;
@@ -44,16 +45,27 @@ Result<HeaderMatch> HeaderMatch::build(const plan::HeaderMatch& plan) {
 }
 
 bool HeaderMatch::matches(const RequestView& request) const {
-  if (name_.isPseudo()) {
-    std::string_view value;
-    if (request.header(name_, &value)) return fits(value) != invert_;
-  } else if (const http::HeaderEntry* entry = name_.find(*request.headers)) {
-    // Of several headers of one name any may fit; an inverted condition wants that none does.
-    bool any = false;
-    for (; entry && !any; entry = name_.find(*request.headers, entry)) any = fits(entry->value());
-    return any != invert_;
-  }
-  // What is not there fits nothing, not even an inverted condition on its value.
+  if (!name_.isPseudo()) return matchesAmong(*request.headers);
+  std::string_view value;
+  return request.header(name_, &value) ? fits(value) != invert_ : matchesNothing();
+}
+
+bool HeaderMatch::matchesAnswer(const http::HeaderMap& headers, std::string_view status) const {
+  if (!name_.isPseudo()) return matchesAmong(headers);
+  return is_status_ && !status.empty() ? fits(status) != invert_ : matchesNothing();
+}
+
+bool HeaderMatch::matchesAmong(const http::HeaderMap& headers) const {
+  const http::HeaderEntry* entry = name_.find(headers);
+  if (!entry) return matchesNothing();
+  // Of several headers of one name any may fit; an inverted condition wants that none does.
+  bool any = false;
+  for (; entry && !any; entry = name_.find(headers, entry)) any = fits(entry->value());
+  return any != invert_;
+}
+
+// What is not there fits nothing, not even an inverted condition on its value.
+bool HeaderMatch::matchesNothing() const {
   if (!missing_is_empty_) return kind_ == Kind::Present && present_ == invert_;
   return fits({}) != invert_;
 }

@@ -18,11 +18,16 @@ class HeaderMatch {
   static Result<HeaderMatch> build(const plan::HeaderMatch& plan);
 
   bool matches(const RequestView& request) const;
+  // The same of an answer, whose only pseudo header is ":status", or of trailers.
+  bool matchesAnswer(const http::HeaderMap& headers, std::string_view status) const;
 
  private:
+  bool matchesAmong(const http::HeaderMap& headers) const;
+  bool matchesNothing() const;
   bool fits(std::string_view value) const;
 
   HeaderName name_;
+  bool is_status_ = false;
   plan::HeaderMatch::Kind kind_ = plan::HeaderMatch::Kind::Present;
   bool present_ = true;
   bool invert_ = false;

@@ -20,6 +20,10 @@ Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, Runtime
   } else if (plan.direct_response) {
     route.direct_response = *plan.direct_response;
   }
+  for (const plan::FilterToggle& toggle : plan.filter_toggles) {
+    if (toggle.filter >= 64) return Error{"a filter's place in its chain is below 64"};
+    (toggle.disabled ? route.filters_off : route.filters_on) |= uint64_t{1} << toggle.filter;
+  }
   return route;
 }
 

@@ -22,6 +22,9 @@ struct Route {
   std::optional<ClusterAction> cluster;
   std::optional<Redirect> redirect;
   std::optional<plan::DirectResponse> direct_response;
+  // Where it differs from the connection manager's filters: bits to be cleared, then bits to be set.
+  uint64_t filters_off = 0;
+  uint64_t filters_on = 0;
 
   static Result<Route> build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots);
 };

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "filters/http/health_check.h"
+
 namespace fairlead::worker {
 
 namespace {
@@ -90,6 +92,7 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::RouteTable& table : update.route_tables) applyRouteTable(table, &errors);
   for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
   slots_.set(update.runtime_values);
+  for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
   return errors;
 }
 
@@ -278,7 +281,59 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   auto logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->access_logs = std::move(logs.value());
+  if (plan.http_filters.size() > 64) return Error{"a chain has at most 64 HTTP filters"};
+  for (const plan::HttpFilter& filter : plan.http_filters) {
+    auto built = buildFilter(filter, plan.stat_prefix);
+    if (!built) return built.error();
+    if (!filter.disabled) config->filters_on |= uint64_t{1} << config->filters.size();
+    config->filters.push_back(std::move(built.value()));
+  }
   return FilterChainPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
+}
+
+Result<std::shared_ptr<const filters::HttpFilterConfig>> DataPlane::buildFilter(
+    const plan::HttpFilter& filter, const std::string& stat_prefix) {
+  using Filter = std::shared_ptr<const filters::HttpFilterConfig>;
+  const stats::Scope scope = stats::httpScope(stat_prefix);
+  if (filter.health_check) {
+    auto stats = registry_.create<stats::HttpHealthCheck>(innerScope(scope, "health_check."));
+    auto built = filters::HealthCheckConfig::build(*filter.health_check, std::move(stats),
+                                                   drain_.healthCheckFailed());
+    if (!built) return built.error();
+    return Filter(std::move(built.value()));
+  }
+  if (filter.tap && options_.tap_sink) {
+    auto stats = registry_.create<stats::HttpTap>(innerScope(scope, "tap."));
+    auto built =
+        filters::TapConfig::build(*filter.tap, std::move(stats), options_.workers, options_.tap_sink,
+                                           &slots_);
+    if (!built) return built.error();
+    taps_[filter.tap->id] = built.value();
+    return Filter(std::move(built.value()));
+  }
+  return Error{"an HTTP filter of a kind that is not known here"};
+}
+
+void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors) {
+  const auto found = taps_.find(plan.id);
+  if (found == taps_.end()) {
+    errors->push_back({"tap", std::to_string(plan.id), "there is no tap filter of this number"});
+    return;
+  }
+  std::shared_ptr<const filters::TapSettings> settings;
+  if (plan.tap) {
+    auto built = filters::TapSettings::build(*plan.tap);
+    if (!built) {
+      errors->push_back({"tap", std::to_string(plan.id), built.error().message});
+      return;
+    }
+    settings = std::move(built.value());
+  }
+  for (const auto& worker : workers_) {
+    worker->post([index = worker->index(), tap = found->second, settings] {
+      tap->set(index, settings);
+    });
+  }
 }
 
 Result<FilterChainPlan> DataPlane::buildTcp(const plan::Listener& listener,

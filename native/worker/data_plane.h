@@ -11,6 +11,7 @@
 
 #include "access_log/log_files.h"
 #include "base/runtime_slots.h"
+#include "filters/http/tap.h"
 #include "plan/plan.gen.h"
 #include "route/route_table.h"
 #include "stats/registry.h"
@@ -22,7 +23,7 @@
 namespace fairlead::worker {
 
 struct ApplyError {
-  // "plan", "cluster", "assignment", "route_table", "listener".
+  // "plan", "cluster", "assignment", "route_table", "listener", "tap".
   const char* kind;
   std::string name;
   std::string message;
@@ -37,6 +38,8 @@ class DataPlane {
     size_t log_hand_over_bytes = access_log::LogFiles::kHandOverBytes;
     // A sink wants the single values of histograms.
     bool keeps_samples = false;
+    // Takes what taps record; null: there cannot be any.
+    std::shared_ptr<filters::TapSink> tap_sink;
   };
   explicit DataPlane(const Options& options);
   ~DataPlane();
@@ -79,11 +82,14 @@ class DataPlane {
   void applyAssignment(const plan::Assignment& plan, std::vector<ApplyError>* errors);
   void applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors);
   void applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors);
+  void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
   Result<std::shared_ptr<ListenerPlan>> buildListener(const plan::Listener& plan);
   Result<FilterChainPlan> buildChain(const plan::Listener& listener, const plan::FilterChain& chain,
                                      std::shared_ptr<const net::DrainDecision> drain);
   Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
                                     std::shared_ptr<const net::DrainDecision> drain);
+  Result<std::shared_ptr<const filters::HttpFilterConfig>> buildFilter(
+      const plan::HttpFilter& filter, const std::string& stat_prefix);
   Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
   Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
       const std::vector<plan::AccessLog>& plans);
@@ -106,6 +112,7 @@ class DataPlane {
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
   std::set<std::string> stopped_listeners_;
   Drain drain_;
+  std::map<uint32_t, std::shared_ptr<filters::TapConfig>> taps_;
   std::vector<BoundListener> bound_;
   std::vector<std::unique_ptr<Worker>> workers_;
   bool started_ = false;

@@ -26,7 +26,7 @@ void Drain::start(DrainScope scope, const net::DrainRamp& ramp) {
 }
 
 void Drain::setHealthCheckFailed(bool failed) {
-  health_check_failed_ = failed;
+  health_check_failed_->store(failed, std::memory_order_relaxed);
   publishAll();
 }
 
@@ -41,7 +41,8 @@ bool Drain::isStopped(Direction direction) const {
 void Drain::publish(const Member& member) const {
   net::DrainRamp ramp = all_;
   if (member.direction == Direction::Inbound) ramp = net::soonerOf(ramp, inbound_);
-  if (health_check_failed_ && member.type == DrainType::Default) ramp = {0, 0};
+  const bool failed = health_check_failed_->load(std::memory_order_relaxed);
+  if (failed && member.type == DrainType::Default) ramp = {0, 0};
   member.decision->set(ramp);
 }
 

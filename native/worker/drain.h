@@ -2,6 +2,7 @@
 // whoever asks for it (POST /drain_listeners and /healthcheck/fail, a hot restart). Owned by the data plane; the control thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -24,6 +25,10 @@ class Drain {
   // While the server's health check fails all answers of a listener ask for a close, unless it drains
   // only when it is modified.
   void setHealthCheckFailed(bool failed);
+  // For health checks: read by workers.
+  std::shared_ptr<const std::atomic<bool>> healthCheckFailed() const {
+    return health_check_failed_;
+  }
 
   // Listeners of the scope take no connections any more, nor may others be added.
   void stop(DrainScope scope);
@@ -42,7 +47,8 @@ class Drain {
   std::vector<Member> members_;
   net::DrainRamp inbound_;
   net::DrainRamp all_;
-  bool health_check_failed_ = false;
+  const std::shared_ptr<std::atomic<bool>> health_check_failed_ =
+      std::make_shared<std::atomic<bool>>(false);
   bool inbound_stopped_ = false;
   bool all_stopped_ = false;
 };

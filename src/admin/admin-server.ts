@@ -69,7 +69,8 @@ export class AdminServer implements AdminService {
   }
 
   async #openTransport(): Promise<AdminTransport> {
-    const wantsNode = 'pipe' in this.#plan.address || this.#host.hystrix !== undefined;
+    const { hystrix, taps } = this.#host;
+    const wantsNode = 'pipe' in this.#plan.address || hystrix !== undefined || taps.areAsked;
     const fast = wantsNode ? undefined : uwebsocketsTransport(this);
     this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
     if (fast) return fast;
@@ -132,7 +133,7 @@ export class AdminServer implements AdminService {
     // A form counts where the query is empty.
     const form = headers['content-type'].startsWith(FORM) ? body : '';
     try {
-      return endpoint.handle({ parameters: parseParameters(query || form) });
+      return endpoint.handle({ body, parameters: parseParameters(query || form) });
     } catch (error) {
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.#host.log.error('admin', `${method} ${target}: ${why}`);

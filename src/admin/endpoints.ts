@@ -15,6 +15,7 @@ import { recentLookupEndpoints } from './handlers/recent-lookups.js';
 import { runtimeEndpoints } from './handlers/runtime.js';
 import { serverInfoEndpoints } from './handlers/server-info.js';
 import { statsEndpoints } from './handlers/stats.js';
+import { tapEndpoints } from './handlers/tap.js';
 import type { AdminPlan } from '../plan/admin.js';
 import type { AdminHost } from './host.js';
 
@@ -36,6 +37,7 @@ export function makeEndpoints(host: AdminHost, plan: AdminPlan): readonly Endpoi
     ...runtimeEndpoints(host),
     ...serverInfoEndpoints(host),
     ...statsEndpoints(host),
+    ...tapEndpoints(host),
   ];
   return endpoints.sort((a, b) => (a.path < b.path ? -1 : 1));
 }

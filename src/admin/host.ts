@@ -11,6 +11,7 @@ import type { Drain } from '../server/drain.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { HystrixStream } from '../stats/hystrix-stream.js';
 import type { ServerState } from '../server/state.js';
+import type { Taps } from '../taps/taps.js';
 
 export interface AdminHost {
   readonly options: Options;
@@ -24,6 +25,7 @@ export interface AdminHost {
   readonly stats: ControlStats;
   readonly runtime: Runtime;
   readonly drain: Drain;
+  readonly taps: Taps;
   readonly log: Log;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;

@@ -32,14 +32,17 @@ export interface AdminRequest {
 
 /** What a handler gets to see. */
 export interface AdminQuery {
+  readonly body: string;
   /** Of the query, then of a form in the body. */
   readonly parameters: Parameters;
 }
 
-/** An answer without an end: its pieces come when there are some. */
+/** An answer that goes on: its pieces come when there are some. */
 export interface Stream {
-  /** Calls `write` with each piece; the function that comes back ends it. */
-  listen(write: (piece: Buffer) => void): () => void;
+  /** Calls `write` with each piece, and `end` after the last; the function that comes back ends it. */
+  listen(write: (piece: Buffer) => void, end: () => void): () => void;
+  /** Each piece is a chunk; otherwise only the end of the connection ends it. */
+  readonly isChunked?: boolean;
 }
 
 export interface AdminReply {

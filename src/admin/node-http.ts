@@ -98,6 +98,8 @@ async function serve(
     }),
   );
   response.statusCode = reply.status ?? 200;
+  // That it is kept open goes without saying.
+  response.removeHeader('connection');
   for (const [name, value] of replyHeaders(reply)) response.appendHeader(name, value);
   if (request.method === 'HEAD') {
     response.end();
@@ -118,17 +120,18 @@ function readSince(counted: WeakMap<Socket, number>, socket: Socket): number {
   return socket.bytesRead - before;
 }
 
-/** Its end is that of the connection, which a browser's event source understands best. */
+/** Without chunks its end is that of the connection, as a browser's event source understands best. */
 function writeStream(
   response: ServerResponse,
   stream: Stream,
   count: (bytes: number) => void,
 ): void {
-  response.shouldKeepAlive = false;
-  response.useChunkedEncodingByDefault = false;
-  response.removeHeader('connection');
+  if (!stream.isChunked) {
+    response.shouldKeepAlive = false;
+    response.useChunkedEncodingByDefault = false;
+  }
   response.flushHeaders();
-  const leave = stream.listen((piece) => {
+  const write = (piece: Buffer): void => {
     if (response.writableLength > MAX_WAITING_BYTES) {
       // Who does not read is sent away, not waited for.
       response.destroy();
@@ -136,8 +139,11 @@ function writeStream(
     }
     count(piece.length);
     response.write(piece);
-  });
-  response.once('close', leave);
+  };
+  response.once(
+    'close',
+    stream.listen(write, () => response.end()),
+  );
 }
 
 function pickHeaders(incoming: IncomingMessage): Record<RequestHeader, string> {

@@ -211,7 +211,8 @@ class Exchange {
       this.#wireBytes += this.#sentBytes + `Content-Length: ${bytes}\r\n\r\n`.length;
       this.#end();
     } else if ('listen' in body) {
-      // Only node:http ends an answer with its connection: where there are streams, it serves.
+      // It sends no head before there is something to follow it, nor ends an answer with its
+      // connection: where there are streams, node:http serves.
       this.#response.close();
     } else {
       this.#writePage(body);

@@ -13,7 +13,9 @@ import { random } from './balancers/random.js';
 import { roundRobin } from './balancers/round-robin.js';
 import type { Extension } from './extension.js';
 import type { HttpFilterPlan } from './http/http-filter.js';
+import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
+import { tap } from './http/tap.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
@@ -40,7 +42,7 @@ export interface Registry {
 
 export const REGISTRY: Registry = {
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
-  httpFilters: [router],
+  httpFilters: [healthCheck, tap, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer],
   upstreamTransportSockets: [rawBuffer],

@@ -8,6 +8,7 @@ import type {
 import type { Issue } from '../config/issue.js';
 import { REGISTRY, type Registry } from '../extensions/registry.js';
 import type { SinkPlan } from '../stats/sink-plan.js';
+import type { TapDeclaration } from '../taps/taps.js';
 import { compileAdmin, type AdminPlan } from './admin.js';
 import { addressText } from './address.js';
 import { compileCluster, type ClusterPlan } from './cluster.js';
@@ -79,6 +80,8 @@ export interface CompiledBootstrap {
   /** All static resources; clusters of `dnsClusters` get their assignments later. */
   readonly update: Update;
   readonly dnsClusters: readonly DnsClusterPlan[];
+  /** By the numbers that the update has for them. */
+  readonly taps: readonly TapDeclaration[];
   /** Absent: no admin server. */
   readonly admin?: AdminPlan;
   /** What was read of the runtime. */
@@ -96,7 +99,8 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
   checkSecrets(resources.secrets ?? [], place.field('static_resources').field('secrets'));
   const routeTables = new Map<string, RouteTable>();
-  const context = contextOf(bootstrap, options, routeTables);
+  const taps: TapDeclaration[] = [];
+  const context = contextOf(bootstrap, options, routeTables, taps);
   const clusters = compileClusters(bootstrap, place, context);
   const listeners = compileListeners(
     resources,
@@ -112,6 +116,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
       listeners,
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
+    taps,
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
@@ -123,6 +128,7 @@ function contextOf(
   bootstrap: Bootstrap,
   options: CompileOptions,
   routeTables: Map<string, RouteTable>,
+  taps: TapDeclaration[],
 ): CompileContext {
   return {
     serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
@@ -136,6 +142,7 @@ function contextOf(
     runtime: new RuntimeReads(options.runtime),
     extensions: options.extensions ?? REGISTRY,
     addRouteTable: (table) => addRouteTable(table, routeTables),
+    addTap: (tap) => taps.push(tap) - 1,
   };
 }
 

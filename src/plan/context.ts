@@ -1,5 +1,6 @@
 // What every compile function may look at besides its own message.
 import type { Registry } from '../extensions/registry.js';
+import type { TapDeclaration } from '../taps/taps.js';
 import type { RouteTable } from './plan.gen.js';
 import type { RuntimeReads } from './runtime-reads.js';
 
@@ -16,4 +17,6 @@ export interface CompileContext {
   readonly extensions: Registry;
   /** Takes a route table and gives the name under which the plan has it. */
   addRouteTable(table: RouteTable): string;
+  /** Takes a tap and gives the number under which the plan has it. */
+  addTap(tap: TapDeclaration): number;
 }

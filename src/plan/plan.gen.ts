@@ -245,6 +245,14 @@ export interface Route {
   readonly direct_response?: DirectResponse | undefined;
   /** Non-forwarding: matches, then answers as the real server does. */
   readonly non_forwarding?: boolean | undefined;
+  /** What differs from the connection manager's chain. */
+  readonly filter_toggles?: readonly FilterToggle[] | undefined;
+}
+
+export interface FilterToggle {
+  /** Its place in the chain. */
+  readonly filter?: number | undefined;
+  readonly disabled?: boolean | undefined;
 }
 
 export const RouteMatch_PathKind = {
@@ -405,6 +413,80 @@ export interface HeaderAddition {
   readonly value?: Format | undefined;
   readonly action?: HeaderAddition_Action | undefined;
   readonly keep_empty?: boolean | undefined;
+}
+
+/** A filter before the router, in the order of the chain. */
+export interface HttpFilter {
+  /** Requests do not pass it, unless their route switches it on. */
+  readonly disabled?: boolean | undefined;
+  readonly health_check?: HealthCheckFilter | undefined;
+  readonly tap?: TapFilter | undefined;
+}
+
+export interface HealthCheckFilter {
+  /** Health checks are passed on, and only answered here while they fail or an answer is remembered. */
+  readonly pass_through?: boolean | undefined;
+  /** 0: no answer is remembered. */
+  readonly cache_time_ms?: number | undefined;
+  /** What makes a request a health check: all of these. */
+  readonly headers?: readonly HeaderMatch[] | undefined;
+  /** All of these clusters have to be well. */
+  readonly min_healthy?: readonly MinHealthy[] | undefined;
+  /** What answers call this proxy: the node's cluster. */
+  readonly local_cluster?: string | undefined;
+}
+
+export interface MinHealthy {
+  readonly cluster?: string | undefined;
+  readonly percent?: number | undefined;
+}
+
+export interface TapFilter {
+  /** The number that its traces carry: the control plane's. */
+  readonly id?: number | undefined;
+  /** Absent: it records nothing until it is told to. */
+  readonly tap?: Tap | undefined;
+  readonly records_headers_received_time?: boolean | undefined;
+  readonly records_downstream_connection?: boolean | undefined;
+}
+
+export interface Tap {
+  readonly match?: TapMatch | undefined;
+  /** Of a body, as far as it is kept. */
+  readonly max_request_body_bytes?: number | undefined;
+  readonly max_response_body_bytes?: number | undefined;
+  /** A trace comes in segments, as they pass. */
+  readonly streaming?: boolean | undefined;
+  /** Of requests that are looked at. */
+  readonly share_millionths?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly share_slot?: number | undefined;
+}
+
+export const TapMatch_Kind = {
+  ANY: 0,
+  AND: 1,
+  OR: 2,
+  NOT: 3,
+  REQUEST_HEADERS: 4,
+  REQUEST_TRAILERS: 5,
+  RESPONSE_HEADERS: 6,
+  RESPONSE_TRAILERS: 7,
+  REQUEST_BODY: 8,
+  RESPONSE_BODY: 9,
+} as const;
+export type TapMatch_Kind = (typeof TapMatch_Kind)[keyof typeof TapMatch_Kind];
+
+/** A tree. */
+export interface TapMatch {
+  readonly kind?: TapMatch_Kind | undefined;
+  /** AND, OR; NOT: one. */
+  readonly rules?: readonly TapMatch[] | undefined;
+  /** All of them. */
+  readonly headers?: readonly HeaderMatch[] | undefined;
+  /** All of them, anywhere in the first `body_limit_bytes` of a body; 0: in all of it. */
+  readonly patterns?: readonly Uint8Array[] | undefined;
+  readonly body_limit_bytes?: number | undefined;
 }
 
 export const Listener_Direction = {
@@ -579,6 +661,8 @@ export interface HttpConnectionManager {
   readonly access_logs?: readonly AccessLog[] | undefined;
   readonly router?: Router | undefined;
   readonly scheme_overwrite?: string | undefined;
+  /** Before the router; at most 64. */
+  readonly http_filters?: readonly HttpFilter[] | undefined;
 }
 
 export interface Router {
@@ -644,6 +728,8 @@ export interface Update {
   readonly listeners?: readonly Listener[] | undefined;
   /** Of runtime slots, that of slot 1 first; empty: they stay as they are. */
   readonly runtime_values?: readonly number[] | undefined;
+  /** What tap filters of earlier updates record from here on; without a tap: nothing. */
+  readonly taps?: readonly TapFilter[] | undefined;
 }
 
 export const StatsSettings_Selection = {
@@ -853,6 +939,12 @@ function writeRoute(out: WireWriter, message: Route): void {
   if (message.redirect !== undefined) out.message(42, message.redirect, writeRedirect);
   if (message.direct_response !== undefined) out.message(50, message.direct_response, writeDirectResponse);
   if (message.non_forwarding !== undefined) out.number(56, message.non_forwarding ? 1 : 0);
+  if (message.filter_toggles) for (const item of message.filter_toggles) out.message(66, item, writeFilterToggle);
+}
+
+function writeFilterToggle(out: WireWriter, message: FilterToggle): void {
+  if (message.filter) out.number(8, message.filter);
+  if (message.disabled) out.number(16, message.disabled ? 1 : 0);
 }
 
 function writeRouteMatch(out: WireWriter, message: RouteMatch): void {
@@ -951,6 +1043,49 @@ function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {
   if (message.value !== undefined) out.message(18, message.value, writeFormat);
   if (message.action) out.number(24, message.action);
   if (message.keep_empty) out.number(32, message.keep_empty ? 1 : 0);
+}
+
+function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.health_check !== undefined) out.message(18, message.health_check, writeHealthCheckFilter);
+  if (message.tap !== undefined) out.message(26, message.tap, writeTapFilter);
+}
+
+function writeHealthCheckFilter(out: WireWriter, message: HealthCheckFilter): void {
+  if (message.pass_through) out.number(8, message.pass_through ? 1 : 0);
+  if (message.cache_time_ms) out.number(16, message.cache_time_ms);
+  if (message.headers) for (const item of message.headers) out.message(26, item, writeHeaderMatch);
+  if (message.min_healthy) for (const item of message.min_healthy) out.message(34, item, writeMinHealthy);
+  if (message.local_cluster?.length) out.text(42, message.local_cluster);
+}
+
+function writeMinHealthy(out: WireWriter, message: MinHealthy): void {
+  if (message.cluster?.length) out.text(10, message.cluster);
+  if (message.percent) out.number(16, message.percent);
+}
+
+function writeTapFilter(out: WireWriter, message: TapFilter): void {
+  if (message.id) out.number(8, message.id);
+  if (message.tap !== undefined) out.message(18, message.tap, writeTap);
+  if (message.records_headers_received_time) out.number(24, message.records_headers_received_time ? 1 : 0);
+  if (message.records_downstream_connection) out.number(32, message.records_downstream_connection ? 1 : 0);
+}
+
+function writeTap(out: WireWriter, message: Tap): void {
+  if (message.match !== undefined) out.message(10, message.match, writeTapMatch);
+  if (message.max_request_body_bytes) out.number(16, message.max_request_body_bytes);
+  if (message.max_response_body_bytes) out.number(24, message.max_response_body_bytes);
+  if (message.streaming) out.number(32, message.streaming ? 1 : 0);
+  if (message.share_millionths) out.number(40, message.share_millionths);
+  if (message.share_slot) out.number(48, message.share_slot);
+}
+
+function writeTapMatch(out: WireWriter, message: TapMatch): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.rules) for (const item of message.rules) out.message(18, item, writeTapMatch);
+  if (message.headers) for (const item of message.headers) out.message(26, item, writeHeaderMatch);
+  if (message.patterns) for (const item of message.patterns) out.bytes(34, item);
+  if (message.body_limit_bytes) out.number(40, message.body_limit_bytes);
 }
 
 function writeListener(out: WireWriter, message: Listener): void {
@@ -1065,6 +1200,7 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.access_logs) for (const item of message.access_logs) out.message(346, item, writeAccessLog);
   if (message.router !== undefined) out.message(354, message.router, writeRouter);
   if (message.scheme_overwrite?.length) out.text(362, message.scheme_overwrite);
+  if (message.http_filters) for (const item of message.http_filters) out.message(370, item, writeHttpFilter);
 }
 
 function writeRouter(out: WireWriter, message: Router): void {
@@ -1104,6 +1240,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.route_tables) for (const item of message.route_tables) out.message(26, item, writeRouteTable);
   if (message.listeners) for (const item of message.listeners) out.message(34, item, writeListener);
   if (message.runtime_values) for (const item of message.runtime_values) out.number(40, item);
+  if (message.taps) for (const item of message.taps) out.message(50, item, writeTapFilter);
 }
 
 function writeStatsSettings(out: WireWriter, message: StatsSettings): void {

@@ -5,51 +5,48 @@ import type {
 } from '../../build/messages.gen.js';
 import type { CompileContext } from './context.js';
 import { compileHeaderMutations } from './header-mutations.js';
+import { readFilterToggles } from './filter-toggles.js';
 import type { Place } from './place.js';
 import { VirtualHost_RequireTls, type RouteTable, type VirtualHost } from './plan.gen.js';
 import { compileRoute, type RouteScope } from './route.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
-const TABLE = supportedFields<RouteConfiguration>(
-  'envoy.config.route.v3.RouteConfiguration',
-  [
-    'name',
-    'virtual_hosts',
-    'response_headers_to_add',
-    'response_headers_to_remove',
-    'request_headers_to_add',
-    'request_headers_to_remove',
-    'most_specific_header_mutations_wins',
-    'validate_clusters',
-    'max_direct_response_body_size_bytes',
-    'ignore_port_in_host_matching',
-    'metadata',
-  ],
-  { typed_per_filter_config: {} },
-);
-const VIRTUAL_HOST = supportedFields<VirtualHostMessage>(
-  'envoy.config.route.v3.VirtualHost',
-  [
-    'name',
-    'domains',
-    'routes',
-    'require_tls',
-    'request_headers_to_add',
-    'request_headers_to_remove',
-    'response_headers_to_add',
-    'response_headers_to_remove',
-    'include_request_attempt_count',
-    'include_attempt_count_in_response',
-    'metadata',
-  ],
-  { typed_per_filter_config: {} },
-);
+const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [
+  'name',
+  'virtual_hosts',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'most_specific_header_mutations_wins',
+  'validate_clusters',
+  'max_direct_response_body_size_bytes',
+  'ignore_port_in_host_matching',
+  'metadata',
+  'typed_per_filter_config',
+]);
+const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.VirtualHost', [
+  'name',
+  'domains',
+  'routes',
+  'require_tls',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'include_request_attempt_count',
+  'include_attempt_count_in_response',
+  'metadata',
+  'typed_per_filter_config',
+]);
 
 const DEFAULT_MAX_BODY_BYTES = 4096;
 
 /** A table that is written in the bootstrap knows all clusters; one that comes later may not. */
 export interface RouteTableOptions {
   readonly validatesClusters: boolean;
+  /** Of the HTTP filters before the router, in their order. */
+  readonly filterNames: readonly string[];
 }
 
 /** The plan of a table; its name is the configuration's. */
@@ -64,6 +61,8 @@ export function compileRouteTable(
     context,
     validatesClusters: message.validate_clusters ?? options.validatesClusters,
     maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
+    filterNames: options.filterNames,
+    filterToggles: [readFilterToggles(message.typed_per_filter_config, place, context)],
   };
   const hosts = message.virtual_hosts ?? [];
   const at = place.field('virtual_hosts');
@@ -80,10 +79,12 @@ export function compileRouteTable(
 function compileVirtualHost(
   message: VirtualHostMessage,
   place: Place,
-  scope: RouteScope,
+  table: RouteScope,
 ): VirtualHost {
   refuseOtherFields(place, message, VIRTUAL_HOST);
   const at = place.field('routes');
+  const own = readFilterToggles(message.typed_per_filter_config, place, table.context);
+  const scope = { ...table, filterToggles: [...table.filterToggles, own] };
   return {
     name: message.name,
     domains: (message.domains ?? []).map((domain) => domain.toLowerCase()),

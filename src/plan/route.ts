@@ -8,6 +8,7 @@ import type {
 } from '../../build/messages.gen.js';
 import type { CompileContext } from './context.js';
 import { readDataSource } from './data-source.js';
+import { compileFilterToggles, readFilterToggles, type FilterToggles } from './filter-toggles.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { compileHeaderMatcher, compileQueryMatcher, compileRegexMatcher } from './matchers.js';
 import type { OwnOperators } from './format.js';
@@ -24,25 +25,22 @@ import { compileClusterAction } from './route-action.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 // What tracing would be told of a route is only read where tracing is on, and that is refused.
-const ROUTE = supportedFields<RouteMessage>(
-  'envoy.config.route.v3.Route',
-  [
-    'name',
-    'match',
-    'route',
-    'redirect',
-    'direct_response',
-    'non_forwarding_action',
-    'metadata',
-    'decorator',
-    'tracing',
-    'request_headers_to_add',
-    'request_headers_to_remove',
-    'response_headers_to_add',
-    'response_headers_to_remove',
-  ],
-  { typed_per_filter_config: {} },
-);
+const ROUTE = supportedFields<RouteMessage>('envoy.config.route.v3.Route', [
+  'name',
+  'match',
+  'route',
+  'redirect',
+  'direct_response',
+  'non_forwarding_action',
+  'metadata',
+  'decorator',
+  'tracing',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'typed_per_filter_config',
+]);
 const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMatch', [
   'prefix',
   'path',
@@ -66,6 +64,9 @@ export interface RouteScope {
   readonly validatesClusters: boolean;
   /** The longest body of a direct response. */
   readonly maxBodyBytes: number;
+  readonly filterNames: readonly string[];
+  /** The table's, then the virtual host's. */
+  readonly filterToggles: readonly FilterToggles[];
 }
 
 /** Undefined after some errors. */
@@ -76,10 +77,12 @@ export function compileRoute(
 ): Route | undefined {
   refuseOtherFields(place, message, ROUTE);
   const match = compileMatch(message.match ?? {}, place.field('match'), scope.context);
+  const own = readFilterToggles(message.typed_per_filter_config, place, scope.context);
   const route = {
     name: message.name,
     match,
     mutations: compileHeaderMutations(message, place, metadataOperator(message.metadata)),
+    filter_toggles: compileFilterToggles([...scope.filterToggles, own], scope.filterNames),
   };
   if (message.route) {
     return { ...route, cluster: compileClusterAction(message.route, place.field('route'), scope) };

@@ -24,6 +24,7 @@ import type { DnsMonitor } from './dns.js';
 import { Drain } from './drain.js';
 import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
+import { Taps } from '../taps/taps.js';
 
 export interface ServerOptions {
   readonly options: Options;
@@ -43,6 +44,7 @@ export class Server implements AdminHost {
   readonly stats: ControlStats;
   readonly runtime: Runtime;
   readonly drain: Drain;
+  readonly taps: Taps;
   readonly flushesOnAdmin: boolean;
   /** Absent: there is no such sink. */
   readonly hystrix: HystrixStream | undefined;
@@ -91,6 +93,9 @@ export class Server implements AdminHost {
       seconds: options.drainTimeS >>> 0,
       strategy: options.drainStrategy === 'immediate' ? 'immediate' : 'gradual',
     });
+    this.taps = new Taps(this.native, configuration.compiled.taps, (message) =>
+      log.error('tap', message),
+    );
     this.runtime = new Runtime(configuration.runtimeSource, configuration.runtime, {
       stats: this.stats,
       reads: configuration.compiled.runtimeReads,

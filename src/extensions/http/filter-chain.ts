@@ -2,37 +2,52 @@
 import type { envoy_extensions_filters_network_http_connection_manager_v3_HttpFilter as HttpFilter } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../../plan/context.js';
 import type { Place } from '../../plan/place.js';
+import type {
+  HttpConnectionManager,
+  HttpFilter as FilterPlan,
+  Router,
+} from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import { findExtension } from '../extension.js';
-import type { HttpFilterPlan } from './http-filter.js';
+
+type ChainPlan = Pick<HttpConnectionManager, 'router' | 'http_filters'>;
 
 // A filter that is optional may be unknown to the real server; what is only unknown here is refused.
 const FILTER = supportedFields<HttpFilter>(
   'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter',
   ['name', 'typed_config', 'is_optional', 'disabled'],
 );
+/** Routes switch filters by the bits of a number. */
+const MAX_FILTERS = 64;
 
 export function compileHttpFilters(
   filters: readonly HttpFilter[],
   place: Place,
   context: CompileContext,
-): HttpFilterPlan['plan'] {
+): ChainPlan {
   if (filters.length === 0) {
     place.warn('no request will be answered before it times out', {
       expected: 'a router at the end',
     });
   }
-  let plan: HttpFilterPlan['plan'] = {};
+  let router: Router | undefined;
+  const passed: FilterPlan[] = [];
   filters.forEach((filter, index) => {
     const at = place.index(index);
     refuseOtherFields(at, { ...filter, disabled: undefined }, FILTER);
     const extension = findExtension(context.extensions.httpFilters, filter, at);
     if (!extension || !filter.typed_config) return;
     const compiled = extension.compile(filter.typed_config, at.field('typed_config'), context);
-    checkOrder(filter, compiled.isTerminal, index === filters.length - 1, extension.name, at);
-    plan = { ...plan, ...compiled.plan };
+    checkOrder(filter, 'router' in compiled, index === filters.length - 1, extension.name, at);
+    if ('router' in compiled) router = compiled.router;
+    else passed.push({ ...compiled, disabled: filter.disabled });
   });
-  return plan;
+  if (passed.length > MAX_FILTERS) {
+    place.error(`${passed.length} filters before the router are too many`, {
+      expected: `at most ${MAX_FILTERS}`,
+    });
+  }
+  return { router, http_filters: passed };
 }
 
 function checkOrder(

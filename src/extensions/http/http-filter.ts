@@ -1,8 +1,5 @@
-// What an HTTP filter becomes: a member of the connection manager's plan.
-import type { HttpConnectionManager } from '../../plan/plan.gen.js';
+// What an HTTP filter becomes: the router ends the chain and is a member of the connection manager's
+// plan, all others are members of a filter's.
+import type { HttpFilter, Router } from '../../plan/plan.gen.js';
 
-/** The router ends a chain; nothing else does so far. */
-export interface HttpFilterPlan {
-  readonly plan: Pick<HttpConnectionManager, 'router'>;
-  readonly isTerminal: boolean;
-}
+export type HttpFilterPlan = { readonly router: Router } | Pick<HttpFilter, 'health_check' | 'tap'>;

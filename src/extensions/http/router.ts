@@ -23,14 +23,11 @@ export const router = defineExtension<Router, HttpFilterPlan>({
         .error(`dynamic_stats: false of ${FIELDS.type} is not supported yet`);
     }
     return {
-      isTerminal: true,
-      plan: {
-        router: {
-          suppress_envoy_headers: config.suppress_envoy_headers,
-          strict_check_headers: config.strict_check_headers?.map((name) => name.toLowerCase()),
-          respect_expected_rq_timeout: config.respect_expected_rq_timeout,
-          dynamic_stats: config.dynamic_stats ?? true,
-        },
+      router: {
+        suppress_envoy_headers: config.suppress_envoy_headers,
+        strict_check_headers: config.strict_check_headers?.map((name) => name.toLowerCase()),
+        respect_expected_rq_timeout: config.respect_expected_rq_timeout,
+        dynamic_stats: config.dynamic_stats ?? true,
       },
     };
   },

@@ -158,6 +158,8 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
 function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
   const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {
     validatesClusters: true,
+    // The last one is the router.
+    filterNames: (config.http_filters ?? []).slice(0, -1).map(({ name }) => name ?? ''),
   });
   return context.addRouteTable(table);
 }

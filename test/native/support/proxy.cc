@@ -87,7 +87,8 @@ plan::Update tcpPlan(const std::vector<uint16_t>& hosts) {
   return update;
 }
 
-Proxy::Proxy(const plan::Update& plan, unsigned workers) : data_plane_({workers, 10'000}) {
+Proxy::Proxy(const plan::Update& plan, unsigned workers, std::shared_ptr<filters::TapSink> tap_sink)
+    : data_plane_({.workers = workers, .tap_sink = std::move(tap_sink)}) {
   for (const worker::ApplyError& error : data_plane_.apply(plan)) {
     fail(__FILE__, __LINE__, error.message);
   }

@@ -22,7 +22,8 @@ plan::Assignment hostsOn(const std::vector<uint16_t>& ports);
 
 class Proxy {
  public:
-  explicit Proxy(const plan::Update& plan, unsigned workers = 1);
+  explicit Proxy(const plan::Update& plan, unsigned workers = 1,
+                 std::shared_ptr<filters::TapSink> tap_sink = nullptr);
   // Expects that nothing is left: no active connection or request, no budget in use.
   ~Proxy();
 

@@ -1,4 +1,5 @@
 // A server that has an admin interface and nothing else.
+import assert from 'node:assert/strict';
 import type { AdminHost } from '../../../src/admin/host.js';
 import { AdminServer } from '../../../src/admin/admin-server.js';
 import { REQUEST_HEADERS, type AdminReply, type RequestHeader } from '../../../src/admin/http.js';
@@ -11,6 +12,7 @@ import { takeSnapshot, valuesOf } from '../../../src/runtime/snapshot.js';
 import { RuntimeValues } from '../../../src/plan/runtime.js';
 import { RuntimeReads } from '../../../src/plan/runtime-reads.js';
 import type { ServerState } from '../../../src/server/state.js';
+import { Taps } from '../../../src/taps/taps.js';
 import { FakeNative, textOf } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
 
@@ -34,6 +36,7 @@ export class FakeHost implements AdminHost {
   concurrency = 2;
   readonly native = new FakeNative();
   readonly stats = new ControlStats(this.native);
+  taps = new Taps(this.native, [], () => undefined);
   readonly drain = new Drain(this.native, { seconds: 600, strategy: 'gradual' });
   readonly log = new Log({ level: 'off', pattern: '%v' });
   runtime = this.makeRuntime({});
@@ -90,7 +93,8 @@ export class AskedServer {
   }
 
   get(target: string, asking: Asking = {}): { status: number; type: string; text: string } {
-    const reply = this.#ask(target, { method: 'GET', ...asking });
+    const reply = this.ask(target, { method: 'GET', ...asking });
+    assert.ok(typeof reply.body === 'string' || 'next' in reply.body, 'the answer has no end');
     return { status: reply.status ?? 200, type: reply.type ?? 'text', text: textOf(reply.body) };
   }
 
@@ -98,7 +102,7 @@ export class AskedServer {
     return this.get(target, { ...asking, method: 'POST' });
   }
 
-  #ask(target: string, { method = 'GET', headers = {}, body = '' }: Asking): AdminReply {
+  ask(target: string, { method = 'GET', headers = {}, body = '' }: Asking): AdminReply {
     const none = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<
       RequestHeader,
       string

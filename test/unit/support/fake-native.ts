@@ -49,6 +49,10 @@ export class FakeNative implements NativeProxy {
   setHealthCheckFailed(failed: boolean): void {
     this.calls.push(`setHealthCheckFailed ${failed}`);
   }
+  traced: ((tap: number, trace: bigint, bytes: Buffer) => void) | undefined;
+  onTrace(callback: (tap: number, trace: bigint, bytes: Buffer) => void): void {
+    this.traced = callback;
+  }
   shutdown(): Promise<void> {
     this.calls.push('shutdown');
     return Promise.resolve();

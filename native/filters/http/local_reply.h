@@ -7,7 +7,7 @@
 
 #include "format/response_flags.h"
 
-namespace fairlead::proxy {
+namespace fairlead::filters {
 
 struct LocalReply {
   uint16_t status;
@@ -21,6 +21,7 @@ struct LocalReply {
   bool close = false;
   // A redirect's target; empty: none.
   std::string_view location = {};
+  bool degraded = false;
 };
 
 // What grpc-status says in place of an HTTP status.
@@ -44,4 +45,4 @@ inline std::string_view grpcStatusOf(uint16_t status) {
   }
 }
 
-}  // namespace fairlead::proxy
+}  // namespace fairlead::filters

@@ -1,0 +1,143 @@
+#include "filters/http/health_check.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+using Counter = stats::HttpHealthCheck::Counter;
+using http::HeaderId;
+
+// Of one request.
+class HealthCheck final : public HttpFilter {
+ public:
+  HealthCheck(const HealthCheckConfig& config, const FilterScope& scope)
+      : config_(config), scope_(scope) {}
+
+  FilterStatus onRequestHead(http::RequestHead&, const route::RequestView& view,
+                             bool end) override {
+    if (!config_.isHealthCheck(view)) return FilterStatus::Continue;
+    is_health_check_ = true;
+    scope_.notes.is_health_check = true;
+    remembered_ = config_.recall(scope_.now);
+    const bool passes = config_.plan().pass_through && !config_.hasFailed();
+    if (passes && remembered_.status == 0) return FilterStatus::Continue;
+    answers_ = true;
+    return takeMore(end);
+  }
+  FilterStatus onRequestData(std::string_view, bool end) override { return takeMore(end); }
+  FilterStatus onRequestTrailers(http::HeaderMap&) override { return takeMore(true); }
+  LocalReply answer() const override { return answer_; }
+
+  void onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
+    if (is_health_check_) {
+      config_.remember(scope_.now, {status, headers.find(HeaderId::XEnvoyDegraded) != nullptr});
+      headers.set(HeaderId::XEnvoyUpstreamHealthcheckedCluster, config_.plan().local_cluster);
+    }
+    if (config_.hasFailed()) {
+      headers.set(HeaderId::XEnvoyImmediateHealthCheckFail, "true");
+    }
+  }
+
+ private:
+  FilterStatus takeMore(bool end) {
+    if (!answers_) return FilterStatus::Continue;
+    if (!end) return FilterStatus::Stop;
+    answer_ = decide();
+    count();
+    return FilterStatus::Answer;
+  }
+
+  LocalReply decide() const {
+    if (config_.hasFailed()) return {503, {}, "health_check_failed"};
+    if (remembered_.status != 0) {
+      LocalReply answer{remembered_.status, {}, "health_check_cached"};
+      answer.degraded = remembered_.degraded;
+      return answer;
+    }
+    if (config_.plan().min_healthy.empty()) return {200, {}, "health_check_ok"};
+    for (const plan::MinHealthy& wanted : config_.plan().min_healthy) {
+      const char* why = whyUnwell(wanted);
+      if (why) return {503, {}, why};
+    }
+    return {200, {}, "health_check_ok_cluster_healthy"};
+  }
+
+  // Null: enough of the cluster's hosts are well.
+  const char* whyUnwell(const plan::MinHealthy& wanted) const {
+    const upstream::WorkerCluster* cluster = scope_.clusters.find(wanted.cluster);
+    if (!cluster) return kNoCluster;
+    const upstream::HostSet* hosts = cluster->hosts();
+    const uint64_t total = hosts ? hosts->hosts().size() : 0;
+    if (total == 0) return wanted.percent == 0 ? nullptr : kEmpty;
+    const uint64_t well = hosts->healthyCount() + hosts->degradedCount();
+    return 100 * well < total * wanted.percent ? kUnhealthy : nullptr;
+  }
+
+  void count() {
+    stats::Shard<stats::HttpHealthCheck>& stats = config_.stats(scope_.worker);
+    const bool well = answer_.status / 100 == 2;
+    if (!well) answer_.flag = format::ResponseFlag::FailedLocalHealthCheck;
+    stats.add(Counter::RequestTotal);
+    stats.add(well ? Counter::Ok : Counter::Failed);
+    if (answer_.degraded) stats.add(Counter::Degraded);
+    if (answer_.details == "health_check_cached") stats.add(Counter::CachedResponse);
+    if (answer_.details == kNoCluster) stats.add(Counter::FailedClusterNotFound);
+    if (answer_.details == kEmpty) stats.add(Counter::FailedClusterEmpty);
+    if (answer_.details == kUnhealthy) stats.add(Counter::FailedClusterUnhealthy);
+  }
+
+  static constexpr char kNoCluster[] = "health_check_failed_no_cluster_found";
+  static constexpr char kEmpty[] = "health_check_failed_cluster_empty";
+  static constexpr char kUnhealthy[] = "health_check_failed_cluster_unhealthy";
+
+  const HealthCheckConfig& config_;
+  const FilterScope scope_;
+  HealthCheckConfig::Remembered remembered_;
+  LocalReply answer_{200, {}, {}};
+  bool is_health_check_ = false;
+  bool answers_ = false;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const HealthCheckConfig>> HealthCheckConfig::build(
+    const plan::HealthCheckFilter& plan, std::shared_ptr<Stats> stats,
+    std::shared_ptr<const std::atomic<bool>> failed) {
+  auto config = std::make_shared<HealthCheckConfig>();
+  config->plan_ = plan;
+  config->stats_ = std::move(stats);
+  config->failed_ = std::move(failed);
+  for (const plan::HeaderMatch& header : plan.headers) {
+    Result<route::HeaderMatch> match = route::HeaderMatch::build(header);
+    if (!match) return match.error();
+    config->headers_.push_back(std::move(match.value()));
+  }
+  return std::shared_ptr<const HealthCheckConfig>(std::move(config));
+}
+
+HttpFilter* HealthCheckConfig::make(FilterMemory& memory, const FilterScope& scope) const {
+  return memory.make<HealthCheck>(*this, scope);
+}
+
+bool HealthCheckConfig::isHealthCheck(const route::RequestView& request) const {
+  for (const route::HeaderMatch& header : headers_) {
+    if (!header.matches(request)) return false;
+  }
+  return true;
+}
+
+HealthCheckConfig::Remembered HealthCheckConfig::recall(net::Millis now) const {
+  if (plan_.cache_time_ms == 0) return {};
+  const uint64_t remembered = remembered_.load(std::memory_order_relaxed);
+  if (remembered >> 17 != periodOf(now)) return {};
+  return {static_cast<uint16_t>(remembered & 0xffff), (remembered >> 16 & 1) != 0};
+}
+
+void HealthCheckConfig::remember(net::Millis now, const Remembered& answer) const {
+  if (plan_.cache_time_ms == 0) return;
+  const uint64_t degraded = answer.degraded ? 1 : 0;
+  remembered_.store(periodOf(now) << 17 | degraded << 16 | answer.status,
+                    std::memory_order_relaxed);
+}
+
+}  // namespace fairlead::filters

@@ -1,0 +1,97 @@
+// POST /tap
+import type { envoy_admin_v3_TapRequest as TapRequest } from '../../../build/messages.gen.js';
+import { decodeMessage } from '../../config/decode.js';
+import type { Fault } from '../../config/formats/format.js';
+import { yamlFormat } from '../../config/formats/yaml-format.js';
+import { isObject } from '../../config/objects.js';
+import { schema } from '../../config/schema.js';
+import type { Issue } from '../../config/issue.js';
+import { validateMessage } from '../../config/validate.js';
+import { Place } from '../../plan/place.js';
+import { millionthsOf } from '../../plan/runtime.js';
+import type { RuntimeReads } from '../../plan/runtime-reads.js';
+import { compileTap } from '../../plan/tap.js';
+import type { Endpoint } from '../endpoint.js';
+import type { AdminHost } from '../host.js';
+import { badRequest } from '../http.js';
+
+const TYPE = 'envoy.admin.v3.TapRequest';
+// Runtime slots are given out when the bootstrap is compiled.
+const DEFAULTS: Pick<RuntimeReads, 'liveMillionths'> = {
+  liveMillionths: (_, share) => ({ value: millionthsOf(share ?? {}), slot: 0 }),
+};
+
+/** Only where a tap is told by this server what to record. */
+export function tapEndpoints({ taps }: AdminHost): Endpoint[] {
+  if (!taps.areAsked) return [];
+  return [
+    {
+      path: '/tap',
+      help: 'record requests: a tap configuration is the body, traces are the answer',
+      mutates: true,
+      parameters: [],
+      handle: ({ body }) => {
+        if (body === '') return badRequest('/tap requires a JSON/YAML body');
+        const read = readRequest(body);
+        if (typeof read === 'string') return badRequest(read);
+        const { config_id: id = '', tap_config: config = {} } = read;
+        if (!taps.has(id)) {
+          return badRequest(`Unknown config id '${id}'. No extension has registered with this id.`);
+        }
+        if (taps.isTaken) {
+          return badRequest('An attached /tap admin stream already exists. Detach it.');
+        }
+        const issues: Issue[] = [];
+        const place = Place.root(issues).field('tap_config');
+        const plan = compileTap(config, place, DEFAULTS);
+        if (!plan || issues.some(isError)) return badRequest(textOf(issues));
+        return {
+          body: {
+            isChunked: true,
+            listen: (write, end) => taps.attach(id, plan, { write, end }),
+          },
+        };
+      },
+    },
+  ];
+}
+
+/** A text says what is wrong. */
+function readRequest(body: string): TapRequest | string {
+  const read = yamlFormat.read(body);
+  if (!read.ok) return yamlError(body, read.fault);
+  if (!isObject(read.value)) return `Unable to convert YAML as JSON: ${body}`;
+  const type = schema().getMessage(TYPE);
+  const { message, issues, broken } = decodeMessage(schema(), type, read.value);
+  const wrong = issues.length > 0 ? issues : validateMessage(schema(), type, message, broken);
+  return wrong.some(isError) ? textOf(wrong) : (message as TapRequest);
+}
+
+/** In the words of the real server, where only a bracket is missing. */
+function yamlError(body: string, { message, offset }: Fault): string {
+  for (const [pattern, words] of OPEN_FLOWS) {
+    if (pattern.test(message)) {
+      return `yaml-cpp: error at line ${body.split('\n').length}, column 1: ${words}`;
+    }
+  }
+  const before = body.slice(0, offset).split('\n');
+  const column = (before.at(-1)?.length ?? 0) + 1;
+  const what = message.replace(/^is no YAML: /, '');
+  return `yaml-cpp: error at line ${before.length}, column ${column}: ${what}`;
+}
+
+const OPEN_FLOWS = [
+  [/end with a \]$/, 'end of sequence flow not found'],
+  [/end with a \}$/, 'end of map flow not found'],
+] as const;
+
+const isError = ({ severity }: Issue): boolean => severity === 'error';
+
+const textOf = (issues: readonly Issue[]): string =>
+  issues
+    .filter(isError)
+    .map(({ path, message, expected }) => {
+      const what = path === '' ? message : `${path}: ${message}`;
+      return expected === undefined ? what : `${what}; expected ${expected}`;
+    })
+    .join('\n');
