@@ -16,6 +16,36 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Takes traces and has none.
+class Forgetful final : public filters::TapSink {
+ public:
+  void onTrace(uint32_t, uint64_t, std::string) override {}
+};
+
+plan::Tap everything(bool streaming) {
+  plan::Tap tap;
+  tap.streaming = streaming;
+  tap.max_request_body_bytes = tap.max_response_body_bytes = 1000;
+  tap.share_millionths = 700'000;
+  return tap;
+}
+
+// What is posted counts as a health check; a tap comes and goes.
+plan::Update filteredPlan(const std::vector<uint16_t>& hosts) {
+  plan::Update plan = httpPlan(hosts);
+  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
+  http.drain_timeout_ms = 20;
+  http.http_filters.resize(2);
+  plan::HealthCheckFilter& check = http.http_filters[0].health_check.emplace();
+  check.min_healthy.push_back({"origin", 50});
+  plan::HeaderMatch& method = check.headers.emplace_back();
+  method.name = ":method";
+  method.kind = plan::HeaderMatch::Kind::String;
+  method.string_match.emplace().value = "POST";
+  http.http_filters[1].tap.emplace();
+  return plan;
+}
+
 class Dice {
  public:
   explicit Dice(uint32_t seed) : engine_(seed) {}
@@ -222,7 +252,9 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
     plan.listeners[0].filter_chains[0].tcp->idle_timeout_ms = 100;
     plan.listeners[0].filter_chains[0].tcp->max_connect_attempts = 2;
   }
-  Proxy proxy(plan, 2);
+  Proxy proxy(plan, 2, std::make_shared<Forgetful>());
+  const bool filters = !plan.route_tables.empty() &&
+                       !plan.listeners[0].filter_chains[0].http->http_filters.empty();
   const Clock::time_point end = Clock::now() + std::chrono::milliseconds(ms);
   std::vector<std::thread> clients;
   for (uint32_t i = 0; i < 20; ++i) {
@@ -236,6 +268,11 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
     plan::Update update;
     update.assignments.push_back(hostsOn(hosts));
     if (dice.oneIn(2)) update.assignments[0].hosts.resize(1 + dice.below(4));
+    if (filters) {
+      proxy.dataPlane().setHealthCheckFailed(dice.oneIn(2));
+      update.taps.emplace_back();
+      if (dice.oneIn(2)) update.taps[0].tap = everything(dice.oneIn(2));
+    }
     proxy.dataPlane().apply(update);
   }
   if (stop_early) proxy.stop();
@@ -249,6 +286,10 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
 }  // namespace
 
 TEST("Whatever HTTP clients and hosts do, nothing is left behind") { playAll(&httpPlan, 2500, false); }
+
+TEST("Whatever clients do while health, draining and taps come and go, nothing is left behind") {
+  playAll(&filteredPlan, 1500, false);
+}
 
 TEST("Whatever HTTP clients and hosts do, stop() ends it") { playAll(&httpPlan, 400, true); }
 
