@@ -68,6 +68,7 @@ plan::Update httpPlan(const std::vector<uint16_t>& hosts) {
   plan::HttpConnectionManager& http = addListener(update).http.emplace();
   http.stat_prefix = "in";
   http.route_table = table.name;
+  http.router.emplace();
   http.server_name = "fairlead";
   http.max_request_headers_kb = 60;
   http.max_headers_count = 100;
