@@ -3,11 +3,13 @@
 //   native/plan/plan.gen.h, plan.gen.cc   structs and their bounds-checked reader
 //   native/stats/catalogue.gen.h          an enumerator for each statistic
 //   src/plan/plan.gen.ts                  types and the writer
+//   src/hot-restart/messages.gen.ts       what processes say to each other, for protobufjs
 // Usage: node proto/generate.mjs [--check]   --check: fails when a file differs, and writes nothing.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { emitHeader, emitSource } from './generator/emit-cpp.mjs';
+import { emitMessages } from './generator/emit-messages.mjs';
 import { emitCatalogue, parseCatalogue } from './generator/emit-stats.mjs';
 import { emitTypeScript } from './generator/emit-typescript.mjs';
 import { parseProto } from './generator/parse.mjs';
@@ -33,6 +35,9 @@ const outputs = {
     parseCatalogue(readFileSync(join(root, 'native/stats/catalogue.txt'), 'utf8')),
   ),
   'src/plan/plan.gen.ts': emitTypeScript(messages),
+  'src/hot-restart/messages.gen.ts': emitMessages(
+    readFileSync(join(here, 'fairlead', 'hot_restart.proto'), 'utf8'),
+  ),
 };
 const check = process.argv.includes('--check');
 let stale = 0;

@@ -1,4 +1,5 @@
-// The benchmarks: node scripts/bench.mjs run|compare|scale|admin|micro [options]. See bench/README.md.
+// The benchmarks: node scripts/bench.mjs run|compare|scale|admin|restart|micro [options]. See
+// bench/README.md.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from '../bench/support/paths.mjs';
@@ -15,6 +16,9 @@ const KINDS = {
   },
   async admin(args) {
     return (await import('../bench/admin/main.mjs')).admin(args);
+  },
+  async restart(args) {
+    return (await import('../bench/restart/main.mjs')).restart(args);
   },
   micro(args) {
     const make = spawnSync('make', ['-C', join(root, 'native'), 'micro'], { stdio: 'inherit' });

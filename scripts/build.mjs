@@ -27,6 +27,7 @@ const OUTPUTS = [
   'dist/command.js',
   'dist/command.cache',
   'dist/index.js',
+  'dist/hot-restarter.js',
   'dist/types',
 ];
 const INPUTS = [
@@ -92,7 +93,11 @@ async function bundle() {
   };
   await build({
     ...options,
-    entryPoints: { command: 'src/main.ts', index: 'src/index.ts' },
+    entryPoints: {
+      command: 'src/main.ts',
+      index: 'src/index.ts',
+      'hot-restarter': 'src/restarter/main.ts',
+    },
     packages: 'external',
     external: ['./packages/*'],
     define: {
@@ -106,7 +111,7 @@ async function bundle() {
   await build({ ...options, entryPoints: AT_NEED, outdir: 'dist/packages' });
   // The package is ES modules otherwise.
   writeFileSync(join(root, 'dist', 'package.json'), '{ "type": "commonjs" }\n');
-  chmodSync(join(root, 'dist', 'cli.js'), 0o755);
+  for (const name of ['cli.js', 'hot-restarter.js']) chmodSync(join(root, 'dist', name), 0o755);
   writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/src/index.js';\n");
 }
 

@@ -90,9 +90,11 @@ export interface NativeProxy {
   /**
    * From here on answers ask their clients to close: all of them at once, or gradually more within
    * `seconds`. Listeners go on listening; TCP sessions and idle connections are left alone. Cannot be
-   * taken back; of two drains the sooner counts. src/server/drain.ts is what calls it.
+   * taken back but by cancelDrain; of two drains the sooner counts. src/server/drain.ts calls it.
    */
   startDrain(scope: DrainScope, seconds: number, strategy: DrainStrategy): void;
+  /** Takes what startDrain began back. */
+  cancelDrain(): void;
   /**
    * Closes listen sockets, once; open connections go on, and the listeners stay listed. Listeners of
    * the scope that are applied later are left out.
@@ -156,6 +158,100 @@ export interface NativeProxy {
   stopCpuProfile(): Float64Array;
   /** Bytes of malloc's: in use, taken from the system, and free within that. */
   memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
+
+  /** Sockets of the process before this one, for the listeners that are applied from here on. */
+  inherit(sockets: readonly PassedSocket[]): void;
+  /**
+   * Closes the inherited sockets that no listener took; says which addresses were taken. Statistics
+   * that were imported before are not sent to sinks again.
+   */
+  endInheritance(): readonly string[];
+  /** All listen sockets; the descriptors are good until the listeners change. */
+  listenSockets(): readonly PassedSocket[];
+  /** Listeners at these addresses leave new connections to another process; the others close. */
+  handOver(takenAddresses: readonly string[]): void;
+  /** Takes back what was handed over. Errors are of what cannot be bound again. */
+  takeBack(): readonly ApplyError[];
+  /** What changed since the last round, as a StatsBatch of about this size; all in the first round. */
+  exportStats(maxBytes: number): { readonly batch: Buffer; readonly more: boolean };
+  /** The next round of exportStats tells everything again. */
+  forgetExport(): void;
+  /** Throws when the batch is not understood. */
+  importStats(batch: Uint8Array): void;
+  /** The process whose gauges were imported is gone. */
+  dropImportedGauges(): void;
+}
+
+/** A listen socket that one process hands to the next. */
+export interface PassedSocket {
+  readonly listener: string;
+  /** Where it is bound: "127.0.0.1:10000", or a pipe's path. */
+  readonly address: string;
+  /** The configuration leaves the port to the kernel. */
+  readonly anyPort: boolean;
+  readonly fd: number;
+}
+
+/** Memory that all processes of one base id share (native/hot_restart/shared_region.h). */
+export interface SharedRegion {
+  readonly servingEpoch: number;
+  readonly generation: number;
+  /** When epoch 0 started: milliseconds since 1970. */
+  readonly originalStartMs: number;
+  /** Whether every other process that had it is gone. */
+  isAlone(): boolean;
+  /** Whether this process may initialise: one at a time does. */
+  beginInitializing(): boolean;
+  endInitializing(): void;
+  /** This process accepts connections. */
+  serve(epoch: number, generation: number): void;
+  /** Long lines of logs do not mix with those of other processes from here on. */
+  shareLines(): void;
+  /** The last one out removes it. */
+  close(): void;
+}
+
+export interface OpenedRegion {
+  readonly status:
+    'created' | 'replaced' | 'joined' | 'in-use' | 'missing' | 'other-layout' | 'failed';
+  /** For 'failed': the system's words. */
+  readonly error: string;
+  /** For 'other-layout': its version; 0 when it is not even ours. */
+  readonly layoutVersion: number;
+  readonly region?: SharedRegion;
+}
+
+export interface MessageSocket {
+  /** 0 or an errno; EAGAIN when the receiver does not keep up. The descriptors stay the caller's. */
+  send(to: string, bytes: Uint8Array, descriptors?: readonly number[]): number;
+  close(): void;
+}
+
+/** Closed once the process that holds the other end is gone, or by `close`. */
+export interface Lifeline {
+  close(): void;
+}
+
+/** What a process has of hot restarts before it has a data plane. */
+export interface HotRestartAddon {
+  readonly layoutVersion: number;
+  readonly maxMessageBytes: number;
+  readonly maxDescriptors: number;
+  createRegion(name: string): OpenedRegion;
+  joinRegion(name: string): OpenedRegion;
+  /** "@…" is an abstract name, anything else a file. A number is an errno. */
+  bindSocket(
+    name: string,
+    mode: number,
+    onMessage: (bytes: Buffer, descriptors: readonly number[]) => void,
+  ): MessageSocket | number;
+  /** Without a name: nobody answers it. */
+  openSocket(): MessageSocket | number;
+  /** Both ends. */
+  openLifeline(): readonly [mine: number, theirs: number];
+  /** Takes the descriptor. */
+  watchLifeline(descriptor: number, onEnd: () => void): Lifeline;
+  closeDescriptors(descriptors: readonly number[]): void;
 }
 
 /** The process's log. Components and levels are their places in COMPONENTS and LEVELS. */
@@ -197,6 +293,7 @@ export interface Addon {
    * where there will be none; throws when the kernel refuses.
    */
   enableCoreDump(): number;
+  readonly hotRestart: HotRestartAddon;
 }
 
 /** Loads the addon that `npm ci` built. Throws an error that says how to build it. */

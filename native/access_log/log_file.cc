@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "access_log/flusher.h"
+#include "base/line_lock.h"
 #include "base/append_file.h"
 
 namespace fairlead::access_log {
@@ -61,12 +62,15 @@ void LogFile::handOver(size_t worker) {
 }
 
 bool LogFile::write(std::string_view text, const std::atomic<bool>& is_stopping) {
+  LineGuard lines(access_log_lines);
   while (!text.empty()) {
     const std::string_view piece = may_block_ ? pieceForPipe(text) : text;
     if (may_block_ && !waitUntilWritable(is_stopping)) return false;
+    if (may_block_) lines.begin(piece);
     const ssize_t written = ::write(fd_.get(), piece.data(), piece.size());
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written < 0) return false;
+    lines.wrote(text.substr(0, static_cast<size_t>(written)));
     text.remove_prefix(static_cast<size_t>(written));
   }
   return true;

@@ -16,7 +16,10 @@
 #include "addon/log_object.h"
 #include "addon/trace_pipe.h"
 #include "base/mutex.h"
+#include "addon/edge.h"
+#include "addon/hot_restart.h"
 #include "base/regex.h"
+#include "hot_restart/stats_transfer.h"
 #include "stats/query.h"
 #include "worker/clusters_page.h"
 #include "worker/data_plane.h"
@@ -27,16 +30,6 @@
 namespace fairlead::addon {
 
 namespace {
-
-Napi::Value fail(const Napi::Env& env, const std::string& message) {
-  Napi::Error::New(env, message).ThrowAsJavaScriptException();
-  return env.Undefined();
-}
-
-std::string_view bytesOf(const Napi::Value& value) {
-  const auto array = value.As<Napi::Uint8Array>();
-  return {reinterpret_cast<const char*>(array.Data()), array.ByteLength()};
-}
 
 // A filter on names: a program of src/plan/regex.ts, searched; empty when there is none.
 Result<std::function<bool(std::string_view)>> filterOf(const Napi::Value& value) {
@@ -86,6 +79,7 @@ class Shutdown final : public Napi::AsyncWorker {
   void Execute() override { data_plane_->stop(); }
   void OnOK() override {
     traces_->close();
+    data_plane_->listenSockets().closeAll();
     done_.Resolve(Env().Undefined());
   }
 
@@ -104,6 +98,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("start", &ProxyObject::start),
                         InstanceMethod("listeners", &ProxyObject::listeners),
                         InstanceMethod("startDrain", &ProxyObject::startDrain),
+                        InstanceMethod("cancelDrain", &ProxyObject::cancelDrain),
                         InstanceMethod("stopListening", &ProxyObject::stopListening),
                         InstanceMethod("setHealthCheckFailed", &ProxyObject::setHealthCheckFailed),
                         InstanceMethod("onTrace", &ProxyObject::onTrace),
@@ -130,7 +125,16 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("contention", &ProxyObject::contention),
                         InstanceMethod("startCpuProfile", &ProxyObject::startCpuProfile),
                         InstanceMethod("readCpuProfile", &ProxyObject::readCpuProfile),
-                        InstanceMethod("stopCpuProfile", &ProxyObject::stopCpuProfile)});
+                        InstanceMethod("stopCpuProfile", &ProxyObject::stopCpuProfile),
+                        InstanceMethod("inherit", &ProxyObject::inherit),
+                        InstanceMethod("endInheritance", &ProxyObject::endInheritance),
+                        InstanceMethod("listenSockets", &ProxyObject::listenSockets),
+                        InstanceMethod("handOver", &ProxyObject::handOver),
+                        InstanceMethod("takeBack", &ProxyObject::takeBack),
+                        InstanceMethod("exportStats", &ProxyObject::exportStats),
+                        InstanceMethod("forgetExport", &ProxyObject::forgetExport),
+                        InstanceMethod("importStats", &ProxyObject::importStats),
+                        InstanceMethod("dropImportedGauges", &ProxyObject::dropImportedGauges)});
   }
 
   explicit ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -182,7 +186,11 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     const Napi::Env env = info.Env();
     if (!info[0].IsTypedArray()) return fail(env, "apply() takes the bytes of an update");
     const std::string_view bytes = bytesOf(info[0]);
-    const std::vector<worker::ApplyError> errors = data_plane_->apply(bytes.data(), bytes.size());
+    return errorList(env, data_plane_->apply(bytes.data(), bytes.size()));
+  }
+
+  static Napi::Value errorList(const Napi::Env& env,
+                               const std::vector<worker::ApplyError>& errors) {
     const Napi::Array result = Napi::Array::New(env, errors.size());
     for (uint32_t i = 0; i < errors.size(); ++i) {
       const Napi::Object item = Napi::Object::New(env);
@@ -210,6 +218,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
         immediate ? worker::DrainStrategy::Immediate : worker::DrainStrategy::Gradual;
     data_plane_->startDrain(*scope, worker::drainRamp(info[1].ToNumber().Uint32Value(), strategy));
   }
+  void cancelDrain(const Napi::CallbackInfo&) { data_plane_->cancelDrain(); }
   void stopListening(const Napi::CallbackInfo& info) {
     if (const auto scope = scopeOf(info)) data_plane_->stopListening(*scope);
   }
@@ -447,6 +456,75 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     return rest;
   }
 
+  // ---- hot restart ----
+
+  // inherit([{listener, address, anyPort, fd}]): the descriptors are this object's from here on.
+  void inherit(const Napi::CallbackInfo& info) {
+    const Napi::Array list = info[0].As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) {
+      const Napi::Object item = list.Get(i).As<Napi::Object>();
+      auto socket = std::make_shared<const net::FileDescriptor>(
+          item.Get("fd").ToNumber().Int32Value());
+      data_plane_->listenSockets().inherit({item.Get("listener").ToString().Utf8Value(),
+                                            item.Get("address").ToString().Utf8Value(),
+                                            item.Get("anyPort").ToBoolean(), std::move(socket)});
+    }
+  }
+
+  Napi::Value endInheritance(const Napi::CallbackInfo& info) {
+    data_plane_->stats().markImportedSent();
+    const std::set<std::string> taken = data_plane_->listenSockets().endInheritance();
+    const Napi::Array result = Napi::Array::New(info.Env(), taken.size());
+    uint32_t i = 0;
+    for (const std::string& address : taken) result.Set(i++, address);
+    return result;
+  }
+
+  // The descriptors stay the data plane's: they are good until listeners change.
+  Napi::Value listenSockets(const Napi::CallbackInfo& info) {
+    const std::vector<worker::PassedSocket> sockets = data_plane_->listenSockets().all();
+    const Napi::Array result = Napi::Array::New(info.Env(), sockets.size());
+    for (uint32_t i = 0; i < sockets.size(); ++i) {
+      const Napi::Object item = Napi::Object::New(info.Env());
+      item.Set("listener", sockets[i].listener);
+      item.Set("address", sockets[i].address);
+      item.Set("anyPort", sockets[i].any_port);
+      item.Set("fd", sockets[i].socket->get());
+      result.Set(i, item);
+    }
+    return result;
+  }
+
+  void handOver(const Napi::CallbackInfo& info) {
+    const Napi::Array list = info[0].As<Napi::Array>();
+    std::set<std::string> taken;
+    for (uint32_t i = 0; i < list.Length(); ++i) taken.insert(list.Get(i).ToString().Utf8Value());
+    data_plane_->handOver(taken);
+  }
+  Napi::Value takeBack(const Napi::CallbackInfo& info) {
+    return errorList(info.Env(), data_plane_->takeBack());
+  }
+
+  // exportStats(maxBytes): {batch, more}
+  Napi::Value exportStats(const Napi::CallbackInfo& info) {
+    if (!export_) export_ = std::make_unique<hot_restart::StatsExport>(data_plane_->stats());
+    data_plane_->refreshGauges();
+    std::string batch;
+    const bool more = export_->next(&batch, info[0].ToNumber().Uint32Value());
+    const Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("batch", Napi::Buffer<char>::Copy(info.Env(), batch.data(), batch.size()));
+    result.Set("more", more);
+    return result;
+  }
+  void forgetExport(const Napi::CallbackInfo&) { export_.reset(); }
+
+  void importStats(const Napi::CallbackInfo& info) {
+    const Result<void> done =
+        hot_restart::importStats(data_plane_->stats(), bytesOf(info[0]));
+    if (!done) fail(info.Env(), done.error().message);
+  }
+  void dropImportedGauges(const Napi::CallbackInfo&) { data_plane_->stats().dropImportedGauges(); }
+
   const std::shared_ptr<TracePipe> traces_ = std::make_shared<TracePipe>();
   std::shared_ptr<worker::DataPlane> data_plane_;
   // Before the workers that it samples.
@@ -454,6 +532,8 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   std::unique_ptr<worker::StatsSinks> sinks_;
   // Null: nobody wants its events.
   std::unique_ptr<worker::HystrixEvents> hystrix_;
+  // While a successor asks.
+  std::unique_ptr<hot_restart::StatsExport> export_;
   std::unordered_set<StatId> ids_;
 };
 
@@ -476,6 +556,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("enableCoreDump", Napi::Function::New(env, enableCoreDump));
   exports.Set("create", Napi::Function::New(env, create));
   exports.Set("log", makeLog(env));
+  exportHotRestart(env, exports);
   return exports;
 }
 

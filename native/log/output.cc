@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/append_file.h"
+#include "base/line_lock.h"
 
 namespace fairlead::log {
 
@@ -27,12 +28,15 @@ std::string Output::reopen() {
 }
 
 size_t Output::write(std::string_view text) {
+  LineGuard lines(log_lines);
   while (!text.empty()) {
     const std::string_view piece = may_block_ ? pieceForPipe(text) : text;
     if (may_block_ && !waitUntilWritable()) return text.size();
+    if (may_block_) lines.begin(piece);
     const ssize_t written = ::write(fd_, piece.data(), piece.size());
     if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (written < 0) return text.size();
+    lines.wrote(text.substr(0, static_cast<size_t>(written)));
     text.remove_prefix(static_cast<size_t>(written));
   }
   return 0;

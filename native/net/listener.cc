@@ -79,11 +79,11 @@ Address boundAddress(int fd) {
   return Address::fromKernel(reinterpret_cast<sockaddr*>(&storage), size);
 }
 
-Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config, FileDescriptor socket,
-                   unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories)
+Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
+                   std::vector<ListenSocket> sockets, unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories)
     : loop_(loop),
       config_(std::move(config)),
-      socket_(std::move(socket)),
+      sockets_(std::move(sockets)),
       factories_(std::move(factories)),
       stats_(*config_->stats->shard(worker + 1)),
       worker_stats_(*config_->worker_stats[worker]->shard(worker + 1)) {}
@@ -93,13 +93,27 @@ Listener::~Listener() {
   abortConnections();
 }
 
-bool Listener::start() { return loop_.add(socket_.get(), this); }
+bool Listener::start() {
+  for (const ListenSocket& socket : sockets_) {
+    if (!loop_.add(socket->get(), this)) return false;
+  }
+  return true;
+}
+
+void Listener::pause() {
+  Timer::disarm();
+  for (const ListenSocket& socket : sockets_) loop_.remove(socket->get());
+}
 
 void Listener::stop() {
-  Timer::disarm();
-  if (!socket_.valid()) return;
-  loop_.remove(socket_.get());
-  socket_.close();
+  pause();
+  sockets_.clear();
+}
+
+bool Listener::resume(std::vector<ListenSocket> sockets) {
+  stop();
+  sockets_ = std::move(sockets);
+  return start();
 }
 
 void Listener::abortConnections() {
@@ -113,16 +127,23 @@ void Listener::onTimer() { acceptAll(); }
 void Listener::acceptAll() {
   const uint32_t limit = config_->plan.max_connections_to_accept_per_socket_event;
   uint64_t accepted = 0;
-  while (socket_.valid()) {
-    if (limit > 0 && accepted >= limit) {
-      // The edge is used up: what is left is taken in the next turn.
-      loop_.timers().arm(this, loop_.now());
-      break;
-    }
+  // An accepted connection never stops its listener: that comes by a task.
+  for (const ListenSocket& socket : sockets_) {
+    if (limit > 0 && accepted >= limit) break;
+    accepted += acceptFrom(socket->get(), limit > 0 ? limit - accepted : 0);
+  }
+  // The edge is used up: what is left is taken in the next turn.
+  if (limit > 0 && accepted >= limit) loop_.timers().arm(this, loop_.now());
+  if (accepted > 0) stats_.record(Histogram::ConnectionsAcceptedPerSocketEvent, accepted);
+}
+
+uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
+  uint64_t accepted = 0;
+  while (limit == 0 || accepted < limit) {
     sockaddr_storage storage;
     socklen_t size = sizeof(storage);
     auto* raw = reinterpret_cast<sockaddr*>(&storage);
-    FileDescriptor fd(::accept4(socket_.get(), raw, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    FileDescriptor fd(::accept4(listen_fd, raw, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd.valid()) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
         log::error(log::Component::ConnHandler, "cannot accept on listener '", config_->plan.name,
@@ -140,7 +161,7 @@ void Listener::acceptAll() {
     take({std::move(fd), std::move(remote), std::move(local),
           next_connection_id.fetch_add(1, std::memory_order_relaxed)});
   }
-  if (accepted > 0) stats_.record(Histogram::ConnectionsAcceptedPerSocketEvent, accepted);
+  return accepted;
 }
 
 void Listener::take(AcceptedSocket socket) {

@@ -1,6 +1,7 @@
-// One listen socket on one worker: accepts, picks the filter chain, counts.
+// A listener on one worker: accepts, picks the filter chain, counts.
 // Owned by its worker; the worker's thread. Each worker has a socket of its own (SO_REUSEPORT), so
-// that the kernel spreads connections and no lock is shared.
+// that the kernel spreads connections and no lock is shared. Where there are more sockets than
+// workers (a predecessor had more), all workers accept from those that are left over.
 #pragma once
 
 #include <memory>
@@ -27,6 +28,9 @@ struct ListenerConfig {
   std::vector<std::shared_ptr<stats::Block<stats::ListenerWorker>>> worker_stats;
 };
 
+// A socket that workers may share, and that a successor may be given.
+using ListenSocket = std::shared_ptr<const FileDescriptor>;
+
 // Makes a bound and listening socket. `address`: what to bind to. The error names the address.
 Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address);
 // Where a socket is bound.
@@ -35,15 +39,19 @@ Address boundAddress(int fd);
 class Listener final : public EventHandler, private ConnectionAccounts, private Timer {
  public:
   // `factories`: one for each filter chain of the plan; null closes its connections at once.
-  Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config, FileDescriptor socket,
-           unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories);
+  Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
+           std::vector<ListenSocket> sockets, unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories);
   ~Listener();
 
   const ListenerConfig& config() const { return *config_; }
   // False: the kernel refuses to watch the socket.
   bool start();
-  // No new connections; the socket closes.
+  // No new connections; the sockets close, unless others hold them too.
   void stop();
+  // Leaves new connections to others that have the same sockets.
+  void pause();
+  // Accepts again, from these sockets.
+  bool resume(std::vector<ListenSocket> sockets);
   void abortConnections();
   bool hasConnections() const { return !connections_.empty(); }
 
@@ -54,11 +62,13 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   void onConnectionClosed(uint64_t length_ms) override;
   void onTimer() override;
   void acceptAll();
+  // How many it took, at most `limit` if that is not 0.
+  uint64_t acceptFrom(int listen_fd, uint64_t limit);
   void take(AcceptedSocket socket);
 
   Loop& loop_;
   const std::shared_ptr<const ListenerConfig> config_;
-  FileDescriptor socket_;
+  std::vector<ListenSocket> sockets_;
   std::vector<std::unique_ptr<ConnectionFactory>> factories_;
   List<DownstreamConnection> connections_;
   stats::Shard<stats::Listener>& stats_;

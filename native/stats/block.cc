@@ -9,19 +9,21 @@ namespace {
 const Distribution kNothing;
 const std::string kNoText;
 
+uint64_t valueAt(const std::vector<uint64_t>& values, size_t index) {
+  return index < values.size() ? values[index] : 0;
+}
+
 }  // namespace
 
 uint64_t BlockBase::rawCounter(size_t index) const {
-  uint64_t sum = 0;
+  uint64_t sum = valueAt(imported_counters_, index);
   for (size_t i = 0; i < shardCount(); ++i) {
     if (const auto shard = view(i)) sum += shard->counters[index].load(std::memory_order_relaxed);
   }
   return sum;
 }
 
-uint64_t BlockBase::baseline(size_t counter) const {
-  return counter < counter_baseline_.size() ? counter_baseline_[counter] : 0;
-}
+uint64_t BlockBase::baseline(size_t counter) const { return valueAt(counter_baseline_, counter); }
 
 Reading BlockBase::counter(size_t index) const {
   const uint64_t raw = rawCounter(index);
@@ -31,6 +33,9 @@ Reading BlockBase::counter(size_t index) const {
 void BlockBase::readCounters(std::vector<Reading>* readings) const {
   const size_t count = layout_.counters.size();
   readings->assign(count, {0, false});
+  for (size_t j = 0; j < imported_counters_.size(); ++j) {
+    (*readings)[j].value = imported_counters_[j];
+  }
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard) continue;
@@ -61,6 +66,12 @@ uint64_t BlockBase::rawUps(size_t gauge) const {
 }
 
 Reading BlockBase::gauge(size_t index) const {
+  const uint64_t imported = valueAt(imported_gauges_, index);
+  const Reading own = ownGauge(index);
+  return {own.value + imported, own.used || imported > 0};
+}
+
+Reading BlockBase::ownGauge(size_t index) const {
   // What goes down while the other side is read would count as still up: read again, though not for
   // ever. What went down comes first in any case, so that no gauge is seen below 0 (Shard::down).
   constexpr int kTries = 4;
@@ -83,7 +94,7 @@ void BlockBase::readGauges(std::vector<Reading>* readings) const {
     }
     return false;
   }();
-  if (!has_shard) return;
+  if (!has_shard && imported_gauges_.empty()) return;
   for (size_t i = 0; i < readings->size(); ++i) (*readings)[i] = gauge(i);
 }
 
@@ -127,14 +138,21 @@ std::vector<BlockBase::Code> BlockBase::rawCodes() const {
     codes.push_back({name, value});
   };
   for (const CodeName name : shown_codes_) codes.push_back({name, 0});
+  // Under all names that an answer of this status is counted.
+  const auto countAll = [&](CodeName status, uint64_t value) {
+    const CodeVariant variant = status.variant();
+    const int number = status.statusNumber();
+    count(status, value);
+    if (number > 0) count(CodeName::family(variant, number / 100), value);
+    const bool is_counter = variant == CodeVariant::All && layout_.has_completed;
+    if (!is_counter) count(CodeName::completed(variant), value);
+  };
+  for (const Code& code : imported_codes_) countAll(code.name, code.value);
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard || !shard->codes) continue;
     shard->codes->forEach([&](uint16_t status, CodeVariant variant, uint64_t value) {
-      count(status == 0 ? CodeName::unknown(variant) : CodeName::status(variant, status), value);
-      if (status > 0) count(CodeName::family(variant, status / 100), value);
-      const bool is_counter = variant == CodeVariant::All && layout_.has_completed;
-      if (!is_counter) count(CodeName::completed(variant), value);
+      countAll(status == 0 ? CodeName::unknown(variant) : CodeName::status(variant, status), value);
     });
   }
   std::sort(codes.begin(), codes.end(),
@@ -232,6 +250,30 @@ void BlockBase::flushHistograms(BinCounts* scratch) {
     flushed.interval = total.since(flushed.total);
     flushed.total = std::move(total);
   }
+}
+
+void BlockBase::addImported(size_t counter, uint64_t amount) {
+  imported_counters_.resize(layout_.counters.size());
+  imported_counters_[counter] += amount;
+}
+
+void BlockBase::addImportedCode(CodeName status, uint64_t amount) {
+  for (Code& code : imported_codes_) {
+    if (code.name != status) continue;
+    code.value += amount;
+    return;
+  }
+  imported_codes_.push_back({status, amount});
+}
+
+void BlockBase::setImported(size_t gauge, uint64_t value) {
+  imported_gauges_.resize(layout_.gauges.size());
+  imported_gauges_[gauge] = value;
+}
+
+void BlockBase::markImportedSent() {
+  sent_counters_ = imported_counters_;
+  if (!imported_codes_.empty()) sent_codes_ = rawCodes();
 }
 
 void BlockBase::resetCounters() {

@@ -93,6 +93,17 @@ class BlockBase {
     return *rejects_ && rejectedNames(kind)[index];
   }
 
+  // ---- what an earlier process counted; see hot_restart/stats_transfer.h ----
+  void addImported(size_t counter, uint64_t amount);
+  // `status`: a name of a single status, or of the unknown ones.
+  void addImportedCode(CodeName status, uint64_t amount);
+  // Another process's part of a gauge: it is added to the own one.
+  void setImported(size_t gauge, uint64_t value);
+  void dropImportedGauges() { imported_gauges_.clear(); }
+  // Sinks have what was imported up to now from the process that counted it. Called before anything
+  // is counted here.
+  void markImportedSent();
+
   // `scratch` spares an allocation per histogram.
   void flushHistograms(BinCounts* scratch);
   // Counters read 0 from here on.
@@ -119,6 +130,7 @@ class BlockBase {
   uint64_t rawCounter(size_t index) const;
   uint64_t rawUps(size_t gauge) const;
   uint64_t rawDowns(size_t gauge) const;
+  Reading ownGauge(size_t gauge) const;
   std::vector<Code> rawCodes() const;
   uint64_t baseline(size_t counter) const;
   const std::vector<bool>& rejectedNames(Kind kind) const;
@@ -126,6 +138,10 @@ class BlockBase {
 
   const Layout& layout_;
   const Scope scope_;
+  // By index; shorter where nothing was imported.
+  std::vector<uint64_t> imported_counters_;
+  std::vector<uint64_t> imported_gauges_;
+  std::vector<Code> imported_codes_;
   std::vector<uint64_t> counter_baseline_;
   std::vector<Code> code_baseline_;
   std::vector<CodeName> shown_codes_;

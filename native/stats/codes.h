@@ -3,9 +3,11 @@
 // readers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,6 +32,27 @@ class CodeName {
   static constexpr CodeName completed(CodeVariant variant) { return {variant, kCompleted}; }
   // Of statuses outside 100 to 599.
   static constexpr CodeName unknown(CodeVariant variant) { return {variant, kUnknown}; }
+
+  // "external.upstream_rq_200" or "upstream_rq_unknown": what answers are counted under one by one.
+  // The other names follow from these.
+  static std::optional<CodeName> parseStatus(std::string_view text) {
+    for (int i = 0; i < kCodeVariants; ++i) {
+      const auto variant = static_cast<CodeVariant>(i);
+      const std::string_view prefix = unknown(variant).prefix();
+      if (!text.starts_with(prefix)) continue;
+      std::string_view rest = text.substr(prefix.size());
+      constexpr std::string_view kStem = "upstream_rq_";
+      if (!rest.starts_with(kStem)) continue;
+      rest.remove_prefix(kStem.size());
+      if (rest == "unknown") return unknown(variant);
+      const auto isDigit = [](char c) { return c >= '0' && c <= '9'; };
+      if (rest.size() != 3 || !std::all_of(rest.begin(), rest.end(), isDigit)) continue;
+      const int number = (rest[0] - '0') * 100 + (rest[1] - '0') * 10 + (rest[2] - '0');
+      if (number >= 100 && number <= 599) return status(variant, number);
+    }
+    return std::nullopt;
+  }
+  bool isUnknown() const { return place() == kUnknown; }
 
   auto operator<=>(const CodeName&) const = default;
 

@@ -16,7 +16,83 @@ std::shared_ptr<BlockBase> Registry::find(const std::string& prefix, const Layou
   return nullptr;
 }
 
+namespace {
+
+std::optional<size_t> indexOf(std::span<const StatName> names, std::string_view name) {
+  const auto stat = std::lower_bound(
+      names.begin(), names.end(), name,
+      [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
+  if (stat == names.end() || stat->name != name) return std::nullopt;
+  return static_cast<size_t>(stat - names.begin());
+}
+
+// False: the block has no such counter.
+bool importInto(BlockBase& block, std::string_view name, uint64_t amount) {
+  if (const auto index = indexOf(block.layout().counters, name)) {
+    block.addImported(*index, amount);
+    return true;
+  }
+  const auto status =
+      block.layout().has_codes ? CodeName::parseStatus(name) : std::optional<CodeName>();
+  if (status) block.addImportedCode(*status, amount);
+  return status.has_value();
+}
+
+}  // namespace
+
+void Registry::importCounter(const std::string& prefix, std::string_view name, uint64_t amount) {
+  if (const auto place = blocks_.find(prefix); place != blocks_.end()) {
+    for (const std::weak_ptr<BlockBase>& weak : place->second) {
+      const std::shared_ptr<BlockBase> block = weak.lock();
+      if (block && importInto(*block, name, amount)) return;
+    }
+  }
+  kept_[prefix][std::string(name)] += amount;
+}
+
+void Registry::takeKept(BlockBase& block) {
+  const auto place = kept_.find(block.scope().prefix);
+  if (place == kept_.end()) return;
+  std::erase_if(place->second,
+                [&](const auto& item) { return importInto(block, item.first, item.second); });
+  if (place->second.empty()) kept_.erase(place);
+  block.markImportedSent();
+}
+
+void Registry::importGauge(const std::string& prefix, std::string_view name, uint64_t value) {
+  const auto place = blocks_.find(prefix);
+  if (place == blocks_.end()) return;
+  for (const std::weak_ptr<BlockBase>& weak : place->second) {
+    const std::shared_ptr<BlockBase> block = weak.lock();
+    if (!block) continue;
+    if (const auto index = indexOf(block->layout().gauges, name)) {
+      block->setImported(*index, value);
+    }
+  }
+}
+
+template <typename Visit>
+void Registry::forEachBlock(Visit visit) {
+  for (auto entry = blocks_.begin(); entry != blocks_.end();) {
+    std::erase_if(entry->second, [&](const std::weak_ptr<BlockBase>& weak) {
+      const std::shared_ptr<BlockBase> block = weak.lock();
+      if (block) visit(*block);
+      return !block;
+    });
+    entry = entry->second.empty() ? blocks_.erase(entry) : std::next(entry);
+  }
+}
+
+void Registry::markImportedSent() {
+  forEachBlock([](BlockBase& block) { block.markImportedSent(); });
+}
+
+void Registry::dropImportedGauges() {
+  forEachBlock([](BlockBase& block) { block.dropImportedGauges(); });
+}
+
 void Registry::insert(std::shared_ptr<BlockBase> block) {
+  takeKept(*block);
   auto& place = blocks_[block->scope().prefix];
   std::erase_if(place, [](const std::weak_ptr<BlockBase>& weak) { return weak.expired(); });
   place.push_back(std::move(block));
@@ -54,12 +130,9 @@ std::optional<Registry::Handle> Registry::findStat(std::string_view name) const 
   std::optional<Handle> result;
   forEachScopeOf(name, [&](const std::shared_ptr<BlockBase>& block, std::string_view rest) {
     for (const Kind kind : {Kind::Counter, Kind::Gauge, Kind::Text, Kind::Histogram}) {
-      const std::span<const StatName> names = block->layout().names(kind);
-      const auto stat = std::lower_bound(
-          names.begin(), names.end(), rest,
-          [](const StatName& stat, std::string_view wanted) { return stat.name < wanted; });
-      if (stat == names.end() || stat->name != rest) continue;
-      result = Handle{block, kind, static_cast<size_t>(stat - names.begin())};
+      const auto index = indexOf(block->layout().names(kind), rest);
+      if (!index) continue;
+      result = Handle{block, kind, *index};
       return true;
     }
     return false;
@@ -124,18 +197,6 @@ std::optional<uint64_t> Registry::value(std::string_view name) const {
     return result.has_value();
   });
   return result;
-}
-
-template <typename Visit>
-void Registry::forEachBlock(Visit visit) {
-  for (auto entry = blocks_.begin(); entry != blocks_.end();) {
-    std::erase_if(entry->second, [&](const std::weak_ptr<BlockBase>& weak) {
-      const std::shared_ptr<BlockBase> block = weak.lock();
-      if (block) visit(*block);
-      return !block;
-    });
-    entry = entry->second.empty() ? blocks_.erase(entry) : std::next(entry);
-  }
 }
 
 bool Registry::takeSamples(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -68,6 +69,22 @@ class Registry {
   // The sum over all threads of a counter or gauge by its full name, counts by status among them.
   std::optional<uint64_t> value(std::string_view name) const;
 
+  // ---- what an earlier process counted, until the end of this one ----
+  // Adds to a counter of the scope; kept for a scope that does not exist yet.
+  void importCounter(const std::string& prefix, std::string_view name, uint64_t amount);
+  // Sets that process's part of a gauge; lost for a scope that does not exist.
+  void importGauge(const std::string& prefix, std::string_view name, uint64_t value);
+  void dropImportedGauges();
+  // Sinks have what was imported up to now.
+  void markImportedSent();
+  // Calls visit(prefix, name, amount) for each counter whose scope does not exist yet.
+  template <typename Visit>
+  void forEachKept(Visit visit) const {
+    for (const auto& [prefix, counters] : kept_) {
+      for (const auto& [name, amount] : counters) visit(prefix, name, amount);
+    }
+  }
+
   // What was recorded since the previous call becomes the interval.
   void flushHistograms();
   // Counters read 0 from here on.
@@ -106,6 +123,8 @@ class Registry {
 
   std::shared_ptr<BlockBase> find(const std::string& prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);
+  // Gives a new block what was kept for it.
+  void takeKept(BlockBase& block);
   // Calls visit(block, rest) for each living scope that `name` may be of, `rest` being what follows
   // the scope's prefix, until it returns true.
   template <typename Visit>
@@ -121,6 +140,8 @@ class Registry {
   std::unordered_map<uint32_t, std::weak_ptr<BlockBase>> sampled_;
   // By prefix: a scope of several layouts has a block for each.
   std::unordered_map<std::string, std::vector<std::weak_ptr<BlockBase>>> blocks_;
+  // Imported for scopes that do not exist yet: amounts by name, by prefix.
+  std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>> kept_;
   std::vector<Stat> stats_;
   std::unordered_map<std::string, StatId> ids_;
   std::vector<BucketRule> bucket_rules_;

@@ -18,7 +18,8 @@ DataPlane::DataPlane(const Options& options)
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
       listener_stats_(registry_.create<stats::ListenerManager>(plainScope("listener_manager."))),
       cluster_stats_(registry_.create<stats::ClusterManager>(plainScope("cluster_manager."))),
-      logs_(options.workers, filesystem_stats_, options.log_hand_over_bytes) {
+      logs_(options.workers, filesystem_stats_, options.log_hand_over_bytes),
+      listen_sockets_(options.workers) {
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
   };
@@ -73,6 +74,7 @@ void DataPlane::stopListening(DrainScope scope) {
     if (!drain_.isStopped(plan.direction)) continue;
     if (!stopped_listeners_.insert(plan.name).second) continue;
     listener_stats_->shard(0)->add(stats::ListenerManager::Counter::ListenerStopped);
+    listen_sockets_.close(plan.name);
     for (const auto& worker : workers_) {
       worker->post([target = worker.get(), name = plan.name] { target->stopListener(name); });
     }
@@ -183,49 +185,68 @@ void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError
   if (drain_.isStopped(plan.direction)) return;
   stats::Shard<stats::ListenerManager>& stats = *listener_stats_->shard(0);
   stats.add(Counter::ListenerAdded);
-  net::Address bound;
-  Result<std::vector<net::FileDescriptor>> sockets = openSockets(plan, &bound);
+  Result<ListenSockets::Group> sockets = listen_sockets_.open(plan);
   Result<std::shared_ptr<ListenerPlan>> built = sockets ? buildListener(plan) : sockets.error();
   if (!built) {
     errors->push_back({"listener", plan.name, built.error().message});
     stats.add(Counter::ListenerCreateFailure);
+    listen_sockets_.close(plan.name);
     return;
   }
   auto config = std::make_shared<net::ListenerConfig>(*built.value()->config);
-  config->address = bound;
+  config->address = sockets.value().address;
   built.value()->config = std::move(config);
   drain_.join(plan, built.value()->drain);
   std::shared_ptr<const ListenerPlan> shared = built.value();
-  bound_.push_back({plan.name, plan.stat_name, bound});
+  bound_.push_back({plan.name, plan.stat_name, shared->config->address});
   listener_plans_.push_back(shared);
   stats.set(stats::ListenerManager::Gauge::TotalListenersActive, bound_.size());
   stats.add(Counter::ListenerCreateSuccess, workers_.size());
   for (size_t i = 0; i < workers_.size(); ++i) {
-    // The task must be copyable.
-    auto socket = std::make_shared<net::FileDescriptor>(std::move(sockets.value()[i]));
-    workers_[i]->post([target = workers_[i].get(), shared, socket] {
-      target->addListener(shared, std::move(*socket));
+    workers_[i]->post([target = workers_[i].get(), shared,
+                       own = std::move(sockets.value().by_worker[i])] {
+      target->addListener(shared, own);
     });
   }
 }
 
-Result<std::vector<net::FileDescriptor>> DataPlane::openSockets(const plan::Listener& plan,
-                                                                net::Address* bound) {
-  std::vector<net::FileDescriptor> sockets;
-  *bound = net::Address::fromPlan(plan.address.value_or(plan::Address()));
-  const bool own_each = plan.reuse_port && bound->isIp();
-  for (size_t i = 0; i < workers_.size(); ++i) {
-    if (i > 0 && !own_each) {
-      sockets.emplace_back(::dup(sockets[0].get()));
-      continue;
+void DataPlane::handOver(const std::set<std::string>& taken_addresses) {
+  for (const auto& listener : listener_plans_) {
+    const std::string& name = listener->config->plan.name;
+    if (stopped_listeners_.contains(name) || !handed_over_.insert(name).second) continue;
+    const bool is_taken = taken_addresses.contains(listen_sockets_.addressOf(name));
+    if (!is_taken) listen_sockets_.close(name);
+    for (const auto& worker : workers_) {
+      worker->post([target = worker.get(), name, is_taken] {
+        is_taken ? target->pauseListener(name) : target->stopListener(name);
+      });
     }
-    Result<net::FileDescriptor> socket = net::openListenSocket(plan, *bound);
-    if (!socket) return socket.error();
-    // The kernel's port for all, when the plan left it open.
-    if (i == 0 && bound->isIp()) *bound = net::boundAddress(socket.value().get());
-    sockets.push_back(std::move(socket.value()));
   }
-  return sockets;
+}
+
+std::vector<ApplyError> DataPlane::takeBack() {
+  std::vector<ApplyError> errors;
+  for (const auto& listener : listener_plans_) {
+    const net::ListenerConfig& config = *listener->config;
+    const std::string& name = config.plan.name;
+    if (handed_over_.erase(name) == 0) continue;
+    if (listen_sockets_.addressOf(name).empty()) {
+      // Where it was, whatever the plan leaves open.
+      plan::Listener plan = config.plan;
+      if (config.address.isIp()) plan.address->port = config.address.port();
+      if (const auto again = listen_sockets_.open(plan); !again) {
+        errors.push_back({"listener", name, again.error().message});
+        continue;
+      }
+    }
+    ListenSockets::ByWorker sockets = listen_sockets_.distribute(name);
+    for (size_t i = 0; i < workers_.size(); ++i) {
+      workers_[i]->post([target = workers_[i].get(), name, own = std::move(sockets[i])] {
+        target->resumeListener(name, own);
+      });
+    }
+  }
+  return errors;
 }
 
 Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Listener& plan) {

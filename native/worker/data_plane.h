@@ -18,6 +18,7 @@
 #include "upstream/cluster.h"
 #include "worker/cpu_profile.h"
 #include "worker/drain.h"
+#include "worker/listen_sockets.h"
 #include "worker/worker.h"
 
 namespace fairlead::worker {
@@ -52,6 +53,7 @@ class DataPlane {
   void stop();
   // Answers ask clients to close, as time goes on; see worker/drain.h.
   void startDrain(DrainScope scope, const net::DrainRamp& ramp) { drain_.start(scope, ramp); }
+  void cancelDrain() { drain_.cancel(); }
   void setHealthCheckFailed(bool failed) { drain_.setHealthCheckFailed(failed); }
   // Listen sockets close, once; connections go on, and the listeners stay known. Those that are
   // applied later are left out.
@@ -60,6 +62,15 @@ class DataPlane {
 
   // Null before start(), and after stop().
   std::unique_ptr<CpuProfile> profileCpu() const;
+
+  // ---- hot restart: see worker/listen_sockets.h ----
+  ListenSockets& listenSockets() { return listen_sockets_; }
+  // A successor accepts connections: listeners at the addresses that it took are left to it, the
+  // others close.
+  void handOver(const std::set<std::string>& taken_addresses);
+  // The successor is gone: what was handed over is taken back. Errors are of what cannot be bound
+  // again.
+  std::vector<ApplyError> takeBack();
 
   stats::Registry& stats() { return registry_; }
   // Gauges that are made only when someone reads: circuit breakers.
@@ -93,8 +104,6 @@ class DataPlane {
   Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
   Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
       const std::vector<plan::AccessLog>& plans);
-  Result<std::vector<net::FileDescriptor>> openSockets(const plan::Listener& plan,
-                                                       net::Address* bound);
 
   const Options options_;
   RuntimeSlots slots_;
@@ -113,6 +122,9 @@ class DataPlane {
   std::set<std::string> stopped_listeners_;
   Drain drain_;
   std::map<uint32_t, std::shared_ptr<filters::TapConfig>> taps_;
+  // Left to a successor, or closed for it.
+  std::set<std::string> handed_over_;
+  ListenSockets listen_sockets_;
   std::vector<BoundListener> bound_;
   std::vector<std::unique_ptr<Worker>> workers_;
   bool started_ = false;

@@ -25,6 +25,12 @@ void Drain::start(DrainScope scope, const net::DrainRamp& ramp) {
   publishAll();
 }
 
+void Drain::cancel() {
+  inbound_ = {};
+  all_ = {};
+  publishAll();
+}
+
 void Drain::setHealthCheckFailed(bool failed) {
   health_check_failed_->store(failed, std::memory_order_relaxed);
   publishAll();

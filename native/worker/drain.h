@@ -19,9 +19,10 @@ class Drain {
   // From here on `decision` is kept up to date for that listener.
   void join(const plan::Listener& plan, std::shared_ptr<net::DrainDecision> decision);
 
-  // Answers ask their clients to close, more and more as the ramp rises. Cannot be taken back; the
-  // sooner of two counts.
+  // Answers ask their clients to close, more and more as the ramp rises; the sooner of two counts.
   void start(DrainScope scope, const net::DrainRamp& ramp);
+  // Takes back what was started for scopes: who was to take over is gone.
+  void cancel();
   // While the server's health check fails all answers of a listener ask for a close, unless it drains
   // only when it is modified.
   void setHealthCheckFailed(bool failed);

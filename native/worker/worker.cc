@@ -69,10 +69,11 @@ std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPla
   return nullptr;
 }
 
-void Worker::addListener(std::shared_ptr<const ListenerPlan> plan, net::FileDescriptor socket) {
+void Worker::addListener(std::shared_ptr<const ListenerPlan> plan,
+                         std::vector<net::ListenSocket> sockets) {
   std::vector<std::unique_ptr<net::ConnectionFactory>> factories;
   for (const FilterChainPlan& chain : plan->chains) factories.push_back(makeFactory(chain));
-  auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(socket), index_,
+  auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(sockets), index_,
                                                   std::move(factories));
   FL_CHECK(listener->start());
   listeners_.push_back(std::move(listener));
@@ -81,6 +82,19 @@ void Worker::addListener(std::shared_ptr<const ListenerPlan> plan, net::FileDesc
 void Worker::stopListener(const std::string& name) {
   for (const auto& listener : listeners_) {
     if (listener->config().plan.name == name) listener->stop();
+  }
+}
+
+void Worker::pauseListener(const std::string& name) {
+  for (const auto& listener : listeners_) {
+    if (listener->config().plan.name == name) listener->pause();
+  }
+}
+
+void Worker::resumeListener(const std::string& name,
+                            const std::vector<net::ListenSocket>& sockets) {
+  for (const auto& listener : listeners_) {
+    if (listener->config().plan.name == name) FL_CHECK(listener->resume(sockets));
   }
 }
 

@@ -33,8 +33,11 @@ class Worker {
 
   // The worker's thread.
   upstream::WorkerClusters& clusters() { return clusters_; }
-  void addListener(std::shared_ptr<const ListenerPlan> plan, net::FileDescriptor socket);
+  void addListener(std::shared_ptr<const ListenerPlan> plan,
+                   std::vector<net::ListenSocket> sockets);
   void stopListener(const std::string& name);
+  void pauseListener(const std::string& name);
+  void resumeListener(const std::string& name, const std::vector<net::ListenSocket>& sockets);
 
  private:
   // Hands log lines over at every flush interval.

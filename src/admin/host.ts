@@ -33,6 +33,11 @@ export interface AdminHost {
   readonly hystrix: HystrixStream | undefined;
   state(): ServerState;
   uptimeMs(): number;
+  /** Since epoch 0 started. */
+  uptimeOfAllEpochsMs(): number;
+  /** 'disabled' where there are no hot restarts. */
+  readonly hotRestartVersion: string;
+  readonly isHotRestartInitializing: boolean;
   setHealthy(healthy: boolean): void;
   flushStats(): void;
   reopenLogs(): void;

@@ -1,11 +1,17 @@
 // The command: what is printed where, exit codes, signals.
+import { writeFileSync } from 'node:fs';
 import { closeLateDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
+import { Epoch } from '../hot-restart/epoch.js';
+import { RestartError } from '../hot-restart/place.js';
+import { NO_HOT_RESTART, hotRestartVersion } from '../hot-restart/version.js';
 import { Log } from '../logging/logger.js';
+import { loadAddon } from '../native.js';
+import { notifySupervisor } from '../restarter/notify.js';
 import { StartError, readConfiguration } from '../server/configuration.js';
 import { Server } from '../server/server.js';
 import { logCrash } from './crash.js';
 import { parseArguments, type Options } from './parse.js';
-import { HOT_RESTART_VERSION, versionText } from './version.js';
+import { versionText } from './version.js';
 import { widthOf } from './wrap.js';
 
 const PROGRAM = 'fairlead';
@@ -24,7 +30,11 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(`\n${PROGRAM}  version: ${versionText()}\n\n`);
       return 0;
     case 'hot-restart-version':
-      process.stderr.write(HOT_RESTART_VERSION);
+      process.stderr.write(
+        parsed.options.disableHotRestart
+          ? NO_HOT_RESTART
+          : hotRestartVersion(loadAddon().hotRestart),
+      );
       return 0;
     case 'parse-error': {
       const { parseErrorText } = await import('./help.js');
@@ -82,11 +92,14 @@ async function serve(options: Options): Promise<number> {
     process.exit(1);
   });
   const endSignal = untilEndSignal();
+  let epoch: Epoch | undefined;
   try {
     openLogFile(options, log);
+    epoch = joinEpochs(options, log);
+    // Before it attaches: what is wrong with the configuration disturbs no parent.
     const configuration = readConfiguration(options, log);
     await closeLateDebugger();
-    const server = new Server({ options, configuration, log });
+    const server = new Server({ options, configuration, log, ...(epoch && { epoch }) });
     onReopen(() => {
       log.info('main', 'caught SIGUSR1. Reopening access logs.');
       server.reopenLogs();
@@ -94,6 +107,10 @@ async function serve(options: Options): Promise<number> {
     await run(server, options, endSignal);
     return 0;
   } catch (error) {
+    if (error instanceof RestartError) {
+      process.stderr.write(`${error.message}\n`);
+      return 1;
+    }
     if (!(error instanceof StartError)) throw error;
     log.critical(
       'main',
@@ -102,12 +119,30 @@ async function serve(options: Options): Promise<number> {
     // Whoever started this looks here, wherever the log goes.
     if (!log.isSeenOnStderr('critical', 'main')) process.stderr.write(`${error.message}\n`);
     return 1;
+  } finally {
+    epoch?.close();
   }
+}
+
+/** Throws a RestartError. Undefined: there are no hot restarts. */
+function joinEpochs(options: Options, log: Log): Epoch | undefined {
+  if (options.disableHotRestart) return undefined;
+  const restart = { ...options, socketMode: options.socketPermission };
+  const epoch = new Epoch(loadAddon().hotRestart, restart, log);
+  if (options.baseIdPath !== '') {
+    try {
+      writeFileSync(options.baseIdPath, String(epoch.baseId));
+    } catch {
+      const path = options.baseIdPath;
+      log.critical('misc', `cannot open base id output file ${path} for writing.`);
+    }
+  }
+  return epoch;
 }
 
 async function run(server: Server, options: Options, endSignal: Promise<string>): Promise<void> {
   try {
-    const started = server.start();
+    const started = server.start().then(() => tellSupervisor(server));
     const ended = Promise.race([endSignal, server.quitAsked]);
     const signal = await (options.mode === 'init_only'
       ? started
@@ -117,6 +152,12 @@ async function run(server: Server, options: Options, endSignal: Promise<string>)
   } finally {
     await server.stop();
   }
+}
+
+/** The next epoch becomes the main process of a service: systemd follows it. */
+function tellSupervisor(server: Server): void {
+  if (server.state() !== 'LIVE') return;
+  notifySupervisor(loadAddon().hotRestart, ['READY=1', `MAINPID=${process.pid}`]);
 }
 
 /** On stderr: what --log-path names is opened once it is time to serve. */

@@ -3,9 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../package-root.js';
 
-/** No version can take over from another yet. */
-export const HOT_RESTART_VERSION = 'disabled';
-
 /** What scripts/build.mjs writes down. */
 interface Build {
   /** The commit that was built; zeros outside a repository. */

@@ -9,7 +9,7 @@ export interface DrainOptions {
   readonly strategy: DrainStrategy;
 }
 
-type Native = Pick<NativeProxy, 'startDrain' | 'stopListening'>;
+type Native = Pick<NativeProxy, 'startDrain' | 'cancelDrain' | 'stopListening'>;
 
 /** A timer of Node's runs at once when it is asked to wait longer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -29,11 +29,11 @@ export class Drain {
 
   /**
    * Answers of these listeners ask their clients to close, as the strategy says; `whenOver` is called
-   * when the drain time is over. Nothing happens where a drain covers the scope already; one that
-   * widens the scope while another is under way ends with it.
+   * when the drain time is over. Nothing happens where a drain covers the scope already (false); one
+   * that widens the scope while another is under way ends with it.
    */
-  start(scope: DrainScope, whenOver?: () => void): void {
-    if (this.#scope === 'all' || this.#scope === scope) return;
+  start(scope: DrainScope, whenOver?: () => void): boolean {
+    if (this.#scope === 'all' || this.#scope === scope) return false;
     this.#scope = scope;
     const { seconds, strategy } = this.#options;
     this.#native.startDrain(scope, seconds, strategy);
@@ -42,11 +42,20 @@ export class Drain {
       () => this.#over(),
       Math.min(seconds * 1000, LONGEST_TIMER_MS),
     ).unref();
+    return true;
   }
 
   /** No new connections, and no new listeners in that direction; open connections go on. */
   stopListening(scope: DrainScope): void {
     this.#native.stopListening(scope);
+  }
+
+  /** Takes a drain back: nobody is asked to leave any more, and nothing happens at its end. */
+  cancel(): void {
+    this.dispose();
+    this.#timer = undefined;
+    this.#scope = undefined;
+    this.#native.cancelDrain();
   }
 
   /** What waits for the end of the drain time is forgotten. */

@@ -10,7 +10,9 @@ import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { build } from '../cli/version.js';
 import { monotonicMs } from '../clock.js';
-import type { Component } from '../logging/components.js';
+import type { Epoch } from '../hot-restart/epoch.js';
+import type { RestartHost } from '../hot-restart/host.js';
+import { NO_HOT_RESTART } from '../hot-restart/version.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
@@ -26,15 +28,19 @@ import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
 import { Taps } from '../taps/taps.js';
 
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 export interface ServerOptions {
   readonly options: Options;
   readonly configuration: Configuration;
   readonly log: Log;
   /** Absent: the one that `npm ci` built. */
-  readonly addon?: Addon;
+  readonly addon?: Omit<Addon, 'hotRestart'>;
+  /** Absent: there are no hot restarts. Whoever made it closes it. */
+  readonly epoch?: Epoch;
 }
 
-export class Server implements AdminHost {
+export class Server implements AdminHost, RestartHost {
   readonly options: Options;
   readonly log: Log;
   readonly bootstrap: Bootstrap;
@@ -51,17 +57,22 @@ export class Server implements AdminHost {
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
   readonly quitAsked: Promise<void>;
   readonly quit: () => void;
+  readonly #epoch: Epoch | undefined;
   readonly #configuration: Configuration;
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
+  /** Workers are nothing that Node would wait for. */
+  #staysAlive: NodeJS.Timeout | undefined;
   #monitors: DnsMonitor[] = [];
   #admin: AdminServer | undefined;
   #configuredMs = Date.now();
   #state: ServerState = 'PRE_INITIALIZING';
   #isHealthy = true;
+  #drainsForSuccessor = false;
   #ending: Promise<void> | undefined;
 
-  constructor({ options, configuration, log, addon = loadAddon() }: ServerOptions) {
+  constructor({ options, configuration, log, addon = loadAddon(), epoch }: ServerOptions) {
+    this.#epoch = epoch;
     this.options = options;
     this.log = log;
     this.bootstrap = configuration.bootstrap;
@@ -106,7 +117,9 @@ export class Server implements AdminHost {
       native: this.native,
       stats: this.stats,
       state: () => this.state(),
-      uptimeMs: () => this.uptimeMs(),
+      uptimeOfAllEpochsMs: () => this.uptimeOfAllEpochsMs(),
+      pullParentStats: () => this.pullParentStats(),
+      parentConnections: () => this.#epoch?.parentConnections ?? 0,
       warn: (message) => log.warn('stats_sinks', message),
     });
     this.hystrix = hystrix && new HystrixStream(this.native);
@@ -127,6 +140,19 @@ export class Server implements AdminHost {
     return monotonicMs() - this.#startedMs;
   }
 
+  /** Since epoch 0 started. */
+  uptimeOfAllEpochsMs(): number {
+    return this.#epoch ? Date.now() - this.#epoch.originalStartMs : this.uptimeMs();
+  }
+
+  get hotRestartVersion(): string {
+    return this.#epoch?.version ?? NO_HOT_RESTART;
+  }
+
+  get isHotRestartInitializing(): boolean {
+    return this.#epoch?.isInitializing ?? false;
+  }
+
   /** "127.0.0.1:9901"; undefined without an admin server. */
   get adminAddress(): string | undefined {
     return this.#admin?.address;
@@ -134,7 +160,15 @@ export class Server implements AdminHost {
 
   /** Resolves when the server is LIVE, or was ended before; rejects with a StartError. */
   async start(): Promise<void> {
-    this.#chooseBaseId();
+    this.#staysAlive = setInterval(() => undefined, LONGEST_TIMER_MS);
+    const { restartEpoch, baseId } = this.options;
+    this.log.info(
+      'main',
+      `initializing epoch ${restartEpoch} (base id=${this.#epoch?.baseId ?? baseId}, ` +
+        `hot restart version=${this.hotRestartVersion})`,
+    );
+    await this.#epoch?.attach(this);
+    if (this.#ending) return;
     this.#applyConfiguration();
     this.runtime.start();
     await this.#startAdmin();
@@ -145,6 +179,7 @@ export class Server implements AdminHost {
     this.log.info('config', 'all dependencies initialized. starting workers');
     this.native.start();
     this.#state = 'LIVE';
+    await this.#epoch?.live(this);
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
     this.#flush.writeGauges();
     await this.#startFlush();
@@ -175,19 +210,40 @@ export class Server implements AdminHost {
     this.log.reopen();
   }
 
-  #chooseBaseId(): void {
-    const { useDynamicBaseId, baseId, baseIdPath, restartEpoch } = this.options;
-    if (
-      restartEpoch > 0 &&
-      !this.options.disableHotRestart &&
-      !this.options.skipHotRestartOnNoParent
-    )
-      throw new StartError(
-        `there is no predecessor with base id ${baseId} that --restart-epoch=${restartEpoch} could take over from`,
-      );
-    const chosen = useDynamicBaseId ? Math.floor(Math.random() * 1e9) : baseId;
-    this.log.info('main', `initializing epoch 0 (base id=${chosen}, hot restart version=disabled)`);
-    if (baseIdPath !== '') this.#publish(String(chosen), baseIdPath, 'misc', 'base id');
+  // ---- hot restart ----
+
+  async pullParentStats(): Promise<void> {
+    await this.#epoch?.pullStats();
+  }
+
+  connectionCount(): number {
+    return this.#flush.connectionCount();
+  }
+
+  /** The successor reports from here on what is counted. */
+  suspendAdmin(): void {
+    // Sinks get all of it now, and the rest from the successor.
+    void this.#flush.stop();
+    this.#admin?.close();
+  }
+
+  async resumeAdmin(): Promise<void> {
+    if (this.#ending) return;
+    await this.#startFlush();
+    try {
+      await this.#admin?.listen();
+    } catch (error) {
+      this.log.error('admin', (error as Error).message);
+    }
+  }
+
+  drainForSuccessor(): void {
+    this.#drainsForSuccessor = this.drain.start('all');
+  }
+
+  endDrain(): void {
+    if (this.#drainsForSuccessor) this.drain.cancel();
+    this.#drainsForSuccessor = false;
   }
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
@@ -197,8 +253,8 @@ export class Server implements AdminHost {
     if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
-    this.stats.setGauge('server.hot_restart_epoch', 0);
-    this.stats.setGauge('server.hot_restart_generation', 1);
+    this.stats.setGauge('server.hot_restart_epoch', this.options.restartEpoch);
+    this.stats.setGauge('server.hot_restart_generation', this.#epoch?.generation ?? 1);
     this.stats.setGauge('server.compilation_settings.fips_mode', 0);
     this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
@@ -220,7 +276,7 @@ export class Server implements AdminHost {
     }
     this.log.info('admin', `admin address: ${this.#admin.address}`);
     const path = this.options.adminAddressPath;
-    if (path !== '') this.#publish(this.#admin.address, path, 'admin', 'admin address');
+    if (path !== '') this.#publish(this.#admin.address, path);
   }
 
   async #startFlush(): Promise<void> {
@@ -254,11 +310,11 @@ export class Server implements AdminHost {
   }
 
   /** A file that cannot be written does not keep the proxy from its work. */
-  #publish(text: string, path: string, component: Component, what: string): void {
+  #publish(adminAddress: string, path: string): void {
     try {
-      writeFileSync(path, text);
+      writeFileSync(path, adminAddress);
     } catch {
-      this.log.critical(component, `cannot open ${what} output file ${path} for writing.`);
+      this.log.critical('admin', `cannot open admin address output file ${path} for writing.`);
     }
   }
 
@@ -291,7 +347,10 @@ export class Server implements AdminHost {
     this.runtime.stop();
     for (const monitor of this.#monitors) monitor.stop();
     this.#admin?.close();
+    await this.#epoch?.beginEnd();
     await Promise.all([sent, this.native.shutdown()]);
+    await this.#epoch?.connectionsEnded();
+    clearInterval(this.#staysAlive);
     this.log.info('main', 'exiting');
   }
 }
@@ -300,7 +359,7 @@ function describe({ kind, name, message }: ApplyError): string {
   return kind === 'plan' ? message : `${kind.replace('_', ' ')} '${name}': ${message}`;
 }
 
-function enableCoreDump(addon: Addon, log: Log): void {
+function enableCoreDump(addon: Pick<Addon, 'enableCoreDump'>, log: Log): void {
   try {
     if (addon.enableCoreDump() > 0) log.info('misc', 'core dump enabled');
     else log.warn('misc', 'core dump enabled, but the limit of its size is 0 (ulimit -c)');

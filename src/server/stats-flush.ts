@@ -10,7 +10,11 @@ export interface FlushSource {
   readonly native: NativeProxy;
   readonly stats: ControlStats;
   state(): ServerState;
-  uptimeMs(): number;
+  uptimeOfAllEpochsMs(): number;
+  /** What earlier processes have counted since the last time is merged. */
+  pullParentStats(): Promise<void>;
+  /** Of processes before this one. */
+  parentConnections(): number;
   warn(message: string): void;
 }
 
@@ -46,7 +50,11 @@ export class StatsFlush {
   /** Without an interval only flush() flushes. */
   start(intervalMs: number | undefined, targets: FlushTargets): void {
     this.#targets = targets;
-    if (intervalMs !== undefined) this.#timer = setInterval(() => this.flush(), intervalMs);
+    if (intervalMs !== undefined) {
+      this.#timer = setInterval(() => {
+        void this.#source.pullParentStats().then(() => this.flush());
+      }, intervalMs);
+    }
     if (targets.wantsSamples) {
       this.#sampleTimer = setInterval(() => this.#takeSamples(), SAMPLES_MS);
     }
@@ -143,21 +151,23 @@ export class StatsFlush {
     const { native, stats } = this.#source;
     const state = this.#source.state();
     const memory = native.memory();
-    stats.setGauge('server.uptime', Math.floor(this.#source.uptimeMs() / 1000));
+    stats.setGauge('server.uptime', Math.floor(this.#source.uptimeOfAllEpochsMs() / 1000));
     stats.setGauge('server.live', state === 'LIVE' ? 1 : 0);
     stats.setGauge('server.state', stateNumber(state));
     stats.setGauge('server.memory_allocated', memory.allocated);
     stats.setGauge('server.memory_heap_size', memory.heapSize);
     stats.setGauge('server.memory_physical_size', process.memoryUsage.rss());
-    stats.setGauge('server.total_connections', connectionCount(native));
-    stats.setGauge('server.parent_connections', 0);
+    stats.setGauge('server.total_connections', this.connectionCount());
+    stats.setGauge('server.parent_connections', this.#source.parentConnections());
     stats.setGauge('server.days_until_first_cert_expiring', NEVER_EXPIRES_DAYS);
   }
-}
 
-function connectionCount(native: NativeProxy): number {
-  const names = native
-    .listeners()
-    .map(({ statName }) => `listener.${statName}.downstream_cx_active`);
-  return names.reduce((total, name) => total + (native.statValue(name) ?? 0), 0);
+  /** Of all listeners, those of processes before this one included. */
+  connectionCount(): number {
+    const { native } = this.#source;
+    const names = native
+      .listeners()
+      .map(({ statName }) => `listener.${statName}.downstream_cx_active`);
+    return names.reduce((total, name) => total + (native.statValue(name) ?? 0), 0);
+  }
 }

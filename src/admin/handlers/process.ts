@@ -1,5 +1,4 @@
 // What concerns the process: GET /memory, POST /quitquitquit and /reopen_logs, GET /hot_restart_version.
-import { HOT_RESTART_VERSION } from '../../cli/version.js';
 import type { NativeProxy } from '../../native.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
@@ -23,7 +22,7 @@ export function processEndpoints(host: AdminHost): Endpoint[] {
       jsonReply(memoryReport(host.native)),
     ),
     endpoint('/hot_restart_version', 'which versions can take over from each other', false, () => ({
-      body: HOT_RESTART_VERSION,
+      body: host.hotRestartVersion,
     })),
     endpoint('/reopen_logs', 'open the log files anew', true, () => {
       host.reopenLogs();

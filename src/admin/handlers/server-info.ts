@@ -6,13 +6,7 @@ import type {
 import { durationText, type OptionInfo, type OptionValue } from '../../cli/option-info.js';
 import { OPTION_LIST } from '../../cli/options.js';
 import type { Options } from '../../cli/parse.js';
-import {
-  HOT_RESTART_VERSION,
-  build,
-  packageVersion,
-  tlsLibrary,
-  versionText,
-} from '../../cli/version.js';
+import { build, packageVersion, tlsLibrary, versionText } from '../../cli/version.js';
 import { disableExtensions, listExtensions } from '../../extensions/catalogue.js';
 import { REGISTRY } from '../../extensions/registry.js';
 import type { Endpoint } from '../endpoint.js';
@@ -34,18 +28,19 @@ export function serverInfoEndpoints(host: AdminHost): Endpoint[] {
 }
 
 function serverInfo(host: AdminHost): object {
-  const uptime = durationText(Math.floor(host.uptimeMs() / 1000) * 1000);
   return {
     version: versionText(),
     state: host.state(),
-    uptime_current_epoch: uptime,
-    uptime_all_epochs: uptime,
-    hot_restart_version: HOT_RESTART_VERSION,
+    uptime_current_epoch: wholeSeconds(host.uptimeMs()),
+    uptime_all_epochs: wholeSeconds(host.uptimeOfAllEpochsMs()),
+    hot_restart_version: host.hotRestartVersion,
     command_line_options: commandLine(host.options, host.concurrency),
     node: nodeJson(host.node, host.options),
-    hot_restart_initializing: false,
+    hot_restart_initializing: host.isHotRestartInitializing,
   };
 }
+
+const wholeSeconds = (ms: number): string => durationText(Math.floor(ms / 1000) * 1000);
 
 function commandLine(options: Options, concurrency: number): object {
   const values: Readonly<Record<string, OptionValue>> = {

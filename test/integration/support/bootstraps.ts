@@ -46,6 +46,11 @@ export function cluster(name: string, port: number): Message {
   return { name, type: 'STATIC', load_assignment: { cluster_name: name, endpoints } };
 }
 
+/** A route to a cluster, without a time limit. */
+export function toCluster(prefix: string, cluster: string): Message {
+  return { match: { prefix }, route: { cluster, timeout: '0s' } };
+}
+
 /** A route that answers by itself. */
 export function says(prefix: string, text: string): Message {
   return { match: { prefix }, direct_response: { status: 200, body: { inline_string: text } } };

@@ -132,6 +132,11 @@ async function tryGet(url: string): Promise<number | undefined> {
   }
 }
 
+/** The port of the listener of this name. */
+export async function listenerPort(adminUrl: string, name: string): Promise<number> {
+  return Number(new URL(await findListener(adminUrl, name)).port);
+}
+
 interface ListenersJson {
   readonly listener_statuses?: readonly {
     readonly name: string;

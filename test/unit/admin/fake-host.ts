@@ -62,6 +62,11 @@ export class FakeHost implements AdminHost {
   uptimeMs(): number {
     return 61_500;
   }
+  uptimeOfAllEpochsMs(): number {
+    return this.uptimeMs();
+  }
+  readonly hotRestartVersion = '1.1';
+  readonly isHotRestartInitializing = false;
   setHealthy(healthy: boolean): void {
     this.isHealthy = healthy;
   }

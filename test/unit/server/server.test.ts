@@ -86,12 +86,6 @@ test('core dumps are enabled where they are asked for', (t) => {
   assert.equal(serverOf(t, {}, '--enable-core-dump').coreDumps, 1);
 });
 
-test('a successor without a predecessor does not start, unless it is told to', async (t) => {
-  await assert.rejects(serverOf(t, {}, '--restart-epoch=2').server.start(), StartError);
-  await serverOf(t, {}, '--restart-epoch=2', '--skip-hot-restart-on-no-parent').server.start();
-  await serverOf(t, {}, '--restart-epoch=2', '--disable-hot-restart').server.start();
-});
-
 test('the admin server answers while the server lives, and not after', async (t) => {
   const { server } = serverOf(t, ADMIN);
   await server.start();
@@ -148,18 +142,13 @@ test('everything that could not be applied is said at once, each with its name',
   );
 });
 
-test('the address of the admin server and the base id are written where asked', async (t) => {
+test('the address of the admin server is written where asked', async (t) => {
   const folder = folderOf(t);
-  const [address, id] = [join(folder, 'address'), join(folder, 'id')];
-  const { server } = serverOf(
-    t,
-    ADMIN,
-    ...['--admin-address-path', address, '--base-id-path', id, '--base-id', '7'],
-  );
+  const address = join(folder, 'address');
+  const { server } = serverOf(t, ADMIN, '--admin-address-path', address);
   await server.start();
 
   assert.equal(readFileSync(address, 'utf8'), server.adminAddress);
-  assert.equal(readFileSync(id, 'utf8'), '7');
 });
 
 test('files that cannot be written do not keep the server from living', async (t) => {

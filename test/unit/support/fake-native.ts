@@ -8,6 +8,7 @@ import type {
   NativeProxy,
   Page,
   SinkPieces,
+  PassedSocket,
   StatsQuery,
 } from '../../../src/native.js';
 
@@ -24,6 +25,11 @@ export class FakeNative implements NativeProxy {
   samplePieces: SinkPieces[] = [];
   lost = 0;
   hosts: readonly { readonly address: string; readonly port: number }[] = [];
+  /** Listen sockets that it was given, and gives. */
+  readonly passed: PassedSocket[] = [];
+  /** Statistics that it gives, batch by batch, and was given. */
+  readonly exports: Buffer[] = [];
+  readonly imported: Buffer[] = [];
   readonly #names: string[] = [];
 
   value(name: string): number | undefined {
@@ -45,6 +51,37 @@ export class FakeNative implements NativeProxy {
   }
   stopListening(scope: DrainScope): void {
     this.calls.push(`stopListening ${scope}`);
+  }
+  cancelDrain(): void {
+    this.calls.push('cancelDrain');
+  }
+  inherit(sockets: readonly PassedSocket[]): void {
+    this.passed.push(...sockets);
+  }
+  endInheritance(): readonly string[] {
+    return this.passed.map(({ address }) => address);
+  }
+  listenSockets(): readonly PassedSocket[] {
+    return this.passed;
+  }
+  handOver(takenAddresses: readonly string[]): void {
+    this.calls.push(`handOver ${takenAddresses.join(' ')}`);
+  }
+  takeBack(): readonly ApplyError[] {
+    this.calls.push('takeBack');
+    return [];
+  }
+  exportStats(): { readonly batch: Buffer; readonly more: boolean } {
+    return { batch: this.exports.shift() ?? Buffer.alloc(0), more: this.exports.length > 0 };
+  }
+  forgetExport(): void {
+    this.calls.push('forgetExport');
+  }
+  importStats(batch: Uint8Array): void {
+    this.imported.push(Buffer.from(batch));
+  }
+  dropImportedGauges(): void {
+    this.calls.push('dropImportedGauges');
   }
   setHealthCheckFailed(failed: boolean): void {
     this.calls.push(`setHealthCheckFailed ${failed}`);

@@ -1,0 +1,37 @@
+#include "hot_restart/process_lock.h"
+
+#include <time.h>
+
+#include <cerrno>
+
+#include "base/check.h"
+
+namespace fairlead::hot_restart {
+
+void ProcessLock::init() {
+  pthread_mutexattr_t attributes;
+  FL_CHECK(::pthread_mutexattr_init(&attributes) == 0);
+  FL_CHECK(::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0);
+  FL_CHECK(::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) == 0);
+  FL_CHECK(::pthread_mutex_init(&mutex_, &attributes) == 0);
+  ::pthread_mutexattr_destroy(&attributes);
+}
+
+bool ProcessLock::tryLockFor(uint32_t timeout_ms) {
+  timespec until;
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += timeout_ms / 1000;
+  until.tv_nsec += static_cast<long>(timeout_ms % 1000) * 1'000'000;
+  if (until.tv_nsec >= 1'000'000'000) {
+    ++until.tv_sec;
+    until.tv_nsec -= 1'000'000'000;
+  }
+  const int result = ::pthread_mutex_timedlock(&mutex_, &until);
+  // Its holder died.
+  if (result == EOWNERDEAD) return ::pthread_mutex_consistent(&mutex_) == 0;
+  return result == 0;
+}
+
+void ProcessLock::unlock() { ::pthread_mutex_unlock(&mutex_); }
+
+}  // namespace fairlead::hot_restart

@@ -1,0 +1,221 @@
+#include "hot_restart/stats_transfer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "plan/wire.h"
+
+namespace fairlead::hot_restart {
+
+namespace {
+
+using stats::BlockBase;
+using stats::Reading;
+
+// Fields of the messages, as their tags.
+constexpr char kBatchScope = 1 << 3 | 2;
+constexpr char kScopePrefix = 1 << 3 | 2;
+constexpr char kScopeStat = 2 << 3 | 2;
+constexpr char kStatName = 1 << 3 | 2;
+constexpr char kStatAdded = 2 << 3;
+constexpr char kStatLevel = 3 << 3;
+
+void appendVarint(std::string* out, uint64_t value) {
+  while (value >= 0x80) {
+    out->push_back(static_cast<char>(value | 0x80));
+    value >>= 7;
+  }
+  out->push_back(static_cast<char>(value));
+}
+
+void appendBytes(std::string* out, char tag, std::string_view bytes) {
+  out->push_back(tag);
+  appendVarint(out, bytes.size());
+  out->append(bytes);
+}
+
+// A scope that is being written: nothing of it appears unless it has a statistic.
+class ScopeWriter {
+ public:
+  ScopeWriter(std::string_view prefix, std::string* batch) : batch_(batch) {
+    appendBytes(&scope_, kScopePrefix, prefix);
+  }
+  ~ScopeWriter() {
+    if (has_stats_) appendBytes(batch_, kBatchScope, scope_);
+  }
+
+  void add(std::string_view name, char tag, uint64_t value) {
+    stat_.clear();
+    appendBytes(&stat_, kStatName, name);
+    stat_.push_back(tag);
+    appendVarint(&stat_, value);
+    appendBytes(&scope_, kScopeStat, stat_);
+    has_stats_ = true;
+  }
+
+ private:
+  std::string* const batch_;
+  std::string scope_;
+  std::string stat_;
+  bool has_stats_ = false;
+};
+
+// What was told of a code, made 0 when it is new.
+uint64_t& toldOf(std::vector<BlockBase::Code>* codes, stats::CodeName name) {
+  const auto known = std::find_if(codes->begin(), codes->end(),
+                                  [&](const BlockBase::Code& code) { return code.name == name; });
+  if (known != codes->end()) return known->value;
+  codes->push_back({name, 0});
+  return codes->back().value;
+}
+
+struct Stat {
+  std::string name;
+  uint64_t added = 0;
+  uint64_t level = 0;
+  bool is_level = false;
+};
+
+struct Scope {
+  std::string prefix;
+  std::vector<Stat> stats;
+};
+
+bool readStat(plan::WireReader& reader, Stat* out) {
+  while (reader.nextField("Stat")) {
+    switch (reader.field()) {
+      case 1:
+        reader.readBytes(&out->name, "Stat.name");
+        break;
+      case 2:
+        reader.readNumber(&out->added, "Stat.added");
+        break;
+      case 3:
+        out->is_level = reader.readNumber(&out->level, "Stat.level");
+        break;
+      default:
+        reader.skip("Stat");
+    }
+  }
+  return reader.ok();
+}
+
+bool readScope(plan::WireReader& reader, Scope* out) {
+  while (reader.nextField("Scope")) {
+    if (reader.field() == 1) {
+      reader.readBytes(&out->prefix, "Scope.prefix");
+    } else if (reader.field() == 2) {
+      Stat& stat = out->stats.emplace_back();
+      reader.readMessage("Scope.stats",
+                         [&](plan::WireReader& inner) { return readStat(inner, &stat); });
+    } else {
+      reader.skip("Scope");
+    }
+  }
+  return reader.ok();
+}
+
+}  // namespace
+
+bool isGaugeOfProcess(std::string_view scope_prefix, std::string_view name) {
+  // What each process knows better than another, or writes for all.
+  if (scope_prefix == "server.") return !name.starts_with("memory_");
+  if (scope_prefix.starts_with("runtime.") || scope_prefix.starts_with("listener_manager.") ||
+      scope_prefix.starts_with("cluster_manager.") ||
+      scope_prefix.starts_with("thread_local_cluster_manager.")) {
+    return true;
+  }
+  constexpr std::array<std::string_view, 10> kNames = {
+      "config_reload_time_ms", "max_host_weight",   "membership_degraded", "membership_excluded",
+      "membership_healthy",    "membership_total",  "update_time",         "version",
+      "warming_state",         "connected_state",
+  };
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+bool StatsExport::next(std::string* batch, size_t max_bytes) {
+  if (blocks_.empty()) {
+    blocks_ = registry_.blocks();
+    next_block_ = 0;
+    // What another block of the same place was told is nothing to a new one.
+    std::erase_if(told_, [](const auto& item) { return item.second.block.expired(); });
+    tellKept(batch);
+  }
+  while (next_block_ < blocks_.size()) {
+    if (batch->size() >= max_bytes) return true;
+    const auto& block = blocks_[next_block_++];
+    Told& told = told_[block.get()];
+    told.block = block;
+    tell(*block, &told, batch);
+  }
+  blocks_.clear();
+  return false;
+}
+
+void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
+  const stats::Layout& layout = block.layout();
+  ScopeWriter scope(block.scope().prefix, batch);
+  std::vector<Reading> readings;
+  block.readCounters(&readings);
+  told->counters.resize(readings.size());
+  for (size_t i = 0; i < readings.size(); ++i) {
+    const uint64_t value = readings[i].value;
+    uint64_t& before = told->counters[i];
+    // One that was reset goes on from there.
+    if (value > before) scope.add(layout.counters[i].name, kStatAdded, value - before);
+    before = value;
+  }
+  std::string name;
+  for (const BlockBase::Code& code : block.codes()) {
+    if (code.name.statusNumber() == 0 && !code.name.isUnknown()) continue;
+    uint64_t& before = toldOf(&told->codes, code.name);
+    if (code.value > before) {
+      name.clear();
+      code.name.appendTo(&name);
+      scope.add(name, kStatAdded, code.value - before);
+    }
+    before = code.value;
+  }
+  block.readGauges(&readings);
+  told->gauges.resize(readings.size());
+  for (size_t i = 0; i < readings.size(); ++i) {
+    const uint64_t value = readings[i].value;
+    if (value == told->gauges[i]) continue;
+    told->gauges[i] = value;
+    if (isGaugeOfProcess(block.scope().prefix, layout.gauges[i].name)) continue;
+    scope.add(layout.gauges[i].name, kStatLevel, value);
+  }
+}
+
+void StatsExport::tellKept(std::string* batch) {
+  registry_.forEachKept([&](const std::string& prefix, const std::string& name, uint64_t amount) {
+    uint64_t& before = told_kept_[prefix + name];
+    if (amount == before) return;
+    ScopeWriter(prefix, batch).add(name, kStatAdded, amount - before);
+    before = amount;
+  });
+}
+
+Result<void> importStats(stats::Registry& registry, std::string_view batch) {
+  std::vector<Scope> scopes;
+  plan::WireReader reader(batch.data(), batch.size());
+  while (reader.nextField("StatsBatch")) {
+    if (reader.field() != 1) {
+      reader.skip("StatsBatch");
+      continue;
+    }
+    Scope& scope = scopes.emplace_back();
+    reader.readMessage("StatsBatch.scopes",
+                       [&](plan::WireReader& inner) { return readScope(inner, &scope); });
+  }
+  if (!reader.ok()) return reader.error();
+  for (const Scope& scope : scopes) {
+    for (const Stat& stat : scope.stats) {
+      if (stat.added > 0) registry.importCounter(scope.prefix, stat.name, stat.added);
+      if (stat.is_level) registry.importGauge(scope.prefix, stat.name, stat.level);
+    }
+  }
+  return {};
+}
+
+}  // namespace fairlead::hot_restart

@@ -1,0 +1,52 @@
+// Statistics from one process to the next, so that counters go on through all epochs. Batches are
+// messages of proto/fairlead/hot_restart.proto (StatsBatch), by name: the two may know different
+// ones. Histograms stay with their process. The control thread's.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "stats/registry.h"
+
+namespace fairlead::hot_restart {
+
+// The giving side: what changed since it was told last. The first round tells everything.
+class StatsExport {
+ public:
+  explicit StatsExport(const stats::Registry& registry) : registry_(registry) {}
+
+  // Appends the next batch, of about `max_bytes` at most unless one scope is longer. False: the round
+  // is complete; the next call begins another.
+  bool next(std::string* batch, size_t max_bytes);
+
+ private:
+  struct Told {
+    std::weak_ptr<const stats::BlockBase> block;
+    std::vector<uint64_t> counters;
+    std::vector<uint64_t> gauges;
+    std::vector<stats::BlockBase::Code> codes;
+  };
+
+  void tell(const stats::BlockBase& block, Told* told, std::string* batch);
+  void tellKept(std::string* batch);
+
+  const stats::Registry& registry_;
+  std::unordered_map<const stats::BlockBase*, Told> told_;
+  // By full name.
+  std::unordered_map<std::string, uint64_t> told_kept_;
+  // Of this round.
+  std::vector<std::shared_ptr<stats::BlockBase>> blocks_;
+  size_t next_block_ = 0;
+};
+
+// The taking side. Changes nothing when the batch is not understood.
+Result<void> importStats(stats::Registry& registry, std::string_view batch);
+
+// Gauges that tell of one process alone are not added up.
+bool isGaugeOfProcess(std::string_view scope_prefix, std::string_view name);
+
+}  // namespace fairlead::hot_restart

@@ -1,0 +1,79 @@
+// The listen sockets of all listeners, by worker: opened, or inherited from the process before this
+// one. The control thread's; workers share the sockets.
+//
+// A socket that is inherited has an owner here in any case, since closing it would reset what waits
+// in its queue: worker i takes the predecessor's socket i; those of workers that are no more are
+// shared by all. Workers that are new open sockets of their own.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "net/listener.h"
+
+namespace fairlead::worker {
+
+// A socket of a listener, as one process hands it to the next.
+struct PassedSocket {
+  std::string listener;
+  // Where it is bound: "127.0.0.1:10000", or a pipe's path.
+  std::string address;
+  // The plan left the port to the kernel: a successor's listener of the same name takes it.
+  bool any_port = false;
+  net::ListenSocket socket;
+};
+
+class ListenSockets {
+ public:
+  explicit ListenSockets(unsigned workers) : workers_(workers) {}
+
+  using ByWorker = std::vector<std::vector<net::ListenSocket>>;
+  struct Group {
+    net::Address address;
+    ByWorker by_worker;
+  };
+  // Takes what was inherited for this listener, and opens what is missing. Forgotten by close().
+  Result<Group> open(const plan::Listener& plan);
+  void close(const std::string& listener) { open_.erase(listener); }
+  void closeAll() { open_.clear(); }
+  // Where a listener is bound: its address as text; empty when it has no sockets.
+  std::string addressOf(const std::string& listener) const;
+  // A listener's sockets again.
+  ByWorker distribute(const std::string& listener) const;
+
+  // ---- the predecessor's ----
+  std::vector<PassedSocket> all() const;
+  // ---- the successor's ----
+  void inherit(PassedSocket socket);
+  // Closes what no listener took. Returns the addresses of what was taken.
+  std::set<std::string> endInheritance();
+
+ private:
+  struct Inherited {
+    std::string listener;
+    bool any_port;
+    std::vector<net::ListenSocket> sockets;
+  };
+  struct Open {
+    std::string address;
+    bool any_port = false;
+    // Each worker has one of its own; those beyond are shared.
+    bool one_each = false;
+    std::vector<net::ListenSocket> sockets;
+  };
+
+  std::vector<net::ListenSocket> takeInherited(const plan::Listener& plan,
+                                               const net::Address& address);
+  ByWorker distribute(const Open& open) const;
+
+  const unsigned workers_;
+  // By listener.
+  std::map<std::string, Open> open_;
+  // By address.
+  std::map<std::string, Inherited> inherited_;
+  std::set<std::string> taken_;
+};
+
+}  // namespace fairlead::worker

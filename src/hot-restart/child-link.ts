@@ -1,0 +1,255 @@
+// The predecessor's side: answers the process that takes over from this one, and serves again when
+// that process ends before its time.
+import type { HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
+import type { Channel } from './channel.js';
+import type { Whole } from './fragments.js';
+import type { RestartHost } from './host.js';
+import { loadCodec } from './messages.js';
+import type { Attach, Reply, Request } from './messages.gen.js';
+import type { ParentLink } from './parent-link.js';
+
+/** Of statistics in one answer: some milliseconds of both processes. */
+const STATS_BYTES = 256 * 1024;
+/** How long the end waits for the successor to take the last numbers. */
+const LAST_WORDS_MS = 3000;
+
+export interface Identity {
+  readonly version: string;
+  readonly epoch: number;
+  readonly generation: number;
+  readonly originalStartMs: number;
+}
+
+type Answer = Omit<Reply, 'conversation' | 'number'>;
+
+interface Child {
+  readonly conversation: number;
+  readonly epoch: number;
+  readonly replyTo: string;
+  readonly lifeline: Lifeline;
+  /** Closed with this process: so the child learns of its end. */
+  readonly mine: number;
+  hasAdmin: boolean;
+  hasListeners: boolean;
+}
+
+export class ChildLink {
+  readonly #addon: HotRestartAddon;
+  readonly #channel: Channel;
+  readonly #host: RestartHost;
+  readonly #identity: Identity;
+  readonly #parent: ParentLink | undefined;
+  readonly #region: SharedRegion;
+  #child: Child | undefined;
+  #isEnding = false;
+  #onFarewell: () => void = () => undefined;
+  /** Requests are answered one after the other. */
+  #answering: Promise<unknown> = Promise.resolve();
+
+  /** `parent`: who this process took over from. */
+  constructor(
+    addon: HotRestartAddon,
+    channel: Channel,
+    identity: Identity,
+    host: RestartHost,
+    parent: ParentLink | undefined,
+    region: SharedRegion,
+  ) {
+    this.#addon = addon;
+    this.#channel = channel;
+    this.#identity = identity;
+    this.#host = host;
+    this.#parent = parent;
+    this.#region = region;
+  }
+
+  hear(whole: Whole): void {
+    this.#answering = this.#answering
+      .then(() => this.#answer(whole))
+      .catch((error: unknown) => {
+        this.#host.log.warn('main', `hot restart: ${(error as Error).message}`);
+      });
+  }
+
+  get hasChild(): boolean {
+    return this.#child !== undefined;
+  }
+
+  /** Connections have ended: the child takes the last numbers. Resolves when it has, or does not. */
+  async leave(): Promise<void> {
+    this.#isEnding = true;
+    const child = this.#child;
+    if (!child) return;
+    let timer: NodeJS.Timeout | undefined;
+    const farewell = new Promise<void>((resolve) => {
+      this.#onFarewell = resolve;
+      timer = setTimeout(resolve, LAST_WORDS_MS);
+    });
+    try {
+      await this.#send(child, 0, { leaving: {} });
+      await farewell;
+    } catch {
+      // It is gone as well.
+    }
+    clearTimeout(timer);
+  }
+
+  close(): void {
+    this.#isEnding = true;
+    const child = this.#child;
+    this.#child = undefined;
+    child?.lifeline.close();
+    if (child) this.#addon.closeDescriptors([child.mine]);
+  }
+
+  async #answer({ message, descriptors }: Whole): Promise<void> {
+    const { decodeRequest } = await loadCodec();
+    const request = decodeRequest(message);
+    if (request?.attach && descriptors.length === 1) {
+      await this.#attach(request, request.attach, descriptors[0] ?? -1);
+      return;
+    }
+    this.#addon.closeDescriptors(descriptors);
+    const child = this.#child;
+    // Of one that is gone, or of nobody that we know.
+    if (!request || !child || request.conversation !== child.conversation) return;
+    const { descriptors: beside = [], ...answer } = await this.#answerTo(request, child);
+    await this.#send(child, request.number ?? 0, answer, beside);
+    if (request.terminate) this.#terminate();
+    if (request.farewell) this.#onFarewell();
+  }
+
+  async #attach(request: Request, attach: Attach, lifeline: number): Promise<void> {
+    const { conversation = 0, number = 0 } = request;
+    const refusal = this.#refusalOf(attach);
+    if (refusal !== undefined) {
+      this.#addon.closeDescriptors([lifeline]);
+      const { encodeReply } = await loadCodec();
+      const reply = encodeReply({ conversation, number, refusal });
+      await this.#channel.send(attach.replyTo ?? '', reply);
+      return;
+    }
+    const [mine, theirs] = this.#addon.openLifeline();
+    const child: Child = {
+      conversation,
+      epoch: attach.epoch ?? 0,
+      replyTo: attach.replyTo ?? '',
+      lifeline: this.#addon.watchLifeline(lifeline, () => void this.#childGone(child)),
+      mine,
+      hasAdmin: false,
+      hasListeners: false,
+    };
+    this.#child = child;
+    this.#host.native.forgetExport();
+    try {
+      await this.#send(child, number, { attached: { generation: this.#identity.generation } }, [
+        theirs,
+      ]);
+    } finally {
+      this.#addon.closeDescriptors([theirs]);
+    }
+  }
+
+  #refusalOf({ version, epoch }: Attach): string | undefined {
+    const own = this.#identity;
+    if (version !== own.version) {
+      return `the parent process has hot restart version ${own.version}, this one has ${version}: they cannot take over from each other`;
+    }
+    if (epoch !== own.epoch + 1) {
+      return `the parent process is epoch ${own.epoch}: the next one is --restart-epoch ${own.epoch + 1}`;
+    }
+    if (this.#isEnding) return `the parent process (epoch ${own.epoch}) is ending`;
+    if (this.#child) {
+      return `another process of epoch ${this.#child.epoch} has taken over, or is about to`;
+    }
+    return undefined;
+  }
+
+  async #answerTo(
+    request: Request,
+    child: Child,
+  ): Promise<Answer & { readonly descriptors?: readonly number[] }> {
+    const { native, log } = this.#host;
+    if (request.shutDownAdmin) {
+      log.warn('main', 'shutting down admin due to child startup');
+      child.hasAdmin = true;
+      this.#host.suspendAdmin();
+      await this.#endIdleParent();
+      return { adminShutDown: { originalStartMs: this.#identity.originalStartMs } };
+    }
+    if (request.takeSockets) {
+      const { first = 0 } = request.takeSockets;
+      const all = native.listenSockets();
+      const some = all.slice(first, first + this.#addon.maxDescriptors);
+      return {
+        sockets: { sockets: some, hasMore: first + some.length < all.length },
+        descriptors: some.map(({ fd }) => fd),
+      };
+    }
+    if (request.drainListeners) {
+      log.info('main', 'closing and draining listeners');
+      child.hasListeners = true;
+      native.handOver(request.drainListeners.takenAddresses ?? []);
+      this.#host.drainForSuccessor();
+      return { done: {} };
+    }
+    if (request.getStats) {
+      await this.#parent?.pullStats().catch(() => undefined);
+      const { batch, more } = native.exportStats(STATS_BYTES);
+      return { stats: { batch, hasMore: more, connections: this.#host.connectionCount() } };
+    }
+    return { done: {} };
+  }
+
+  /** One before this process that has nothing left to do ends now. */
+  async #endIdleParent(): Promise<void> {
+    const parent = this.#parent;
+    if (!parent || parent.isGone) return;
+    try {
+      await parent.pullStats();
+      if (parent.connections > 0) return;
+      this.#host.log.warn('main', 'terminating parent process');
+      await parent.terminate();
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+
+  #terminate(): void {
+    this.#host.log.info('main', 'shutting down due to child request');
+    this.#host.log.warn('main', 'caught ENVOY_SIGTERM');
+    this.#host.quit();
+  }
+
+  /** However it ended: nothing of it is left. */
+  async #childGone(child: Child): Promise<void> {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    this.#addon.closeDescriptors([child.mine]);
+    this.#onFarewell();
+    if (this.#isEnding) return;
+    this.#host.log.warn(
+      'main',
+      `the process of epoch ${child.epoch} ended before this one: serving again`,
+    );
+    if (child.hasListeners) {
+      for (const { name, message } of this.#host.native.takeBack()) {
+        this.#host.log.error('config', `listener '${name}': ${message}`);
+      }
+      this.#host.endDrain();
+      this.#region.serve(this.#identity.epoch, this.#identity.generation);
+    }
+    if (child.hasAdmin) await this.#host.resumeAdmin();
+  }
+
+  async #send(
+    child: Child,
+    number: number,
+    answer: Answer,
+    descriptors: readonly number[] = [],
+  ): Promise<void> {
+    const { encodeReply } = await loadCodec();
+    const reply = encodeReply({ ...answer, conversation: child.conversation, number });
+    await this.#channel.send(child.replyTo, reply, descriptors);
+  }
+}

@@ -1,0 +1,162 @@
+// This process among those that take over from each other, from its start to its end: it attaches to
+// the one before it, serves, and lets the next one attach.
+import type { Log } from '../logging/logger.js';
+import type { HotRestartAddon } from '../native.js';
+import { ChildLink } from './child-link.js';
+import type { RestartHost } from './host.js';
+import { socketName } from './names.js';
+import { ParentGone, ParentLink, ParentRefuses } from './parent-link.js';
+import { RestartError, takePlace, type Place, type RestartOptions } from './place.js';
+import { hotRestartVersion } from './version.js';
+
+export interface EpochOptions extends RestartOptions {
+  readonly skipHotRestartParentStats: boolean;
+  readonly parentShutdownTimeS: number;
+}
+
+/** The longest that a timer can wait. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export class Epoch {
+  readonly version: string;
+  readonly epoch: number;
+  readonly #addon: HotRestartAddon;
+  readonly #options: EpochOptions;
+  readonly #place: Place;
+  readonly #log: Log;
+  #originalStartMs: number;
+  #generation: number;
+  #isInitializing = true;
+  #parent: ParentLink | undefined;
+  #child: ChildLink | undefined;
+  #shutdownTimer: NodeJS.Timeout | undefined;
+
+  /** Throws a RestartError. Disturbs no other process. */
+  constructor(addon: HotRestartAddon, options: EpochOptions, log: Log) {
+    this.#addon = addon;
+    this.#options = options;
+    this.#log = log;
+    this.version = hotRestartVersion(addon);
+    this.epoch = options.restartEpoch;
+    this.#place = takePlace(addon, options);
+    const { region } = this.#place;
+    region.shareLines();
+    this.#originalStartMs = region.originalStartMs;
+    this.#generation = region.generation + 1;
+    if (this.#place.replacedLeftover) {
+      log.info('main', 'shared memory that crashed processes left behind was made anew');
+    }
+  }
+
+  get baseId(): number {
+    return this.#place.baseId;
+  }
+
+  /** How many processes served in a row, this one included. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** When epoch 0 started: milliseconds since 1970. */
+  get originalStartMs(): number {
+    return this.#originalStartMs;
+  }
+
+  get isInitializing(): boolean {
+    return this.#isInitializing;
+  }
+
+  get parentConnections(): number {
+    return this.#parent?.connections ?? 0;
+  }
+
+  /**
+   * Takes over the admin address, listen sockets and statistics of the parent, if there is one. It
+   * serves on. Rejects with a RestartError; where the parent has died this process goes on alone.
+   */
+  async attach(host: RestartHost): Promise<void> {
+    const { childChannel, listeners, baseId, hasParent } = this.#place;
+    if (!hasParent) {
+      if (this.epoch > 0) this.#log.warn('main', `there is no process of epoch ${this.epoch - 1}`);
+      return;
+    }
+    const { socketPath } = this.#options;
+    const name = socketName(socketPath, 'parent', baseId, this.epoch - 1);
+    const parent = new ParentLink(
+      this.#addon,
+      childChannel,
+      { name, epoch: this.epoch - 1, givesStats: !this.#options.skipHotRestartParentStats },
+      host,
+    );
+    listeners.asChild = (whole) => void parent.hear(whole);
+    this.#parent = parent;
+    try {
+      this.#generation = (await parent.attach(this.version, this.epoch)) + 1;
+      this.#originalStartMs = await parent.shutDownAdmin();
+      await parent.takeSockets();
+      await parent.pullStats();
+    } catch (error) {
+      if (error instanceof ParentRefuses) throw new RestartError(error.message);
+      if (!(error instanceof ParentGone)) throw error;
+      this.#log.error('main', `${error.message}: starting without it`);
+    }
+  }
+
+  /** This process accepts connections. */
+  async live(host: RestartHost): Promise<void> {
+    const { region, parentChannel, listeners } = this.#place;
+    const taken = host.native.endInheritance();
+    await this.#parent?.drainListeners(taken).catch(() => undefined);
+    const { version, epoch, generation, originalStartMs } = this;
+    const identity = { version, epoch, generation, originalStartMs };
+    this.#child = new ChildLink(this.#addon, parentChannel, identity, host, this.#parent, region);
+    listeners.asParent = (whole) => this.#child?.hear(whole);
+    region.serve(epoch, generation);
+    region.endInitializing();
+    this.#isInitializing = false;
+    this.#shutdownTimer = setTimeout(
+      () => void this.#shutDownParent(),
+      Math.min(this.#options.parentShutdownTimeS * 1000, LONGEST_TIMER_MS),
+    );
+    this.#shutdownTimer.unref();
+  }
+
+  /** Merges what the parent counted since the last time. */
+  async pullStats(): Promise<void> {
+    const parent = this.#parent;
+    if (!parent || parent.isGone) return;
+    await parent.pullStats().catch(() => undefined);
+  }
+
+  /** This process is asked to end. Its connections go on until `connectionsEnded`. */
+  async beginEnd(): Promise<void> {
+    clearTimeout(this.#shutdownTimer);
+    const parent = this.#parent;
+    if (!parent || parent.isGone) return;
+    // Only who serves may end the one before; until then that one serves.
+    if (this.#isInitializing) return;
+    await parent.terminate().catch(() => undefined);
+    // What it counted goes on to a successor through this process.
+    if (this.#child?.hasChild) await parent.untilGone();
+  }
+
+  /** Hands the last numbers on. */
+  async connectionsEnded(): Promise<void> {
+    await this.#child?.leave();
+  }
+
+  /** Nothing of this process is left for others to see. */
+  close(): void {
+    const { parentChannel, childChannel, region } = this.#place;
+    this.#child?.close();
+    this.#parent?.close();
+    parentChannel.close();
+    childChannel.close();
+    region.close();
+  }
+
+  async #shutDownParent(): Promise<void> {
+    this.#log.info('main', 'shutting down parent after drain');
+    await this.#parent?.terminate().catch(() => undefined);
+  }
+}

@@ -1,0 +1,263 @@
+// The successor's side: what this process asks of the one before it, from attaching to its end.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HotRestartAddon, Lifeline } from '../native.js';
+import { SendError, type Channel } from './channel.js';
+import type { Whole } from './fragments.js';
+import type { RestartHost } from './host.js';
+import { loadCodec } from './messages.js';
+import type { Reply, Request, Stats } from './messages.gen.js';
+
+/** It answers within milliseconds, unless it is stopped or stuck. */
+const ANSWER_TIMEOUT_MS = 10_000;
+/** Its connections are ended, its logs written. */
+const END_TIMEOUT_MS = 10_000;
+
+type Asked = Omit<Request, 'conversation' | 'number'>;
+
+/** The parent process has ended. */
+export class ParentGone extends Error {}
+/** It is there, but there is no getting on with it. */
+export class ParentRefuses extends Error {}
+
+export interface Parent {
+  /** What its socket is called. */
+  readonly name: string;
+  readonly epoch: number;
+  /** Whether what it counted is merged: without, its connections are not known either. */
+  readonly givesStats: boolean;
+}
+
+export class ParentLink {
+  readonly #addon: HotRestartAddon;
+  readonly #channel: Channel;
+  readonly #parent: Parent;
+  readonly #host: RestartHost;
+  readonly #conversation = Math.floor(Math.random() * 2 ** 48);
+  #lastNumber = 0;
+  #waiting: ((reply: Reply | undefined) => void) | undefined;
+  /** One request at a time. */
+  #asking: Promise<unknown> = Promise.resolve();
+  #lifelines: Lifeline[] = [];
+  #mine = -1;
+  #isGone = false;
+  #onGone: () => void = () => undefined;
+  #connections = 0;
+
+  /** `channel` is told by its owner to give what it hears to `hear`. */
+  constructor(addon: HotRestartAddon, channel: Channel, parent: Parent, host: RestartHost) {
+    this.#addon = addon;
+    this.#channel = channel;
+    this.#parent = parent;
+    this.#host = host;
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** Of the parent and all before it, when it was asked last. */
+  get connections(): number {
+    return this.#isGone ? 0 : this.#connections;
+  }
+
+  /**
+   * Resolves with the parent's generation. Rejects with ParentGone when there is none, ParentRefuses
+   * when there is no getting on with it.
+   */
+  async attach(version: string, epoch: number): Promise<number> {
+    const [mine, theirs] = this.#addon.openLifeline();
+    // Held until this process ends: so the parent learns of it.
+    this.#mine = mine;
+    try {
+      const attach = { version, epoch, replyTo: this.#channel.name };
+      const { attached } = await this.#ask({ attach }, [theirs]);
+      if (!attached) throw this.#odd('Attach');
+      return attached.generation ?? 0;
+    } finally {
+      this.#addon.closeDescriptors([theirs]);
+    }
+  }
+
+  /** Frees the admin address. Resolves with when epoch 0 started. */
+  async shutDownAdmin(): Promise<number> {
+    const { adminShutDown } = await this.#ask({ shutDownAdmin: {} });
+    if (!adminShutDown) throw this.#odd('ShutDownAdmin');
+    return adminShutDown.originalStartMs ?? Date.now();
+  }
+
+  /** Gives the data plane all listen sockets of the parent. */
+  async takeSockets(): Promise<void> {
+    for (let first = 0, hasMore = true; hasMore;) {
+      const { sockets: reply } = await this.#ask({ takeSockets: { first } });
+      const { sockets = [], hasMore: isMore = false } = reply ?? {};
+      first += sockets.length;
+      hasMore = isMore && sockets.length > 0;
+    }
+  }
+
+  /** Merges what the parent counted since the last time. */
+  async pullStats(): Promise<void> {
+    for (let hasMore = this.#parent.givesStats; hasMore;) {
+      const { stats } = await this.#ask({ getStats: {} });
+      if (!stats) throw this.#odd('GetStats');
+      this.#merge(stats);
+      hasMore = stats.hasMore ?? false;
+    }
+  }
+
+  async drainListeners(takenAddresses: readonly string[]): Promise<void> {
+    await this.#ask({ drainListeners: { takenAddresses } });
+  }
+
+  /** Asks it to end. What it counted to the end is merged when it has told it: see `whenGone`. */
+  async terminate(): Promise<void> {
+    if (!this.#isGone) await this.#ask({ terminate: {} });
+  }
+
+  /** Calls back once the parent is gone, at once if it is. */
+  whenGone(callback: () => void): void {
+    if (this.#isGone) callback();
+    else this.#onGone = callback;
+  }
+
+  /** Resolves when the parent is gone, or does not go. */
+  async untilGone(): Promise<void> {
+    const { signal, abort } = withAbort();
+    const late = sleep(END_TIMEOUT_MS, undefined, { signal }).catch(() => undefined);
+    const before = this.#onGone;
+    const gone = new Promise<void>((resolve) => {
+      this.whenGone(() => {
+        before();
+        resolve();
+      });
+    });
+    await Promise.race([gone, late]);
+    abort();
+  }
+
+  close(): void {
+    for (const lifeline of this.#lifelines) lifeline.close();
+    if (this.#mine >= 0) this.#addon.closeDescriptors([this.#mine]);
+    this.#mine = -1;
+  }
+
+  #ask(asked: Asked, descriptors: readonly number[] = []): Promise<Reply> {
+    const turn = this.#asking.then(() => this.#askNow(asked, descriptors));
+    this.#asking = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #askNow(asked: Asked, descriptors: readonly number[]): Promise<Reply> {
+    if (this.#isGone) throw this.#gone();
+    const { encodeRequest } = await loadCodec();
+    this.#lastNumber += 1;
+    const request = { ...asked, conversation: this.#conversation, number: this.#lastNumber };
+    const what = Object.keys(asked)[0] ?? '';
+    const answer = new Promise<Reply | undefined>((resolve) => (this.#waiting = resolve));
+    const { signal, abort } = withAbort();
+    const late = sleep(ANSWER_TIMEOUT_MS, 'late' as const, { signal }).catch(() => undefined);
+    try {
+      await this.#channel.send(this.#parent.name, encodeRequest(request), descriptors);
+      const reply = await Promise.race([answer, late]);
+      if (reply === 'late') throw this.#silent(what);
+      if (reply === undefined) throw this.#gone();
+      if (reply.refusal !== undefined) throw new ParentRefuses(reply.refusal);
+      return reply;
+    } catch (error) {
+      if (error instanceof SendError && error.isNobodyThere) throw this.#gone();
+      throw error;
+    } finally {
+      abort();
+      this.#waiting = undefined;
+    }
+  }
+
+  async hear({ message, descriptors }: Whole): Promise<void> {
+    const { decodeReply } = await loadCodec();
+    const reply = decodeReply(message);
+    if (reply?.conversation !== this.#conversation) {
+      this.#addon.closeDescriptors(descriptors);
+      return;
+    }
+    if (reply.leaving) {
+      void this.#takeLeave();
+      return;
+    }
+    // An answer that nobody waits for any more.
+    if (reply.number !== this.#lastNumber || !this.#waiting) {
+      this.#addon.closeDescriptors(descriptors);
+      return;
+    }
+    if (!this.#adopt(reply, descriptors)) this.#addon.closeDescriptors(descriptors);
+    this.#waiting(reply);
+  }
+
+  /** Descriptors get their owner. False: they have none. */
+  #adopt(reply: Reply, descriptors: readonly number[]): boolean {
+    const [first] = descriptors;
+    if (reply.attached && first !== undefined) {
+      this.#lifelines.push(this.#addon.watchLifeline(first, () => this.#end()));
+      return descriptors.length === 1;
+    }
+    const sockets = reply.sockets?.sockets ?? [];
+    if (sockets.length !== descriptors.length) return false;
+    this.#host.native.inherit(
+      sockets.map(({ listener = '', address = '', anyPort = false }, index) => ({
+        ...{ listener, address, anyPort },
+        fd: descriptors[index] ?? -1,
+      })),
+    );
+    return true;
+  }
+
+  #merge({ batch, connections = 0 }: Stats): void {
+    this.#connections = connections;
+    try {
+      if (batch) this.#host.native.importStats(batch);
+    } catch (error) {
+      this.#host.log.error('main', `statistics of the parent process: ${(error as Error).message}`);
+    }
+  }
+
+  /** It has ended its connections: what it counted is final. */
+  async #takeLeave(): Promise<void> {
+    try {
+      await this.pullStats();
+      await this.#ask({ farewell: {} });
+    } catch (error) {
+      this.#host.log.warn('main', `last words of the parent process: ${(error as Error).message}`);
+    }
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#host.native.dropImportedGauges();
+    this.#waiting?.(undefined);
+    this.#onGone();
+  }
+
+  #gone(): ParentGone {
+    return new ParentGone(`the parent process (epoch ${this.#parent.epoch}) is gone`);
+  }
+
+  #silent(what: string): ParentRefuses {
+    const { epoch } = this.#parent;
+    const seconds = ANSWER_TIMEOUT_MS / 1000;
+    return new ParentRefuses(
+      `the parent process (epoch ${epoch}) gives no answer to '${what}' within ${seconds} s`,
+    );
+  }
+
+  #odd(what: string): ParentRefuses {
+    return new ParentRefuses(
+      `the parent process (epoch ${this.#parent.epoch}) gives a wrong answer to '${what}'`,
+    );
+  }
+}
+
+function withAbort(): { signal: AbortSignal; abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { regionName, socketName } from '../../../src/hot-restart/names.js';
+import { PROTOCOL_VERSION, hotRestartVersion } from '../../../src/hot-restart/version.js';
+import { packageRoot } from '../../../src/package-root.js';
+
+/** Of what processes of a version say to each other, without its comments and blanks. */
+const PROTOCOLS: Readonly<Record<number, string>> = {
+  1: 'ef5c529c55664549',
+};
+
+test('whoever changes a message raises the version of the protocol', () => {
+  const text = readFileSync(join(packageRoot(), 'proto/fairlead/hot_restart.proto'), 'utf8');
+  const bare = text.replace(/\/\/.*$/gm, '').replace(/\s+/g, ' ');
+  const digest = createHash('sha256').update(bare).digest('hex').slice(0, 16);
+
+  assert.equal(PROTOCOLS[PROTOCOL_VERSION], digest);
+});
+
+test('the version names the protocol and the layout of the shared memory', () => {
+  assert.equal(hotRestartVersion({ layoutVersion: 7 }), `${PROTOCOL_VERSION}.7`);
+});
+
+test('names are those of the real server: ten of a base id, in 32 bits', () => {
+  assert.equal(regionName(42), '/fairlead_shared_memory_420');
+  assert.equal(regionName(4_294_967_295), '/fairlead_shared_memory_4294967286');
+  assert.equal(
+    socketName('@proxy_domain_socket', 'parent', 42, 0),
+    '@proxy_domain_socket_parent_420',
+  );
+  assert.equal(socketName('/run/s', 'child', 42, 13), '/run/s_child_423');
+});
