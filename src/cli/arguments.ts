@@ -17,15 +17,11 @@ const END_WORDS = new Set(['--', '--ignore_rest']);
 
 type ParseError = Extract<Arguments, { kind: 'parse-error' }>;
 
-const BY_NAME = new Map(OPTION_LIST.map((option) => [`--${option.name}`, option]));
-const BY_WORD = new Map([
-  ...BY_NAME,
-  ...OPTION_LIST.flatMap((option): [string, OptionInfo][] =>
-    option.alias === undefined ? [] : [[`-${option.alias}`, option]],
-  ),
-]);
-
-export function readArguments(words: readonly string[]): Arguments {
+export function readArguments(
+  words: readonly string[],
+  options: readonly OptionInfo[] = OPTION_LIST,
+): Arguments {
+  const splitWord = wordSplitter(options);
   const values = new Map<string, OptionValue>();
   const rest = words[Symbol.iterator]();
   for (const word of rest) {
@@ -36,7 +32,7 @@ export function readArguments(words: readonly string[]): Arguments {
       return {
         kind: 'parse-error',
         argument: word,
-        why: `Couldn't find match for argument${hint(word)}`,
+        why: `Couldn't find match for argument${hint(word, options)}`,
       };
     if (option.kind === 'flag' && text !== undefined) return mistake(option, 'It takes no value');
     if (option.name === 'help' || option.name === 'version') return { kind: option.name };
@@ -58,11 +54,18 @@ export function readArguments(words: readonly string[]): Arguments {
   return { kind: 'values', values };
 }
 
-function splitWord(word: string): { option: OptionInfo | undefined; text?: string } {
-  const option = BY_WORD.get(word);
-  const equals = word.indexOf('=');
-  if (option || equals < 0) return { option };
-  return { option: BY_NAME.get(word.slice(0, equals)), text: word.slice(equals + 1) };
+/** A word is an option, or the name of one and the text of its value. */
+export function wordSplitter(
+  options: readonly OptionInfo[],
+): (word: string) => { readonly option: OptionInfo | undefined; readonly text?: string } {
+  const byName = new Map(options.map((option) => [`--${option.name}`, option]));
+  const byAlias = new Map(options.map((option) => [`-${option.alias ?? ''}`, option]));
+  return (word) => {
+    const option = byName.get(word) ?? (word === '-' ? undefined : byAlias.get(word));
+    const equals = word.indexOf('=');
+    if (option || equals < 0) return { option };
+    return { option: byName.get(word.slice(0, equals)), text: word.slice(equals + 1) };
+  };
 }
 
 function mistake(option: OptionInfo, why: string): ParseError {
@@ -70,9 +73,9 @@ function mistake(option: OptionInfo, why: string): ParseError {
   return { kind: 'parse-error', argument: `${short}(--${option.name})`, why };
 }
 
-function hint(word: string): string {
+function hint(word: string, options: readonly OptionInfo[]): string {
   if (!word.startsWith('--')) return '';
-  const names = OPTION_LIST.map((option) => option.name);
+  const names = options.map((option) => option.name);
   const near = nearestName(word.slice(2).replace(/=.*/s, ''), names);
   return near === undefined ? '' : `; did you mean --${near}?`;
 }

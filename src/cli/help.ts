@@ -8,8 +8,11 @@ const TERM_INDENT = ' '.repeat(2);
 const TEXT_INDENT = ' '.repeat(6);
 
 export function helpText(program: string, width: number): string {
-  const sections = manual(program).map((section) => sectionText(section, width));
-  return `${sections.join('\n\n')}\n`;
+  return sectionsText(manual(program), width);
+}
+
+export function sectionsText(sections: readonly Section[], width: number): string {
+  return `${sections.map((section) => sectionText(section, width)).join('\n\n')}\n`;
 }
 
 function sectionText({ title, intro, entries }: Section, width: number): string {
@@ -31,9 +34,10 @@ export function parseErrorText(
   program: string,
   mistake: { readonly argument: string; readonly why: string },
   width: number,
+  options: readonly OptionInfo[] = OPTION_LIST,
 ): string {
   const [first = '', ...rest] = wrap(
-    [program, ...OPTION_LIST.map(spelled)],
+    [program, ...options.map(spelled)],
     width - USAGE_INDENT.length,
   );
   const usage = [

@@ -6,9 +6,9 @@ import { RestartError } from '../hot-restart/place.js';
 import { NO_HOT_RESTART, hotRestartVersion } from '../hot-restart/version.js';
 import { Log } from '../logging/logger.js';
 import { loadAddon } from '../native.js';
-import { notifySupervisor } from '../restarter/notify.js';
 import { StartError, readConfiguration } from '../server/configuration.js';
 import { Server } from '../server/server.js';
+import { findServiceManager } from '../service-manager.js';
 import { logCrash } from './crash.js';
 import { parseArguments, type Options } from './parse.js';
 import { versionText } from './version.js';
@@ -99,7 +99,11 @@ async function serve(options: Options): Promise<number> {
     // Before it attaches: what is wrong with the configuration disturbs no parent.
     const configuration = readConfiguration(options, log);
     await closeLateDebugger();
-    const server = new Server({ options, configuration, log, ...(epoch && { epoch }) });
+    const tellManager = findServiceManager(process.env);
+    const server = new Server({
+      ...{ options, configuration, log, tellManager },
+      ...(epoch && { epoch }),
+    });
     onReopen(() => {
       log.info('main', 'caught SIGUSR1. Reopening access logs.');
       server.reopenLogs();
@@ -142,7 +146,7 @@ function joinEpochs(options: Options, log: Log): Epoch | undefined {
 
 async function run(server: Server, options: Options, endSignal: Promise<string>): Promise<void> {
   try {
-    const started = server.start().then(() => tellSupervisor(server));
+    const started = server.start();
     const ended = Promise.race([endSignal, server.quitAsked]);
     const signal = await (options.mode === 'init_only'
       ? started
@@ -152,12 +156,6 @@ async function run(server: Server, options: Options, endSignal: Promise<string>)
   } finally {
     await server.stop();
   }
-}
-
-/** The next epoch becomes the main process of a service: systemd follows it. */
-function tellSupervisor(server: Server): void {
-  if (server.state() !== 'LIVE') return;
-  notifySupervisor(loadAddon().hotRestart, ['READY=1', `MAINPID=${process.pid}`]);
 }
 
 /** On stderr: what --log-path names is opened once it is time to serve. */

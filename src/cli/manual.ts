@@ -80,7 +80,7 @@ export function manual(program: string): readonly Section[] {
   ];
 }
 
-function entryOf(option: OptionInfo): Entry {
+export function entryOf(option: OptionInfo): Entry {
   const short = option.alias === undefined ? '' : `-${option.alias}, `;
   const term = `${short}--${option.name}`;
   const text =

@@ -3,7 +3,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import type Inspector from 'node:inspector';
 import { createRequire } from 'node:module';
+import { NOTIFY_FD } from '../environment.js';
 
+/** After stdin, stdout and stderr. */
 const FIRST_OWN_FD = 3;
 
 let reopen = (): void => undefined;
@@ -25,12 +27,13 @@ function closeDebugger(): void {
   if (inspector.url() !== undefined) inspector.close();
 }
 
-/** Whether there is a socket besides those that were handed over as stdin, stdout and stderr. */
+/** Whether there is a socket besides those that were handed over. */
 function hasSocket(): boolean {
   const folder = '/proc/self/fd';
   const isSocket = (fd: string): boolean => {
+    if (Number(fd) < FIRST_OWN_FD || fd === process.env[NOTIFY_FD]) return false;
     try {
-      return Number(fd) >= FIRST_OWN_FD && readlinkSync(`${folder}/${fd}`).startsWith('socket:');
+      return readlinkSync(`${folder}/${fd}`).startsWith('socket:');
     } catch {
       // It was that of the folder.
       return false;

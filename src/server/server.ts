@@ -17,6 +17,7 @@ import type { Log } from '../logging/logger.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
+import type { Tell } from '../service-manager.js';
 import { StartError, type Configuration } from './configuration.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
@@ -36,6 +37,8 @@ export interface ServerOptions {
   readonly log: Log;
   /** Absent: the one that `npm ci` built. */
   readonly addon?: Omit<Addon, 'hotRestart'>;
+  /** Absent: nobody manages this process. */
+  readonly tellManager?: Tell | undefined;
   /** Absent: there are no hot restarts. Whoever made it closes it. */
   readonly epoch?: Epoch;
 }
@@ -59,6 +62,7 @@ export class Server implements AdminHost, RestartHost {
   readonly quit: () => void;
   readonly #epoch: Epoch | undefined;
   readonly #configuration: Configuration;
+  readonly #tellManager: Tell;
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
   /** Workers are nothing that Node would wait for. */
@@ -71,8 +75,10 @@ export class Server implements AdminHost, RestartHost {
   #drainsForSuccessor = false;
   #ending: Promise<void> | undefined;
 
-  constructor({ options, configuration, log, addon = loadAddon(), epoch }: ServerOptions) {
-    this.#epoch = epoch;
+  constructor(made: ServerOptions) {
+    const { options, configuration, log, addon = loadAddon() } = made;
+    this.#tellManager = made.tellManager ?? (() => undefined);
+    this.#epoch = made.epoch;
     this.options = options;
     this.log = log;
     this.bootstrap = configuration.bootstrap;
@@ -185,6 +191,9 @@ export class Server implements AdminHost, RestartHost {
     await this.#startFlush();
     if (this.#ending) return;
     this.log.info('main', 'starting main dispatch loop');
+    const status = `serving, epoch ${this.options.restartEpoch}`;
+    // A successor that a reload has started becomes the service's main process.
+    this.#tellManager('READY=1', `MAINPID=${process.pid}`, `STATUS=${status}`);
   }
 
   /** Ends connections, writes what logs hold, frees the ports. May be called more than once. */
@@ -239,11 +248,13 @@ export class Server implements AdminHost, RestartHost {
 
   drainForSuccessor(): void {
     this.#drainsForSuccessor = this.drain.start('all');
+    this.#tellManager('STATUS=draining for a successor');
   }
 
   endDrain(): void {
     if (this.#drainsForSuccessor) this.drain.cancel();
     this.#drainsForSuccessor = false;
+    this.#tellManager('READY=1', `STATUS=serving again, epoch ${this.options.restartEpoch}`);
   }
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
@@ -342,6 +353,7 @@ export class Server implements AdminHost, RestartHost {
 
   async #end(): Promise<void> {
     this.log.info('main', 'shutting down server instance');
+    this.#tellManager('STOPPING=1', 'STATUS=ending connections');
     const sent = this.#flush.stop();
     this.drain.dispose();
     this.runtime.stop();

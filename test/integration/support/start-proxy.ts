@@ -1,6 +1,6 @@
 // The command as a user runs it: its arguments, what it prints, how it ends. FAIRLEAD_TEST_COMMAND names
 // another command: the same stories can be told of the real server.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,17 +19,21 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** A process of the command, from its first moment. It is killed when the story ends. */
-export class Command {
+/** A process, from its first moment. It is ended when the story ends. */
+export class Program {
   readonly process: ChildProcess;
   readonly ended: Promise<Ending>;
   #stdout = '';
   #stderr = '';
 
-  constructor(t: TestContext, ...args: readonly string[]) {
-    const usual = `${process.execPath} ${packageRoot()}/dist/cli.js`;
-    const [program = '', ...first] = (process.env.FAIRLEAD_TEST_COMMAND ?? usual).split(' ');
-    const child = spawn(program, [...first, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(
+    t: TestContext,
+    commandLine: readonly string[],
+    options: SpawnOptions = {},
+    lastSignal: NodeJS.Signals = 'SIGKILL',
+  ) {
+    const [program = '', ...args] = commandLine;
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.on('data', (text: Buffer) => (this.#stdout += text.toString()));
     child.stderr.on('data', (text: Buffer) => (this.#stderr += text.toString()));
     this.process = child;
@@ -38,10 +42,11 @@ export class Command {
         resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr });
       });
     });
-    t.after(async () => {
-      child.kill('SIGKILL');
-      await this.ended;
-    });
+    t.after(() => this.end(lastSignal));
+  }
+
+  get stdout(): string {
+    return this.#stdout;
   }
 
   get stderr(): string {
@@ -50,10 +55,19 @@ export class Command {
 
   /** Resolves when stderr has this; rejects with what it has when that is all there will be. */
   async says(pattern: RegExp): Promise<void> {
+    await this.#has(pattern, () => this.#stderr);
+  }
+
+  /** The same of stdout. */
+  async prints(pattern: RegExp): Promise<void> {
+    await this.#has(pattern, () => this.#stdout);
+  }
+
+  async #has(pattern: RegExp, text: () => string): Promise<void> {
     const end = Date.now() + END_TIMEOUT_MS;
-    while (!pattern.test(this.#stderr)) {
+    while (!pattern.test(text())) {
       if (this.process.exitCode !== null || Date.now() > end) {
-        throw new Error(`stderr does not have ${String(pattern)}:\n${this.#stderr}`);
+        throw new Error(`there is no ${String(pattern)} in:\n${text()}\n${this.#stderr}`);
       }
       await sleep(POLL_MS);
     }
@@ -66,6 +80,14 @@ export class Command {
     const ending = await this.ended;
     clearTimeout(timer);
     return ending;
+  }
+}
+
+/** The proxy's command. */
+export class Command extends Program {
+  constructor(t: TestContext, ...args: readonly string[]) {
+    const usual = `${process.execPath} ${packageRoot()}/dist/cli.js`;
+    super(t, [...(process.env.FAIRLEAD_TEST_COMMAND ?? usual).split(' '), ...args]);
   }
 }
 

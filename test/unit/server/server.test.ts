@@ -17,6 +17,7 @@ const ADMIN = { admin: { address: { socket_address: { address: '127.0.0.1', port
 function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[]) {
   const native = new FakeNative();
   const created: NativeOptions[] = [];
+  const told: string[] = [];
   let coreDumps = 0;
   const options = optionsOf('--config-yaml', JSON.stringify(bootstrap), ...args);
   const log = new Log({ level: 'off', pattern: '%v' });
@@ -33,9 +34,10 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
       },
       enableCoreDump: () => ++coreDumps,
     },
+    tellManager: (...assignments) => told.push(...assignments),
   });
   t.after(() => server.stop());
-  return { server, native, nativeOptions: created[0], coreDumps };
+  return { server, native, nativeOptions: created[0], coreDumps, told };
 }
 
 function folderOf(t: TestContext): string {
@@ -191,4 +193,14 @@ test('total_connections adds up what the listeners have', async (t) => {
   await server.start();
 
   assert.equal(native.value('server.total_connections'), 5);
+});
+
+test('the service manager hears when the server is LIVE and when it ends', async (t) => {
+  const { server, told } = serverOf(t, {});
+  await server.start();
+  assert.deepEqual(told, ['READY=1', `MAINPID=${process.pid}`, 'STATUS=serving, epoch 0']);
+  told.length = 0;
+  await server.stop();
+  await server.stop();
+  assert.deepEqual(told, ['STOPPING=1', 'STATUS=ending connections']);
 });
