@@ -15,12 +15,15 @@ export interface Endpoint {
   /** It changes something: only POST may. */
   readonly mutates: boolean;
   readonly parameters: readonly EndpointParameter[];
+  /** The real server does not have it: it is left out of /help, which scripts read. */
+  readonly isOwn?: boolean;
   readonly handle: AdminHandler;
 }
 
 /** What /help says, and what an unknown path is told. */
 export function endpointList(endpoints: readonly Endpoint[]): string {
-  const lines = endpoints.flatMap(({ path, help, mutates, parameters }) => [
+  const shared = endpoints.filter(({ isOwn }) => !isOwn);
+  const lines = shared.flatMap(({ path, help, mutates, parameters }) => [
     `  ${path}${mutates ? ' (POST)' : ''}: ${help}`,
     ...parameters.map((parameter) => `      ${parameter.name}: ${parameterHelp(parameter)}`),
   ]);

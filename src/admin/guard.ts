@@ -39,7 +39,7 @@ export function findForeignHost(
     return undefined;
   }
   return (
-    `requests to ${host} are refused: the name is neither an address nor localhost ` +
+    `requests to ${host} are refused: the name is neither an address nor local ` +
     `(--admin-allowed-host ${name} allows it)\n`
   );
 }
@@ -61,5 +61,6 @@ function hostOf(origin: string): string | undefined {
 function isOwnName(name: string): boolean {
   // HTTP/1.0 needs no host, and no browser speaks it.
   if (name === '' || isIP(name.replace(/^\[|\]$/g, '')) !== 0) return true;
-  return name === 'localhost' || name.endsWith('.localhost') || name === hostname().toLowerCase();
+  // A name of one word, such as localhost, is nobody's to sell: it comes from this network.
+  return !name.includes('.') || name.endsWith('.localhost') || name === hostname().toLowerCase();
 }

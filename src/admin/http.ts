@@ -67,18 +67,18 @@ export const CONTENT_TYPES = {
   plain: 'text/plain',
   json: 'application/json',
   html: 'text/html; charset=UTF-8',
+  events: 'text/event-stream',
 } as const;
 
 /** Of every answer, in this order; `date` and framing are the transport's. */
 export function replyHeaders(reply: AdminReply): readonly (readonly [string, string])[] {
-  const own = reply.headers ?? [];
-  const common = [
+  return [
+    ...(reply.headers ?? []),
     ['content-type', CONTENT_TYPES[reply.type ?? 'text']],
-    ['cache-control', 'no-cache, max-age=0'],
+    ['cache-control', reply.type === 'events' ? 'no-cache' : 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],
     ['server', 'envoy'],
-  ] as const;
-  return [...own, ...common.filter(([name]) => !own.some(([known]) => known === name))];
+  ];
 }
 
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });

@@ -74,7 +74,7 @@ export const OPTIONS = [
     group: 'Configuration',
     help:
       'A host name by which the admin server may be asked on a loopback address, besides addresses, ' +
-      'localhost and the name of this machine; * allows any. May be given several times.',
+      'names without a dot and the name of this machine; * allows any. May be given several times.',
     shownAs: null,
   },
   {

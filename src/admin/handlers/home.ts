@@ -25,6 +25,7 @@ export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] 
     },
     {
       path: '/ui',
+      isOwn: true,
       help: 'a page that shows traffic, clusters and hosts as they are now',
       mutates: false,
       parameters: [],

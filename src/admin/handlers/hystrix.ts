@@ -3,8 +3,6 @@ import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 
 const HEADERS = [
-  ['content-type', 'text/event-stream'],
-  ['cache-control', 'no-cache'],
   ['access-control-allow-headers', 'Accept, Cache-Control, X-Requested-With, Last-Event-ID'],
   ['access-control-allow-origin', '*'],
 ] as const;
@@ -17,7 +15,7 @@ export function hystrixEndpoints({ hystrix }: AdminHost): Endpoint[] {
       help: 'send hystrix event stream',
       mutates: false,
       parameters: [],
-      handle: () => ({ headers: HEADERS, body: hystrix }),
+      handle: () => ({ type: 'events', headers: HEADERS, body: hystrix }),
     },
   ];
 }

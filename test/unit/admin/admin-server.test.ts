@@ -69,7 +69,7 @@ test('on loopback a foreign name that leads here is refused: it would pass for i
   const asked = new AskedServer();
 
   assert.equal(asked.get('/ready', { headers: { host: 'rebound.test:9901' } }).status, 403);
-  for (const host of ['localhost', '127.0.0.1:9901', '[::1]:9901', 'admin.localhost']) {
+  for (const host of ['localhost', 'a:80', '127.0.0.1:9901', '[::1]:9901', 'admin.localhost']) {
     assert.equal(asked.get('/ready', { headers: { host } }).status, 200, host);
   }
 });
