@@ -100,6 +100,9 @@ async function serve(
   response.statusCode = reply.status ?? 200;
   // That it is kept open goes without saying.
   response.removeHeader('connection');
+  // Its own is spelled with a capital.
+  response.sendDate = false;
+  response.setHeader('date', new Date().toUTCString());
   for (const [name, value] of replyHeaders(reply)) response.appendHeader(name, value);
   if (request.method === 'HEAD') {
     response.end();
