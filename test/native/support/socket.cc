@@ -100,6 +100,7 @@ std::string Socket::readUntil(std::string_view mark) {
 }
 
 std::string Socket::readExactly(size_t bytes) {
+  if (bytes == 0) return {};
   while (buffer_.size() < bytes && fill()) {
   }
   return read(bytes);
