@@ -69,6 +69,12 @@ export class Channel {
     return turn;
   }
 
+  /** Whether anybody has this name. What is sent is no part of any message. */
+  isSomebodyThere(name: string): boolean {
+    const errno = this.#socket.send(name, new Uint8Array());
+    return errno !== ECONNREFUSED && errno !== ENOENT;
+  }
+
   close(): void {
     this.#socket.close();
   }

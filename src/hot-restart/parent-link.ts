@@ -9,6 +9,7 @@ import type { Reply, Request, Stats } from './messages.gen.js';
 
 /** It answers within milliseconds, unless it is stopped or stuck. */
 const ANSWER_TIMEOUT_MS = 10_000;
+const PROBE_MS = 100;
 /** Its connections are ended, its logs written. */
 const END_TIMEOUT_MS = 10_000;
 
@@ -156,6 +157,11 @@ export class ParentLink {
     const answer = new Promise<Reply | undefined>((resolve) => (this.#waiting = resolve));
     const { signal, abort } = withAbort();
     const late = sleep(ANSWER_TIMEOUT_MS, 'late' as const, { signal }).catch(() => undefined);
+    // It may have died before it gave its lifeline, with the request in its queue.
+    const { name } = this.#parent;
+    const probe = setInterval(() => {
+      if (!this.#channel.isSomebodyThere(name)) this.#waiting?.(undefined);
+    }, PROBE_MS);
     try {
       await this.#channel.send(this.#parent.name, encodeRequest(request), descriptors);
       const reply = await Promise.race([answer, late]);
@@ -167,6 +173,7 @@ export class ParentLink {
       if (error instanceof SendError && error.isNobodyThere) throw this.#gone();
       throw error;
     } finally {
+      clearInterval(probe);
       abort();
       this.#waiting = undefined;
     }
