@@ -145,6 +145,8 @@ export interface NativeProxy {
   ): readonly { readonly address: string; readonly port: number }[] | undefined;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
+  /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */
+  clusterStatus(name: string): string | undefined;
   /** Waits for locks since they are traced, in cycles of the processor's clock. */
   contention(): Contention;
   /** From here on workers are sampled, every 10 ms of their CPU time; false: they do not run. */

@@ -121,6 +121,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
                         InstanceMethod("lostSamples", &ProxyObject::lostSamples),
                         InstanceMethod("clusterHosts", &ProxyObject::clusterHosts),
                         InstanceMethod("openClusters", &ProxyObject::openClusters),
+                        InstanceMethod("clusterStatus", &ProxyObject::clusterStatus),
                         InstanceMethod("memory", &ProxyObject::memory),
                         InstanceMethod("contention", &ProxyObject::contention),
                         InstanceMethod("startCpuProfile", &ProxyObject::startCpuProfile),
@@ -401,6 +402,13 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
     return PageObject::make(
         info.Env(), json ? worker::openClustersJson(*data_plane_, std::move(filter.value()))
                          : worker::openClustersText(*data_plane_, std::move(filter.value())));
+  }
+
+  // Absent: there is no such cluster.
+  Napi::Value clusterStatus(const Napi::CallbackInfo& info) {
+    const auto found = data_plane_->clusters().find(info[0].ToString().Utf8Value());
+    if (found == data_plane_->clusters().end()) return info.Env().Undefined();
+    return Napi::String::New(info.Env(), worker::clusterStatusJson(*found->second));
   }
 
   Napi::Value memory(const Napi::CallbackInfo& info) {

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "stats/buckets.h"
 #include "stats/numbers.h"
+#include "stats/pace.h"
 #include "stats/query.h"
 #include "stats/walk.h"
 
@@ -81,12 +82,15 @@ class JsonPage final : public Page {
 
   bool next(std::string* out) override {
     const size_t start = out->size();
-    size_t budget = kPieceNames;
+    Pace pace;
     while (out->size() - start < kPieceBytes) {
       std::string_view prefix;
       const Row* row = nullptr;
-      const Step step = walk_.next(&prefix, &row, &budget);
-      if (step == Step::Pause) return true;
+      const Step step = walk_.next(&prefix, &row, &pace.budget);
+      if (step == Step::Pause) {
+        if (!pace.goOn()) return true;
+        continue;
+      }
       if (step == Step::End) {
         end(out);
         return false;

@@ -3,6 +3,7 @@
 
 #include "stats/buckets.h"
 #include "stats/numbers.h"
+#include "stats/pace.h"
 #include "stats/prometheus_metrics.h"
 #include "stats/tagged_name.h"
 
@@ -58,15 +59,18 @@ class PrometheusPage final : public Page {
 
   bool next(std::string* out) override {
     const size_t start = out->size();
-    size_t budget = kPieceNames;
+    Pace pace;
     while (out->size() - start < kPieceBytes) {
       if (at_ < walk_->series().size()) {
         append(out, walk_->series()[at_++]);
         continue;
       }
-      const Step step = walk_->next(&budget);
+      const Step step = walk_->next(&pace.budget);
       if (step == Step::End) return false;
-      if (step == Step::Pause) return true;
+      if (step == Step::Pause) {
+        if (!pace.goOn()) return true;
+        continue;
+      }
       at_ = 0;
       metric_ = "envoy_";
       appendSanitized(&metric_, walk_->name());

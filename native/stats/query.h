@@ -38,9 +38,8 @@ struct Query {
 // A long answer. The control thread's.
 class Page {
  public:
-  // A piece ends once it is this long, or this many names were looked at.
+  // A piece ends once it is this long.
   static constexpr size_t kPieceBytes = 64 * 1024;
-  static constexpr size_t kPieceNames = 20'000;
   virtual ~Page() = default;
   // Appends the next piece, which may be empty. False: the answer is complete.
   virtual bool next(std::string* out) = 0;

@@ -106,9 +106,6 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
       if (std::shared_ptr<BlockBase> block = weak.lock()) result.push_back(std::move(block));
     }
   }
-  std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
-    return a->scope().prefix < b->scope().prefix;
-  });
   return result;
 }
 
@@ -117,7 +114,7 @@ void Registry::forEachScopeOf(std::string_view name, Visit visit) const {
   // The scope is the part before some dot.
   for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;
        dot = name.rfind('.', dot - 1)) {
-    const auto place = blocks_.find(std::string(name.substr(0, dot + 1)));
+    const auto place = blocks_.find(name.substr(0, dot + 1));
     if (place == blocks_.end()) continue;
     for (const std::weak_ptr<BlockBase>& weak : place->second) {
       const std::shared_ptr<BlockBase> block = weak.lock();

@@ -138,8 +138,9 @@ class Registry {
   uint32_t next_id_ = 0;
   // By id, where samples are kept.
   std::unordered_map<uint32_t, std::weak_ptr<BlockBase>> sampled_;
-  // By prefix: a scope of several layouts has a block for each.
-  std::unordered_map<std::string, std::vector<std::weak_ptr<BlockBase>>> blocks_;
+  // By prefix, in order, so that readers need not sort: a scope of several layouts has a block for
+  // each.
+  std::map<std::string, std::vector<std::weak_ptr<BlockBase>>, std::less<>> blocks_;
   // Imported for scopes that do not exist yet: amounts by name, by prefix.
   std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>> kept_;
   std::vector<Stat> stats_;

@@ -1,5 +1,8 @@
 #include "stats/sink_flush.h"
 
+#include <algorithm>
+
+#include "stats/pace.h"
 #include "stats/query.h"
 #include "stats/tagged_name.h"
 
@@ -42,17 +45,17 @@ SinkFlush::SinkFlush(const Registry& registry, const std::vector<SinkFormat>& fo
     : registry_(registry), formats_(formats), now_ms_(now_ms), blocks_(registry.blocks()) {}
 
 bool SinkFlush::next(std::vector<std::string>* out) {
-  size_t looks = 0;
+  Pace pace;
   const auto isFull = [&] {
     for (const std::string& piece : *out) {
       if (piece.size() >= Page::kPieceBytes) return true;
     }
-    return looks >= Page::kPieceNames;
+    return pace.budget == 0 && !pace.goOn();
   };
   while (!isFull()) {
     if (at_ < blocks_.size()) {
       BlockBase& block = *blocks_[at_++];
-      looks += block.layout().names(kind_).size() + 1;
+      pace.budget -= std::min(pace.budget, block.layout().names(kind_).size() + 1);
       append(block, out);
       continue;
     }

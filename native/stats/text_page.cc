@@ -1,5 +1,6 @@
 #include "stats/buckets.h"
 #include "stats/numbers.h"
+#include "stats/pace.h"
 #include "stats/query.h"
 #include "stats/walk.h"
 
@@ -61,13 +62,16 @@ class TextPage final : public Page {
 
   bool next(std::string* out) override {
     const size_t start = out->size();
-    size_t budget = kPieceNames;
+    Pace pace;
     while (out->size() - start < kPieceBytes) {
       std::string_view prefix;
       const Row* row = nullptr;
-      const Step step = walk_.next(&prefix, &row, &budget);
+      const Step step = walk_.next(&prefix, &row, &pace.budget);
       if (step == Step::End) return false;
-      if (step == Step::Pause) return true;
+      if (step == Step::Pause) {
+        if (!pace.goOn()) return true;
+        continue;
+      }
       const size_t name_at = out->size();
       out->append(prefix).append(row->name).append(":");
       if (row->kind == Kind::Histogram) {

@@ -1,10 +1,13 @@
 #include "worker/clusters_page.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "base/json.h"
 #include "base/json_layout.h"
+#include "stats/pace.h"
 
 namespace fairlead::worker {
 
@@ -63,36 +66,47 @@ std::string_view edsHealth(Health health) {
   return "HEALTHY";
 }
 
-// Walks a snapshot of the clusters; `next` writes one cluster.
+// Walks the clusters by name; those that come or go meanwhile are shown or not.
 class ClustersPage : public stats::Page {
  public:
-  ClustersPage(const DataPlane& data_plane, const NameFilter& filter) {
-    for (const auto& [name, cluster] : data_plane.clusters()) {
-      if (!filter || filter(name)) clusters_.push_back(cluster);
-    }
-  }
+  ClustersPage(const DataPlane& data_plane, NameFilter filter)
+      : data_plane_(data_plane), filter_(std::move(filter)) {}
 
   bool next(std::string* out) override {
     const size_t start = out->size();
-    if (at_ == 0) begin(out);
-    while (at_ < clusters_.size() && out->size() - start < kPieceBytes) {
-      append(out, *clusters_[at_], at_ == 0);
-      ++at_;
+    const auto& clusters = data_plane_.clusters();
+    stats::Pace pace;
+    auto at = is_started_ ? clusters.upper_bound(last_) : clusters.begin();
+    for (; at != clusters.end() && out->size() - start < kPieceBytes; ++at) {
+      if (pace.budget == 0 && !pace.goOn()) break;
+      const auto& [name, cluster] = *at;
+      if (!filter_ || filter_(name)) {
+        append(out, *cluster, is_empty_);
+        is_empty_ = false;
+      }
+      const size_t hosts = cluster->hosts() ? cluster->hosts()->hosts().size() : 0;
+      pace.budget -= std::min(pace.budget, hosts + 1);
     }
-    if (at_ < clusters_.size()) return true;
-    end(out);
+    if (at != clusters.end()) {
+      if (at != clusters.begin()) last_ = std::prev(at)->first;
+      is_started_ = true;
+      return true;
+    }
+    end(out, is_empty_);
     return false;
   }
 
  protected:
-  bool isEmpty() const { return clusters_.empty(); }
-  virtual void begin(std::string*) {}
   virtual void append(std::string* out, const Cluster& cluster, bool first) = 0;
-  virtual void end(std::string*) {}
+  virtual void end(std::string*, bool) {}
 
  private:
-  std::vector<std::shared_ptr<const Cluster>> clusters_;
-  size_t at_ = 0;
+  const DataPlane& data_plane_;
+  const NameFilter filter_;
+  bool is_started_ = false;
+  bool is_empty_ = true;
+  // Where the next piece goes on.
+  std::string last_;
 };
 
 class TextPage final : public ClustersPage {
@@ -142,94 +156,96 @@ class TextPage final : public ClustersPage {
   }
 };
 
+void appendNumbers(std::string* out, const Host& host) {
+  bool first = true;
+  for (const bool gauges : {false, true}) {
+    for (const HostNumber& number : kHostNumbers) {
+      if (number.gauge != gauges) continue;
+      const uint64_t value = host.sum(number.field);
+      out->append(first ? "{" : ",{");
+      first = false;
+      if (gauges) out->append("\"type\":\"GAUGE\",");
+      if (value != 0) out->append("\"value\":\"" + std::to_string(value) + "\",");
+      out->append("\"name\":\"").append(number.name).append("\"}");
+    }
+  }
+}
+
+void appendHost(std::string* out, const Host& host) {
+  const plan::Host& settings = host.settings();
+  out->append("{\"address\":");
+  if (host.address().isIp()) {
+    out->append("{\"socket_address\":{\"address\":");
+    appendJsonString(out, host.address().ip());
+    out->append(",\"port_value\":" + std::to_string(host.address().port()) + "}}");
+  } else {
+    out->append("{\"pipe\":{\"path\":");
+    appendJsonString(out, host.text());
+    out->append("}}");
+  }
+  out->append(",\"stats\":[");
+  appendNumbers(out, host);
+  out->append("],\"health_status\":{\"eds_health_status\":\"");
+  out->append(edsHealth(settings.health)).append("\"}");
+  out->append(",\"weight\":" + std::to_string(settings.weight));
+  if (!settings.hostname.empty()) {
+    out->append(",\"hostname\":");
+    appendJsonString(out, settings.hostname);
+  }
+  if (settings.priority != 0) out->append(",\"priority\":" + std::to_string(settings.priority));
+  out->append(",\"locality\":{");
+  bool first = true;
+  const auto field = [&](const char* name, const std::string& value) {
+    if (value.empty()) return;
+    out->append(first ? "\"" : ",\"").append(name).append("\":");
+    first = false;
+    appendJsonString(out, value);
+  };
+  field("region", settings.region);
+  field("zone", settings.zone);
+  field("sub_zone", settings.sub_zone);
+  out->append("}}");
+}
+
+void appendCluster(std::string* out, const Cluster& cluster) {
+  out->append("{\"name\":");
+  appendJsonString(out, cluster.name());
+  if (cluster.settings().added_via_api) out->append(",\"added_via_api\":true");
+  if (cluster.hosts() && !cluster.hosts()->hosts().empty()) {
+    out->append(",\"host_statuses\":[");
+    bool first_host = true;
+    for (const auto& host : cluster.hosts()->hosts()) {
+      if (!first_host) out->push_back(',');
+      first_host = false;
+      appendHost(out, *host);
+    }
+    out->push_back(']');
+  }
+  out->append(",\"circuit_breakers\":{\"thresholds\":[");
+  for (uint32_t i = 0; i < 2; ++i) {
+    const upstream::Limits& limits = cluster.limits(i);
+    out->append(i == 0 ? "{" : ",{\"priority\":\"HIGH\",");
+    out->append("\"max_connections\":" + std::to_string(limits.connections.max()));
+    out->append(",\"max_pending_requests\":" + std::to_string(limits.pending_requests.max()));
+    out->append(",\"max_requests\":" + std::to_string(limits.requests.max()));
+    out->append(",\"max_retries\":" + std::to_string(limits.retries.max()));
+    out->push_back('}');
+  }
+  out->append("]},\"observability_name\":");
+  appendJsonString(out, cluster.observabilityName());
+  out->push_back('}');
+}
+
 class JsonPage final : public ClustersPage {
  public:
   using ClustersPage::ClustersPage;
 
  private:
-  void begin(std::string* out) override { out->append(isEmpty() ? "{" : "{\"cluster_statuses\":["); }
-  void end(std::string* out) override { out->append(isEmpty() ? "}" : "]}"); }
-
   void append(std::string* out, const Cluster& cluster, bool first) override {
-    if (!first) out->push_back(',');
-    out->append("{\"name\":");
-    appendJsonString(out, cluster.name());
-    if (cluster.settings().added_via_api) out->append(",\"added_via_api\":true");
-    if (cluster.hosts() && !cluster.hosts()->hosts().empty()) {
-      out->append(",\"host_statuses\":[");
-      bool first_host = true;
-      for (const auto& host : cluster.hosts()->hosts()) {
-        if (!first_host) out->push_back(',');
-        first_host = false;
-        appendHost(out, *host);
-      }
-      out->push_back(']');
-    }
-    out->append(",\"circuit_breakers\":{\"thresholds\":[");
-    for (uint32_t i = 0; i < 2; ++i) {
-      const upstream::Limits& limits = cluster.limits(i);
-      out->append(i == 0 ? "{" : ",{\"priority\":\"HIGH\",");
-      out->append("\"max_connections\":" + std::to_string(limits.connections.max()));
-      out->append(",\"max_pending_requests\":" + std::to_string(limits.pending_requests.max()));
-      out->append(",\"max_requests\":" + std::to_string(limits.requests.max()));
-      out->append(",\"max_retries\":" + std::to_string(limits.retries.max()));
-      out->push_back('}');
-    }
-    out->append("]},\"observability_name\":");
-    appendJsonString(out, cluster.observabilityName());
-    out->push_back('}');
+    out->append(first ? "{\"cluster_statuses\":[" : ",");
+    appendCluster(out, cluster);
   }
-
-  static void appendNumbers(std::string* out, const Host& host) {
-    bool first = true;
-    for (const bool gauges : {false, true}) {
-      for (const HostNumber& number : kHostNumbers) {
-        if (number.gauge != gauges) continue;
-        const uint64_t value = host.sum(number.field);
-        out->append(first ? "{" : ",{");
-        first = false;
-        if (gauges) out->append("\"type\":\"GAUGE\",");
-        if (value != 0) out->append("\"value\":\"" + std::to_string(value) + "\",");
-        out->append("\"name\":\"").append(number.name).append("\"}");
-      }
-    }
-  }
-
-  static void appendHost(std::string* out, const Host& host) {
-    const plan::Host& settings = host.settings();
-    out->append("{\"address\":");
-    if (host.address().isIp()) {
-      out->append("{\"socket_address\":{\"address\":");
-      appendJsonString(out, host.address().ip());
-      out->append(",\"port_value\":" + std::to_string(host.address().port()) + "}}");
-    } else {
-      out->append("{\"pipe\":{\"path\":");
-      appendJsonString(out, host.text());
-      out->append("}}");
-    }
-    out->append(",\"stats\":[");
-    appendNumbers(out, host);
-    out->append("],\"health_status\":{\"eds_health_status\":\"");
-    out->append(edsHealth(settings.health)).append("\"}");
-    out->append(",\"weight\":" + std::to_string(settings.weight));
-    if (!settings.hostname.empty()) {
-      out->append(",\"hostname\":");
-      appendJsonString(out, settings.hostname);
-    }
-    if (settings.priority != 0) out->append(",\"priority\":" + std::to_string(settings.priority));
-    out->append(",\"locality\":{");
-    bool first = true;
-    const auto field = [&](const char* name, const std::string& value) {
-      if (value.empty()) return;
-      out->append(first ? "\"" : ",\"").append(name).append("\":");
-      first = false;
-      appendJsonString(out, value);
-    };
-    field("region", settings.region);
-    field("zone", settings.zone);
-    field("sub_zone", settings.sub_zone);
-    out->append("}}");
-  }
+  void end(std::string* out, bool is_empty) override { out->append(is_empty ? "{}" : "]}"); }
 };
 
 // A page of compact JSON, laid out.
@@ -254,11 +270,17 @@ class LaidOutPage final : public stats::Page {
 }  // namespace
 
 std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter) {
-  return std::make_unique<TextPage>(data_plane, filter);
+  return std::make_unique<TextPage>(data_plane, std::move(filter));
 }
 
 std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter) {
-  return std::make_unique<LaidOutPage>(std::make_unique<JsonPage>(data_plane, filter));
+  return std::make_unique<LaidOutPage>(std::make_unique<JsonPage>(data_plane, std::move(filter)));
+}
+
+std::string clusterStatusJson(const upstream::Cluster& cluster) {
+  std::string out;
+  appendCluster(&out, cluster);
+  return out;
 }
 
 }  // namespace fairlead::worker

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "stats/query.h"
@@ -15,5 +16,8 @@ using NameFilter = std::function<bool(std::string_view)>;
 
 std::unique_ptr<stats::Page> openClustersText(const DataPlane& data_plane, NameFilter filter);
 std::unique_ptr<stats::Page> openClustersJson(const DataPlane& data_plane, NameFilter filter);
+
+// One element of the JSON page, compact.
+std::string clusterStatusJson(const upstream::Cluster& cluster);
 
 }  // namespace fairlead::worker

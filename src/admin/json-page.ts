@@ -1,9 +1,15 @@
 // Long JSON, written piece by piece: what is made lazily is made when its turn comes.
 import type { Page } from '../native.js';
 
+/** In the place of an entry or an element: none was found so far, and the page may pause. */
+export const PAUSE = Symbol('pause');
+export type Pause = typeof PAUSE;
+
+export type Entry = readonly [key: string, value: unknown];
+
 /** An object whose values are made one by one. */
 export class LazyObject {
-  readonly entries: () => Iterable<readonly [key: string, value: unknown]>;
+  readonly entries: () => Iterable<Entry | Pause>;
 
   constructor(entries: LazyObject['entries']) {
     this.entries = entries;
@@ -21,7 +27,7 @@ export class LazyList {
 
 const PIECE_CHARACTERS = 64 * 1024;
 /** A piece must not keep the control thread longer than this by much. */
-const PIECE_MS = 4;
+const PIECE_MS = 2;
 
 /** JSON of lazy and plain values, indented by one blank per level, with a newline at its end. */
 export function jsonPage(value: unknown): Page {
@@ -50,7 +56,12 @@ function* textsOf(value: unknown, indent: string): Generator<string, void> {
   const inner = `${indent} `;
   if (value instanceof LazyObject) {
     let count = 0;
-    for (const [key, item] of value.entries()) {
+    for (const entry of value.entries()) {
+      if (entry === PAUSE) {
+        yield '';
+        continue;
+      }
+      const [key, item] = entry;
       yield `${count++ === 0 ? '{' : ','}\n${inner}${escaped(JSON.stringify(key))}: `;
       yield* textsOf(item, inner);
     }
@@ -58,6 +69,10 @@ function* textsOf(value: unknown, indent: string): Generator<string, void> {
   } else if (value instanceof LazyList) {
     let count = 0;
     for (const item of value.items()) {
+      if (item === PAUSE) {
+        yield '';
+        continue;
+      }
       yield `${count++ === 0 ? '[' : ','}\n${inner}`;
       yield* textsOf(item, inner);
     }

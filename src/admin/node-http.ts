@@ -16,7 +16,7 @@ import {
   type RequestHeader,
   type Stream,
 } from './http.js';
-import { nextTurn } from './turns.js';
+import { work } from './turns.js';
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
@@ -170,17 +170,18 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
   return Buffer.concat(chunks).toString();
 }
 
-/** One piece a turn, so that a long page never holds up the control thread. */
+/** One piece at a time, so that a long page never holds up the control thread. */
 function writePage(response: ServerResponse, page: Page, count: (bytes: number) => void): void {
-  const step = (): void => {
+  const step = (): boolean => {
     const piece = response.destroyed ? null : page.next();
     if (piece === null) {
       response.end();
-      return;
+      return false;
     }
     count(piece.length);
-    if (response.write(piece)) nextTurn(step);
-    else response.once('drain', step);
+    if (response.write(piece)) return true;
+    response.once('drain', () => work(step));
+    return false;
   };
-  step();
+  work(step);
 }

@@ -1,14 +1,20 @@
 // Long work in small steps, many at a time: however many pages are written at once, the control
 // thread comes back to its other work after each few milliseconds.
 
-/** How long steps may run before the loop turns. */
-const TURN_MS = 8;
+/** How long steps may run before the loop turns. A step itself takes about half of it at most. */
+const TURN_MS = 4;
+/** Jobs that take turns. Those beyond wait, and hold nothing but what they were asked. */
+const MAX_AT_WORK = 32;
 
-const waiting: (() => void)[] = [];
+/** Does a little of a job. False: the job is over, or rests until it is given to `work` again. */
+export type Step = () => boolean;
+
+const atWork: Step[] = [];
+const waiting: Step[] = [];
 let isScheduled = false;
 
-/** Runs the step in one of the next turns, after those that wait already. */
-export function nextTurn(step: () => void): void {
+/** Runs the step in each of the next turns in which it has its share, until it returns false. */
+export function work(step: Step): void {
   waiting.push(step);
   schedule();
 }
@@ -21,11 +27,21 @@ function schedule(): void {
 
 function turn(): void {
   const endMs = performance.now() + TURN_MS;
-  // Steps that are added meanwhile wait for the next turn, so that each has its share.
-  for (let left = waiting.length; left > 0; --left) {
-    waiting.shift()?.();
+  admit();
+  // Each has one step in a turn, so that nobody waits for a job that goes on.
+  for (let left = atWork.length; left > 0; --left) {
+    const step = atWork.shift();
+    if (step?.()) atWork.push(step);
     if (performance.now() >= endMs) break;
   }
   isScheduled = false;
-  if (waiting.length > 0) schedule();
+  if (atWork.length > 0 || waiting.length > 0) schedule();
+}
+
+function admit(): void {
+  while (atWork.length < MAX_AT_WORK) {
+    const step = waiting.shift();
+    if (!step) return;
+    atWork.push(step);
+  }
 }

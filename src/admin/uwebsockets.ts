@@ -15,7 +15,7 @@ import {
   type AdminTransport,
   type RequestHeader,
 } from './http.js';
-import { nextTurn } from './turns.js';
+import { work } from './turns.js';
 
 /** The parts of its interface that are used here. */
 interface UwsResponse {
@@ -230,11 +230,11 @@ class Exchange {
     }
   }
 
-  /** One piece a turn, so that a long page never holds up the control thread. */
+  /** One piece at a time, so that a long page never holds up the control thread. */
   #writePage(page: Page): void {
     let isBlocked = false;
-    const step = (): void => {
-      if (this.#isGone) return;
+    const step = (): boolean => {
+      if (this.#isGone) return false;
       const piece = page.next();
       this.#response.cork(() => {
         if (piece === null) this.#response.end();
@@ -243,17 +243,20 @@ class Exchange {
       if (piece === null) {
         this.#wireBytes += 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'.length;
         this.#end();
-        return;
+        return false;
       }
       this.#sentBytes += piece.length;
       this.#wireBytes += piece.length + piece.length.toString(16).length + '\r\n\r\n'.length;
-      if (!isBlocked) nextTurn(step);
+      return !isBlocked;
     };
     this.#response.onWritable(() => {
-      if (isBlocked) step();
+      if (isBlocked) {
+        isBlocked = false;
+        work(step);
+      }
       return true;
     });
-    step();
+    work(step);
   }
 
   #end(): void {

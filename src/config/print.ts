@@ -12,7 +12,7 @@ export interface PrintOptions {
   readonly defaults?: 'omitted' | 'unset' | undefined;
 }
 
-const TYPE_URL = 'type.googleapis.com/';
+export const TYPE_URL = 'type.googleapis.com/';
 const LARGEST_UINT64 = 18_446_744_073_709_551_615n;
 const LARGEST_INT64 = 9_223_372_036_854_775_807n;
 
@@ -35,6 +35,16 @@ export function printAny(
   return new Printer(schema, options.defaults === 'unset').any(any);
 }
 
+/** Of one field; undefined: it is not shown. */
+export function printField(schema: Schema, field: FieldType, value: unknown): unknown {
+  return new Printer(schema, false).field(field, value);
+}
+
+/** Of an element of a list or of a map, or of a message's single field. */
+export function printValue(schema: Schema, type: ValueType, value: unknown): unknown {
+  return new Printer(schema, false).value(type, value);
+}
+
 class Printer {
   readonly #schema: Schema;
   readonly #isPrintingDefaults: boolean;
@@ -46,7 +56,7 @@ class Printer {
 
   message(type: MessageType, message: PlainObject, printed: PlainObject = {}): PlainObject {
     for (const field of type.fields) {
-      const value = this.#field(field, message[field.name]);
+      const value = this.field(field, message[field.name]);
       if (value !== undefined) setOwn(printed, field.name, value);
     }
     return printed;
@@ -61,33 +71,33 @@ class Printer {
     const type = this.#schema.valueTypeOf(name);
     if (type?.kind === 'message') return this.message(type.type, message, printed);
     if (type && message['value'] !== undefined)
-      printed['value'] = this.#value(type, message['value']);
+      printed['value'] = this.value(type, message['value']);
     return printed;
   }
 
-  #field(field: FieldType, value: unknown): unknown {
+  field(field: FieldType, value: unknown): unknown {
     if (field.label === 'many') {
       const items = (value ?? []) as readonly unknown[];
       if (items.length === 0 && !this.#isPrintingDefaults) return undefined;
-      return items.map((item) => this.#value(field.value, item));
+      return items.map((item) => this.value(field.value, item));
     }
     if (field.label === 'map') return this.#map(field.value, (value ?? {}) as PlainObject);
-    if (field.presence) return value === undefined ? undefined : this.#value(field.value, value);
+    if (field.presence) return value === undefined ? undefined : this.value(field.value, value);
     const fallback = defaultOf(field.value);
     const isDefault = value === undefined || value === fallback || isEmptyBytes(value);
     if (isDefault && !this.#isPrintingDefaults) return undefined;
-    return this.#value(field.value, value ?? fallback);
+    return this.value(field.value, value ?? fallback);
   }
 
   #map(type: ValueType, map: PlainObject): PlainObject | undefined {
     const keys = Object.keys(map);
     if (keys.length === 0 && !this.#isPrintingDefaults) return undefined;
     const printed: PlainObject = {};
-    for (const key of keys) setOwn(printed, key, this.#value(type, map[key]));
+    for (const key of keys) setOwn(printed, key, this.value(type, map[key]));
     return printed;
   }
 
-  #value(type: ValueType, value: unknown): unknown {
+  value(type: ValueType, value: unknown): unknown {
     switch (type.kind) {
       case 'message':
         return this.message(type.type, value as PlainObject);

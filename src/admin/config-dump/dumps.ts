@@ -8,7 +8,7 @@ import { isObject, type PlainObject } from '../../config/objects.js';
 import type { MessageType, Schema } from '../../config/schema.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion, USER_AGENT } from '../handlers/server-info.js';
-import { liveAssignment, readLiveClusters } from './endpoints.js';
+import { liveAssignment, readLiveHosts } from './endpoints.js';
 
 /** One configured object of a dump: a decoded message of the list's element type. */
 export interface DumpItem {
@@ -21,7 +21,8 @@ export interface Dump {
   readonly type: MessageType;
   /** Decoded fields that are no lists. */
   readonly single: PlainObject;
-  readonly lists: Readonly<Record<string, readonly DumpItem[]>>;
+  /** Made one by one: there may be many. */
+  readonly lists: Readonly<Record<string, () => Iterable<DumpItem>>>;
 }
 
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
@@ -35,21 +36,30 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
     single,
     lists,
   });
-  const sorted = clusters.toSorted(byName);
+  const sorted = sortedByName(clusters);
   return [
     dump('Bootstrap', { bootstrap: withAgent(bootstrap), ...time }),
-    dump('Clusters', {}, { static_clusters: sorted.map((cluster) => clusterItem(cluster, time)) }),
+    dump('Clusters', {}, { static_clusters: () => clusterItems(sorted, time) }),
     ...(includesEndpoints
-      ? [dump('Endpoints', {}, { static_endpoint_configs: endpointItems(host, sorted) })]
+      ? [dump('Endpoints', {}, { static_endpoint_configs: () => endpointItems(host, sorted) })]
       : []),
-    dump('Listeners', {}, { static_listeners: listeners.map((one) => listenerItem(one, time)) }),
+    dump('Listeners', {}, { static_listeners: () => listenerItems(listeners, time) }),
     dump('ScopedRoutes', {}),
-    dump('Routes', {}, { static_route_configs: routeItems(listeners, time) }),
-    dump('Secrets', {}, { static_secrets: secretItems(bootstrap) }),
+    dump('Routes', {}, { static_route_configs: () => routeItems(listeners, time) }),
+    dump('Secrets', {}, { static_secrets: () => secretItems(bootstrap) }),
   ];
 }
 
-const byName = (a: Named, b: Named): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1);
+/** Lists of the configuration do not change: each is sorted once. */
+const sortedLists = new WeakMap<readonly Named[], readonly Named[]>();
+
+function sortedByName<T extends Named>(list: readonly T[]): readonly T[] {
+  const known = sortedLists.get(list) as readonly T[] | undefined;
+  if (known) return known;
+  const sorted = list.toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1));
+  sortedLists.set(list, sorted);
+  return sorted;
+}
 
 interface Named {
   readonly name?: string;
@@ -70,49 +80,51 @@ function withAgent(bootstrap: Bootstrap): PlainObject {
   return { ...bootstrap, node };
 }
 
-function clusterItem(cluster: Cluster, time: PlainObject): DumpItem {
-  const message = { cluster: typed('envoy.config.cluster.v3.Cluster', cluster), ...time };
-  return { name: cluster.name ?? '', message };
+function* clusterItems(clusters: readonly Cluster[], time: PlainObject): Generator<DumpItem> {
+  for (const cluster of clusters) {
+    const message = { cluster: typed('envoy.config.cluster.v3.Cluster', cluster), ...time };
+    yield { name: cluster.name ?? '', message };
+  }
 }
 
-function listenerItem(listener: Listener, time: PlainObject): DumpItem {
-  const message = { listener: typed('envoy.config.listener.v3.Listener', listener), ...time };
-  return { name: listener.name ?? '', message };
+function* listenerItems(listeners: readonly Listener[], time: PlainObject): Generator<DumpItem> {
+  for (const listener of listeners) {
+    const message = { listener: typed('envoy.config.listener.v3.Listener', listener), ...time };
+    yield { name: listener.name ?? '', message };
+  }
 }
 
-function endpointItems({ native }: AdminHost, clusters: readonly Cluster[]): DumpItem[] {
-  const live = readLiveClusters(native);
-  return clusters.map((cluster) => {
-    const assignment = liveAssignment(cluster, live.get(cluster.name ?? '') ?? []);
+function* endpointItems({ native }: AdminHost, clusters: readonly Cluster[]): Generator<DumpItem> {
+  for (const cluster of clusters) {
+    const assignment = liveAssignment(cluster, readLiveHosts(native, cluster.name ?? ''));
     const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
-    return {
+    yield {
       name: assignment.cluster_name,
       message: { endpoint_config: typed(type, assignment) },
     };
-  });
+  }
 }
 
 /** The route configurations that are written inside of HTTP connection managers. */
-function routeItems(listeners: readonly Listener[], time: PlainObject): DumpItem[] {
-  const chains = listeners.flatMap(({ filter_chains: some = [], default_filter_chain: last }) =>
-    last ? [...some, last] : some,
-  );
-  const filters = chains.flatMap(({ filters: some = [] }) => some);
-  return filters.flatMap(({ typed_config: config }): DumpItem[] => {
-    const routes = isObject(config) && config['$type'] === HCM ? config['route_config'] : undefined;
-    if (!isObject(routes)) return [];
-    const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
-    return [{ name: nameOf(routes), message: { route_config, ...time } }];
-  });
+function* routeItems(listeners: readonly Listener[], time: PlainObject): Generator<DumpItem> {
+  for (const { filter_chains: some = [], default_filter_chain: last } of listeners) {
+    const filters = (last ? [...some, last] : some).flatMap(({ filters: list = [] }) => list);
+    for (const { typed_config: config } of filters) {
+      const isManager = isObject(config) && config['$type'] === HCM;
+      const routes = isManager ? config['route_config'] : undefined;
+      if (!isObject(routes)) continue;
+      const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
+      yield { name: nameOf(routes), message: { route_config, ...time } };
+    }
+  }
 }
 
-function secretItems(bootstrap: Bootstrap): DumpItem[] {
-  const secrets = bootstrap.static_resources?.secrets ?? [];
-  return secrets.toSorted(byName).map((secret) => {
+function* secretItems(bootstrap: Bootstrap): Generator<DumpItem> {
+  for (const secret of sortedByName(bootstrap.static_resources?.secrets ?? [])) {
     const type = 'envoy.extensions.transport_sockets.tls.v3.Secret';
     const name = secret.name ?? '';
-    return { name, message: { name, secret: typed(type, secret) } };
-  });
+    yield { name, message: { name, secret: typed(type, secret) } };
+  }
 }
 
 const nameOf = (message: PlainObject): string =>

@@ -23,23 +23,16 @@ interface LiveHealth {
   readonly failed_outlier_check?: boolean;
 }
 
-interface LiveClusters {
-  readonly cluster_statuses?: readonly {
-    readonly name: string;
-    readonly host_statuses?: readonly LiveHost[];
-  }[];
+interface LiveCluster {
+  readonly host_statuses?: readonly LiveHost[];
 }
 
 const DEFAULT_OVERPROVISIONING_FACTOR = 140;
 
-export function readLiveClusters(native: NativeProxy): ReadonlyMap<string, readonly LiveHost[]> {
-  const page = native.openClusters('json');
-  const pieces: Buffer[] = [];
-  for (let piece = page.next(); piece !== null; piece = page.next()) pieces.push(piece);
-  const { cluster_statuses: clusters = [] } = JSON.parse(
-    Buffer.concat(pieces).toString(),
-  ) as LiveClusters;
-  return new Map(clusters.map(({ name, host_statuses: hosts = [] }) => [name, hosts]));
+/** None where there is no such cluster. */
+export function readLiveHosts(native: NativeProxy, cluster: string): readonly LiveHost[] {
+  const json = native.clusterStatus(cluster);
+  return json === undefined ? [] : ((JSON.parse(json) as LiveCluster).host_statuses ?? []);
 }
 
 export function liveAssignment(

@@ -32,7 +32,8 @@ export function redactAny(schema: Schema, any: PlainObject, isSensitive = false)
   return { ...any, value: redactValue(schema, type, any['value'], isSensitive) };
 }
 
-function redactField(
+/** Undefined: it is left out. */
+export function redactField(
   schema: Schema,
   { label, sensitive, value: type }: FieldType,
   value: unknown,
@@ -54,7 +55,8 @@ function redactField(
   return map;
 }
 
-function redactValue(
+/** The same of a single value. */
+export function redactValue(
   schema: Schema,
   type: ValueType,
   value: unknown,

@@ -3,6 +3,7 @@ import { compileFilter } from '../../plan/regex.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { badRequest } from '../http.js';
+import { lazyPage } from '../lazy-page.js';
 
 export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
   return [
@@ -19,7 +20,8 @@ export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
         const filter = pattern === '' ? undefined : compileFilter(pattern);
         if (filter && 'error' in filter) return badRequest('Invalid re2 regex');
         const format = parameters.get('format') === 'json' ? 'json' : 'text';
-        return { type: format, body: native.openClusters(format, filter?.program) };
+        const body = lazyPage(() => native.openClusters(format, filter?.program));
+        return { type: format, body };
       },
     },
   ];

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { debugText } from '../../config/debug-text.js';
 import type { PlainObject } from '../../config/objects.js';
-import { printMessage } from '../../config/print.js';
+import { TYPE_URL } from '../../config/print.js';
 import { schema as loadSchema, type MessageType, type Schema } from '../../config/schema.js';
 import { compileFilter } from '../../plan/regex.js';
 import { collectDumps, type Dump, type DumpItem } from '../config-dump/dumps.js';
@@ -13,11 +13,11 @@ import {
   trim,
   type MaskTree,
 } from '../config-dump/field-mask.js';
-import { redact } from '../config-dump/redact.js';
+import { LazyMessages } from '../config-dump/lazy-message.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import type { AdminReply } from '../http.js';
-import { jsonPage, LazyList, LazyObject } from '../json-page.js';
+import { jsonPage, LazyList, LazyObject, PAUSE, type Entry, type Pause } from '../json-page.js';
 
 export function configDumpEndpoints(host: AdminHost): Endpoint[] {
   return [
@@ -36,12 +36,11 @@ export function configDumpEndpoints(host: AdminHost): Endpoint[] {
         const matches = compileNames(text('name_regex'));
         if (typeof matches === 'string') return { status: 400, type: 'plain', body: matches };
         const schema = loadSchema();
-        const all = collectDumps(schema, host, parameters.has('include_eds'));
-        const dumps = all.map((dump) => withNames(dump, matches));
+        const dumps = collectDumps(schema, host, parameters.has('include_eds'));
+        const pages = new DumpPages(schema, dumps, matches);
         const paths = parseMask(text('mask'));
-        return text('resource') === ''
-          ? wholeDump(schema, dumps, paths)
-          : listDump(schema, dumps, text('resource'), paths);
+        const resource = text('resource');
+        return resource === '' ? pages.whole(paths) : pages.list(resource, paths);
       },
     },
   ];
@@ -58,6 +57,8 @@ const refusal = (status: number, body: string): AdminReply => ({
 });
 
 type NameTest = (name: string) => boolean;
+type ItemMask = (item: DumpItem) => PlainObject | undefined;
+type Entries = Generator<Entry | Pause, void>;
 
 /** The test, or what is wrong with the pattern. */
 function compileNames(pattern: string): NameTest | string {
@@ -72,126 +73,105 @@ function compileNames(pattern: string): NameTest | string {
   return (name) => regex.matches(name);
 }
 
-function withNames({ type, single, lists }: Dump, matches: NameTest): Dump {
-  const kept = Object.entries(lists).map(([list, items]) => [
-    list,
-    items.filter(({ name }) => matches(name)),
-  ]);
-  return { type, single, lists: Object.fromEntries(kept) as Dump['lists'] };
-}
+/** The answers: what they show is made when its turn comes, so that a long one holds up nothing. */
+class DumpPages {
+  readonly #schema: Schema;
+  readonly #dumps: readonly Dump[];
+  readonly #matches: NameTest;
+  readonly #messages: LazyMessages;
 
-/** All dumps that have the fields of the mask. */
-function wholeDump(schema: Schema, dumps: readonly Dump[], paths: readonly string[]): AdminReply {
-  const shown = dumps.filter(({ type }) => isValidMask(type, paths));
-  if (shown.length === 0) {
-    const mask = paths.join(',');
-    return refusal(400, `FieldMask ${mask} could not be successfully applied to any configs.`);
+  constructor(schema: Schema, dumps: readonly Dump[], matches: NameTest) {
+    this.#schema = schema;
+    this.#dumps = dumps;
+    this.#matches = matches;
+    this.#messages = new LazyMessages(schema);
   }
-  const tree = paths.length > 0 ? maskTree(paths) : undefined;
-  const configs = new LazyList(() => shown.map((dump) => dumpNode(schema, dump, tree)));
-  return { type: 'json', body: jsonPage(new LazyObject(() => [['configs', configs]])) };
-}
 
-const typeUrl = (type: MessageType): string => `type.googleapis.com/${type.name}`;
+  /** All dumps that have the fields of the mask. */
+  whole(paths: readonly string[]): AdminReply {
+    const shown = this.#dumps.filter(({ type }) => isValidMask(type, paths));
+    if (shown.length === 0) {
+      const mask = paths.join(',');
+      return refusal(400, `FieldMask ${mask} could not be successfully applied to any configs.`);
+    }
+    const tree = paths.length > 0 ? maskTree(paths) : undefined;
+    const configs = shown.map((dump) => new LazyObject(() => this.#dumpEntries(dump, tree)));
+    const page = new LazyObject(() => [['configs', new LazyList(() => configs)]]);
+    return { type: 'json', body: jsonPage(page) };
+  }
 
-function dumpNode(schema: Schema, dump: Dump, tree: MaskTree | undefined): LazyObject {
-  const { type, lists } = dump;
-  const single = tree ? trim(dump.single, tree) : dump.single;
-  return new LazyObject(function* () {
-    yield ['@type', typeUrl(type)];
+  *#dumpEntries({ type, single, lists }: Dump, tree: MaskTree | undefined): Entries {
+    const shown = tree ? trim(single, tree) : single;
+    yield ['@type', TYPE_URL + type.name];
     for (const field of type.fields) {
-      const items = lists[field.name] ?? [];
-      const isShown = !tree || tree.has(field.name);
-      if (items.length > 0 && isShown && field.value.kind === 'message') {
+      const list = lists[field.name];
+      if (list && field.value.kind === 'message') {
         const of = field.value.type;
-        yield [
-          field.name,
-          messageList(
-            schema,
-            of,
-            items.map(({ message }) => message),
-          ),
-        ];
-      } else if (single[field.name] !== undefined) {
-        yield* fieldNodes(schema, type, { [field.name]: single[field.name] }, 2);
+        const show = ({ message }: DumpItem): unknown => this.#messages.message(of, message);
+        if (!tree || tree.has(field.name)) yield* this.#listEntry(field.name, list(), show);
+      } else if (shown[field.name] !== undefined) {
+        yield* this.#messages.fields(type, { [field.name]: shown[field.name] });
       }
     }
-  });
-}
+  }
 
-/** The fields of a message, of which the upper levels may be long: those are printed piece by piece. */
-function* fieldNodes(
-  schema: Schema,
-  type: MessageType,
-  message: PlainObject,
-  depth: number,
-): Generator<readonly [string, unknown]> {
-  for (const field of type.fields) {
-    const value = message[field.name];
-    if (value === undefined) continue;
-    const of = field.value.kind === 'message' && !field.sensitive ? field.value.type : undefined;
-    if (of && field.label === 'many' && Array.isArray(value) && value.length > 0) {
-      yield [field.name, messageList(schema, of, value as readonly PlainObject[])];
-    } else if (of && field.label === 'one' && depth > 0) {
-      const inner = value as PlainObject;
-      yield [field.name, new LazyObject(() => fieldNodes(schema, of, inner, depth - 1))];
-    } else {
-      yield* Object.entries(print(schema, type, { [field.name]: value }));
+  /** The elements of one list, each with its type. */
+  list(resource: string, paths: readonly string[]): AdminReply {
+    const dump = this.#dumps.find(({ type }) => type.field(resource)?.name === resource);
+    const field = dump?.type.field(resource);
+    if (!dump || !field) return refusal(404, `${resource} not found in config dump`);
+    if (field.label !== 'many' || field.value.kind !== 'message') {
+      const advice = `Use ?mask=${resource} to get only this field`;
+      return refusal(400, `${resource} is not a repeated field. ${advice}`);
+    }
+    const { type } = field.value;
+    const list = dump.lists[resource] ?? (() => []);
+    const masked = paths.length > 0 ? itemMask(this.#schema, type, paths) : undefined;
+    if (masked && !this.#fits(list(), masked)) {
+      const debug = debugText(paths.map((path) => `paths: ${JSON.stringify(path)}`));
+      return refusal(400, `FieldMask ${debug} could not be successfully used.`);
+    }
+    const show = (item: DumpItem): unknown =>
+      this.#messages.typed(type, (masked ? masked(item) : item.message) ?? {});
+    const page = new LazyObject(() => this.#listEntry('configs', list(), show));
+    return { type: 'json', body: jsonPage(page) };
+  }
+
+  /** Elements of a list are alike, down to the types in their Anys: the first shown stands for all. */
+  #fits(items: Iterable<DumpItem>, masked: ItemMask): boolean {
+    for (const item of items) {
+      if (masked(item) !== undefined) return true;
+      if (this.#matches(item.name)) return false;
+    }
+    return true;
+  }
+
+  /** The list of those whose name matches; none where there are none. */
+  *#listEntry(key: string, items: Iterable<DumpItem>, show: (item: DumpItem) => unknown): Entries {
+    const wanted = this.#wanted(items);
+    for (;;) {
+      const { value: first, done } = wanted.next();
+      if (done) return;
+      if (first === PAUSE) {
+        yield PAUSE;
+        continue;
+      }
+      const rest = function* (): Generator {
+        yield show(first);
+        for (const item of wanted) yield item === PAUSE ? PAUSE : show(item);
+      };
+      yield [key, new LazyList(rest)];
+      return;
     }
   }
-}
 
-function messageList(
-  schema: Schema,
-  type: MessageType,
-  messages: readonly PlainObject[],
-): LazyList {
-  return new LazyList(function* () {
-    for (const message of messages) yield print(schema, type, message);
-  });
-}
-
-const print = (schema: Schema, type: MessageType, message: PlainObject): PlainObject =>
-  printMessage(schema, type, redact(schema, type, message));
-
-/** The elements of one list, each with its type. */
-function listDump(
-  schema: Schema,
-  dumps: readonly Dump[],
-  resource: string,
-  paths: readonly string[],
-): AdminReply {
-  const dump = dumps.find(({ type }) => type.field(resource)?.name === resource);
-  const field = dump?.type.field(resource);
-  if (!dump || !field) return refusal(404, `${resource} not found in config dump`);
-  if (field.label !== 'many' || field.value.kind !== 'message') {
-    const advice = `Use ?mask=${resource} to get only this field`;
-    return refusal(400, `${resource} is not a repeated field. ${advice}`);
+  *#wanted(items: Iterable<DumpItem>): Generator<DumpItem | Pause, undefined> {
+    for (const item of items) yield this.#matches(item.name) ? item : PAUSE;
   }
-  const { type } = field.value;
-  const items = dump.lists[resource] ?? [];
-  if (items.length === 0) return { type: 'json', body: jsonPage({}) };
-  const show =
-    paths.length === 0 ? (item: DumpItem) => item.message : itemMask(schema, type, paths);
-  const shown = items.map(show);
-  if (shown.includes(undefined)) {
-    const debug = debugText(paths.map((path) => `paths: ${JSON.stringify(path)}`));
-    return refusal(400, `FieldMask ${debug} could not be successfully used.`);
-  }
-  const configs = new LazyList(function* () {
-    for (const message of shown) {
-      yield { '@type': typeUrl(type), ...print(schema, type, message ?? {}) };
-    }
-  });
-  return { type: 'json', body: jsonPage(new LazyObject(() => [['configs', configs]])) };
 }
 
 /** Applies a mask to an element, and through its Any to what that holds; undefined: it does not fit. */
-function itemMask(
-  schema: Schema,
-  type: MessageType,
-  paths: readonly string[],
-): (item: DumpItem) => PlainObject | undefined {
+function itemMask(schema: Schema, type: MessageType, paths: readonly string[]): ItemMask {
   const isAny = (path: string): boolean => type.field(headOf(path))?.value.kind === 'any';
   const inner = paths.filter(isAny);
   const outer = paths.map((path) => (isAny(path) ? headOf(path) : path));

@@ -4,6 +4,7 @@ import { compileFilter } from '../../plan/regex.js';
 import type { Endpoint, EndpointParameter } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { badRequest, type AdminReply } from '../http.js';
+import { lazyPage } from '../lazy-page.js';
 import type { Parameters } from '../parameters.js';
 import { activeStatsPage, statsPage } from '../stats-page.js';
 import { HTML_DISABLED } from './home.js';
@@ -96,7 +97,7 @@ function answer(host: AdminHost, parameters: Parameters, format: string): AdminR
   if (host.flushesOnAdmin) host.flushStats();
   return {
     type: query.format === 'json' ? 'json' : 'text',
-    body: host.native.openStats(query),
+    body: lazyPage(() => host.native.openStats(query)),
     countsAtEnd: query.format === 'prometheus',
   };
 }

@@ -1,6 +1,7 @@
 // How lines read was taken from the real server's pages (release 1.40) after the same numbers.
 #include <string>
 
+#include "stats/pace.h"
 #include "stats/query.h"
 #include "test/native/test.h"
 
@@ -406,7 +407,7 @@ TEST("a long answer comes in pieces that end soon after 64 KiB, also when nothin
     std::string text;
     size_t turns = 1;
     while (nothing->next(&text)) ++turns;
-    EXPECT(turns > 2000 * 100 / Page::kPieceNames);
+    EXPECT(turns > 2000 * 100 / Pace::kPieceNames);
     EXPECT_EQ(text, std::string(open == openJson ? "{\"stats\":[]}" : ""));
   }
 }

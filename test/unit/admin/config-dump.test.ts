@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadBootstrap } from '../../../src/config/load.js';
 import { AskedServer } from './fake-host.js';
-import { pageOf } from '../support/fake-native.js';
 
 const BOOTSTRAP = `
 node: {id: here}
@@ -163,17 +162,8 @@ test('a list without elements is an empty object', () => {
 test('include_eds adds the hosts that clusters have now', () => {
   const asked = serverOf(BOOTSTRAP);
   const address = { socket_address: { address: '127.0.0.1', port_value: 1 } };
-  const live = {
-    cluster_statuses: [
-      {
-        name: 'two',
-        host_statuses: [
-          { address, health_status: { failed_active_health_check: true }, weight: 1 },
-        ],
-      },
-    ],
-  };
-  asked.host.native.openClusters = () => pageOf(JSON.stringify(live));
+  const host = { address, health_status: { failed_active_health_check: true }, weight: 1 };
+  asked.host.native.statuses['two'] = JSON.stringify({ name: 'two', host_statuses: [host] });
   const { text } = asked.get(
     '/config_dump?include_eds&resource=static_endpoint_configs&name_regex=two',
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTurn } from '../../../src/admin/turns.js';
+import { work } from '../../../src/admin/turns.js';
 
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -12,9 +12,10 @@ function spend(ms: number): void {
 test('steps run in their order, and what takes long leaves the others for later turns', async () => {
   const ran: number[] = [];
   for (let i = 0; i < 4; ++i) {
-    nextTurn(() => {
+    work(() => {
       spend(9);
       ran.push(i);
+      return false;
     });
   }
   await nextImmediate();
@@ -23,15 +24,47 @@ test('steps run in their order, and what takes long leaves the others for later 
   assert.deepEqual(ran, [0, 1, 2, 3]);
 });
 
-test('a step that goes on does not keep the others waiting', async () => {
+test('a job that goes on does not keep the others waiting', async () => {
   const ran: string[] = [];
   let left = 3;
-  const again = (): void => {
+  work(() => {
     ran.push('long');
-    if (--left > 0) nextTurn(again);
-  };
-  nextTurn(again);
-  nextTurn(() => ran.push('short'));
+    return --left > 0;
+  });
+  work(() => {
+    ran.push('short');
+    return false;
+  });
   while (left > 0) await nextImmediate();
   assert.deepEqual(ran, ['long', 'short', 'long', 'long']);
+});
+
+test('a job that rests goes on when it is given again', async () => {
+  let steps = 0;
+  const step = (): boolean => ++steps % 2 === 1;
+  work(step);
+  for (let i = 0; i < 4; ++i) await nextImmediate();
+  assert.equal(steps, 2);
+  work(step);
+  for (let i = 0; i < 4; ++i) await nextImmediate();
+  assert.equal(steps, 4);
+});
+
+test('of many jobs some wait until one is over, and all come to their end', async () => {
+  const started = new Set<number>();
+  let over = 0;
+  let isHeld = true;
+  for (let i = 0; i < 100; ++i) {
+    work(() => {
+      started.add(i);
+      if (isHeld) return true;
+      over++;
+      return false;
+    });
+  }
+  for (let i = 0; i < 10; ++i) await nextImmediate();
+  assert.equal(started.size, 32);
+  isHeld = false;
+  while (over < 100) await nextImmediate();
+  assert.equal(started.size, 100);
 });

@@ -23,6 +23,7 @@ export class FakeNative implements NativeProxy {
   applyErrors: readonly ApplyError[] = [];
   flushPieces: SinkPieces[] = [];
   samplePieces: SinkPieces[] = [];
+  readonly statuses: Record<string, string> = {};
   lost = 0;
   hosts: readonly { readonly address: string; readonly port: number }[] = [];
   /** Listen sockets that it was given, and gives. */
@@ -151,6 +152,9 @@ export class FakeNative implements NativeProxy {
   }
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page {
     return pageOf(`clusters as ${format}${filter ? ', filtered' : ''}`);
+  }
+  clusterStatus(name: string): string | undefined {
+    return this.statuses[name];
   }
   contention() {
     return { count: 3n, lastWaitCycles: 40n, totalWaitCycles: 500n };
