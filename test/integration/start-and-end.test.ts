@@ -149,7 +149,10 @@ test('an admin port that is taken is named', async (t) => {
 test('options that are refused: a line on stderr and exit code 1', async (t) => {
   const { code, stdout, stderr } = await runCommand(t, '--mode', 'nonsense');
 
-  assert.deepEqual([code, stdout, stderr], [1, '', "error: unknown mode 'nonsense'\n"]);
+  assert.deepEqual(
+    [code, stdout, stderr],
+    [1, '', "error: unknown mode 'nonsense'; expected one of serve, validate, init_only\n"],
+  );
 });
 
 test('--version prints five fields between slashes', async (t) => {

@@ -8,21 +8,23 @@ import { schema } from '../../config/schema.js';
 import type { Issue } from '../../config/issue.js';
 import { validateMessage } from '../../config/validate.js';
 import { Place } from '../../plan/place.js';
-import { millionthsOf } from '../../plan/runtime.js';
 import type { RuntimeReads } from '../../plan/runtime-reads.js';
 import { compileTap } from '../../plan/tap.js';
+import { valuesOf } from '../../runtime/snapshot.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { badRequest } from '../http.js';
 
 const TYPE = 'envoy.admin.v3.TapRequest';
-// Runtime slots are given out when the bootstrap is compiled.
-const DEFAULTS: Pick<RuntimeReads, 'liveMillionths'> = {
-  liveMillionths: (_, share) => ({ value: millionthsOf(share ?? {}), slot: 0 }),
-};
+/** Runtime values as they are now: slots that follow them are given out with the bootstrap only. */
+function readsOf({ runtime }: AdminHost): Pick<RuntimeReads, 'liveMillionths'> {
+  const values = valuesOf(runtime.snapshot);
+  return { liveMillionths: (key, share) => ({ value: values.millionths(key, share), slot: 0 }) };
+}
 
 /** Only where a tap is told by this server what to record. */
-export function tapEndpoints({ taps }: AdminHost): Endpoint[] {
+export function tapEndpoints(host: AdminHost): Endpoint[] {
+  const { taps } = host;
   if (!taps.areAsked) return [];
   return [
     {
@@ -43,7 +45,7 @@ export function tapEndpoints({ taps }: AdminHost): Endpoint[] {
         }
         const issues: Issue[] = [];
         const place = Place.root(issues).field('tap_config');
-        const plan = compileTap(config, place, DEFAULTS);
+        const plan = compileTap(config, place, readsOf(host));
         if (!plan || issues.some(isError)) return badRequest(textOf(issues));
         return {
           body: {
