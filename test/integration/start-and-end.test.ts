@@ -161,7 +161,7 @@ test('--version prints five fields between slashes', async (t) => {
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(
     stdout,
-    /^\nfairlead {2}version: [0-9a-f]{40}\/\d+\.\d+\.\d+\/Clean\/RELEASE\/[\w.+-]+\n\n$/,
+    /^\nfairlead {2}version: [0-9a-f]{40}\/\d+\.\d+\.\d+\/(Clean|Modified)\/RELEASE\/[\w.+-]+\n\n$/,
   );
 });
 
