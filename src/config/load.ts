@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
 import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
 import { formatPath, parsePath, type FieldPath } from './field-path.js';
-import { formatOf } from './formats/format.js';
+import { formatOf } from './formats/formats.js';
 import { yamlFormat } from './formats/yaml-format.js';
 import { inDocumentOrder, type Issue, type Position } from './issue.js';
 import { mergeMessage } from './merge.js';

@@ -24,18 +24,11 @@ import {
 } from './regex/byte-program.js';
 import { asciiFolding, byteString, relaxed, wideEscape } from './regex/dialect.js';
 import { explain, tooLarge, type RegexError } from './regex/errors.js';
-import { programSize } from './regex/program-size.js';
+import { programSize, type ProgramSizeLimit } from './regex/program-size.js';
 import { compileByRe2js, type Failure } from './regex/re2js.js';
 
 /** A pattern's program, or why there is none. */
 export type CompiledRegex = { readonly program: Uint8Array } | RegexError;
-
-/** The most instructions that RE2 may need for a pattern, and who says so. */
-export interface ProgramSizeLimit {
-  readonly size: number;
-  /** `google_re2.max_program_size`, or the runtime's `re2.max_program_size.error_level`. */
-  readonly source: 'config' | 'runtime';
-}
 
 const DEFAULT_LIMIT: ProgramSizeLimit = { size: 100, source: 'runtime' };
 const MAGIC = 0x32786572;

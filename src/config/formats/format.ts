@@ -1,10 +1,6 @@
 // A format of configuration files: one file each beside this one.
 import type { FieldPath } from '../field-path.js';
 import type { ValuePlace } from '../value-position.js';
-import { jsonFormat } from './json-format.js';
-import { pbFormat } from './pb.js';
-import { pbTextFormat } from './pb-text.js';
-import { yamlFormat } from './yaml-format.js';
 
 /** Why a text is not of the format. */
 export interface Fault {
@@ -43,18 +39,4 @@ export interface Format {
   read(text: string): ReadResult;
   /** Of a text that could be read; undefined where nothing is known of its places. */
   places(text: string): ValuePlace | undefined;
-}
-
-/** Formats by the end of a file's name in any case; any other name is JSON, as in Envoy. */
-const BY_EXTENSION: ReadonlyMap<string, Format> = new Map([
-  ['.yaml', yamlFormat],
-  ['.yml', yamlFormat],
-  ['.json', jsonFormat],
-  ['.pb', pbFormat],
-  ['.pb_text', pbTextFormat],
-]);
-
-export function formatOf(path: string): Format {
-  const extension = /\.[^./]*$/.exec(path)?.[0].toLowerCase() ?? '';
-  return BY_EXTENSION.get(extension) ?? jsonFormat;
 }

@@ -3,7 +3,7 @@
 import type { Encoding } from './byte-program.js';
 import { tokens } from './dialect.js';
 import type { Failure } from './re2js.js';
-import type { ProgramSizeLimit } from '../regex.js';
+import type { ProgramSizeLimit } from './program-size.js';
 
 export interface RegexError {
   /** RE2's words: "missing ): a(b". */

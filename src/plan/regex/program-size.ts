@@ -4,6 +4,13 @@
 // another root. Forks cost nothing, a set costs one instruction per range of bytes.
 import { Op, rangesOf, type Instruction, type Program } from './byte-program.js';
 
+/** The most instructions that RE2 may need for a pattern, and who says so. */
+export interface ProgramSizeLimit {
+  readonly size: number;
+  /** `google_re2.max_program_size`, or the runtime's `re2.max_program_size.error_level`. */
+  readonly source: 'config' | 'runtime';
+}
+
 /** What an instruction is when forks, and all that only leads on, are told apart from the rest. */
 interface Node {
   /** Where it leads without a character, in order of preference. */
