@@ -1,0 +1,133 @@
+#include "addon/proxy_object.h"
+
+#include <string_view>
+
+#include "addon/edge.h"
+#include "addon/process_state.h"
+#include "base/mutex.h"
+#include "worker/stats_settings.h"
+
+namespace fairlead::addon {
+
+namespace {
+
+worker::DataPlane::Options dataPlaneOptions(const Napi::Object& options) {
+  worker::DataPlane::Options settings;
+  settings.workers = options.Get("concurrency").As<Napi::Number>().Uint32Value();
+  settings.log_flush_ms = options.Get("fileFlushIntervalMs").As<Napi::Number>().Uint32Value();
+  const Napi::Value hand_over = options.Get("logHandOverBytes");
+  if (hand_over.IsNumber()) {
+    settings.log_hand_over_bytes = static_cast<size_t>(hand_over.As<Napi::Number>().Int64Value());
+  }
+  return settings;
+}
+
+}  // namespace
+
+Napi::Function ProxyObject::define(const Napi::Env& env) {
+  return DefineClass(
+      env, "NativeProxy",
+      {
+        method<&ProxyLifecycle::apply>("apply"),
+        method<&ProxyLifecycle::start>("start"),
+        method<&ProxyLifecycle::listeners>("listeners"),
+        method<&ProxyLifecycle::startDrain>("startDrain"),
+        method<&ProxyLifecycle::cancelDrain>("cancelDrain"),
+        method<&ProxyLifecycle::stopListening>("stopListening"),
+        method<&ProxyLifecycle::setHealthCheckFailed>("setHealthCheckFailed"),
+        method<&ProxyLifecycle::onTrace>("onTrace"),
+        method<&ProxyLifecycle::reopenLogs>("reopenLogs"),
+        method<&ProxyClusters::clusterHosts>("clusterHosts"),
+        method<&ProxyClusters::clusterStatus>("clusterStatus"),
+        method<&ProxyClusters::openClusters>("openClusters"),
+        method<&ProxyStats::stat>("stat"),
+        method<&ProxyStats::counterAdd>("counterAdd"),
+        method<&ProxyStats::gaugeSet>("gaugeSet"),
+        method<&ProxyStats::histogramRecord>("histogramRecord"),
+        method<&ProxyStats::textSet>("textSet"),
+        method<&ProxyStats::statValue>("statValue"),
+        method<&ProxyStats::flushHistograms>("flushHistograms"),
+        method<&ProxyStats::resetCounters>("resetCounters"),
+        method<&ProxyStats::lostSamples>("lostSamples"),
+        method<&ProxyStats::openStats>("openStats"),
+        method<&ProxySinks::openFlush>("openFlush"),
+        method<&ProxySinks::nextOfFlush>("nextOfFlush"),
+        method<&ProxySinks::takeSamples>("takeSamples"),
+        method<&ProxySinks::openHystrix>("openHystrix"),
+        method<&ProxySinks::resetHystrix>("resetHystrix"),
+        method<&ProxyCpuProfile::startCpuProfile>("startCpuProfile"),
+        method<&ProxyCpuProfile::readCpuProfile>("readCpuProfile"),
+        method<&ProxyCpuProfile::stopCpuProfile>("stopCpuProfile"),
+        method<&ProxyHotRestart::inherit>("inherit"),
+        method<&ProxyHotRestart::endInheritance>("endInheritance"),
+        method<&ProxyHotRestart::listenSockets>("listenSockets"),
+        method<&ProxyHotRestart::handOver>("handOver"),
+        method<&ProxyHotRestart::takeBack>("takeBack"),
+        method<&ProxyHotRestart::exportStats>("exportStats"),
+        method<&ProxyHotRestart::forgetExport>("forgetExport"),
+        method<&ProxyHotRestart::importStats>("importStats"),
+        method<&ProxyHotRestart::dropImportedGauges>("dropImportedGauges"),
+        InstanceMethod<&ProxyObject::shutdown>("shutdown"),
+        InstanceMethod<&ProxyObject::memory>("memory"),
+        InstanceMethod<&ProxyObject::contention>("contention"),
+      });
+}
+
+ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  const Napi::Object options = info[0].As<Napi::Object>();
+  worker::DataPlane::Options settings = dataPlaneOptions(options);
+  if (options.Get("tracesLocks").ToBoolean()) traceMutexes();
+  if (settings.workers == 0) {
+    fail(info.Env(), "concurrency must be at least 1");
+    return;
+  }
+  const std::string_view stats = bytesOf(options.Get("stats"));
+  const auto stats_settings = plan::readStatsSettings(stats.data(), stats.size());
+  if (!stats_settings) {
+    fail(info.Env(), stats_settings.error().message);
+    return;
+  }
+  for (const plan::SinkFormat& sink : stats_settings.value().sinks) {
+    if (sink.kind != plan::SinkFormat::Kind::Metrics) settings.keeps_samples = true;
+  }
+  const auto traces = std::make_shared<TracePipe>();
+  settings.tap_sink = traces;
+  const auto data_plane = std::make_shared<worker::DataPlane>(settings);
+  stats::Registry* registry = &data_plane->stats();
+  const auto applied = worker::applyStatsSettings(stats_settings.value(), registry);
+  if (!applied) {
+    fail(info.Env(), applied.error().message);
+    return;
+  }
+  auto sinks = worker::StatsSinks::build(stats_settings.value().sinks, registry);
+  if (!sinks) {
+    fail(info.Env(), sinks.error().message);
+    return;
+  }
+  std::unique_ptr<worker::HystrixEvents> hystrix;
+  if (const uint32_t buckets = stats_settings.value().hystrix_buckets) {
+    const uint32_t interval_ms = stats_settings.value().flush_interval_ms;
+    hystrix = std::make_unique<worker::HystrixEvents>(*data_plane, buckets, interval_ms);
+  }
+  add(ProxyLifecycle(data_plane, traces));
+  add(ProxyClusters(data_plane));
+  add(ProxyStats(data_plane));
+  add(ProxySinks(data_plane, std::move(sinks.value()), std::move(hystrix)));
+  add(ProxyCpuProfile(data_plane));
+  add(ProxyHotRestart(data_plane));
+}
+
+Napi::Value ProxyObject::shutdown(const Napi::CallbackInfo& info) {
+  std::get<std::unique_ptr<ProxyCpuProfile>>(parts_)->cancel();
+  return ask(&ProxyLifecycle::shutdown, info);
+}
+
+Napi::Value ProxyObject::memory(const Napi::CallbackInfo& info) {
+  return addon::memory(info.Env());
+}
+
+Napi::Value ProxyObject::contention(const Napi::CallbackInfo& info) {
+  return addon::contention(info.Env());
+}
+
+}  // namespace fairlead::addon

@@ -1,0 +1,114 @@
+#include "addon/proxy_stats.h"
+
+#include <string>
+
+#include "addon/edge.h"
+#include "addon/name_filter.h"
+#include "addon/page_object.h"
+#include "stats/query.h"
+
+namespace fairlead::addon {
+
+namespace {
+
+uint64_t amountOf(const Napi::CallbackInfo& info) {
+  return static_cast<uint64_t>(info[1].ToNumber().Int64Value());
+}
+
+// Empty for what is no text.
+std::string textOf(const Napi::Object& object, const char* name) {
+  const Napi::Value value = object.Get(name);
+  return value.IsString() ? value.ToString().Utf8Value() : std::string();
+}
+
+Result<stats::Query> queryOf(const Napi::Object& wanted) {
+  const auto flag = [&](const char* name) { return wanted.Get(name).ToBoolean().Value(); };
+  stats::Query query;
+  query.used_only = flag("usedOnly");
+  auto filter = nameFilterOf(wanted.Get("filter"));
+  if (!filter) return filter.error();
+  query.filter = std::move(filter.value());
+  query.invert_filter = flag("invertFilter");
+  query.text_readouts = flag("textReadouts");
+  query.hidden_only = textOf(wanted, "hidden") == "only";
+  const std::string type = textOf(wanted, "type");
+  const bool all = type.empty() || type == "All";
+  query.counters = all || type == "Counters";
+  query.gauges = all || type == "Gauges";
+  query.histograms = all || type == "Histograms";
+  query.texts = all || type == "TextReadouts";
+  const std::string buckets = textOf(wanted, "histogramBuckets");
+  if (buckets == "summary") query.buckets = stats::Buckets::Summary;
+  if (buckets == "cumulative") query.buckets = stats::Buckets::Cumulative;
+  if (buckets == "disjoint") query.buckets = stats::Buckets::Disjoint;
+  if (buckets == "detailed") query.buckets = stats::Buckets::Detailed;
+  return query;
+}
+
+}  // namespace
+
+Napi::Value ProxyStats::stat(const Napi::CallbackInfo& info) {
+  const std::string name = info[0].ToString().Utf8Value();
+  const std::optional<StatId> id = data_plane_->stats().idOf(name);
+  if (!id) return fail(info.Env(), "there is no statistic '" + name + "'");
+  ids_.insert(*id);
+  return Napi::Number::New(info.Env(), static_cast<double>(*id));
+}
+
+std::optional<ProxyStats::StatId> ProxyStats::idOf(const Napi::CallbackInfo& info) {
+  const StatId id = info[0].ToNumber().Uint32Value();
+  if (ids_.contains(id)) return id;
+  fail(info.Env(), "not a handle of stat()");
+  return std::nullopt;
+}
+
+void ProxyStats::counterAdd(const Napi::CallbackInfo& info) {
+  if (const auto id = idOf(info)) data_plane_->stats().add(*id, amountOf(info));
+}
+
+void ProxyStats::gaugeSet(const Napi::CallbackInfo& info) {
+  if (const auto id = idOf(info)) data_plane_->stats().set(*id, amountOf(info));
+}
+
+void ProxyStats::histogramRecord(const Napi::CallbackInfo& info) {
+  if (const auto id = idOf(info)) data_plane_->stats().record(*id, amountOf(info));
+}
+
+void ProxyStats::textSet(const Napi::CallbackInfo& info) {
+  if (const auto id = idOf(info)) {
+    data_plane_->stats().setText(*id, info[1].ToString().Utf8Value());
+  }
+}
+
+Napi::Value ProxyStats::statValue(const Napi::CallbackInfo& info) {
+  const std::string name = info[0].ToString().Utf8Value();
+  if (name.find(".circuit_breakers.") != std::string::npos) data_plane_->refreshGauges();
+  const auto value = data_plane_->stats().value(name);
+  if (!value) return info.Env().Undefined();
+  return Napi::Number::New(info.Env(), static_cast<double>(*value));
+}
+
+void ProxyStats::flushHistograms(const Napi::CallbackInfo&) {
+  data_plane_->stats().flushHistograms();
+}
+
+void ProxyStats::resetCounters(const Napi::CallbackInfo&) { data_plane_->stats().resetCounters(); }
+
+Napi::Value ProxyStats::lostSamples(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(data_plane_->stats().lostSamples()));
+}
+
+Napi::Value ProxyStats::openStats(const Napi::CallbackInfo& info) {
+  const Napi::Object wanted = info[0].As<Napi::Object>();
+  auto query = queryOf(wanted);
+  if (!query) return fail(info.Env(), query.error().message);
+  data_plane_->refreshGauges();
+  const stats::Registry& registry = data_plane_->stats();
+  const std::string format = textOf(wanted, "format");
+  auto page = format == "json"         ? stats::openJson(registry, query.value())
+              : format == "prometheus" ? stats::openPrometheus(registry, query.value())
+                                       : stats::openText(registry, query.value());
+  return PageObject::make(info.Env(), std::move(page));
+}
+
+}  // namespace fairlead::addon
