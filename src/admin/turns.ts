@@ -1,8 +1,15 @@
 // Long work in small steps, many at a time: however many pages are written at once, the control
-// thread comes back to its other work after each few milliseconds.
+// thread comes back to its other work after a millisecond or two. Where it has its processor in
+// common with a worker, it rests after each turn: a thread that never sleeps keeps the worker from
+// running for whole slices of the scheduler, which are several times as long as most requests. (A
+// lower priority does less for requests, and leaves the control thread itself waiting too long.)
+import { Processor } from './processor.js';
 
-/** How long steps may run before the loop turns. A step itself takes about half of it at most. */
-const TURN_MS = 4;
+/** How long steps may run before the loop turns. A step itself takes twice this at most. */
+const TURN_MS = 1;
+const REST_MS = 1;
+/** So many turns rest after the processor was seen to be shared. */
+const RESTS = 50;
 /** Jobs that take turns. Those beyond wait, and hold nothing but what they were asked. */
 const MAX_AT_WORK = 32;
 
@@ -12,6 +19,8 @@ export type Step = () => boolean;
 const atWork: Step[] = [];
 const waiting: Step[] = [];
 let isScheduled = false;
+let restsLeft = 0;
+let processor: Processor | undefined;
 
 /** Runs the step in each of the next turns in which it has its share, until it returns false. */
 export function work(step: Step): void {
@@ -22,18 +31,21 @@ export function work(step: Step): void {
 function schedule(): void {
   if (isScheduled) return;
   isScheduled = true;
-  setImmediate(turn);
+  if (restsLeft > 0) setTimeout(turn, REST_MS);
+  else setImmediate(turn);
 }
 
 function turn(): void {
   const endMs = performance.now() + TURN_MS;
   admit();
-  // Each has one step in a turn, so that nobody waits for a job that goes on.
-  for (let left = atWork.length; left > 0; --left) {
-    const step = atWork.shift();
-    if (step?.()) atWork.push(step);
+  // One step each, then again: nobody waits for a job that goes on.
+  for (let step = atWork.shift(); step; step = atWork.shift()) {
+    if (step()) atWork.push(step);
     if (performance.now() >= endMs) break;
   }
+  processor ??= new Processor();
+  if (processor.isShared()) restsLeft = RESTS;
+  else if (restsLeft > 0) restsLeft--;
   isScheduled = false;
   if (atWork.length > 0 || waiting.length > 0) schedule();
 }

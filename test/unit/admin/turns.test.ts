@@ -18,7 +18,7 @@ test('steps run in their order, and what takes long leaves the others for later 
       return false;
     });
   }
-  await nextImmediate();
+  while (ran.length === 0) await nextImmediate();
   assert.deepEqual(ran, [0]);
   while (ran.length < 4) await nextImmediate();
   assert.deepEqual(ran, [0, 1, 2, 3]);
@@ -43,10 +43,10 @@ test('a job that rests goes on when it is given again', async () => {
   let steps = 0;
   const step = (): boolean => ++steps % 2 === 1;
   work(step);
-  for (let i = 0; i < 4; ++i) await nextImmediate();
-  assert.equal(steps, 2);
+  while (steps < 2) await nextImmediate();
   work(step);
-  for (let i = 0; i < 4; ++i) await nextImmediate();
+  while (steps < 4) await nextImmediate();
+  await nextImmediate();
   assert.equal(steps, 4);
 });
 
@@ -62,6 +62,7 @@ test('of many jobs some wait until one is over, and all come to their end', asyn
       return false;
     });
   }
+  while (started.size < 32) await nextImmediate();
   for (let i = 0; i < 10; ++i) await nextImmediate();
   assert.equal(started.size, 32);
   isHeld = false;
