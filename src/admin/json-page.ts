@@ -27,7 +27,7 @@ export class LazyList {
 
 const PIECE_CHARACTERS = 64 * 1024;
 /** A piece must not keep the control thread longer than this by much. */
-const PIECE_MS = 2;
+const PIECE_MS = 1;
 
 /** JSON of lazy and plain values, indented by one blank per level, with a newline at its end. */
 export function jsonPage(value: unknown): Page {

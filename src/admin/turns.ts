@@ -1,15 +1,13 @@
 // Long work in small steps, many at a time: however many pages are written at once, the control
-// thread comes back to its other work after a millisecond or two. Where it has its processor in
-// common with a worker, it rests after each turn: a thread that never sleeps keeps the worker from
-// running for whole slices of the scheduler, which are several times as long as most requests. (A
-// lower priority does less for requests, and leaves the control thread itself waiting too long.)
-import { Processor } from './processor.js';
+// thread comes back to its other work after a millisecond or two. While workers wait for a
+// processor it rests after each turn: a thread that never sleeps keeps a worker that shares its
+// processor from running for whole slices of the scheduler, which are many times as long as a
+// request. (A lower priority does less for requests, and leaves this thread itself waiting longer.)
+import { WorkerWaits } from './worker-waits.js';
 
 /** How long steps may run before the loop turns. A step itself takes twice this at most. */
 const TURN_MS = 1;
-const REST_MS = 1;
-/** So many turns rest after the processor was seen to be shared. */
-const RESTS = 50;
+const REST_MS = 3;
 /** Jobs that take turns. Those beyond wait, and hold nothing but what they were asked. */
 const MAX_AT_WORK = 32;
 
@@ -19,8 +17,8 @@ export type Step = () => boolean;
 const atWork: Step[] = [];
 const waiting: Step[] = [];
 let isScheduled = false;
-let restsLeft = 0;
-let processor: Processor | undefined;
+let isResting = false;
+let workers: WorkerWaits | undefined;
 
 /** Runs the step in each of the next turns in which it has its share, until it returns false. */
 export function work(step: Step): void {
@@ -31,7 +29,7 @@ export function work(step: Step): void {
 function schedule(): void {
   if (isScheduled) return;
   isScheduled = true;
-  if (restsLeft > 0) setTimeout(turn, REST_MS);
+  if (isResting) setTimeout(turn, REST_MS);
   else setImmediate(turn);
 }
 
@@ -43,9 +41,8 @@ function turn(): void {
     if (step()) atWork.push(step);
     if (performance.now() >= endMs) break;
   }
-  processor ??= new Processor();
-  if (processor.isShared()) restsLeft = RESTS;
-  else if (restsLeft > 0) restsLeft--;
+  workers ??= new WorkerWaits();
+  isResting = workers.areWaiting();
   isScheduled = false;
   if (atWork.length > 0 || waiting.length > 0) schedule();
 }
