@@ -103,7 +103,7 @@ export class ChildLink {
   }
 
   async #answer({ message, descriptors }: Whole): Promise<void> {
-    const { decodeRequest } = await loadCodec();
+    const { decodeRequest } = loadCodec();
     const request = decodeRequest(message);
     if (request?.attach && descriptors.length === 1) {
       await this.#attach(request, request.attach, descriptors[0] ?? -1);
@@ -124,7 +124,7 @@ export class ChildLink {
     const refusal = this.#refusalOf(attach);
     if (refusal !== undefined) {
       this.#addon.closeDescriptors([lifeline]);
-      const { encodeReply } = await loadCodec();
+      const { encodeReply } = loadCodec();
       const reply = encodeReply({ conversation, number, refusal });
       await this.#channel.send(attach.replyTo ?? '', reply);
       return;
@@ -248,7 +248,7 @@ export class ChildLink {
     answer: Answer,
     descriptors: readonly number[] = [],
   ): Promise<void> {
-    const { encodeReply } = await loadCodec();
+    const { encodeReply } = loadCodec();
     const reply = encodeReply({ ...answer, conversation: child.conversation, number });
     await this.#channel.send(child.replyTo, reply, descriptors);
   }

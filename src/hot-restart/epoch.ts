@@ -4,6 +4,7 @@ import type { Log } from '../logging/logger.js';
 import type { HotRestartAddon } from '../native.js';
 import { ChildLink } from './child-link.js';
 import type { RestartHost } from './host.js';
+import { loadCodec } from './messages.js';
 import { socketName } from './names.js';
 import { ParentGone, ParentLink, ParentRefuses } from './parent-link.js';
 import { RestartError, takePlace, type Place, type RestartOptions } from './place.js';
@@ -15,6 +16,8 @@ export interface EpochOptions extends RestartOptions {
 }
 
 /** The longest that a timer can wait. */
+/** After the start, what a successor will need is loaded. */
+const CODEC_DELAY_MS = 1000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Epoch {
@@ -113,6 +116,8 @@ export class Epoch {
     listeners.asParent = (whole) => this.#child?.hear(whole);
     region.serve(epoch, generation);
     region.endInitializing();
+    // A successor does not wait for it then.
+    setTimeout(loadCodec, CODEC_DELAY_MS).unref();
     this.#isInitializing = false;
     this.#shutdownTimer = setTimeout(
       () => void this.#shutDownParent(),

@@ -1,5 +1,6 @@
 // The messages of proto/fairlead/hot_restart.proto as bytes. protobufjs is loaded when the first one is
-// needed: most processes never speak.
+// needed, or when there is time for it.
+import { createRequire } from 'node:module';
 import type * as protobuf from 'protobufjs/light.js';
 import { DESCRIPTOR, type Reply, type Request } from './messages.gen.js';
 
@@ -13,16 +14,16 @@ export interface Codec {
   decodeReply(bytes: Uint8Array): Reply | undefined;
 }
 
-let loaded: Promise<Codec> | undefined;
+let loaded: Codec | undefined;
 
-export function loadCodec(): Promise<Codec> {
+export function loadCodec(): Codec {
   loaded ??= load();
   return loaded;
 }
 
-async function load(): Promise<Codec> {
-  const { default: protobuf } = await import('protobufjs/light.js');
-  const root = protobuf.Root.fromJSON(DESCRIPTOR as protobuf.INamespace);
+function load(): Codec {
+  const { Root } = createRequire(import.meta.url)('protobufjs/light.js') as typeof protobuf;
+  const root = Root.fromJSON(DESCRIPTOR as protobuf.INamespace);
   const request = root.lookupType('fairlead.hot_restart.Request');
   const reply = root.lookupType('fairlead.hot_restart.Reply');
   return {

@@ -150,7 +150,7 @@ export class ParentLink {
 
   async #askNow(asked: Asked, descriptors: readonly number[]): Promise<Reply> {
     if (this.#isGone) throw this.#gone();
-    const { encodeRequest } = await loadCodec();
+    const { encodeRequest } = loadCodec();
     this.#lastNumber += 1;
     const request = { ...asked, conversation: this.#conversation, number: this.#lastNumber };
     const what = Object.keys(asked)[0] ?? '';
@@ -180,7 +180,7 @@ export class ParentLink {
   }
 
   async hear({ message, descriptors }: Whole): Promise<void> {
-    const { decodeReply } = await loadCodec();
+    const { decodeReply } = loadCodec();
     const reply = decodeReply(message);
     if (reply?.conversation !== this.#conversation) {
       this.#addon.closeDescriptors(descriptors);
