@@ -18,18 +18,24 @@ void ProcessLock::init() {
 }
 
 bool ProcessLock::tryLockFor(uint32_t timeout_ms) {
+  int result = ::pthread_mutex_trylock(&mutex_);
+  if (result == EBUSY && timeout_ms > 0) result = waitFor(timeout_ms);
+  // Its holder died.
+  if (result == EOWNERDEAD) return ::pthread_mutex_consistent(&mutex_) == 0;
+  return result == 0;
+}
+
+int ProcessLock::waitFor(uint32_t timeout_ms) {
   timespec until;
-  ::clock_gettime(CLOCK_REALTIME, &until);
+  // Not the wall clock, which somebody may set while we wait.
+  ::clock_gettime(CLOCK_MONOTONIC, &until);
   until.tv_sec += timeout_ms / 1000;
   until.tv_nsec += static_cast<long>(timeout_ms % 1000) * 1'000'000;
   if (until.tv_nsec >= 1'000'000'000) {
     ++until.tv_sec;
     until.tv_nsec -= 1'000'000'000;
   }
-  const int result = ::pthread_mutex_timedlock(&mutex_, &until);
-  // Its holder died.
-  if (result == EOWNERDEAD) return ::pthread_mutex_consistent(&mutex_) == 0;
-  return result == 0;
+  return ::pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &until);
 }
 
 void ProcessLock::unlock() { ::pthread_mutex_unlock(&mutex_); }

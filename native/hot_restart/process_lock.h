@@ -23,6 +23,9 @@ class ProcessLock {
   void unlock();
 
  private:
+  // What the system says of it: 0, EOWNERDEAD, ETIMEDOUT.
+  int waitFor(uint32_t timeout_ms);
+
   pthread_mutex_t mutex_;
 };
 

@@ -1,6 +1,7 @@
 #include "hot_restart/shared_region.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -158,6 +159,35 @@ TEST("a lock that is held is not waited for longer than asked") {
   ::waitpid(child, &status, 0);
   EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   lock.unlock();
+}
+
+TEST("whoever waits for a lock has it when its holder dies") {
+  const std::string name = nameOf("dies");
+  SharedRegion::Opened opened = SharedRegion::create(name);
+  ProcessLock& lock = opened.region->layout().access_log_lock;
+  int ready[2];
+  EXPECT(::pipe(ready) == 0);
+  const auto say = [&] { return ::write(ready[1], "x", 1) == 1; };
+  const auto hear = [&] {
+    char byte;
+    return ::read(ready[0], &byte, 1) == 1;
+  };
+  const pid_t holder = ::fork();
+  if (holder == 0) {
+    if (lock.tryLockFor(1000) && say()) ::pause();
+    ::_exit(1);
+  }
+  EXPECT(hear());
+  const pid_t waiter = ::fork();
+  if (waiter == 0) ::_exit(!lock.tryLockFor(0) && say() && lock.tryLockFor(60'000) ? 0 : 1);
+  EXPECT(hear());
+  ::kill(holder, SIGKILL);
+  int status = 0;
+  ::waitpid(waiter, &status, 0);
+  EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  ::waitpid(holder, &status, 0);
+  ::close(ready[0]);
+  ::close(ready[1]);
 }
 
 }  // namespace fairlead::hot_restart
