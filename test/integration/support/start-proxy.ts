@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { packageRoot } from '../../../src/package-root.js';
 
 const START_TIMEOUT_MS = 15_000;
-const END_TIMEOUT_MS = 10_000;
+const END_TIMEOUT_MS = 30_000;
 const POLL_MS = 10;
 
 export interface Ending {

@@ -407,7 +407,8 @@ TEST("a long answer comes in pieces that end soon after 64 KiB, also when nothin
     std::string text;
     size_t turns = 1;
     while (nothing->next(&text)) ++turns;
-    EXPECT(turns > 2000 * 100 / Pace::kPieceNames);
+    // Of each cluster more than fifty names are looked at.
+    EXPECT(turns > 2000 * 50 / Pace::kPieceNames);
     EXPECT_EQ(text, std::string(open == openJson ? "{\"stats\":[]}" : ""));
   }
 }

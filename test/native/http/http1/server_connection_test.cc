@@ -430,7 +430,7 @@ TEST("over the high watermark the stream hears of it when the client has taken e
 }
 
 TEST("a slow client gets the last answer whole, however long the delayed close is") {
-  Server server({.delayed_close_ms = 20});
+  Server server({.delayed_close_ms = 150});
   const std::string body(3 << 20, 'b');
   server.on_complete = [&] { server.answer(body, true); };
   server.peer.write(get("/"));
@@ -438,7 +438,7 @@ TEST("a slow client gets the last answer whole, however long the delayed close i
   size_t got = 0;
   for (int i = 0; i < 100 && !server.closed; ++i) {
     got += server.peer.read().size();
-    pass(server.loop, 5);
+    pass(server.loop, 25);
   }
   got += server.peer.read().size();
   EXPECT(got > body.size());
