@@ -25,10 +25,15 @@ struct Process {
 
 std::string tell(const Process& process) {
   hot_restart::StatsExport everything(process.registry);
+  std::string whole;
   std::string batch;
-  while (everything.next(&batch, 1000)) {
+  bool more = true;
+  while (more) {
+    more = everything.next(&batch, 100);
+    whole += batch;
+    batch.clear();
   }
-  return batch;
+  return whole;
 }
 
 }  // namespace
