@@ -66,8 +66,11 @@ export class Program {
   async #has(pattern: RegExp, text: () => string): Promise<void> {
     const end = Date.now() + END_TIMEOUT_MS;
     while (!pattern.test(text())) {
-      if (this.process.exitCode !== null || Date.now() > end) {
-        throw new Error(`there is no ${String(pattern)} in:\n${text()}\n${this.#stderr}`);
+      const { exitCode, signalCode } = this.process;
+      if (exitCode !== null || signalCode !== null || Date.now() > end) {
+        throw new Error(
+          `there is no ${String(pattern)} in:\n${text()}\n${this.#stderr}\n${signalCode ?? ''}`,
+        );
       }
       await sleep(POLL_MS);
     }
