@@ -179,7 +179,7 @@ function scrapersText(result) {
   const lines = [
     `${result.scrapers} scrapers for ${result.seconds} s, ${result.pages} pages of ${figure(result.bytes / 1e6)} MB; requests meanwhile: ${result.requests}`,
     `failed pages: ${result.failures.length}; requests sent but not counted: ${result.uncounted}`,
-    `the control thread was held up by its work for at most ${figure(result.delay.workMs)} ms; with waiting for its processor ${figure(result.delay.maxMs)} ms (p99 ${figure(result.delay.p99Ms)} ms)`,
+    `the control thread was held up by its work for at most ${figure(result.delay.workMs)} ms (by garbage: ${figure(result.delay.gcMs)} ms); with waiting for its processor ${figure(result.delay.maxMs)} ms (p99 ${figure(result.delay.p99Ms)} ms)`,
   ];
   return `## Scrapers at full load\n\n${lines.join('\n')}`;
 }

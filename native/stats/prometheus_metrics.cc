@@ -170,9 +170,13 @@ void ScopeMetricWalk::start(Kind kind) {
 }
 
 Step ScopeMetricWalk::next(size_t* budget) {
-  series_.clear();
+  if (parts_.empty()) series_.clear();
   for (;;) {
-    if (*budget == 0) return Step::Pause;
+    if (!collect(budget)) return Step::Pause;
+    if (!series_.empty()) {
+      sortSeries();
+      return Step::Item;
+    }
     MetricStream* top = nullptr;
     const Step step = merge_->peek(&top, budget);
     if (step == Step::Pause) return step;
@@ -183,32 +187,37 @@ Step ScopeMetricWalk::next(size_t* budget) {
       continue;
     }
     name_.assign(top->prefix()).append(top->name());
-    // Families with this metric: what this costs is known only afterwards.
+    // Families with this metric: they are few.
     size_t unlimited = SIZE_MAX;
     while (merge_->peek(&top, &unlimited) == Step::Item &&
            compareJoined(top->prefix(), top->name(), name_, "") == 0) {
-      collect(top->family(), top->metric());
-      const size_t cost = top->family().blocks.size() * top->metric().members.size();
-      *budget -= std::min(*budget, cost);
+      parts_.push_back({&top->family(), &top->metric(), 0});
       merge_->pop();
     }
-    if (series_.empty()) continue;
-    sortSeries();
-    return Step::Item;
   }
 }
 
-void ScopeMetricWalk::collect(const Family& family, const Metric& metric) {
-  for (const BlockBase* block : family.blocks) {
-    for (const Member& member : metric.members) {
-      if (member.form == Member::Form::Stat) {
-        collectStat(*block, member);
-        continue;
-      }
-      for (const BlockBase::Code& code : block->codes()) {
-        if (code.name.variant() != member.variant || !isOfForm(code.name, member.form)) continue;
-        collectCode(*block, member, code);
-      }
+bool ScopeMetricWalk::collect(size_t* budget) {
+  for (; !parts_.empty(); parts_.pop_back()) {
+    auto& [family, metric, at] = parts_.back();
+    for (; at < family->blocks.size(); ++at) {
+      if (*budget == 0) return false;
+      collect(*family->blocks[at], *metric);
+      *budget -= std::min(*budget, metric->members.size());
+    }
+  }
+  return true;
+}
+
+void ScopeMetricWalk::collect(const BlockBase& block, const Metric& metric) {
+  for (const Member& member : metric.members) {
+    if (member.form == Member::Form::Stat) {
+      collectStat(block, member);
+      continue;
+    }
+    for (const BlockBase::Code& code : block.codes()) {
+      if (code.name.variant() != member.variant || !isOfForm(code.name, member.form)) continue;
+      collectCode(block, member, code);
     }
   }
 }

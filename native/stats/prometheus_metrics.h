@@ -93,7 +93,8 @@ class MetricWalk {
  public:
   virtual ~MetricWalk() = default;
 
-  // The next metric that has series, these sorted by full name. Pause: the budget is used up.
+  // The next metric that has series, these sorted by full name. Pause: the budget is used up;
+  // until there is an item, series() is none's.
   virtual Step next(size_t* budget) = 0;
 
   Kind kind() const { return kind_; }
@@ -133,11 +134,21 @@ class ScopeMetricWalk final : public MetricWalk {
   Step next(size_t* budget) override;
 
  private:
+  // One family's part of the metric at hand, and the block to look at next.
+  struct Part {
+    const Family* family;
+    const Metric* metric;
+    size_t at;
+  };
+
   void start(Kind kind);
-  void collect(const Family& family, const Metric& metric);
+  // Of the parts that are left. False: the budget is used up before.
+  bool collect(size_t* budget);
+  void collect(const BlockBase& block, const Metric& metric);
 
   std::vector<Family> families_;
   std::optional<OrderedMerge<MetricSource>> merge_;
+  std::vector<Part> parts_;
 };
 
 // By the registry's rules for tags: all series of a kind are looked at before the first is shown.

@@ -68,6 +68,7 @@ class PrometheusPage final : public Page {
       const Step step = walk_->next(&pace.budget);
       if (step == Step::End) return false;
       if (step == Step::Pause) {
+        at_ = SIZE_MAX;
         if (!pace.goOn()) return true;
         continue;
       }
@@ -194,8 +195,8 @@ class PrometheusPage final : public Page {
   const Registry& registry_;
   const Query query_;
   const std::unique_ptr<MetricWalk> walk_;
-  // Of the metric at hand, the next series.
-  size_t at_ = 0;
+  // Of the metric at hand, the next series; past them all while the next metric is looked for.
+  size_t at_ = SIZE_MAX;
   std::string metric_;
   // Of the series at hand.
   std::string labels_;
