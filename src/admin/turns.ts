@@ -41,10 +41,11 @@ function turn(): void {
     if (step()) atWork.push(step);
     if (performance.now() >= endMs) break;
   }
+  isScheduled = false;
+  if (atWork.length === 0 && waiting.length === 0) return;
   workers ??= new WorkerWaits();
   isResting = workers.areWaiting();
-  isScheduled = false;
-  if (atWork.length > 0 || waiting.length > 0) schedule();
+  schedule();
 }
 
 function admit(): void {
