@@ -1,6 +1,6 @@
 // npm test: everything that a change must pass, from a fresh clone on.
 //   --only generate|lint|types|native|unit|integration   one of its parts
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { valueOf } from './arguments.mjs';
@@ -8,6 +8,9 @@ import { root, say, setUp } from './set-up.mjs';
 
 const testDir = join(root, 'test');
 const outDir = join(root, 'build', 'test');
+
+/** Of one test file, and so of one test: several times what the longest takes on a busy machine. */
+const FILE_LIMIT_MS = 300_000;
 
 function testFiles(kind) {
   const folder = join(testDir, kind);
@@ -44,26 +47,68 @@ async function nodeTests(kind) {
   return node(
     '--enable-source-maps',
     '--test',
+    `--test-timeout=${FILE_LIMIT_MS}`,
     '--test-reporter=spec',
     ...(await bundleTests(kind)),
   );
 }
 
+/** With the minutes that each may take: what hangs is a failure, and the rest is still told. */
 const PARTS = [
-  { name: 'generate', run: () => node('proto/generate.mjs', '--check') },
-  { name: 'lint', run: () => node('scripts/lint.mjs') },
-  { name: 'types', run: () => node('node_modules/typescript/bin/tsc', '-p', 'test/tsconfig.json') },
-  { name: 'native', run: () => node('scripts/test-native.mjs') },
-  { name: 'unit', run: () => nodeTests('unit') },
-  { name: 'integration', run: () => nodeTests('integration') },
+  { name: 'generate', minutes: 5, run: () => node('proto/generate.mjs', '--check') },
+  { name: 'lint', minutes: 10, run: () => node('scripts/lint.mjs') },
+  {
+    name: 'types',
+    minutes: 5,
+    run: () => node('node_modules/typescript/bin/tsc', '-p', 'test/tsconfig.json'),
+  },
+  { name: 'native', minutes: 20, run: () => node('scripts/test-native.mjs') },
+  { name: 'unit', minutes: 10, run: () => nodeTests('unit') },
+  { name: 'integration', minutes: 25, run: () => nodeTests('integration') },
 ];
 
-async function runPart({ name, run }) {
+/** The process group of the part that runs. */
+let group;
+
+function endGroup() {
+  if (group === undefined) return;
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // All of it has ended.
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    endGroup();
+    process.exit(1);
+  });
+}
+
+/** Resolves with whether it ended well in time. Nothing that it started outlives it. */
+function ends({ command, args }, name, minutes) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: 'inherit', detached: true });
+    group = child.pid;
+    const timer = setTimeout(() => {
+      say(`${name} did not end within ${minutes} minutes`);
+      endGroup();
+    }, minutes * 60_000);
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      endGroup();
+      group = undefined;
+      resolve(code === 0);
+    });
+  });
+}
+
+async function runPart({ name, minutes, run }) {
   console.log(`\n== ${name}`);
   const started = Date.now();
-  const { command, args } = await run();
-  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
-  return { name, isGood: status === 0, seconds: Math.round((Date.now() - started) / 1000) };
+  const isGood = await ends(await run(), name, minutes);
+  return { name, isGood, seconds: Math.round((Date.now() - started) / 1000) };
 }
 
 const only = valueOf('only');

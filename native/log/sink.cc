@@ -161,6 +161,11 @@ bool Sink::work() {
     }
     Ring* ring = oldest();
     if (ring == nullptr) break;
+    // A command may stand before this line: whoever sent both raised changes_ in between.
+    if (changes_ != known_changes_) {
+      has_worked = true;
+      break;
+    }
     pattern_.format(*ring->front(), &out_);
     ring->pop();
     has_worked = true;

@@ -1,6 +1,7 @@
-// Clients that go on for as long as they are told to, and note everything that goes wrong: they do
-// not retry, so that nothing is hidden.
+// Clients that go on until they are told to stop, or their story ends, and note everything that goes
+// wrong: they do not retry, so that nothing is hidden.
 import { Agent, request, type IncomingMessage } from 'node:http';
+import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Sent {
@@ -27,18 +28,37 @@ interface Exchange {
 const PART = Buffer.alloc(4096, 'x');
 
 /** A client per connection that it keeps as long as the proxy does. */
-export function keepAliveLoad(port: number, clients: number, exchange: Exchange): Load {
-  return run(clients, exchange, port, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+export function keepAliveLoad(
+  t: TestContext,
+  port: number,
+  clients: number,
+  exchange: Exchange,
+): Load {
+  return run(t, clients, exchange, port, () => new Agent({ keepAlive: true, maxSockets: 1 }));
 }
 
 /** A connection per request. */
-export function connectionLoad(port: number, clients: number, exchange: Exchange): Load {
-  return run(clients, exchange, port, () => new Agent({ keepAlive: false }));
+export function connectionLoad(
+  t: TestContext,
+  port: number,
+  clients: number,
+  exchange: Exchange,
+): Load {
+  return run(t, clients, exchange, port, () => new Agent({ keepAlive: false }));
 }
 
-function run(clients: number, exchange: Exchange, port: number, makeAgent: () => Agent): Load {
+function run(
+  t: TestContext,
+  clients: number,
+  exchange: Exchange,
+  port: number,
+  makeAgent: () => Agent,
+): Load {
   const sent: Sent = { requests: 0, connections: 0, failures: [], latenciesMs: [] };
   let isStopped = false;
+  t.after(() => {
+    isStopped = true;
+  });
   const client = async (): Promise<void> => {
     const agent = makeAgent();
     while (!isStopped) {

@@ -50,13 +50,13 @@ test('ten restarts under load: nothing fails, and every request is counted once'
   const port = await listenerPort(current.adminUrl, 'web');
   const isText = (text: string) => (body: Buffer) => body.toString() === text;
   const loads = [
-    keepAliveLoad(port, 4, { path: '/', expected: isText('0') }),
-    connectionLoad(port, 2, { path: '/', expected: isText('0') }),
-    connectionLoad(port, 2, {
+    keepAliveLoad(t, port, 4, { path: '/', expected: isText('0') }),
+    connectionLoad(t, port, 2, { path: '/', expected: isText('0') }),
+    connectionLoad(t, port, 2, {
       ...{ method: 'POST', path: '/upload', parts: SLOW_PARTS, pauseMs: SLOW_PAUSE_MS },
       expected: isText(String(SLOW_BYTES)),
     }),
-    keepAliveLoad(port, 2, {
+    keepAliveLoad(t, port, 2, {
       path: '/download',
       expected: (body) => body.length === SLOW_BYTES,
     }),
