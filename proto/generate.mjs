@@ -3,7 +3,7 @@
 //   native/plan/plan.gen.h, plan.gen.cc   structs and their bounds-checked reader
 //   native/stats/catalogue.gen.h          an enumerator for each statistic
 //   src/plan/plan.gen.ts                  types and the writer
-//   src/hot-restart/messages.gen.ts       what processes say to each other, for protobufjs
+//   src/hot-restart/messages.gen.ts       what processes say to each other, their writers and readers
 // Usage: node proto/generate.mjs [--check]   --check: fails when a file differs, and writes nothing.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -37,6 +37,7 @@ const outputs = {
   'src/plan/plan.gen.ts': emitTypeScript(messages),
   'src/hot-restart/messages.gen.ts': emitMessages(
     readFileSync(join(here, 'fairlead', 'hot_restart.proto'), 'utf8'),
+    ['Request', 'Reply'],
   ),
 };
 const check = process.argv.includes('--check');

@@ -4,8 +4,13 @@ import type { HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
 import type { Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import type { RestartHost } from './host.js';
-import { loadCodec } from './messages.js';
-import type { Attach, Reply, Request } from './messages.gen.js';
+import {
+  decodeRequest,
+  encodeReply,
+  type Attach,
+  type Reply,
+  type Request,
+} from './messages.gen.js';
 import type { ParentLink } from './parent-link.js';
 
 /** Of statistics in one answer: some milliseconds of both processes. */
@@ -103,7 +108,6 @@ export class ChildLink {
   }
 
   async #answer({ message, descriptors }: Whole): Promise<void> {
-    const { decodeRequest } = loadCodec();
     const request = decodeRequest(message);
     if (request?.attach && descriptors.length === 1) {
       await this.#attach(request, request.attach, descriptors[0] ?? -1);
@@ -124,7 +128,6 @@ export class ChildLink {
     const refusal = this.#refusalOf(attach);
     if (refusal !== undefined) {
       this.#addon.closeDescriptors([lifeline]);
-      const { encodeReply } = loadCodec();
       const reply = encodeReply({ conversation, number, refusal });
       await this.#channel.send(attach.replyTo ?? '', reply);
       return;
@@ -248,7 +251,6 @@ export class ChildLink {
     answer: Answer,
     descriptors: readonly number[] = [],
   ): Promise<void> {
-    const { encodeReply } = loadCodec();
     const reply = encodeReply({ ...answer, conversation: child.conversation, number });
     await this.#channel.send(child.replyTo, reply, descriptors);
   }

@@ -4,7 +4,6 @@ import type { Log } from '../logging/logger.js';
 import type { HotRestartAddon } from '../native.js';
 import { ChildLink } from './child-link.js';
 import type { RestartHost } from './host.js';
-import { loadCodec } from './messages.js';
 import { socketName } from './names.js';
 import { ParentGone, ParentLink, ParentRefuses } from './parent-link.js';
 import { RestartError, takePlace, type Place, type RestartOptions } from './place.js';
@@ -16,8 +15,6 @@ export interface EpochOptions extends RestartOptions {
 }
 
 /** The longest that a timer can wait. */
-/** After the start, what a successor will need is loaded. */
-const CODEC_DELAY_MS = 1000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Epoch {
@@ -91,7 +88,7 @@ export class Epoch {
       { name, epoch: this.epoch - 1, givesStats: !this.#options.skipHotRestartParentStats },
       host,
     );
-    listeners.asChild = (whole) => void parent.hear(whole);
+    listeners.asChild = (whole) => parent.hear(whole);
     this.#parent = parent;
     try {
       this.#generation = (await parent.attach(this.version, this.epoch)) + 1;
@@ -116,8 +113,6 @@ export class Epoch {
     listeners.asParent = (whole) => this.#child?.hear(whole);
     region.serve(epoch, generation);
     region.endInitializing();
-    // A successor does not wait for it then.
-    setTimeout(loadCodec, CODEC_DELAY_MS).unref();
     this.#isInitializing = false;
     this.#shutdownTimer = setTimeout(
       () => void this.#shutDownParent(),

@@ -4,8 +4,13 @@ import type { HotRestartAddon, Lifeline } from '../native.js';
 import { SendError, type Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import type { RestartHost } from './host.js';
-import { loadCodec } from './messages.js';
-import type { Reply, Request, Stats } from './messages.gen.js';
+import {
+  decodeReply,
+  encodeRequest,
+  type Reply,
+  type Request,
+  type Stats,
+} from './messages.gen.js';
 
 /** It answers within milliseconds, unless it is stopped or stuck. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -150,7 +155,6 @@ export class ParentLink {
 
   async #askNow(asked: Asked, descriptors: readonly number[]): Promise<Reply> {
     if (this.#isGone) throw this.#gone();
-    const { encodeRequest } = loadCodec();
     this.#lastNumber += 1;
     const request = { ...asked, conversation: this.#conversation, number: this.#lastNumber };
     const what = Object.keys(asked)[0] ?? '';
@@ -179,8 +183,7 @@ export class ParentLink {
     }
   }
 
-  async hear({ message, descriptors }: Whole): Promise<void> {
-    const { decodeReply } = loadCodec();
+  hear({ message, descriptors }: Whole): void {
     const reply = decodeReply(message);
     if (reply?.conversation !== this.#conversation) {
       this.#addon.closeDescriptors(descriptors);

@@ -24,6 +24,16 @@ export class WireWriter {
     else this.#varint(value);
   }
 
+  /** Eight bytes: 0 to 2^53 - 1. */
+  fixed64(tag: number, value: number): void {
+    this.#reserve(20);
+    this.#varint(tag);
+    const view = new DataView(this.#bytes.buffer);
+    view.setUint32(this.#at, value % 2 ** 32, true);
+    view.setUint32(this.#at + 4, Math.floor(value / 2 ** 32), true);
+    this.#at += 8;
+  }
+
   double(tag: number, value: number): void {
     this.#reserve(20);
     this.#varint(tag);
