@@ -1,5 +1,4 @@
 // The successor's side: what this process asks of the one before it, from attaching to its end.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { HotRestartAddon, Lifeline } from '../native.js';
 import { SendError, type Channel } from './channel.js';
 import type { Whole } from './fragments.js';
@@ -40,9 +39,9 @@ export class ParentLink {
   readonly #host: RestartHost;
   readonly #conversation = Math.floor(Math.random() * 2 ** 48);
   #lastNumber = 0;
-  #waiting: ((reply: Reply | undefined) => void) | undefined;
-  /** One request at a time. */
-  #asking: Promise<unknown> = Promise.resolve();
+  /** By the number of the request. */
+  readonly #waiting = new Map<number, (outcome: Reply | Error) => void>();
+  #probe: NodeJS.Timeout | undefined;
   #lifelines: Lifeline[] = [];
   #mine = -1;
   #isGone = false;
@@ -127,60 +126,66 @@ export class ParentLink {
   }
 
   /** Resolves when the parent is gone, or does not go. */
-  async untilGone(): Promise<void> {
-    const { signal, abort } = withAbort();
-    const late = sleep(END_TIMEOUT_MS, undefined, { signal }).catch(() => undefined);
+  untilGone(): Promise<void> {
     const before = this.#onGone;
-    const gone = new Promise<void>((resolve) => {
+    return new Promise((resolve) => {
+      const late = setTimeout(resolve, END_TIMEOUT_MS);
       this.whenGone(() => {
+        clearTimeout(late);
         before();
         resolve();
       });
     });
-    await Promise.race([gone, late]);
-    abort();
   }
 
   close(): void {
+    this.#stopProbe();
     for (const lifeline of this.#lifelines) lifeline.close();
     if (this.#mine >= 0) this.#addon.closeDescriptors([this.#mine]);
     this.#mine = -1;
   }
 
-  #ask(asked: Asked, descriptors: readonly number[] = []): Promise<Reply> {
-    const turn = this.#asking.then(() => this.#askNow(asked, descriptors));
-    this.#asking = turn.catch(() => undefined);
-    return turn;
-  }
-
-  async #askNow(asked: Asked, descriptors: readonly number[]): Promise<Reply> {
+  /** What is asked before an answer is there is answered in the order of the requests. */
+  async #ask(asked: Asked, descriptors: readonly number[] = []): Promise<Reply> {
     if (this.#isGone) throw this.#gone();
     this.#lastNumber += 1;
-    const request = { ...asked, conversation: this.#conversation, number: this.#lastNumber };
-    const what = Object.keys(asked)[0] ?? '';
-    const answer = new Promise<Reply | undefined>((resolve) => (this.#waiting = resolve));
-    const { signal, abort } = withAbort();
-    const late = sleep(ANSWER_TIMEOUT_MS, 'late' as const, { signal }).catch(() => undefined);
-    // It may have died before it gave its lifeline, with the request in its queue.
-    const { name } = this.#parent;
-    const probe = setInterval(() => {
-      if (!this.#channel.isSomebodyThere(name)) this.#waiting?.(undefined);
-    }, PROBE_MS);
-    try {
-      await this.#channel.send(this.#parent.name, encodeRequest(request), descriptors);
-      const reply = await Promise.race([answer, late]);
-      if (reply === 'late') throw this.#silent(what);
-      if (reply === undefined) throw this.#gone();
-      if (reply.refusal !== undefined) throw new ParentRefuses(reply.refusal);
-      return reply;
-    } catch (error) {
-      if (error instanceof SendError && error.isNobodyThere) throw this.#gone();
-      throw error;
-    } finally {
-      clearInterval(probe);
-      abort();
-      this.#waiting = undefined;
-    }
+    const number = this.#lastNumber;
+    const request = encodeRequest({ ...asked, conversation: this.#conversation, number });
+    const answer = this.#untilAnswered(number, Object.keys(asked)[0] ?? '');
+    this.#channel.send(this.#parent.name, request, descriptors).catch((error: unknown) => {
+      const isGone = error instanceof SendError && error.isNobodyThere;
+      this.#waiting.get(number)?.(isGone ? this.#gone() : (error as Error));
+    });
+    return answer;
+  }
+
+  #untilAnswered(number: number, what: string): Promise<Reply> {
+    this.#probe ??= setInterval(() => this.#lookForParent(), PROBE_MS);
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Reply | Error): void => {
+        clearTimeout(late);
+        this.#waiting.delete(number);
+        if (this.#waiting.size === 0) this.#stopProbe();
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(outcome);
+      };
+      const late = setTimeout(() => settle(this.#silent(what)), ANSWER_TIMEOUT_MS);
+      this.#waiting.set(number, settle);
+    });
+  }
+
+  /** It may have died before it gave its lifeline, with a request in its queue. */
+  #lookForParent(): void {
+    if (!this.#channel.isSomebodyThere(this.#parent.name)) this.#failAll(this.#gone());
+  }
+
+  #stopProbe(): void {
+    clearInterval(this.#probe);
+    this.#probe = undefined;
+  }
+
+  #failAll(error: Error): void {
+    for (const settle of [...this.#waiting.values()]) settle(error);
   }
 
   hear({ message, descriptors }: Whole): void {
@@ -193,13 +198,11 @@ export class ParentLink {
       void this.#takeLeave();
       return;
     }
-    // An answer that nobody waits for any more.
-    if (reply.number !== this.#lastNumber || !this.#waiting) {
-      this.#addon.closeDescriptors(descriptors);
-      return;
-    }
-    if (!this.#adopt(reply, descriptors)) this.#addon.closeDescriptors(descriptors);
-    this.#waiting(reply);
+    const settle = this.#waiting.get(reply.number ?? 0);
+    // Without it nobody waits for this answer any more.
+    if (!settle || !this.#adopt(reply, descriptors)) this.#addon.closeDescriptors(descriptors);
+    if (reply.refusal !== undefined) this.#failAll(new ParentRefuses(reply.refusal));
+    else settle?.(reply);
   }
 
   /** Descriptors get their owner. False: they have none. */
@@ -244,7 +247,7 @@ export class ParentLink {
     if (this.#isGone) return;
     this.#isGone = true;
     this.#host.native.dropImportedGauges();
-    this.#waiting?.(undefined);
+    this.#failAll(this.#gone());
     this.#onGone();
   }
 
@@ -265,9 +268,4 @@ export class ParentLink {
       `the parent process (epoch ${this.#parent.epoch}) gives a wrong answer to '${what}'`,
     );
   }
-}
-
-function withAbort(): { signal: AbortSignal; abort: () => void } {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
 }
