@@ -165,6 +165,15 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
 }
 
 void Listener::take(AcceptedSocket socket) {
+  const uint64_t open = config_->connections->load(std::memory_order_relaxed);
+  if (open >= config_->max_connections.value()) {
+    log::trace(log::Component::ConnHandler, "closing connection: listener connection limit reached for ",
+               config_->plan.name);
+    stats_.add(Counter::DownstreamCxOverflow);
+    return;
+  }
+  // Without listener filters nobody waits to become a connection.
+  if (!stats_.isSet(Gauge::DownstreamPreCxActive)) stats_.set(Gauge::DownstreamPreCxActive, 0);
   const int chain = config_->match.find(socket.local, socket.remote, socket.remote);
   log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id}, "new connection from ",
              [&] { return socket.remote.text(); });
@@ -188,6 +197,7 @@ void Listener::take(AcceptedSocket socket) {
 }
 
 void Listener::onConnectionOpened() {
+  config_->connections->fetch_add(1, std::memory_order_relaxed);
   stats_.add(Counter::DownstreamCxTotal);
   stats_.up(Gauge::DownstreamCxActive);
   worker_stats_.add(WorkerCounter::DownstreamCxTotal);
@@ -195,6 +205,7 @@ void Listener::onConnectionOpened() {
 }
 
 void Listener::onConnectionClosed(uint64_t length_ms) {
+  config_->connections->fetch_sub(1, std::memory_order_relaxed);
   stats_.add(Counter::DownstreamCxDestroy);
   stats_.down(Gauge::DownstreamCxActive);
   stats_.record(Histogram::DownstreamCxLengthMs, length_ms);

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <atomic>
+
 #include "base/result.h"
+#include "base/runtime_slots.h"
 #include "net/downstream_connection.h"
 #include "net/event_handler.h"
 #include "net/filter_chain_match.h"
@@ -17,7 +20,7 @@
 
 namespace fairlead::net {
 
-// A listener as all threads share it. Immutable.
+// A listener as all threads share it. Immutable, but for the count of its connections.
 struct ListenerConfig {
   plan::Listener plan;
   FilterChainMatch match;
@@ -26,6 +29,9 @@ struct ListenerConfig {
   std::shared_ptr<stats::Block<stats::Listener>> stats;
   // One per worker.
   std::vector<std::shared_ptr<stats::Block<stats::ListenerWorker>>> worker_stats;
+  // How many connections may be open at once, and how many are.
+  RuntimeNumber max_connections{UINT64_MAX, 0, nullptr};
+  std::shared_ptr<std::atomic<uint64_t>> connections = std::make_shared<std::atomic<uint64_t>>(0);
 };
 
 // A socket that workers may share, and that a successor may be given.

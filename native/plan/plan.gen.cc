@@ -203,9 +203,6 @@ bool read(WireReader& wire, CircuitLimits* out) {
       case 5:
         if (!wire.readNumber(&out->track_remaining, "CircuitLimits.track_remaining")) return false;
         break;
-      case 6:
-        if (!wire.readNumber(&out->max_connection_pools, "CircuitLimits.max_connection_pools")) return false;
-        break;
       default:
         if (!wire.skip("CircuitLimits")) return false;
     }
@@ -265,10 +262,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->max_connection_duration_ms, "Cluster.max_connection_duration_ms")) return false;
         break;
       case 17:
-        if (!wire.readNumber(&out->logical_dns, "Cluster.logical_dns")) return false;
-        break;
-      case 18:
-        if (!wire.readNumber(&out->track_remaining, "Cluster.track_remaining")) return false;
+        if (!wire.readNumber(&out->is_resolved, "Cluster.is_resolved")) return false;
         break;
       case 19:
         if (!wire.readNumber(&out->tcp_keepalive, "Cluster.tcp_keepalive")) return false;
@@ -697,9 +691,6 @@ bool read(WireReader& wire, Route* out) {
       case 6:
         if (!wire.readMessage("Route.direct_response", [&](WireReader& inner) { return read(inner, &out->direct_response.emplace()); })) return false;
         break;
-      case 7:
-        if (!wire.readNumber(&out->non_forwarding.emplace(), "Route.non_forwarding")) return false;
-        break;
       case 8:
         if (!wire.readMessage("Route.filter_toggles", [&](WireReader& inner) { return read(inner, &out->filter_toggles.emplace_back()); })) return false;
         break;
@@ -872,9 +863,6 @@ bool read(WireReader& wire, TapFilter* out) {
       case 3:
         if (!wire.readNumber(&out->records_headers_received_time, "TapFilter.records_headers_received_time")) return false;
         break;
-      case 4:
-        if (!wire.readNumber(&out->records_downstream_connection, "TapFilter.records_downstream_connection")) return false;
-        break;
       default:
         if (!wire.skip("TapFilter")) return false;
     }
@@ -1025,9 +1013,6 @@ bool read(WireReader& wire, Router* out) {
       case 3:
         if (!wire.readNumber(&out->respect_expected_rq_timeout, "Router.respect_expected_rq_timeout")) return false;
         break;
-      case 4:
-        if (!wire.readNumber(&out->dynamic_stats, "Router.dynamic_stats")) return false;
-        break;
       default:
         if (!wire.skip("Router")) return false;
     }
@@ -1122,9 +1107,6 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 28:
         if (!wire.readNumber(&out->allow_chunked_length, "HttpConnectionManager.allow_chunked_length")) return false;
         break;
-      case 29:
-        if (!wire.readNumber(&out->allow_absolute_url, "HttpConnectionManager.allow_absolute_url")) return false;
-        break;
       case 30:
         if (!wire.readEnum(&out->underscores, 2, "HttpConnectionManager.underscores")) return false;
         break;
@@ -1152,14 +1134,8 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 38:
         if (!wire.readBytes(&out->local_cluster, "HttpConnectionManager.local_cluster")) return false;
         break;
-      case 39:
-        if (!wire.readEnum(&out->codec, 1, "HttpConnectionManager.codec")) return false;
-        break;
       case 40:
         if (!wire.readNumber(&out->proxy_100_continue, "HttpConnectionManager.proxy_100_continue")) return false;
-        break;
-      case 41:
-        if (!wire.readNumber(&out->stream_error_on_invalid_http_message, "HttpConnectionManager.stream_error_on_invalid_http_message")) return false;
         break;
       case 42:
         if (!wire.readNumber(&out->proper_case_words, "HttpConnectionManager.proper_case_words")) return false;
@@ -1277,9 +1253,6 @@ bool read(WireReader& wire, FilterChain* out) {
       case 7:
         if (!wire.readNumber(&out->is_default, "FilterChain.is_default")) return false;
         break;
-      case 8:
-        if (!wire.readNumber(&out->empty, "FilterChain.empty")) return false;
-        break;
       default:
         if (!wire.skip("FilterChain")) return false;
     }
@@ -1324,10 +1297,7 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readNumber(&out->max_connections, "Listener.max_connections")) return false;
         break;
       case 12:
-        if (!wire.readNumber(&out->bind_to_port, "Listener.bind_to_port")) return false;
-        break;
-      case 13:
-        if (!wire.readNumber(&out->listener_filters_timeout_ms, "Listener.listener_filters_timeout_ms")) return false;
+        if (!wire.readNumber(&out->max_connections_slot, "Listener.max_connections_slot")) return false;
         break;
       case 14:
         if (!wire.readNumber(&out->pipe_mode, "Listener.pipe_mode")) return false;

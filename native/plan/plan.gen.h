@@ -137,8 +137,6 @@ struct CircuitLimits {
   uint32_t max_requests = 0;
   uint32_t max_retries = 0;
   bool track_remaining = false;
-  // Retries are limited by max_retries, or by a budget of active requests when set.
-  uint32_t max_connection_pools = 0;
 };
 
 // Everything a worker needs of a cluster, without its endpoints.
@@ -171,9 +169,8 @@ struct Cluster {
   uint32_t max_headers_count = 0;
   // 0: none.
   uint64_t max_connection_duration_ms = 0;
-  // LOGICAL_DNS: connections go to the current address, the host keeps its name.
-  bool logical_dns = false;
-  bool track_remaining = false;
+  // Hosts come from DNS: the resolver is counted.
+  bool is_resolved = false;
   // TCP keep-alive; 0: the kernel's.
   bool tcp_keepalive = false;
   uint32_t keepalive_probes = 0;
@@ -375,8 +372,6 @@ struct Route {
   std::optional<ClusterAction> cluster;
   std::optional<Redirect> redirect;
   std::optional<DirectResponse> direct_response;
-  // Non-forwarding: matches, then answers as the real server does.
-  std::optional<bool> non_forwarding;
   // What differs from the connection manager's chain.
   std::vector<FilterToggle> filter_toggles;
 };
@@ -467,7 +462,6 @@ struct TapFilter {
   // Absent: it records nothing until it is told to.
   std::optional<Tap> tap;
   bool records_headers_received_time = false;
-  bool records_downstream_connection = false;
 };
 
 // A filter before the router, in the order of the chain.
@@ -545,7 +539,6 @@ struct Router {
   bool suppress_envoy_headers = false;
   std::vector<std::string> strict_check_headers;
   bool respect_expected_rq_timeout = false;
-  bool dynamic_stats = false;
 };
 
 struct HttpConnectionManager {
@@ -564,10 +557,6 @@ struct HttpConnectionManager {
     RejectRequest = 1,
     UnescapeAndRedirect = 2,
     UnescapeAndForward = 3,
-  };
-  enum class Codec : uint8_t {
-    Auto = 0,
-    Http1 = 1,
   };
   std::string stat_prefix;
   // The name of a RouteTable in the same or an earlier update.
@@ -600,7 +589,6 @@ struct HttpConnectionManager {
   std::string default_host_for_http_10;
   bool enable_trailers = false;
   bool allow_chunked_length = false;
-  bool allow_absolute_url = false;
   Underscores underscores = {};
   bool normalize_path = false;
   bool merge_slashes = false;
@@ -611,9 +599,7 @@ struct HttpConnectionManager {
   bool add_user_agent = false;
   // The node's cluster, for x-envoy-downstream-service-cluster.
   std::string local_cluster;
-  Codec codec = {};
   bool proxy_100_continue = false;
-  bool stream_error_on_invalid_http_message = false;
   bool proper_case_words = false;
   std::vector<AccessLog> access_logs;
   std::optional<Router> router;
@@ -655,8 +641,6 @@ struct FilterChain {
   std::optional<EchoFilter> echo;
   // Used when no other chain matches.
   bool is_default = false;
-  // 0: no filter at all: connections close at once.
-  bool empty = false;
 };
 
 struct Listener {
@@ -680,11 +664,10 @@ struct Listener {
   std::vector<FilterChain> filter_chains;
   bool transparent = false;
   bool freebind = false;
-  // 0: no limit of its own.
+  // Open at once, on all workers.
   uint64_t max_connections = 0;
-  bool bind_to_port = false;
-  // Waiting for listener filters; 0 none.
-  uint64_t listener_filters_timeout_ms = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t max_connections_slot = 0;
   uint32_t pipe_mode = 0;
   uint32_t max_connections_to_accept_per_socket_event = 0;
   std::vector<AccessLog> access_logs;

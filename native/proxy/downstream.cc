@@ -20,11 +20,26 @@ Downstream::Downstream(HttpServer& server, net::AcceptedSocket socket,
   stats::Shard<stats::Http>& stats = server.stats();
   stats.add(Counter::DownstreamCxTotal);
   stats.up(Gauge::DownstreamCxActive);
-  stats.add(Counter::DownstreamCxHttp1Total);
-  stats.up(Gauge::DownstreamCxHttp1Active);
 }
 
-bool Downstream::start() { return connection_->start(); }
+bool Downstream::start() {
+  if (const uint64_t ms = server_.config().plan.max_connection_duration_ms) {
+    net::Loop& loop = server_.context().loop();
+    lifetime_ = std::make_unique<Lifetime>(*this);
+    loop.timers().arm(lifetime_.get(), loop.now() + ms);
+  }
+  return connection_->start();
+}
+
+void Downstream::onMaxDuration() {
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "max connection duration reached");
+  server_.stats().add(Counter::DownstreamCxMaxDurationReached);
+  if (received_ == 0) {
+    connection_->finish(http1::ServerConnection::Linger::None);
+  } else if (!draining_) {
+    startDraining();
+  }
+}
 
 bool Downstream::isAtRequestLimit() const {
   const uint32_t limit = server_.config().plan.max_requests_per_connection;
@@ -57,6 +72,10 @@ void Downstream::onHeadTimeout() {
   takeStream(*connection_).answerHeadTimeout();
 }
 
+void Downstream::onHeadReset(http::ResetReason reason, std::string_view details) {
+  takeStream(*connection_).onRequestReset(reason, details);
+}
+
 void Downstream::onIdleTimeout() {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "idle timeout");
   server_.stats().add(Counter::DownstreamCxIdleTimeout);
@@ -73,9 +92,14 @@ void Downstream::onDelayedCloseTimeout() {
 }
 
 void Downstream::onBytes(size_t received, size_t sent) {
+  stats::Shard<stats::Http>& stats = server_.stats();
+  if (received_ == 0 && received > 0) {
+    // What a connection speaks is known from its first byte on.
+    stats.add(Counter::DownstreamCxHttp1Total);
+    stats.up(Gauge::DownstreamCxHttp1Active);
+  }
   received_ += received;
   sent_ += sent;
-  stats::Shard<stats::Http>& stats = server_.stats();
   if (received > 0) {
     stats.add(Counter::DownstreamCxRxBytesTotal, received);
     // As the real server has it: the latest read counts as buffered until the next.
@@ -94,9 +118,10 @@ void Downstream::onConnectionClosed(bool by_peer) {
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);
   stats.down(Gauge::DownstreamCxActive);
   stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
-  stats.down(Gauge::DownstreamCxHttp1Active);
+  if (received_ > 0) stats.down(Gauge::DownstreamCxHttp1Active);
   stats.record(Histogram::DownstreamCxLengthMs,
                (net::Loop::readClockMicros() - startedAtMicros()) / 1000);
+  lifetime_.reset();
   leaveListener();
   server_.context().loop().bury(std::unique_ptr<Mortal>(this));
 }

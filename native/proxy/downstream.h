@@ -33,10 +33,24 @@ class Downstream final : public net::DownstreamConnection,
   void abort() override;
 
  private:
+  // Of max_connection_duration.
+  class Lifetime final : public net::Timer {
+   public:
+    explicit Lifetime(Downstream& downstream) : downstream_(downstream) {}
+    ~Lifetime() { disarm(); }
+    void onTimer() override { downstream_.onMaxDuration(); }
+
+   private:
+    Downstream& downstream_;
+  };
+
+  void onMaxDuration();
+
   // http1::ServerCallbacks
   http::RequestSink* newStream(http::ServerStream& stream) override;
   void onCodecError(const http1::ScanError& error) override;
   void onHeadTimeout() override;
+  void onHeadReset(http::ResetReason reason, std::string_view details) override;
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;
   void onBytes(size_t received, size_t sent) override;
@@ -46,6 +60,8 @@ class Downstream final : public net::DownstreamConnection,
 
   HttpServer& server_;
   http1::ServerConnection* connection_;
+  // Null: it has no end of its own.
+  std::unique_ptr<Lifetime> lifetime_;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   uint32_t requests_ = 0;

@@ -187,6 +187,8 @@ class Stream final : public http::RequestSink,
   net::Millis route_timeout_ms_ = 0;
   net::Millis idle_timeout_ms_ = 0;
   net::Millis route_deadline_ = net::kNever;
+  // The cluster's for the exchange with its host.
+  net::Millis upstream_deadline_ = net::kNever;
   net::Millis idle_deadline_ = net::kNever;
   net::Millis request_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;

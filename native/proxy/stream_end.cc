@@ -58,6 +58,12 @@ void Stream::onTimer() {
       chargeUpstream(504, nullptr);
       if (host_) host_->counters(context().upstream.worker).rq_error.add();
     }
+  } else if (upstream_deadline_ <= now) {
+    cluster_->stats().add(ClusterCounter::UpstreamRqMaxDurationReached);
+    if (!request_complete_) answer.status = 408;
+    answer.body = "upstream max stream duration reached";
+    answer.details = "upstream_max_stream_duration_reached";
+    answer.flag = Flag::UpstreamMaxStreamDurationReached;
   } else if (request_deadline_ <= now) {
     stats.add(Counter::DownstreamRqTimeout);
     answer.status = 408;
@@ -71,7 +77,8 @@ void Stream::onTimer() {
     answer.details = "stream_idle_timeout";
     answer.flag = Flag::StreamIdleTimeout;
   } else {
-    watch(std::min({duration_deadline_, route_deadline_, request_deadline_, idle_deadline_}));
+    watch(std::min({duration_deadline_, route_deadline_, upstream_deadline_, request_deadline_,
+                    idle_deadline_}));
     return;
   }
   abandonUpstream();
@@ -223,7 +230,7 @@ void Stream::release() {
   request_end_us_ = response_begin_us_ = 0;
   bytes_received_ = bytes_sent_ = splice_left_ = 0;
   route_timeout_ms_ = idle_timeout_ms_ = 0;
-  route_deadline_ = idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
+  route_deadline_ = upstream_deadline_ = idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
   flags_ = {};
   status_ = 0;
   http_10_ = head_request_ = connect_request_ = grpc_request_ = internal_ = false;

@@ -186,7 +186,7 @@ void Stream::countUpstream(uint16_t status, const HeaderMap* headers) {
 
 // The host's answer is whole.
 void Stream::upstreamComplete() {
-  route_deadline_ = net::kNever;
+  route_deadline_ = upstream_deadline_ = net::kNever;
   if (isHealthCheck()) return;
   const uint64_t from = request_end_us_ > 0 ? request_end_us_ : now();
   const uint64_t ms = (now() - from) / 1000;
@@ -199,11 +199,10 @@ void Stream::upstreamComplete() {
 
 // The request is no longer wanted upstream, wherever it is.
 void Stream::abandonUpstream() {
-  route_deadline_ = net::kNever;
+  route_deadline_ = upstream_deadline_ = net::kNever;
   splice_.reset();
   if (upstream::HttpPool* pool = std::exchange(waiting_pool_, nullptr)) pool->cancel(*this);
   if (http::ClientStream* upstream = std::exchange(upstream_, nullptr)) {
-    cluster_->stats().add(ClusterCounter::UpstreamRqTxReset);
     upstream->reset();
   }
 }

@@ -243,10 +243,16 @@ bool Stream::checkStrictly(const HeaderMap& headers) {
 void Stream::chooseTimeouts(HeaderMap& headers) {
   const plan::ClusterAction& plan = route_->cluster->plan;
   route_timeout_ms_ = plan.timeout_ms;
-  if (HeaderEntry* wanted = headers.find(HeaderId::XEnvoyUpstreamRqTimeoutMs)) {
+  // What a proxy before this one waits for comes before what the client wants.
+  HeaderEntry* const expected = config().router.respect_expected_rq_timeout
+                                    ? headers.find(HeaderId::XEnvoyExpectedRqTimeoutMs)
+                                    : nullptr;
+  HeaderEntry* const wanted =
+      expected ? expected : headers.find(HeaderId::XEnvoyUpstreamRqTimeoutMs);
+  if (wanted) {
     uint64_t ms = 0;
     if (parseDecimal(wanted->value(), &ms)) route_timeout_ms_ = ms;
-    wanted->remove();
+    if (!expected) wanted->remove();
   }
   if (plan.idle_timeout_ms) {
     idle_timeout_ms_ = *plan.idle_timeout_ms;
@@ -324,6 +330,10 @@ void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
   upstream_ = &stream;
   host_ = &host;
   if (!config().access_logs.empty()) upstream_local_ = connection.localAddress();
+  if (const uint64_t ms = cluster_->settings().max_stream_duration_ms) {
+    upstream_deadline_ = loop().now() + ms;
+    watch(upstream_deadline_);
+  }
   if (live_head_) {
     sendRequestHead(live_head_->method, live_head_->path, live_head_->authority,
                     live_head_->headers);

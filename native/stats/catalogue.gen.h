@@ -491,6 +491,51 @@ struct OverloadAction {
                                      kHistograms, kValues, false, false};
 };
 
+struct DnsCares {
+  enum class Counter : uint16_t {
+    GetAddrFailure,
+    NotFound,
+    Reinits,
+    ResolveTotal,
+    Timeouts,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    PendingResolutions,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"get_addr_failure", Shown::Always, 0},
+      {"not_found", Shown::Always, 0},
+      {"reinits", Shown::Always, 0},
+      {"resolve_total", Shown::Always, 0},
+      {"timeouts", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"pending_resolutions", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
 struct Filesystem {
   enum class Counter : uint16_t {
     FlushedByTimer,

@@ -172,7 +172,10 @@ void Session::countBytes() {
   const uint64_t received = client_->readBytes() - received_;
   const uint64_t sent = (server_ ? server_->readBytes() : sent_) - sent_;
   stats::Shard<stats::Tcp>& stats = proxy_.stats();
-  if (received > 0) stats.add(Counter::DownstreamCxRxBytesTotal, received);
+  if (received > 0) {
+    stats.add(Counter::DownstreamCxRxBytesTotal, received);
+    showBuffered(received);
+  }
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
   if (cluster_ && received > 0) {
     cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
@@ -180,6 +183,14 @@ void Session::countBytes() {
   if (cluster_ && sent > 0) cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
   received_ += received;
   sent_ += sent;
+}
+
+// As the real server has it: the latest read counts as buffered until the next.
+void Session::showBuffered(uint64_t bytes) {
+  stats::Shard<stats::Tcp>& stats = proxy_.stats();
+  stats.up(stats::Tcp::Gauge::DownstreamCxRxBytesBuffered, bytes);
+  stats.down(stats::Tcp::Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
+  shown_as_buffered_ = bytes;
 }
 
 void Session::onFlowControl(Side& from, bool paused) {
@@ -287,6 +298,7 @@ void Session::finish(bool by_upstream) {
   finished_ = true;
   Timer::disarm();
   countBytes();
+  if (shown_as_buffered_ > 0) showBuffered(0);
   logAccess();
   releaseUpstream(by_upstream);
   if (Side* client = std::exchange(client_, nullptr)) {

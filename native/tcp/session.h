@@ -40,6 +40,7 @@ class Session final : public net::DownstreamConnection,
   void onConnected();
   void releaseUpstream(bool by_peer);
   void countBytes();
+  void showBuffered(uint64_t bytes);
   void finish(bool by_upstream = false);
   void logAccess();
   void watch(net::Millis deadline);
@@ -60,6 +61,8 @@ class Session final : public net::DownstreamConnection,
   uint64_t connect_started_us_ = 0;
   uint64_t received_ = 0;  // From the client; counted so far.
   uint64_t sent_ = 0;      // To the client; counted so far.
+  // What downstream_cx_rx_bytes_buffered says.
+  uint64_t shown_as_buffered_ = 0;
   uint64_t started_wall_us_;
   uint32_t attempts_ = 0;
   format::ResponseFlags flags_;

@@ -6,13 +6,15 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
   using Gauge = stats::Cluster::Gauge;
   const Limits& limits = limits_[priority];
   const bool high = priority == 1;
-  // A breaker that was never open stays a gauge that nobody touched.
+  // A breaker of a resource that nobody ever took stays a gauge that nobody touched.
   const auto open = [&stats](Gauge normal, Gauge high_one, bool is_high, const Budget& budget) {
     const Gauge gauge = is_high ? high_one : normal;
-    if (budget.isExhausted() || stats.isSet(gauge)) stats.set(gauge, budget.isExhausted() ? 1 : 0);
+    if (budget.isTouched() || budget.isExhausted()) stats.set(gauge, budget.isExhausted() ? 1 : 0);
   };
   open(Gauge::CircuitBreakersDefaultCxOpen, Gauge::CircuitBreakersHighCxOpen, high,
        limits.connections);
+  open(Gauge::CircuitBreakersDefaultCxPoolOpen, Gauge::CircuitBreakersHighCxPoolOpen, high,
+       limits.connection_pools);
   open(Gauge::CircuitBreakersDefaultRqPendingOpen, Gauge::CircuitBreakersHighRqPendingOpen, high,
        limits.pending_requests);
   open(Gauge::CircuitBreakersDefaultRqOpen, Gauge::CircuitBreakersHighRqOpen, high,

@@ -19,16 +19,25 @@ class alignas(64) Budget {
 
   bool tryTake() {
     if (isExhausted()) return false;
-    used_.fetch_add(1, std::memory_order_relaxed);
+    take();
     return true;
   }
   // Beyond the limit too: a host's first connection is always allowed.
-  void take() { used_.fetch_add(1, std::memory_order_relaxed); }
+  void take() {
+    used_.fetch_add(1, std::memory_order_relaxed);
+    touch();
+  }
+  // Its gauges are shown as used from here on.
+  void touch() {
+    if (!isTouched()) touched_.store(true, std::memory_order_relaxed);
+  }
+  bool isTouched() const { return touched_.load(std::memory_order_relaxed); }
   void giveBack() { used_.fetch_sub(1, std::memory_order_relaxed); }
 
  private:
   std::atomic<uint64_t> used_{0};
   std::atomic<uint64_t> max_{0};
+  std::atomic<bool> touched_{false};
 };
 
 // Of one priority.
@@ -44,7 +53,7 @@ struct Limits {
     pending_requests.setMax(limits.max_pending_requests);
     requests.setMax(limits.max_requests);
     retries.setMax(limits.max_retries);
-    connection_pools.setMax(limits.max_connection_pools > 0 ? limits.max_connection_pools : UINT64_MAX);
+    connection_pools.setMax(UINT64_MAX);
   }
 };
 

@@ -32,9 +32,7 @@ std::string_view connectErrorText(int error) {
 HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host)
     : cluster_(cluster),
       host_(std::move(host)),
-      counters_(host_->counters(cluster.context().worker)) {
-  cluster_.cluster().limits(0).connection_pools.take();
-}
+      counters_(host_->counters(cluster.context().worker)) {}
 
 HttpPool::~HttpPool() {
   failWaiters(PoolFailure::ConnectionTermination, {});
@@ -44,7 +42,21 @@ HttpPool::~HttpPool() {
   while (http1::PooledNode* node = busy_.front()) {
     node->connection->abort(CloseReason::Local);
   }
-  cluster_.cluster().limits(0).connection_pools.giveBack();
+  countAsPool(false);
+}
+
+// As the real server, which has no pool for a host without connections and waiting requests.
+void HttpPool::countAsPool(bool counts) {
+  if (counted_ == counts) return;
+  counted_ = counts;
+  Cluster& cluster = cluster_.cluster();
+  if (counts) {
+    cluster.limits(0).connection_pools.take();
+  } else {
+    cluster.limits(0).connection_pools.giveBack();
+    // There a host's pools of all priorities go together.
+    cluster.limits(1).connection_pools.touch();
+  }
 }
 
 // ---- requests ----
@@ -56,6 +68,7 @@ void HttpPool::newStream(PoolWaiter& waiter) {
     attach(waiter);
     return;
   }
+  countAsPool(true);
   Limits& limits = cluster_.cluster().limits(waiter.priority);
   if (!limits.pending_requests.tryTake()) {
     log::debug(log::Component::Pool, "max pending streams overflow: ", host_->text());
@@ -180,6 +193,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
                                           context.response_scratch, *this);
   connection->connection_priority = priority;
   busy_.pushFront(&connection->node());
+  countAsPool(true);
   ++connection_count_;
   ++connecting_;
   FL_CHECK(connection->start());
@@ -269,6 +283,7 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
 
 void HttpPool::connectionEnded() {
   --connection_count_;
+  if (connection_count_ == 0) countAsPool(false);
   if (draining_ && isEmpty()) cluster_.dropEmptyPoolsSoon();
 }
 

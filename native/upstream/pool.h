@@ -72,6 +72,7 @@ class HttpPool final : private http1::ClientCallbacks {
   void failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_view details);
   void requestEnded();
   void connectionEnded();
+  void countAsPool(bool counts);
 
   WorkerCluster& cluster_;
   std::shared_ptr<Host> host_;
@@ -84,6 +85,8 @@ class HttpPool final : private http1::ClientCallbacks {
   uint32_t connection_count_ = 0;
   uint32_t holders_ = 0;
   bool draining_ = false;
+  // Among the cluster's connection pools.
+  bool counted_ = false;
 };
 
 }  // namespace fairlead::upstream

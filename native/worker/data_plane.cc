@@ -104,6 +104,9 @@ void DataPlane::applyCluster(const plan::Cluster& plan) {
   const std::string& scope = plan.observability_name.empty() ? plan.name : plan.observability_name;
   auto cluster = std::make_shared<upstream::Cluster>(
       plan, registry_.create<stats::Cluster>(stats::clusterScope(scope)));
+  if (plan.is_resolved && !resolver_stats_) {
+    resolver_stats_ = registry_.create<stats::DnsCares>(plainScope("dns.cares."));
+  }
   const bool known = clusters_.contains(plan.name);
   clusters_[plan.name] = cluster;
   using Counter = stats::ClusterManager::Counter;
@@ -146,10 +149,13 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
       std::move(hosts), cluster.settings().panic_threshold_pct, plan.overprovisioning_factor_pct);
   stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
   if (changed) stats.add(ClusterCounter::MembershipChange);
-  stats.set(ClusterGauge::MembershipTotal, set->hosts().size());
-  stats.set(ClusterGauge::MembershipHealthy, set->healthyCount());
-  stats.set(ClusterGauge::MembershipDegraded, set->degradedCount());
-  stats.set(ClusterGauge::MembershipExcluded, set->excludedCount());
+  // Those of a cluster that never had a host stay gauges that nobody touched.
+  if (changed || stats.isSet(ClusterGauge::MembershipTotal)) {
+    stats.set(ClusterGauge::MembershipTotal, set->hosts().size());
+    stats.set(ClusterGauge::MembershipHealthy, set->healthyCount());
+    stats.set(ClusterGauge::MembershipDegraded, set->degradedCount());
+    stats.set(ClusterGauge::MembershipExcluded, set->excludedCount());
+  }
   cluster.setHosts(set);
   for (const auto& worker : workers_) {
     worker->post([target = worker.get(), name = plan.cluster_name, set] {
@@ -252,6 +258,8 @@ std::vector<ApplyError> DataPlane::takeBack() {
 Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Listener& plan) {
   auto config = std::make_shared<net::ListenerConfig>();
   config->plan = plan;
+  config->max_connections =
+      RuntimeNumber(plan.max_connections, plan.max_connections_slot, &slots_);
   config->match = net::FilterChainMatch(plan.filter_chains);
   config->stats = registry_.create<stats::Listener>(stats::listenerScope(plan.stat_name));
   for (unsigned i = 0; i < options_.workers; ++i) {

@@ -115,6 +115,8 @@ class DataPlane {
   // Of the control thread, then of the workers.
   std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
+  // Null until a cluster's hosts come from DNS.
+  std::shared_ptr<stats::BlockBase> resolver_stats_;
   access_log::LogFiles logs_;
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
   std::map<std::string, std::shared_ptr<const route::RouteTable>> route_tables_;

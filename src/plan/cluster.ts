@@ -138,21 +138,14 @@ export function compileCluster(
     ...http,
     max_requests_per_connection:
       http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
-    logical_dns: message.type === 'LOGICAL_DNS',
+    is_resolved: source?.dns !== undefined,
     ...compileKeepalive(
       message.upstream_connection_options ?? {},
       place.field('upstream_connection_options'),
     ),
     source_address: bind && compileBind(bind.config, bind.place),
   };
-  return (
-    source &&
-    balancer && { cluster: { ...cluster, track_remaining: tracksRemaining(cluster) }, ...source }
-  );
-}
-
-function tracksRemaining(cluster: Cluster): boolean {
-  return cluster.limits?.some((limits) => limits.track_remaining) ?? false;
+  return source && balancer && { cluster, ...source };
 }
 
 /** STATIC: an assignment; otherwise what DNS is asked. Undefined after an error. */
@@ -227,7 +220,6 @@ function compileLimits(breakers: CircuitBreakers, place: Place): CircuitLimits[]
       max_requests: found?.max_requests ?? DEFAULT_LIMITS.requests,
       max_retries: found?.max_retries ?? DEFAULT_LIMITS.retries,
       track_remaining: found?.track_remaining,
-      max_connection_pools: found?.max_connection_pools,
     };
   });
 }

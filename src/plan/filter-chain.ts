@@ -44,7 +44,6 @@ export function compileFilterChain(
   return {
     name: message.name,
     match: match && compileFilterChainMatch(match, place.field('filter_chain_match')),
-    empty: filters.length === 0,
     ...compileFilters(filters, place.field('filters'), context),
   };
 }

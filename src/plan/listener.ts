@@ -8,7 +8,6 @@ import { compileAccessLogs } from './access-log.js';
 import { addressText, compileAddress } from './address.js';
 import type { CompileContext } from './context.js';
 import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
-import { wholeMs } from './numbers.js';
 import type { Place } from './place.js';
 import {
   Listener_Direction,
@@ -52,7 +51,7 @@ const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
 );
 
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
-const DEFAULT_LISTENER_FILTERS_TIMEOUT_MS = 15_000;
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** As many as the kernel allows (net.core.somaxconn). */
 const BACKLOG_OF_KERNEL = 0x7fff_ffff;
 
@@ -74,6 +73,10 @@ export function compileListener(
   if (message.deprecated_v1)
     refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
   const name = message.name || crypto.randomUUID();
+  const connectionLimit = context.runtime.liveNumber(
+    `envoy.resource_limits.listener.${name}.connection_limit`,
+    UNLIMITED,
+  );
   return {
     name,
     stat_name: message.stat_prefix || statName(address),
@@ -88,15 +91,8 @@ export function compileListener(
     filter_chains: chains,
     transparent: message.transparent,
     freebind: message.freebind,
-    max_connections: context.runtime.number(
-      `envoy.resource_limits.listener.${name}.connection_limit`,
-      0,
-    ),
-    bind_to_port: message.bind_to_port ?? message.deprecated_v1?.bind_to_port ?? true,
-    listener_filters_timeout_ms: wholeMs(
-      message.listener_filters_timeout,
-      DEFAULT_LISTENER_FILTERS_TIMEOUT_MS,
-    ),
+    max_connections: connectionLimit.value,
+    max_connections_slot: connectionLimit.slot,
     pipe_mode: message.address?.pipe?.mode,
     max_connections_to_accept_per_socket_event: message.max_connections_to_accept_per_socket_event,
     access_logs: compileAccessLogs(

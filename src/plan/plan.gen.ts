@@ -156,9 +156,8 @@ export interface Cluster {
   readonly max_headers_count?: number | undefined;
   /** 0: none. */
   readonly max_connection_duration_ms?: number | undefined;
-  /** LOGICAL_DNS: connections go to the current address, the host keeps its name. */
-  readonly logical_dns?: boolean | undefined;
-  readonly track_remaining?: boolean | undefined;
+  /** Hosts come from DNS: the resolver is counted. */
+  readonly is_resolved?: boolean | undefined;
   /** TCP keep-alive; 0: the kernel's. */
   readonly tcp_keepalive?: boolean | undefined;
   readonly keepalive_probes?: number | undefined;
@@ -175,8 +174,6 @@ export interface CircuitLimits {
   readonly max_requests?: number | undefined;
   readonly max_retries?: number | undefined;
   readonly track_remaining?: boolean | undefined;
-  /** Retries are limited by max_retries, or by a budget of active requests when set. */
-  readonly max_connection_pools?: number | undefined;
 }
 
 /** The hosts of a cluster, replaced as a whole. */
@@ -243,8 +240,6 @@ export interface Route {
   readonly cluster?: ClusterAction | undefined;
   readonly redirect?: Redirect | undefined;
   readonly direct_response?: DirectResponse | undefined;
-  /** Non-forwarding: matches, then answers as the real server does. */
-  readonly non_forwarding?: boolean | undefined;
   /** What differs from the connection manager's chain. */
   readonly filter_toggles?: readonly FilterToggle[] | undefined;
 }
@@ -447,7 +442,6 @@ export interface TapFilter {
   /** Absent: it records nothing until it is told to. */
   readonly tap?: Tap | undefined;
   readonly records_headers_received_time?: boolean | undefined;
-  readonly records_downstream_connection?: boolean | undefined;
 }
 
 export interface Tap {
@@ -514,11 +508,10 @@ export interface Listener {
   readonly filter_chains?: readonly FilterChain[] | undefined;
   readonly transparent?: boolean | undefined;
   readonly freebind?: boolean | undefined;
-  /** 0: no limit of its own. */
+  /** Open at once, on all workers. */
   readonly max_connections?: number | undefined;
-  readonly bind_to_port?: boolean | undefined;
-  /** Waiting for listener filters; 0 none. */
-  readonly listener_filters_timeout_ms?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly max_connections_slot?: number | undefined;
   readonly pipe_mode?: number | undefined;
   readonly max_connections_to_accept_per_socket_event?: number | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
@@ -537,8 +530,6 @@ export interface FilterChain {
   readonly echo?: EchoFilter | undefined;
   /** Used when no other chain matches. */
   readonly is_default?: boolean | undefined;
-  /** 0: no filter at all: connections close at once. */
-  readonly empty?: boolean | undefined;
 }
 
 export const FilterChainMatch_SourceType = {
@@ -605,12 +596,6 @@ export const HttpConnectionManager_EscapedSlashes = {
 } as const;
 export type HttpConnectionManager_EscapedSlashes = (typeof HttpConnectionManager_EscapedSlashes)[keyof typeof HttpConnectionManager_EscapedSlashes];
 
-export const HttpConnectionManager_Codec = {
-  AUTO: 0,
-  HTTP1: 1,
-} as const;
-export type HttpConnectionManager_Codec = (typeof HttpConnectionManager_Codec)[keyof typeof HttpConnectionManager_Codec];
-
 export interface HttpConnectionManager {
   readonly stat_prefix?: string | undefined;
   /** The name of a RouteTable in the same or an earlier update. */
@@ -643,7 +628,6 @@ export interface HttpConnectionManager {
   readonly default_host_for_http_10?: string | undefined;
   readonly enable_trailers?: boolean | undefined;
   readonly allow_chunked_length?: boolean | undefined;
-  readonly allow_absolute_url?: boolean | undefined;
   readonly underscores?: HttpConnectionManager_Underscores | undefined;
   readonly normalize_path?: boolean | undefined;
   readonly merge_slashes?: boolean | undefined;
@@ -654,9 +638,7 @@ export interface HttpConnectionManager {
   readonly add_user_agent?: boolean | undefined;
   /** The node's cluster, for x-envoy-downstream-service-cluster. */
   readonly local_cluster?: string | undefined;
-  readonly codec?: HttpConnectionManager_Codec | undefined;
   readonly proxy_100_continue?: boolean | undefined;
-  readonly stream_error_on_invalid_http_message?: boolean | undefined;
   readonly proper_case_words?: boolean | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
   readonly router?: Router | undefined;
@@ -669,7 +651,6 @@ export interface Router {
   readonly suppress_envoy_headers?: boolean | undefined;
   readonly strict_check_headers?: readonly string[] | undefined;
   readonly respect_expected_rq_timeout?: boolean | undefined;
-  readonly dynamic_stats?: boolean | undefined;
 }
 
 /** Where lines go and how they read. `file` is an index that the control thread gave out: the flusher owns the descriptor. */
@@ -875,8 +856,7 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.max_response_headers_kb) out.number(112, message.max_response_headers_kb);
   if (message.max_headers_count) out.number(120, message.max_headers_count);
   if (message.max_connection_duration_ms) out.number(128, message.max_connection_duration_ms);
-  if (message.logical_dns) out.number(136, message.logical_dns ? 1 : 0);
-  if (message.track_remaining) out.number(144, message.track_remaining ? 1 : 0);
+  if (message.is_resolved) out.number(136, message.is_resolved ? 1 : 0);
   if (message.tcp_keepalive) out.number(152, message.tcp_keepalive ? 1 : 0);
   if (message.keepalive_probes) out.number(160, message.keepalive_probes);
   if (message.keepalive_time_s) out.number(168, message.keepalive_time_s);
@@ -891,7 +871,6 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.max_requests) out.number(24, message.max_requests);
   if (message.max_retries) out.number(32, message.max_retries);
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
-  if (message.max_connection_pools) out.number(48, message.max_connection_pools);
 }
 
 function writeAssignment(out: WireWriter, message: Assignment): void {
@@ -938,7 +917,6 @@ function writeRoute(out: WireWriter, message: Route): void {
   if (message.cluster !== undefined) out.message(34, message.cluster, writeClusterAction);
   if (message.redirect !== undefined) out.message(42, message.redirect, writeRedirect);
   if (message.direct_response !== undefined) out.message(50, message.direct_response, writeDirectResponse);
-  if (message.non_forwarding !== undefined) out.number(56, message.non_forwarding ? 1 : 0);
   if (message.filter_toggles) for (const item of message.filter_toggles) out.message(66, item, writeFilterToggle);
 }
 
@@ -1068,7 +1046,6 @@ function writeTapFilter(out: WireWriter, message: TapFilter): void {
   if (message.id) out.number(8, message.id);
   if (message.tap !== undefined) out.message(18, message.tap, writeTap);
   if (message.records_headers_received_time) out.number(24, message.records_headers_received_time ? 1 : 0);
-  if (message.records_downstream_connection) out.number(32, message.records_downstream_connection ? 1 : 0);
 }
 
 function writeTap(out: WireWriter, message: Tap): void {
@@ -1100,8 +1077,7 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.transparent) out.number(72, message.transparent ? 1 : 0);
   if (message.freebind) out.number(80, message.freebind ? 1 : 0);
   if (message.max_connections) out.number(88, message.max_connections);
-  if (message.bind_to_port) out.number(96, message.bind_to_port ? 1 : 0);
-  if (message.listener_filters_timeout_ms) out.number(104, message.listener_filters_timeout_ms);
+  if (message.max_connections_slot) out.number(96, message.max_connections_slot);
   if (message.pipe_mode) out.number(112, message.pipe_mode);
   if (message.max_connections_to_accept_per_socket_event) out.number(120, message.max_connections_to_accept_per_socket_event);
   if (message.access_logs) for (const item of message.access_logs) out.message(130, item, writeAccessLog);
@@ -1117,7 +1093,6 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.direct_response !== undefined) out.message(42, message.direct_response, writeDirectResponseFilter);
   if (message.echo !== undefined) out.message(50, message.echo, writeEchoFilter);
   if (message.is_default) out.number(56, message.is_default ? 1 : 0);
-  if (message.empty) out.number(64, message.empty ? 1 : 0);
 }
 
 function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void {
@@ -1183,7 +1158,6 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.default_host_for_http_10?.length) out.text(210, message.default_host_for_http_10);
   if (message.enable_trailers) out.number(216, message.enable_trailers ? 1 : 0);
   if (message.allow_chunked_length) out.number(224, message.allow_chunked_length ? 1 : 0);
-  if (message.allow_absolute_url) out.number(232, message.allow_absolute_url ? 1 : 0);
   if (message.underscores) out.number(240, message.underscores);
   if (message.normalize_path) out.number(248, message.normalize_path ? 1 : 0);
   if (message.merge_slashes) out.number(256, message.merge_slashes ? 1 : 0);
@@ -1193,9 +1167,7 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.strip_trailing_host_dot) out.number(288, message.strip_trailing_host_dot ? 1 : 0);
   if (message.add_user_agent) out.number(296, message.add_user_agent ? 1 : 0);
   if (message.local_cluster?.length) out.text(306, message.local_cluster);
-  if (message.codec) out.number(312, message.codec);
   if (message.proxy_100_continue) out.number(320, message.proxy_100_continue ? 1 : 0);
-  if (message.stream_error_on_invalid_http_message) out.number(328, message.stream_error_on_invalid_http_message ? 1 : 0);
   if (message.proper_case_words) out.number(336, message.proper_case_words ? 1 : 0);
   if (message.access_logs) for (const item of message.access_logs) out.message(346, item, writeAccessLog);
   if (message.router !== undefined) out.message(354, message.router, writeRouter);
@@ -1207,7 +1179,6 @@ function writeRouter(out: WireWriter, message: Router): void {
   if (message.suppress_envoy_headers) out.number(8, message.suppress_envoy_headers ? 1 : 0);
   if (message.strict_check_headers) for (const item of message.strict_check_headers) out.text(18, item);
   if (message.respect_expected_rq_timeout) out.number(24, message.respect_expected_rq_timeout ? 1 : 0);
-  if (message.dynamic_stats) out.number(32, message.dynamic_stats ? 1 : 0);
 }
 
 function writeAccessLog(out: WireWriter, message: AccessLog): void {

@@ -94,7 +94,8 @@ export function compileRoute(
     const at = place.field('direct_response');
     return { ...route, direct_response: compileDirectResponse(message.direct_response, at, scope) };
   }
-  if (message.non_forwarding_action) return { ...route, non_forwarding: true };
+  // The real server looks for a cluster without a name, too.
+  if (message.non_forwarding_action) return { ...route, cluster: { timeout_ms: 0 } };
   return undefined;
 }
 

@@ -4,9 +4,10 @@ import type { DnsClusterPlan } from '../plan/dns-cluster.js';
 import { parseIp } from '../plan/ip.js';
 import type { Assignment, Host } from '../plan/plan.gen.js';
 import { DnsTarget, type DnsStat } from './dns/dns-target.js';
-import { NameResolver } from './dns/name-resolver.js';
+import { NameResolver, type DnsQuestions } from './dns/name-resolver.js';
 
 export type { DnsStat } from './dns/dns-target.js';
+export { QuestionCounts } from './dns/question-counts.js';
 
 export interface DnsHooks {
   /** All hosts of the cluster, when they changed. */
@@ -14,6 +15,8 @@ export interface DnsHooks {
   /** A statistic of the cluster goes up by one. */
   count(stat: DnsStat): void;
   log(level: 'debug' | 'warning', message: string): void;
+  /** Those of all clusters. */
+  readonly questions: DnsQuestions;
 }
 
 export interface DnsMonitorOptions {
@@ -48,6 +51,7 @@ export class DnsMonitor {
             onFirstAnswer: resolve,
             count: (stat) => this.#hooks.count(stat),
             log: (level, message) => this.#hooks.log(level, message),
+            questions: this.#hooks.questions,
             random: this.#options.random ?? Math.random,
           }),
       );

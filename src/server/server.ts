@@ -333,7 +333,8 @@ export class Server implements AdminHost, RestartHost {
   async #resolveClusters(): Promise<void> {
     const { dnsClusters } = this.#configuration.compiled;
     if (dnsClusters.length > 0) {
-      const { DnsMonitor } = await import('./dns.js');
+      const { DnsMonitor, QuestionCounts } = await import('./dns.js');
+      const questions = new QuestionCounts(this.stats);
       this.#monitors = dnsClusters.map((plan) => {
         const scope = this.#scopeOf(plan.name);
         return new DnsMonitor(plan, {
@@ -341,7 +342,11 @@ export class Server implements AdminHost, RestartHost {
             for (const error of this.native.apply(encodeUpdate({ assignments: [assignment] }))) {
               this.log.error('upstream', describe(error));
             }
+            if (plan.kind === 'logical') return;
+            const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
+            this.stats.setGauge(`${scope}.max_host_weight`, Math.max(0, ...weights));
           },
+          questions,
           count: (stat) => this.stats.count(`${scope}.${stat}`),
           log: (level, message) => this.log.write(level, 'dns', message),
         });

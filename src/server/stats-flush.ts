@@ -157,6 +157,7 @@ export class StatsFlush {
     stats.setGauge('server.memory_allocated', memory.allocated);
     stats.setGauge('server.memory_heap_size', memory.heapSize);
     stats.setGauge('server.memory_physical_size', process.memoryUsage.rss());
+    stats.setGauge('server.stats_recent_lookups', stats.lookups.total);
     stats.setGauge('server.total_connections', this.connectionCount());
     stats.setGauge('server.parent_connections', this.#source.parentConnections());
     stats.setGauge('server.days_until_first_cert_expiring', NEVER_EXPIRES_DAYS);

@@ -2,6 +2,8 @@
 
 #include <sys/epoll.h>
 
+#include <utility>
+
 namespace fairlead::http1 {
 
 using http::RequestSink;
@@ -158,10 +160,7 @@ void ServerConnection::closed(bool by_peer, CloseKind kind) {
   Timer::disarm();
   batch_.dropOf(this);
   countBytes();
-  if (RequestSink* stream = stream_) {
-    stream_ = nullptr;
-    stream->onRequestReset(ResetReason::LocalReset, "downstream_local_disconnect");
-  }
+  resetStream(ResetReason::LocalReset, "downstream_local_disconnect");
   close(kind);
   callbacks_.onConnectionClosed(by_peer);
 }
@@ -226,7 +225,7 @@ void ServerConnection::onTimer() {
   } else if (state_ == State::Head && !stream_) {
     if (end_ <= loop().now()) {
       closed(false, CloseKind::Fin);
-    } else if (in_head_) {
+    } else if (std::exchange(in_head_, false)) {
       callbacks_.onHeadTimeout();
     } else {
       callbacks_.onIdleTimeout();

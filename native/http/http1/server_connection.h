@@ -43,6 +43,8 @@ class ServerCallbacks {
   // answer ends the connection.
   virtual void onCodecError(const ScanError& error) = 0;
   virtual void onHeadTimeout() = 0;
+  // The connection ends within a request's head.
+  virtual void onHeadReset(http::ResetReason reason, std::string_view details) = 0;
   virtual void onIdleTimeout() = 0;
   virtual void onDelayedCloseTimeout() = 0;
   virtual void onBytes(size_t received, size_t sent) = 0;
@@ -126,6 +128,7 @@ class ServerConnection final : public net::Connection,
   void answerComplete();
   void finishExchange();
   void closed(bool by_peer, CloseKind kind);
+  void resetStream(http::ResetReason reason, std::string_view details);
   void watch(net::Millis deadline);
   void countBytes();
 

@@ -1,6 +1,7 @@
 // ServerConnection's way in: bytes to requests. Its exchange, writing and end:
 // server_connection.cc.
 #include <algorithm>
+#include <utility>
 
 #include "http/http1/server_connection.h"
 #include "http/target.h"
@@ -117,6 +118,7 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   http::RequestHead& head = scratch_;
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
+  in_head_ = false;
   if (scan.state == Scan::Error) {
     callbacks_.onCodecError(scan.error);
     return size;
@@ -156,7 +158,6 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   const bool end = framing.framing.kind == BodyFraming::Kind::None;
   if (chunked_) chunks_.reset();
   close_after_ = false;
-  in_head_ = false;
   deadline_ = net::kNever;
   state_ = end ? State::Complete : State::Body;
   stream_ = callbacks_.newStream(*this);
@@ -164,16 +165,16 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   return used;
 }
 
-// Empty lines before a head are dropped; for the rest of it more must come.
+// Empty lines before a head are dropped, but begin it; for the rest of it more must come.
 size_t ServerConnection::waitForHead(const char* data, size_t size) {
+  if (!in_head_) {
+    in_head_ = true;
+    deadline_ = net::kNever;
+    if (settings_.head_timeout_ms > 0) watch(loop().now() + settings_.head_timeout_ms);
+  }
   const size_t dropped = emptyLineBytes(data, size);
-  if (dropped > 0) return dropped;
-  scanned_bytes_ = static_cast<uint32_t>(size);
-  if (in_head_) return 0;
-  in_head_ = true;
-  deadline_ = net::kNever;
-  if (settings_.head_timeout_ms > 0) watch(loop().now() + settings_.head_timeout_ms);
-  return 0;
+  if (dropped == 0) scanned_bytes_ = static_cast<uint32_t>(size);
+  return dropped;
 }
 
 size_t ServerConnection::consumeBody(char* data, size_t size) {
@@ -229,11 +230,18 @@ size_t ServerConnection::consumeTrailers(char* data, size_t size) {
 }
 
 void ServerConnection::onPeerEnd() {
-  if (RequestSink* stream = stream_) {
-    stream_ = nullptr;
-    stream->onRequestReset(ResetReason::ConnectionTermination, "downstream_remote_disconnect");
-  }
+  countBytes();
+  resetStream(ResetReason::ConnectionTermination, "downstream_remote_disconnect");
   closed(true, CloseKind::Fin);
+}
+
+// Whoever has been told of a request, or would be with the rest of its head.
+void ServerConnection::resetStream(ResetReason reason, std::string_view details) {
+  if (RequestSink* stream = std::exchange(stream_, nullptr)) {
+    stream->onRequestReset(reason, details);
+  } else if (std::exchange(in_head_, false)) {
+    callbacks_.onHeadReset(reason, details);
+  }
 }
 
 }  // namespace fairlead::http1

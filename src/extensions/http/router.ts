@@ -7,6 +7,7 @@ import type { HttpFilterPlan } from './http-filter.js';
 // A child span is only started where tracing is on, and that is refused.
 const FIELDS = supportedFields<Router>('envoy.extensions.filters.http.router.v3.Router', [
   'dynamic_stats',
+  'respect_expected_rq_timeout',
   'start_child_span',
   'suppress_envoy_headers',
   'strict_check_headers',
@@ -27,7 +28,6 @@ export const router = defineExtension<Router, HttpFilterPlan>({
         suppress_envoy_headers: config.suppress_envoy_headers,
         strict_check_headers: config.strict_check_headers?.map((name) => name.toLowerCase()),
         respect_expected_rq_timeout: config.respect_expected_rq_timeout,
-        dynamic_stats: config.dynamic_stats ?? true,
       },
     };
   },

@@ -14,7 +14,6 @@ import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/http-op
 import { wholeMs } from '../../plan/numbers.js';
 import type { Place } from '../../plan/place.js';
 import {
-  HttpConnectionManager_Codec as Codec,
   HttpConnectionManager_EscapedSlashes as EscapedSlashes,
   HttpConnectionManager_ServerHeader as ServerHeader,
   HttpConnectionManager_Underscores as Underscores,
@@ -77,6 +76,7 @@ const FIELDS = supportedFields<HcmConfig>(
 );
 const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProtocolOptions', [
   'idle_timeout',
+  'max_connection_duration',
   'max_headers_count',
   'max_stream_duration',
   'headers_with_underscores_action',
@@ -123,6 +123,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
   type: TYPE,
   compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
+    refuseOtherCodecs(config, place);
     if (config.strip_matching_host_port && config.strip_any_host_port) {
       place
         .field('strip_any_host_port')
@@ -134,7 +135,6 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
       http: {
         stat_prefix: config.stat_prefix,
         route_table: compileRoutes(config, place, context),
-        codec: compileCodec(config, place),
         access_logs: compileAccessLogs(
           config.access_log,
           'http_log',
@@ -164,13 +164,12 @@ function compileRoutes(config: HcmConfig, place: Place, context: CompileContext)
   return context.addRouteTable(table);
 }
 
-function compileCodec(config: HcmConfig, place: Place): Codec {
+function refuseOtherCodecs(config: HcmConfig, place: Place): void {
   const type = config.codec_type ?? 'AUTO';
-  if (type === 'AUTO' || type === 'HTTP1') return Codec[type];
+  if (type === 'AUTO' || type === 'HTTP1') return;
   place.field('codec_type').error(`the codec ${type} of ${TYPE} is not supported yet`, {
     expected: 'AUTO or HTTP1',
   });
-  return Codec.AUTO;
 }
 
 function compileTimeouts(config: HcmConfig): Partial<HttpConnectionManager> {
@@ -217,11 +216,6 @@ function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionMa
     default_host_for_http_10: http1.default_host_for_http_10,
     enable_trailers: http1.enable_trailers,
     allow_chunked_length: http1.allow_chunked_length,
-    allow_absolute_url: http1.allow_absolute_url ?? true,
-    stream_error_on_invalid_http_message:
-      http1.override_stream_error_on_invalid_http_message ??
-      config.stream_error_on_invalid_http_message ??
-      false,
     proper_case_words: http1.header_key_format?.proper_case_words !== undefined,
   };
 }

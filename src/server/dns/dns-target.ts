@@ -1,6 +1,6 @@
 // One name of a cluster: asks for it again and again, and knows its current addresses.
 import type { DnsClusterPlan } from '../../plan/dns-cluster.js';
-import type { NameResolver } from './name-resolver.js';
+import type { DnsQuestions, NameResolver } from './name-resolver.js';
 
 export type DnsStat =
   'update_attempt' | 'update_success' | 'update_failure' | 'update_empty' | 'update_no_rebuild';
@@ -12,6 +12,7 @@ export interface DnsTargetHooks {
   onFirstAnswer(): void;
   count(stat: DnsStat): void;
   log(level: 'debug' | 'warning', message: string): void;
+  readonly questions: DnsQuestions;
   /** From 0 to 1, without 1. */
   random(): number;
 }
@@ -58,7 +59,8 @@ export class DnsTarget {
 
   async #resolve(): Promise<void> {
     this.#hooks.count('update_attempt');
-    const answer = await this.#resolver.lookup(this.hostname, this.#plan.lookup);
+    const { lookup } = this.#plan;
+    const answer = await this.#resolver.lookup(this.hostname, lookup, this.#hooks.questions);
     if (this.#hasStopped) return;
     let nextMs: number;
     if (answer.kind === 'failed') {

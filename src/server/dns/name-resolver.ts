@@ -28,6 +28,12 @@ export interface NameResolverOptions {
   readonly tries?: number;
 }
 
+/** Who counts questions: one for each name and kind of address. */
+export interface DnsQuestions {
+  begins(): void;
+  ends(answer: DnsAnswer): void;
+}
+
 type Family = 4 | 6;
 
 const NONE: DnsAnswer = { kind: 'none' };
@@ -47,32 +53,37 @@ export class NameResolver {
   }
 
   /** Never rejects. */
-  async lookup(name: string, family: LookupFamily): Promise<DnsAnswer> {
+  async lookup(name: string, family: LookupFamily, questions?: DnsQuestions): Promise<DnsAnswer> {
+    const ask = async (answer: () => Promise<DnsAnswer>): Promise<DnsAnswer> => {
+      questions?.begins();
+      const got = await answer();
+      questions?.ends(got);
+      return got;
+    };
+    const one = (kind: Family) => ask(() => this.#lookupFamily(name, kind));
     const literal = isIP(name);
-    if (literal !== 0) return literalAnswer(name, literal as Family, family);
+    if (literal !== 0) {
+      return ask(() => Promise.resolve(literalAnswer(name, literal as Family, family)));
+    }
     switch (family) {
       case 'V4_ONLY':
-        return this.#lookupFamily(name, 4);
+        return one(4);
       case 'V6_ONLY':
-        return this.#lookupFamily(name, 6);
+        return one(6);
       case 'V4_PREFERRED':
-        return this.#either(name, 4, 6);
+        return either(one, 4, 6);
       case 'AUTO':
-        return this.#either(name, 6, 4);
+        return either(one, 6, 4);
       case 'ALL':
-        return both(await Promise.all([this.#lookupFamily(name, 4), this.#lookupFamily(name, 6)]));
+        return ask(async () =>
+          both(await Promise.all([this.#lookupFamily(name, 4), this.#lookupFamily(name, 6)])),
+        );
     }
   }
 
   /** Questions that are under way fail. */
   cancel(): void {
     this.#resolver?.cancel();
-  }
-
-  /** Without addresses of the first family the second alone decides. */
-  async #either(name: string, first: Family, second: Family): Promise<DnsAnswer> {
-    const answer = await this.#lookupFamily(name, first);
-    return answer.kind === 'addresses' ? answer : this.#lookupFamily(name, second);
   }
 
   async #lookupFamily(name: string, family: Family): Promise<DnsAnswer> {
@@ -102,6 +113,16 @@ export class NameResolver {
     this.#confText = confText;
     return resolver;
   }
+}
+
+/** Without addresses of the first family the second alone decides. */
+async function either(
+  ask: (family: Family) => Promise<DnsAnswer>,
+  first: Family,
+  second: Family,
+): Promise<DnsAnswer> {
+  const answer = await ask(first);
+  return answer.kind === 'addresses' ? answer : ask(second);
 }
 
 function literalAnswer(address: string, version: Family, family: LookupFamily): DnsAnswer {

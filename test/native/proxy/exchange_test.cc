@@ -163,7 +163,7 @@ TEST("A client that half-closes is gone: its request is reset upstream") {
   EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 1));
   client.endWriting();
   EXPECT_EQ(client.readAll(), std::string());
-  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_tx_reset", 1));
+  EXPECT(proxy.waitFor("cluster.origin.upstream_cx_destroy_local_with_active_rq", 1));
 }
 
 TEST("stop() ends what is under way") {

@@ -143,7 +143,7 @@ TEST("A client that leaves in a spliced body costs its host connection, and noth
   }
   proxy.expectQuiet();
   EXPECT(proxy.waitFor("cluster.origin.upstream_cx_active", 0));
-  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_tx_reset"), 12u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_destroy_local_with_active_rq"), 12u);
 }
 
 TEST("A host that dies in a spliced body ends the client's connection after what came") {

@@ -25,7 +25,7 @@ plan::Update planWithoutListener(const std::vector<uint16_t>& hosts) {
   cluster.max_response_headers_kb = 60;
   cluster.max_headers_count = 100;
   cluster.panic_threshold_pct = 50;
-  cluster.limits.assign(2, {1024, 1024, 1024, 3, false, 0});
+  cluster.limits.assign(2, {1024, 1024, 1024, 3, false});
   update.assignments.push_back(hostsOn(hosts));
   return update;
 }
@@ -37,7 +37,7 @@ plan::FilterChain& addListener(plan::Update& update) {
   listener.reuse_port = true;
   listener.backlog = 128;
   listener.per_connection_buffer_limit_bytes = 64 * 1024;
-  listener.bind_to_port = true;
+  listener.max_connections = UINT64_MAX;
   return listener.filter_chains.emplace_back();
 }
 

@@ -97,7 +97,6 @@ test('circuit breakers are of the default and the high priority; the first of se
   assert.equal(cluster?.limits?.[0]?.max_connections, 0);
   assert.equal(cluster?.limits?.[0]?.max_requests, 1024);
   assert.equal(cluster?.limits?.[1]?.max_retries, 9);
-  assert.equal(cluster?.track_remaining, true);
 });
 
 test('a host name in a static cluster is refused with the way out', () => {
@@ -154,7 +153,7 @@ test('a LOGICAL_DNS cluster has exactly one endpoint', () => {
     },
   });
   assert.deepEqual(clusterOf(endpoints(1)).issues, []);
-  assert.equal(clusterOf(endpoints(1)).cluster?.logical_dns, true);
+  assert.equal(clusterOf(endpoints(1)).cluster?.is_resolved, true);
   assert.match(
     clusterOf(endpoints(2)).issues.join(),
     /must have a single locality_lb_endpoint and a single lb_endpoint/,

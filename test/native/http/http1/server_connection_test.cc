@@ -72,6 +72,9 @@ class Server final : public ServerCallbacks, public http::RequestSink {
     told += "head timeout;";
     connection->finish(ServerConnection::Linger::None);
   }
+  void onHeadReset(http::ResetReason reason, std::string_view) override {
+    told += reason == http::ResetReason::LocalReset ? "head reset here;" : "head reset;";
+  }
   void onIdleTimeout() override {
     told += "idle timeout;";
     connection->finish(ServerConnection::Linger::None);
@@ -462,6 +465,24 @@ TEST("an idle connection times out, one with a request does not") {
   server.answer("ok");
   pass(server.loop, 50);
   EXPECT_EQ(server.told, "GET /a;idle timeout;closed;");
+}
+
+TEST("a client that leaves inside a head is told of as a request, once; between requests it is not") {
+  for (const char* part : {"G", "\r\n", "GET / HTTP/1.1\r\nhost: a\r\n"}) {
+    Server server;
+    server.send(get("/a"));
+    server.answer("ok");
+    server.send(part);
+    server.peer.close();
+    settle(server.loop);
+    EXPECT_EQ(server.told, "GET /a;head reset;closed by peer;");
+  }
+  Server server;
+  server.send(get("/a"));
+  server.answer("ok");
+  server.peer.close();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "GET /a;closed by peer;");
 }
 
 TEST("a head has its own time, from its first byte") {
