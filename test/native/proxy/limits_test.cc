@@ -212,4 +212,52 @@ TEST("A cluster that is replaced answers what it began; later requests go to the
   EXPECT(client.readMessage().ends_with("new"));
 }
 
+TEST("A listener at its connection limit ends what comes beyond, until one of its clients goes") {
+  Origin origin(answeringAfter(0));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.listeners[0].max_connections = 2;
+  Proxy proxy(plan);
+  Socket first = proxy.connect();
+  Socket second = proxy.connect();
+  for (Socket* client : {&first, &second}) {
+    client->write(kGet);
+    EXPECT(client->readMessage().starts_with("HTTP/1.1 200"));
+  }
+  EXPECT_EQ(proxy.connect().readAll(), std::string());
+  EXPECT_EQ(proxy.stat("listener.in.downstream_cx_overflow"), 1u);
+  first.close();
+  EXPECT(proxy.waitFor("http.in.downstream_cx_active", 1));
+  Socket third = proxy.connect();
+  third.write(kGet);
+  EXPECT(third.readMessage().starts_with("HTTP/1.1 200"));
+}
+
+TEST("A cluster's max_stream_duration ends an exchange with its host") {
+  Origin origin(answeringAfter(2000));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].max_stream_duration_ms = 50;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write(kGet);
+  const std::string answer = client.readMessage();
+  EXPECT(answer.starts_with("HTTP/1.1 504"));
+  EXPECT(answer.ends_with("upstream max stream duration reached"));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_max_duration_reached"), 1u);
+}
+
+TEST("max_connection_duration ends a connection, at once or after the drain timeout") {
+  Origin origin(answeringAfter(0));
+  plan::Update plan = httpPlan({origin.port()});
+  plan::HttpConnectionManager& http = *plan.listeners[0].filter_chains[0].http;
+  http.max_connection_duration_ms = 50;
+  http.drain_timeout_ms = 50;
+  Proxy proxy(plan);
+  EXPECT_EQ(proxy.connect().readAll(), std::string());
+  Socket client = proxy.connect();
+  client.write(kGet);
+  EXPECT(client.readMessage().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(client.readAll(), std::string());
+  EXPECT_EQ(proxy.stat("http.in.downstream_cx_max_duration_reached"), 2u);
+}
+
 }  // namespace fairlead::test
