@@ -6,6 +6,7 @@
 #include "filters/network/echo.h"
 #include "proxy/http_server.h"
 #include "tcp/tcp_proxy.h"
+#include "worker/time_slice.h"
 
 namespace fairlead::worker {
 
@@ -31,6 +32,7 @@ void Worker::start() {
 void Worker::run() {
   const std::string name = "wrk:worker_" + std::to_string(index_);
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+  askForShortTurns();
   log_timer_.onTimer();
   loop_.run();
   log_timer_.disarm();

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenerPort } from '../support/start-proxy.js';
 import { toCluster, webBootstrap } from '../support/bootstraps.js';
-import { Epochs, readStats } from './epochs.js';
+import { Epochs, readStats, type RunningEpoch } from './epochs.js';
 import { connectionLoad, keepAliveLoad, writeParts, type Sent } from './load.js';
 
 const RESTARTS = 10;
@@ -61,19 +61,20 @@ test('ten restarts under load: nothing fails, and every request is counted once'
       expected: (body) => body.length === SLOW_BYTES,
     }),
   ];
-  let before = current;
+  const gone: RunningEpoch[] = [];
   for (let epoch = 1; epoch <= RESTARTS; epoch += 1) {
-    before = current;
+    gone.push(current);
     current = await epochs.start(epoch, '--concurrency', String(CONCURRENCIES[epoch - 1]));
     await sleep(PAUSE_MS);
   }
   const sent: Sent[] = await Promise.all(loads.map((load) => load.stop()));
-  assert.deepEqual(
-    sent.flatMap(({ failures }) => failures),
-    [],
-  );
-  // Its last numbers come with its end.
-  assert.equal((await before.command.ended).code, 0, before.command.stderr);
+  const failures = sent.flatMap(({ failures: some }) => some);
+  // Their last numbers come with their end.
+  for (const { command } of gone) {
+    const { code, signal, stderr } = await command.ended;
+    assert.equal(code, 0, `${signal ?? ''} ${stderr} (clients: ${failures.join()})`);
+  }
+  assert.deepEqual(failures, []);
 
   const requests = sent.reduce((total, { requests: some }) => total + some, 0);
   const stats = await readStats(current.adminUrl, '^http.web.downstream_(rq|cx)_|^server.hot');

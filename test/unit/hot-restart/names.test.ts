@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { socketName } from '../../../src/hot-restart/names.js';
+import { regionName, socketName } from '../../../src/hot-restart/names.js';
 
-test('the first epochs have the names of the real server', () => {
+test('names are those of the real server: base ids lie ten apart, in 32 bits', () => {
+  assert.equal(regionName(42), '/fairlead_shared_memory_420');
+  assert.equal(regionName(4_294_967_295), '/fairlead_shared_memory_4294967286');
   assert.equal(socketName('@domain', 'parent', 7, 0), '@domain_parent_70');
   assert.equal(socketName('@domain', 'child', 7, 9), '@domain_child_79');
 });

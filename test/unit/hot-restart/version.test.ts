@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { regionName, socketName } from '../../../src/hot-restart/names.js';
 import { PROTOCOL_VERSION, hotRestartVersion } from '../../../src/hot-restart/version.js';
 import { packageRoot } from '../../../src/package-root.js';
 
@@ -22,14 +21,4 @@ test('whoever changes a message raises the version of the protocol', () => {
 
 test('the version names the protocol and the layout of the shared memory', () => {
   assert.equal(hotRestartVersion({ layoutVersion: 7 }), `${PROTOCOL_VERSION}.7`);
-});
-
-test('names are those of the real server: ten of a base id, in 32 bits', () => {
-  assert.equal(regionName(42), '/fairlead_shared_memory_420');
-  assert.equal(regionName(4_294_967_295), '/fairlead_shared_memory_4294967286');
-  assert.equal(
-    socketName('@proxy_domain_socket', 'parent', 42, 0),
-    '@proxy_domain_socket_parent_420',
-  );
-  assert.equal(socketName('/run/s', 'child', 42, 13), '/run/s_child_423');
 });

@@ -8,7 +8,7 @@ import type { DnsClusterPlan, LookupFamily } from '../../../src/plan/dns-cluster
 import { formatIp, parseIp } from '../../../src/plan/ip.js';
 import type { Assignment } from '../../../src/plan/plan.gen.js';
 import { DnsMonitor, type DnsStat } from '../../../src/server/dns.js';
-import { NameResolver } from '../../../src/server/dns/name-resolver.js';
+import { NameResolver, type DnsAnswer } from '../../../src/server/dns/name-resolver.js';
 
 /** Addresses, or what else the server says; 'silent': nothing at all. */
 type Records = { readonly addresses: readonly string[]; readonly ttl?: number } | Failure;
@@ -129,6 +129,8 @@ function planOf(names: readonly string[], changes: Partial<DnsClusterPlan> = {})
 class Watched {
   readonly assignments: Assignment[] = [];
   readonly logs: string[] = [];
+  /** Of questions: their begin, and the kind of their answer. */
+  readonly asked: string[] = [];
   readonly #counts = new Map<DnsStat, number>();
   readonly monitor: DnsMonitor;
 
@@ -137,6 +139,10 @@ class Watched {
       onHosts: (assignment: Assignment) => void this.assignments.push(assignment),
       count: (stat: DnsStat) => void this.#counts.set(stat, this.count(stat) + 1),
       log: (level: string, message: string) => void this.logs.push(`${level} ${message}`),
+      questions: {
+        begins: () => void this.asked.push('begins'),
+        ends: ({ kind }: DnsAnswer) => void this.asked.push(kind),
+      },
     };
     this.monitor = new DnsMonitor(plan, hooks, { resolver, ...(random && { random }) });
     t.after(() => this.monitor.stop());
@@ -169,6 +175,7 @@ test('every address of a strict name is a host, in the order of the answer, each
   await watched.monitor.start();
 
   assert.deepEqual(watched.hosts, ['10.0.0.2:80', '10.0.0.1:80']);
+  assert.deepEqual(watched.asked.slice(0, 2), ['begins', 'addresses']);
   assert.deepEqual(watched.assignments[0], {
     cluster_name: 'backend',
     overprovisioning_factor_pct: 140,
