@@ -1,5 +1,5 @@
 // How long a piece of a long answer may take, so that the control thread comes back to its other
-// work also where little is shown of much that is looked at.
+// work, and leaves the processor to a worker, also where little is shown of much that is looked at.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ class Pace {
  public:
   // A piece ends after so many names, or so much time.
   static constexpr size_t kPieceNames = 20'000;
-  static constexpr std::chrono::microseconds kPieceTime{1000};
+  static constexpr std::chrono::microseconds kPieceTime{80};
 
   // What is left of the slice. The reader counts it down, and pauses at 0.
   size_t budget = kSlice;
@@ -26,7 +26,7 @@ class Pace {
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr size_t kSlice = 500;
+  static constexpr size_t kSlice = 200;
 
   size_t slices_ = kPieceNames / kSlice;
   const Clock::time_point end_ = Clock::now() + kPieceTime;

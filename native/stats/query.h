@@ -39,7 +39,7 @@ struct Query {
 class Page {
  public:
   // A piece ends once it is this long.
-  static constexpr size_t kPieceBytes = 64 * 1024;
+  static constexpr size_t kPieceBytes = 32 * 1024;
   virtual ~Page() = default;
   // Appends the next piece, which may be empty. False: the answer is complete.
   virtual bool next(std::string* out) = 0;

@@ -26,8 +26,8 @@ export class LazyList {
 }
 
 const PIECE_CHARACTERS = 64 * 1024;
-/** A piece must not keep the control thread longer than this by much. */
-const PIECE_MS = 1;
+/** A piece must not keep the control thread longer than this by much: a worker may want its place. */
+const PIECE_MS = 0.08;
 
 /** JSON of lazy and plain values, indented by one blank per level, with a newline at its end. */
 export function jsonPage(value: unknown): Page {

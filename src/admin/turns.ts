@@ -1,13 +1,14 @@
 // Long work in small steps, many at a time: however many pages are written at once, the control
-// thread comes back to its other work after a millisecond or two. While workers wait for a
-// processor it rests after each turn: a thread that never sleeps keeps a worker that shares its
-// processor from running for whole slices of the scheduler, which are many times as long as a
-// request. (A lower priority does less for requests, and leaves this thread itself waiting longer.)
+// thread comes back to its other work after a millisecond or two. While workers wait for a processor
+// each job has one step of a turn, and then this thread rests: the kernel takes no processor from a
+// thread that runs before its tick, so that a request waits for as long as a turn. (A lower priority
+// does less for requests, and leaves this thread itself waiting longer.)
 import { WorkerWaits } from './worker-waits.js';
 
-/** How long steps may run before the loop turns. A step itself takes twice this at most. */
+/** How long steps may run before the loop turns. One alone takes a tenth of that. */
 const TURN_MS = 1;
-const REST_MS = 3;
+/** Of a timer, the shortest. */
+const REST_MS = 1;
 /** Jobs that take turns. Those beyond wait, and hold nothing but what they were asked. */
 const MAX_AT_WORK = 32;
 
@@ -37,9 +38,11 @@ function turn(): void {
   const endMs = performance.now() + TURN_MS;
   admit();
   // One step each, then again: nobody waits for a job that goes on.
-  for (let step = atWork.shift(); step; step = atWork.shift()) {
+  const steps = isResting ? atWork.length : Infinity;
+  for (let done = 0; done < steps && performance.now() < endMs; done += 1) {
+    const step = atWork.shift();
+    if (!step) break;
     if (step()) atWork.push(step);
-    if (performance.now() >= endMs) break;
   }
   isScheduled = false;
   if (atWork.length === 0 && waiting.length === 0) return;

@@ -9,15 +9,20 @@ const HOLD_MS = 2000;
 
 /** Whether workers wait for a processor: then the control thread may be what they wait for. */
 export class WorkerWaits {
+  readonly #tasks: string;
   readonly #buffer = Buffer.alloc(128);
   #files: readonly number[] = [];
   #checkedMs = -Infinity;
   #waitedNs = 0;
   #heldUntilMs = -Infinity;
 
+  /** `tasks`: the folder of this process's threads. */
+  constructor(tasks = TASKS) {
+    this.#tasks = tasks;
+  }
+
   /** Now, or a short time ago. */
-  areWaiting(): boolean {
-    const nowMs = performance.now();
+  areWaiting(nowMs = performance.now()): boolean {
     const passedMs = nowMs - this.#checkedMs;
     if (passedMs >= CHECK_MS) {
       const waitedNs = this.#read();
@@ -31,7 +36,7 @@ export class WorkerWaits {
   /** Nanoseconds of all workers since they began. */
   #read(): number {
     try {
-      if (this.#files.length === 0) this.#files = openWorkers();
+      if (this.#files.length === 0) this.#files = openWorkers(this.#tasks);
       return this.#files.reduce((sum, file) => sum + this.#waitOf(file), 0);
     } catch {
       // They have ended, or this kernel does not count.
@@ -49,8 +54,8 @@ export class WorkerWaits {
 }
 
 /** Their statistics of the scheduler. */
-function openWorkers(): readonly number[] {
-  return readdirSync(TASKS)
-    .filter((id) => readFileSync(`${TASKS}/${id}/comm`, 'latin1').startsWith('wrk:'))
-    .map((id) => openSync(`${TASKS}/${id}/schedstat`, 'r'));
+function openWorkers(tasks: string): readonly number[] {
+  return readdirSync(tasks)
+    .filter((id) => readFileSync(`${tasks}/${id}/comm`, 'latin1').startsWith('wrk:'))
+    .map((id) => openSync(`${tasks}/${id}/schedstat`, 'r'));
 }
