@@ -1,6 +1,6 @@
-// eslint for scripts, prettier for everything; TypeScript itself is held to tsc's strictest settings.
+// oxlint, with types, for TypeScript and scripts; prettier for them and for texts; clang-format for C++.
 import { mustNode } from './set-up.mjs';
 
-mustNode('eslint', 'node_modules/eslint/bin/eslint.js', '.');
+mustNode('oxlint', 'node_modules/oxlint/bin/oxlint', '--type-aware', '--quiet');
 mustNode('prettier', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.');
 mustNode('clang-format', 'scripts/clang-format.mjs', '--check');

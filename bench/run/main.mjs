@@ -92,7 +92,7 @@ function fire(options, latencies) {
     const cannon = autocannon(options, (error, result) => {
       clearInterval(ticker);
       if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-      if (error) reject(error);
+      if (error) reject(new Error('autocannon failed', { cause: error }));
       else resolve(result);
     });
     cannon.on('response', (_client, _status, _bytes, responseMs) => {

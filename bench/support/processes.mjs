@@ -43,7 +43,7 @@ export function startProcess(command, args, { cpus, env, cwd } = {}) {
 
   running.add(child);
   const ended = new Promise((resolve) => child.on('close', resolve));
-  ended.then(() => running.delete(child));
+  void ended.then(() => running.delete(child));
 
   return {
     child,

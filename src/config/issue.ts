@@ -38,7 +38,6 @@ export function formatIssue(issue: Issue): string {
 
 /** What a file quotes must neither break a line nor steer a terminal. */
 const oneLine = (text: string): string =>
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
   text.replace(/[\0-\x1f\x7f]/g, (character) => {
     const quoted = JSON.stringify(character).slice(1, -1);
     return quoted === character ? '\\u007f' : quoted;

@@ -67,7 +67,7 @@ export class StatsFlush {
     clearInterval(this.#sampleTimer);
     this.#timer = undefined;
     if (wasRunning) this.#sendAll();
-    const closing = this.#targets.sinks.map((sink) => sink?.close());
+    const closing = this.#targets.sinks.flatMap((sink) => (sink ? [sink.close()] : []));
     this.#targets = { sinks: [], wantsSamples: false };
     if (closing.length === 0) return;
     const patience = new AbortController();

@@ -9,7 +9,7 @@ export function byId<T extends HTMLElement>(id: string): T {
 
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  text: string | undefined = undefined,
+  text?: string,
   className = '',
 ): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag);

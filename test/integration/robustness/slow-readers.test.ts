@@ -131,13 +131,14 @@ test('a client that does not read its chunked answer makes the origin wait, too'
   const chunk = `${(64 * 1024).toString(16)}\r\n${'x'.repeat(64 * 1024)}\r\n`;
   let sent = 0;
   const origin = await startRawOrigin(t, (socket) => {
-    socket.once('data', async () => {
+    const answer = async (): Promise<void> => {
       socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
       for (sent = 0; sent < 4096 && !socket.destroyed; ++sent) {
         if (!socket.write(chunk)) await new Promise((resolve) => socket.once('drain', resolve));
       }
       socket.write('0\r\n\r\n');
-    });
+    };
+    socket.once('data', () => void answer());
   });
   const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port] }));
   const client = await connectSocket(t, proxy.port);
