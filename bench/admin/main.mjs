@@ -3,11 +3,12 @@
 //   node scripts/bench.mjs admin [--clusters 10000] [--rounds 5] [--seconds 60] [--scrapers 20]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildTools } from '../support/build.mjs';
 import { describeMachine, machineLine } from '../support/machine.mjs';
 import { resultsDirectory } from '../support/paths.mjs';
-import { runProcess } from '../support/processes.mjs';
+import { runProcess, startProcess } from '../support/processes.mjs';
 import { median } from '../support/statistics.mjs';
 import { figure, markdownTable } from '../support/table.mjs';
 import { contestantNames, fetchPage, startContestant } from './contestant.mjs';
@@ -20,6 +21,7 @@ const PAGES = [
   { path: '/clusters', budget: 1 },
   { path: '/config_dump', budget: 1 },
 ];
+const READER = fileURLToPath(new URL('reader.mjs', import.meta.url));
 const LOAD_CONNECTIONS = 32;
 const WINDOW_SECONDS = 3;
 
@@ -50,7 +52,11 @@ export async function admin(args) {
     sections.push(pagesText(record.pages));
     if (!values['skip-load']) {
       const [fairlead] = contestants;
-      record.traffic = await measureTraffic(fairlead, tools.tcpLoad, Number(values.rounds));
+      record.traffic = {};
+      for (const contestant of contestants) {
+        const measured = await measureTraffic(contestant, tools.tcpLoad, Number(values.rounds));
+        record.traffic[contestant.name] = measured;
+      }
       sections.push(trafficText(record.traffic));
       record.scrapers = await scrapeTogether(fairlead, tools.tcpLoad, {
         scrapers: Number(values.scrapers),
@@ -143,13 +149,16 @@ async function measureTraffic({ listenPort, adminPort }, loadProgram, rounds) {
   for (let round = 0; round < rounds; ++round) {
     for (const [index, { path }] of PAGES.entries()) {
       quiet.push(await load());
-      let isOver = false;
-      const scraping = (async () => {
-        while (!isOver) await fetchPage(adminPort, path);
-      })();
+      const reader = startProcess('nice', [
+        '-n',
+        '19',
+        process.execPath,
+        READER,
+        String(adminPort),
+        path,
+      ]);
       busy[index].push(await load());
-      isOver = true;
-      await scraping;
+      await reader.stop();
     }
   }
   const p99Of = (all) => median(all.map(({ p99_us: us }) => us));
@@ -160,17 +169,21 @@ async function measureTraffic({ listenPort, adminPort }, loadProgram, rounds) {
   };
 }
 
-function trafficText({ quietUs, pages }) {
+function trafficText(byName) {
+  const names = Object.keys(byName);
   const cells = [
-    ['none', `${figure(quietUs)} µs`, ''],
-    ...pages.map(({ path, us }) => [
+    ['none', ...names.flatMap((name) => [`${figure(byName[name].quietUs)} µs`, ''])],
+    ...PAGES.map(({ path }, index) => [
       path,
-      `${figure(us)} µs`,
-      `${((us / quietUs - 1) * 100).toFixed(0)} %`,
+      ...names.flatMap((name) => {
+        const { quietUs, pages } = byName[name];
+        const { us } = pages[index];
+        return [`${figure(us)} µs`, `${((us / quietUs - 1) * 100).toFixed(0)} %`];
+      }),
     ]),
   ];
-  const head = ['page asked for all the while', 'p99 of requests', 'more'];
-  return `## Traffic at full load (${LOAD_CONNECTIONS} connections)\n\n${markdownTable(head, cells)}`;
+  const head = ['page asked for all the while', ...names.flatMap((name) => [name, 'more'])];
+  return `## p99 of traffic at full load (${LOAD_CONNECTIONS} connections)\n\n${markdownTable(head, cells)}`;
 }
 
 // ---- scrapers ----
