@@ -5,6 +5,7 @@
 #include "addon/edge.h"
 #include "addon/hot_restart.h"
 #include "addon/log_object.h"
+#include "addon/page_object.h"
 #include "addon/process_state.h"
 #include "addon/proxy_object.h"
 
@@ -25,6 +26,7 @@ Napi::Object load(Napi::Env env, Napi::Object exports) {
   exports.Set("create", Napi::Function::New(env, create));
   exports.Set("log", makeLog(env));
   exportHotRestart(env, exports);
+  PageObject::define(env);
   return exports;
 }
 

@@ -4,10 +4,14 @@
 
 namespace fairlead::addon {
 
-Napi::Object PageObject::make(const Napi::Env& env, std::unique_ptr<stats::Page> page) {
+void PageObject::define(const Napi::Env& env) {
   const Napi::Function constructor =
       DefineClass(env, "Page", {InstanceMethod("next", &PageObject::next)});
-  const Napi::Object object = constructor.New({});
+  env.SetInstanceData(new Napi::FunctionReference(Napi::Persistent(constructor)));
+}
+
+Napi::Object PageObject::make(const Napi::Env& env, std::unique_ptr<stats::Page> page) {
+  const Napi::Object object = env.GetInstanceData<Napi::FunctionReference>()->New({});
   Unwrap(object)->page_ = std::move(page);
   return object;
 }
