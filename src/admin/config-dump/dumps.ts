@@ -7,7 +7,7 @@ import type {
 import { isObject, type PlainObject } from '../../config/objects.js';
 import type { MessageType, Schema } from '../../config/schema.js';
 import type { AdminHost } from '../host.js';
-import { buildVersion, USER_AGENT } from '../handlers/server-info.js';
+import { buildVersion, extensionsJson, USER_AGENT } from '../handlers/server-info.js';
 import { liveAssignment, readLiveHosts } from './endpoints.js';
 
 /** One configured object of a dump: a decoded message of the list's element type. */
@@ -28,7 +28,7 @@ export interface Dump {
 const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 
 export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints: boolean): Dump[] {
-  const { bootstrap, configuredMs } = host;
+  const { bootstrap, configuredMs, options } = host;
   const { clusters = [], listeners = [] } = bootstrap.static_resources ?? {};
   const time = { last_updated: timestamp(configuredMs) };
   const dump = (kind: string, single: PlainObject, lists: Dump['lists'] = {}): Dump => ({
@@ -38,7 +38,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
   });
   const sorted = sortedByName(clusters);
   return [
-    dump('Bootstrap', { bootstrap: withAgent(bootstrap), ...time }),
+    dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
     dump('Clusters', {}, { static_clusters: () => clusterItems(sorted, time) }),
     ...(includesEndpoints
       ? [dump('Endpoints', {}, { static_endpoint_configs: () => endpointItems(host, sorted) })]
@@ -71,11 +71,12 @@ const timestamp = (ms: number): string => new Date(ms).toISOString().replace('.0
 const typed = (type: string, message: object): PlainObject => ({ ...message, $type: type });
 
 /** The bootstrap's node tells who reads it. */
-function withAgent(bootstrap: Bootstrap): PlainObject {
+function withAgent(bootstrap: Bootstrap, options: AdminHost['options']): PlainObject {
   const node = {
     ...bootstrap.node,
     user_agent_name: USER_AGENT,
     user_agent_build_version: buildVersion(),
+    extensions: extensionsJson(options),
   };
   return { ...bootstrap, node };
 }

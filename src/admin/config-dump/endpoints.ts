@@ -27,6 +27,8 @@ interface LiveCluster {
   readonly host_statuses?: readonly LiveHost[];
 }
 
+/** What an endpoint's configuration says of it that keeps requests away. */
+const FAILED: ReadonlySet<string> = new Set(['UNHEALTHY', 'DRAINING', 'TIMEOUT']);
 const DEFAULT_OVERPROVISIONING_FACTOR = 140;
 
 /** None where there is no such cluster. */
@@ -116,7 +118,10 @@ function isAddressOf(host: LiveHost, configured: Address | undefined): boolean {
   return names.includes(wanted.address) && wanted.port_value === live.port_value;
 }
 
+/** A dump tells only these three apart. */
 function healthOf(health: LiveHealth): string {
   const isOut = health.failed_active_health_check || health.failed_outlier_check;
-  return isOut ? 'UNHEALTHY' : (health.eds_health_status ?? 'HEALTHY');
+  const { eds_health_status: told = 'HEALTHY' } = health;
+  if (isOut || FAILED.has(told)) return 'UNHEALTHY';
+  return told === 'DEGRADED' ? 'DEGRADED' : 'HEALTHY';
 }

@@ -1,6 +1,7 @@
 // Field masks: which fields of a message are shown ("bootstrap.node.id,last_updated").
 import { setOwn, type PlainObject } from '../../config/objects.js';
-import type { MessageType } from '../../config/schema.js';
+import type { MessageType, ValueType } from '../../config/schema.js';
+import { fieldsOfWellKnown, isMessage, trimWellKnown } from './well-known-mask.js';
 
 /** Field names to what is shown of them; undefined: all. */
 export type MaskTree = Map<string, MaskTree | undefined>;
@@ -16,15 +17,26 @@ export function isValidMask(type: MessageType, paths: readonly string[]): boolea
 
 function isValidPath(type: MessageType, path: string): boolean {
   const names = path.split('.');
-  let current: MessageType | undefined = type;
-  for (const [index, name] of names.entries()) {
-    const field: ReturnType<MessageType['field']> = current?.field(name);
-    if (field?.name !== name) return false;
-    if (index === names.length - 1) return true;
-    current =
-      field.label === 'one' && field.value.kind === 'message' ? field.value.type : undefined;
+  const last = names.pop() ?? '';
+  let current: ValueType = { kind: 'message', type };
+  for (const name of names) {
+    const value = singleField(current, name);
+    if (value === undefined || !isMessage(value)) return false;
+    current = value;
   }
-  return false;
+  return hasField(current, last);
+}
+
+function hasField(value: ValueType, name: string): boolean {
+  if (value.kind === 'message') return value.type.field(name)?.name === name;
+  return fieldsOfWellKnown(value).includes(name);
+}
+
+/** What a field that is neither list nor map holds. */
+function singleField(value: ValueType, name: string): ValueType | undefined {
+  if (value.kind !== 'message') return undefined;
+  const field = value.type.field(name);
+  return field?.name === name && field.label === 'one' ? field.value : undefined;
 }
 
 /** A path that names a whole field wins over paths into it. */
@@ -44,15 +56,22 @@ export function maskTree(paths: readonly string[]): MaskTree {
   return root;
 }
 
-/** Of a decoded or of a printed message; keys that are no fields (`$type`, `@type`) stay. */
-export function trim(message: PlainObject, tree: MaskTree): PlainObject {
+/** Of a decoded message; keys that are no fields (`$type`) stay. */
+export function trim(type: MessageType, message: PlainObject, tree: MaskTree): PlainObject {
   const trimmed: PlainObject = {};
   for (const [name, value] of Object.entries(message)) {
-    if (name.startsWith('$') || name.startsWith('@')) setOwn(trimmed, name, value);
+    if (name.startsWith('$')) setOwn(trimmed, name, value);
     else if (tree.has(name)) {
       const below = tree.get(name);
-      setOwn(trimmed, name, below ? trim(value as PlainObject, below) : value);
+      const of = type.field(name)?.value;
+      setOwn(trimmed, name, below && of ? trimValue(of, value, below) : value);
     }
   }
   return trimmed;
+}
+
+function trimValue(type: ValueType, value: unknown, tree: MaskTree): unknown {
+  return type.kind === 'message'
+    ? trim(type.type, value as PlainObject, tree)
+    : trimWellKnown(type, value, tree);
 }

@@ -101,7 +101,7 @@ class DumpPages {
   }
 
   *#dumpEntries({ type, single, lists }: Dump, tree: MaskTree | undefined): Entries {
-    const shown = tree ? trim(single, tree) : single;
+    const shown = tree ? trim(type, single, tree) : single;
     yield ['@type', TYPE_URL + type.name];
     for (const field of type.fields) {
       const list = lists[field.name];
@@ -181,12 +181,12 @@ function itemMask(schema: Schema, type: MessageType, paths: readonly string[]): 
   const outerTree = maskTree(outer);
   return ({ message }) => {
     if (!isValidMask(type, outer)) return undefined;
-    const trimmed = trim(message, outerTree);
+    const trimmed = trim(type, message, outerTree);
     if (anyName === undefined) return trimmed;
     const any = message[anyName] as PlainObject;
     const anyType = schema.findMessage(String(any['$type']));
     if (!anyType || !isValidMask(anyType, innerPaths)) return undefined;
-    return { ...trimmed, [anyName]: trim(any, innerTree) };
+    return { ...trimmed, [anyName]: trim(anyType, any, innerTree) };
   };
 }
 

@@ -84,7 +84,8 @@ function nodeJson(node: Node, options: Options): object {
   };
 }
 
-function extensionsJson({ disabledExtensions }: Options): readonly object[] {
+/** The extensions that this build has, as a node lists them. */
+export function extensionsJson({ disabledExtensions }: Options): readonly object[] {
   const { registry } = disableExtensions(REGISTRY, disabledExtensions);
   return listExtensions(registry).map(({ name, category, type, isDisabled }) => ({
     name,

@@ -187,3 +187,92 @@ test('include_eds adds the hosts that clusters have now', () => {
     policy: { overprovisioning_factor: 140 },
   });
 });
+
+test('a host that its configuration takes out of use is unhealthy, a degraded one is not', () => {
+  const asked = serverOf(BOOTSTRAP);
+  const told = ['UNKNOWN', 'HEALTHY', 'DEGRADED', 'UNHEALTHY', 'DRAINING', 'TIMEOUT'];
+  const hosts = told.map((eds_health_status, index) => ({
+    address: { socket_address: { address: '127.0.0.1', port_value: index } },
+    health_status: { eds_health_status },
+  }));
+  asked.host.native.statuses['two'] = JSON.stringify({ name: 'two', host_statuses: hosts });
+  const { text } = asked.get(
+    '/config_dump?include_eds&resource=static_endpoint_configs&name_regex=two',
+  );
+  assert.deepEqual(
+    [...text.matchAll(/"health_status": "(\w+)"/g)].map(([, status]) => status),
+    ['HEALTHY', 'HEALTHY', 'DEGRADED', 'UNHEALTHY', 'UNHEALTHY', 'UNHEALTHY'],
+  );
+});
+
+test('the bootstrap’s node lists the extensions of this build', () => {
+  const { text } = serverOf(BOOTSTRAP).get('/config_dump?mask=bootstrap.node.extensions');
+  assert.match(text, /"name": "envoy.filters.http.router"/);
+});
+
+const WELL_KNOWN = `
+node: {metadata: {a: [1]}}
+stats_flush_interval: 7.25s
+static_resources:
+  clusters:
+  - name: one
+    connect_timeout: 2.5s
+    per_connection_buffer_limit_bytes: 9
+    transport_socket:
+      name: raw
+      typed_config:
+        "@type": type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer
+`;
+
+test('a mask names the fields of well-known types', () => {
+  const asked = serverOf(WELL_KNOWN);
+  const shown = (path: string): unknown =>
+    dumpOf(asked.get(`/config_dump?mask=bootstrap.${path}`).text).configs?.[0]?.['bootstrap'];
+  assert.deepEqual(shown('stats_flush_interval.seconds'), { stats_flush_interval: '7s' });
+  assert.deepEqual(shown('stats_flush_interval.nanos'), { stats_flush_interval: '0.250s' });
+  assert.deepEqual(shown('node.metadata.fields'), { node: { metadata: { a: [1] } } });
+  const times = ['seconds', 'nanos', 'seconds,last_updated.nanos'].map((fields) => {
+    const { text } = asked.get(`/config_dump?mask=last_updated.${fields}`);
+    return dumpOf(text).configs?.[0]?.['last_updated'];
+  });
+  assert.deepEqual(times, [
+    '2026-11-21T07:30:00Z',
+    '1970-01-01T00:00:00.025Z',
+    '2026-11-21T07:30:00.025Z',
+  ]);
+});
+
+test('a mask of an element reaches into the well-known types it holds', () => {
+  const asked = serverOf(WELL_KNOWN);
+  const shown = (path: string): unknown =>
+    dumpOf(asked.get(`/config_dump?resource=static_clusters&mask=${path}`).text).configs?.[0];
+  const of = (fields: object): object => ({
+    '@type': 'type.googleapis.com/envoy.admin.v3.ClustersConfigDump.StaticCluster',
+    cluster: { '@type': CLUSTER, ...fields },
+  });
+  assert.deepEqual(shown('cluster.connect_timeout.seconds'), of({ connect_timeout: '2s' }));
+  assert.deepEqual(
+    shown('cluster.per_connection_buffer_limit_bytes.value'),
+    of({ per_connection_buffer_limit_bytes: 9 }),
+  );
+  const typed = (rest: object): object => of({ transport_socket: { typed_config: rest } });
+  assert.deepEqual(
+    shown('cluster.transport_socket.typed_config.type_url'),
+    typed({
+      '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer',
+    }),
+  );
+  assert.deepEqual(shown('cluster.transport_socket.typed_config.value'), typed({}));
+});
+
+test('a mask into a field that no well-known type has is refused', () => {
+  const asked = serverOf(WELL_KNOWN);
+  for (const path of [
+    'bootstrap.stats_flush_interval.millis',
+    'bootstrap.stats_flush_interval.seconds.low',
+    'bootstrap.node.id.value',
+    'bootstrap.node.metadata.fields.a',
+  ]) {
+    assert.equal(asked.get(`/config_dump?mask=${path}`).status, 400, path);
+  }
+});
