@@ -10,6 +10,7 @@ import { findForeignHost, findForgery, isLocal } from './guard.js';
 import type { AdminHost } from './host.js';
 import {
   badRequest,
+  wantsClose,
   type AdminReply,
   type AdminRequest,
   type AdminService,
@@ -27,7 +28,9 @@ const METHODS: ReadonlySet<string> = new Set(
     'SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE'
   ).split(' '),
 );
-const MALFORMED: AdminReply = { status: 400, type: 'plain', body: 'Bad Request' };
+const MALFORMED: AdminReply = { status: 400, type: 'plain', body: 'Bad Request', isBare: true };
+const BAD_PATH: AdminReply = { status: 400, body: '', isBare: true };
+const NO_ROUTE: AdminReply = { status: 404, body: '', isBare: true };
 const FORM = 'application/x-www-form-urlencoded';
 
 export class AdminServer implements AdminService {
@@ -99,7 +102,7 @@ export class AdminServer implements AdminService {
 
   answer(request: AdminRequest): AdminReply {
     this.#counts.requestBegan(request.wireBytes);
-    if (request.headers.connection.toLowerCase() === 'close') this.#counts.willClose();
+    if (wantsClose(request)) this.#counts.willClose();
     const reply = this.#reply(request);
     if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
     return reply;
@@ -115,7 +118,8 @@ export class AdminServer implements AdminService {
 
   #reply(request: AdminRequest): AdminReply {
     const { method, target, headers, body } = request;
-    if (!METHODS.has(method) || target.includes('#')) return MALFORMED;
+    const refusal = METHODS.has(method) ? refuseTarget(target) : MALFORMED;
+    if (refusal) return refusal;
     const { path, query } = splitTarget(target);
     this.#host.log.debug('admin', `request: ${method} ${target}`);
     const { adminAllowedHost } = this.#host.options;
@@ -140,6 +144,15 @@ export class AdminServer implements AdminService {
       return { status: 500, body: 'internal error\n' };
     }
   }
+}
+
+/** What is no path of this server, before anything looks at it. */
+function refuseTarget(target: string): AdminReply | undefined {
+  if (!target.startsWith('/')) {
+    return target === '*' || /^https?:\/\//i.test(target) ? NO_ROUTE : MALFORMED;
+  }
+  const [path = ''] = target.split('?', 1);
+  return target.includes('#') || path.includes('%00') ? BAD_PATH : undefined;
 }
 
 /** Dots and doubled slashes in a path mean what they mean in a file's; letters need no percent codes. */

@@ -56,6 +56,8 @@ export interface AdminReply {
   readonly body: string | Page | Stream;
   /** It counts only once it has been written: it shows the counters as they were before it. */
   readonly countsAtEnd?: boolean;
+  /** The request is none that an endpoint could answer: only what HTTP asks for is sent. */
+  readonly isBare?: boolean;
   /** Called once the answer has been written. */
   readonly then?: () => void;
 }
@@ -72,14 +74,21 @@ export const CONTENT_TYPES = {
 
 /** Of every answer, in this order; `date` and framing are the transport's. */
 export function replyHeaders(reply: AdminReply): readonly (readonly [string, string])[] {
+  const server = ['server', 'envoy'] as const;
+  const type = ['content-type', CONTENT_TYPES[reply.type ?? 'text']] as const;
+  if (reply.isBare) return reply.body === '' ? [server] : [type, server];
   return [
     ...(reply.headers ?? []),
-    ['content-type', CONTENT_TYPES[reply.type ?? 'text']],
+    type,
     ['cache-control', reply.type === 'events' ? 'no-cache' : 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],
-    ['server', 'envoy'],
+    server,
   ];
 }
+
+/** Whether the client wants its connection closed after the answer. */
+export const wantsClose = ({ headers }: AdminRequest): boolean =>
+  headers.connection.toLowerCase() === 'close';
 
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });
 

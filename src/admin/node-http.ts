@@ -9,7 +9,9 @@ import {
   addressText,
   bindFailure,
   replyHeaders,
+  wantsClose,
   type AdminEndpoint,
+  type AdminReply,
   type AdminRequest,
   type AdminService,
   type AdminTransport,
@@ -104,6 +106,8 @@ async function serve(
   response.sendDate = false;
   response.setHeader('date', new Date().toUTCString());
   for (const [name, value] of replyHeaders(reply)) response.appendHeader(name, value);
+  if (wantsClose(request)) response.setHeader('connection', 'close');
+  if (isChunked(reply)) response.setHeader('transfer-encoding', 'chunked');
   if (request.method === 'HEAD') {
     response.end();
   } else if (typeof reply.body === 'string') {
@@ -114,6 +118,12 @@ async function serve(
   } else {
     writePage(response, reply.body, (bytes) => (sentBytes += bytes));
   }
+}
+
+/** A stream is framed as it wants to be. */
+function isChunked({ body, isBare }: AdminReply): boolean {
+  if (typeof body === 'string') return body !== '' && !isBare;
+  return !('listen' in body);
 }
 
 /** What came on a connection since it was asked for last. */

@@ -9,6 +9,7 @@ import {
   addressText,
   bindFailure,
   replyHeaders,
+  wantsClose,
   type AdminReply,
   type AdminRequest,
   type AdminService,
@@ -24,7 +25,8 @@ interface UwsResponse {
   writeHeader(name: string, value: string): void;
   write(chunk: Uint8Array): boolean;
   end(body?: string): void;
-  endWithoutBody(lengthBytes: number, closesConnection: boolean): void;
+  /** Without a length it sends none, and leaves the connection open. */
+  endWithoutBody(lengthBytes?: number, closesConnection?: boolean): void;
   close(): void;
   onAborted(work: () => void): void;
   onData(work: (chunk: ArrayBuffer, isLast: boolean) => void): void;
@@ -72,6 +74,13 @@ const MAX_HEAD_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
 const MAX_HEAD_BYTES = '65536';
 /** Of the header that it adds by itself. */
 const DATE_BYTES = 'Date: Sat, 21 Nov 2026 09:00:00 GMT\r\n'.length;
+const CHUNKED_BYTES = 'Transfer-Encoding: chunked\r\n\r\n'.length;
+const EMPTY_BYTES = 'Content-Length: 0\r\n\r\n'.length;
+const LAST_CHUNK_BYTES = '0\r\n\r\n'.length;
+const CLOSE = ['connection', 'close'] as const;
+
+const chunkBytes = (bytes: number): number => bytes + bytes.toString(16).length + '\r\n\r\n'.length;
+
 /** Switches its own `uWebSockets` response header off. */
 const NO_OWN_HEADER = '999999990007';
 
@@ -197,18 +206,13 @@ class Exchange {
         }),
       );
     const { body } = reply;
-    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : 0;
+    const hasBody = request.method !== 'HEAD';
     this.#response.cork(() => {
-      this.#writeHead(reply);
-      if (request.method === 'HEAD') {
-        // With another length it would wait for that much; and here it does not look at the header itself.
-        const closes = request.headers.connection.toLowerCase() === 'close';
-        this.#response.endWithoutBody(0, closes);
-      } else if (typeof body === 'string') this.#response.end(body);
+      this.#writeHead(request, reply);
+      if (!hasBody) this.#endHead(wantsClose(request));
+      else if (typeof body === 'string') this.#writeText(body, reply.isBare ?? false);
     });
-    if (request.method === 'HEAD' || typeof body === 'string') {
-      if (request.method !== 'HEAD') this.#sentBytes = bytes;
-      this.#wireBytes += this.#sentBytes + `Content-Length: ${bytes}\r\n\r\n`.length;
+    if (!hasBody || typeof body === 'string') {
       this.#end();
     } else if ('listen' in body) {
       // It sends no head before there is something to follow it, nor ends an answer with its
@@ -219,12 +223,38 @@ class Exchange {
     }
   }
 
-  #writeHead(reply: AdminReply): void {
+  /** What it frames itself is closed only where it is told a length: with another it would wait. */
+  #endHead(closes: boolean): void {
+    if (closes) {
+      this.#wireBytes += EMPTY_BYTES;
+      this.#response.endWithoutBody(0, true);
+      return;
+    }
+    this.#wireBytes += CHUNKED_BYTES;
+    this.#response.writeHeader('transfer-encoding', 'chunked');
+    this.#response.endWithoutBody();
+  }
+
+  #writeText(text: string, hasLength: boolean): void {
+    const bytes = Buffer.from(text);
+    this.#sentBytes = bytes.length;
+    if (hasLength || bytes.length === 0) {
+      this.#wireBytes += `Content-Length: ${bytes.length}\r\n\r\n`.length + bytes.length;
+      this.#response.end(text);
+      return;
+    }
+    this.#wireBytes += CHUNKED_BYTES + chunkBytes(bytes.length) + LAST_CHUNK_BYTES;
+    this.#response.write(bytes);
+    this.#response.end();
+  }
+
+  #writeHead(request: AdminRequest, reply: AdminReply): void {
     const status = reply.status ?? 200;
     const reason = `${status} ${REASONS[status] ?? 'Error'}`;
     this.#response.writeStatus(reason);
     this.#wireBytes = `HTTP/1.1 ${reason}\r\n`.length + DATE_BYTES;
-    for (const [name, value] of replyHeaders(reply)) {
+    const headers = replyHeaders(reply);
+    for (const [name, value] of wantsClose(request) ? [...headers, CLOSE] : headers) {
       this.#response.writeHeader(name, value);
       this.#wireBytes += name.length + value.length + ': \r\n'.length;
     }
@@ -241,12 +271,12 @@ class Exchange {
         else isBlocked = !this.#response.write(piece);
       });
       if (piece === null) {
-        this.#wireBytes += 'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n'.length;
+        this.#wireBytes += CHUNKED_BYTES + LAST_CHUNK_BYTES;
         this.#end();
         return false;
       }
       this.#sentBytes += piece.length;
-      this.#wireBytes += piece.length + piece.length.toString(16).length + '\r\n\r\n'.length;
+      this.#wireBytes += chunkBytes(piece.length);
       return !isBlocked;
     };
     this.#response.onWritable(() => {

@@ -138,3 +138,22 @@ test('requests are counted by the class of their status, here and for the listen
   assert.equal(native.value('listener.admin.http.admin.downstream_rq_4xx'), 2);
   assert.equal(native.value('http.admin.downstream_rq_active'), 0);
 });
+
+test('a target that is no path is refused before anything looks at it', () => {
+  const asked = new AskedServer();
+  const answers = ['*', 'http://elsewhere/ready', 'ready', '/ready#part', '/ready%00'].map(
+    (target) => asked.get(target),
+  );
+
+  assert.deepEqual(
+    answers.map(({ status, text }) => [status, text]),
+    [
+      [404, ''],
+      [404, ''],
+      [400, 'Bad Request'],
+      [400, ''],
+      [400, ''],
+    ],
+  );
+  assert.equal(asked.get('/ready?a%00').text, 'LIVE\n');
+});

@@ -64,6 +64,19 @@ async function listening(
   return { service, transport, url: `http://${address}` };
 }
 
+/** Sends requests one after the other's answer; all that came back until the connection ended. */
+async function exchange(url: string, requests: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  for (const request of requests) {
+    socket.write(request);
+    text += String(await new Promise((resolve) => socket.once('data', resolve)));
+  }
+  for await (const more of socket) text += String(more);
+  return text;
+}
+
 for (const [name, make] of Object.entries(TRANSPORTS)) {
   test(`${name}: an answer carries the headers of every answer, and its own type`, async (t) => {
     const running = await listening(t, make);
@@ -105,14 +118,53 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     assert.equal(running.service.requests[0]?.method, 'POST');
   });
 
-  test(`${name}: HEAD has the headers and no body`, async (t) => {
+  test(`${name}: HEAD has the headers of the page and no body`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    for (const body of ['text', pageOf('page')]) {
+      running.service.reply = { body };
+
+      const answers = await exchange(running.url, [
+        'HEAD / HTTP/1.1\r\nhost: localhost\r\n\r\n',
+        'HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+      ]);
+
+      const [open = '', closed = '', ...rest] = answers.split('\r\n\r\n');
+      assert.match(open, /^HTTP\/1.1 200 OK\r\n[^]*^server: envoy\r?$/m);
+      assert.match(open, /^transfer-encoding: chunked$/im);
+      assert.doesNotMatch(open, /^(connection|content-length):/im);
+      assert.match(closed, /^HTTP\/1.1 200 OK\r\n[^]*^connection: close\r?$/m);
+      assert.deepEqual(rest, ['']);
+    }
+  });
+
+  test(`${name}: a page tells no length, and that its connection ends if that is asked for`, async (t) => {
     const running = await listening(t, make);
     if (!running) return;
 
-    const answer = await fetch(`${running.url}/`, { method: 'HEAD' });
+    const answers = await exchange(running.url, [
+      'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: Close\r\n\r\n',
+    ]);
 
-    assert.equal(answer.headers.get('server'), 'envoy');
-    assert.equal(await answer.text(), '');
+    const [open = '', first, closed = '', second, ...rest] = answers.split(/\r\n\r\n(?!0)/);
+    assert.match(open, /^transfer-encoding: chunked$/im);
+    assert.doesNotMatch(open, /^(connection|content-length):/im);
+    assert.match(closed, /^connection: close\r?$/m);
+    assert.deepEqual([first, second], ['5\r\nhello\r\n0', '5\r\nhello\r\n0']);
+    assert.deepEqual(rest, ['']);
+  });
+
+  test(`${name}: what is no request of a page gets no headers of one`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    running.service.reply = { status: 400, type: 'plain', body: 'Bad Request', isBare: true };
+
+    const answer = await fetch(running.url);
+
+    const names = [...answer.headers.keys()].filter((name) => !/^(date|keep-alive)$/.test(name));
+    assert.deepEqual(names.sort(), ['content-length', 'content-type', 'server']);
+    assert.equal(await answer.text(), 'Bad Request');
   });
 
   test(`${name}: a long page arrives whole, however slowly it is read`, async (t) => {
