@@ -32,6 +32,11 @@ export type CompiledRegex = { readonly program: Uint8Array } | RegexError;
 
 const DEFAULT_LIMIT: ProgramSizeLimit = { size: 100, source: 'runtime' };
 const MAGIC = 0x32786572;
+const NO_UTF8: RegexError = {
+  error: 'invalid UTF-8',
+  at: undefined,
+  message: 'a regular expression: invalid UTF-8',
+};
 // Where RE2 runs out of its 8 MiB.
 const MAX_INSTRUCTIONS = 87_381;
 
@@ -48,9 +53,10 @@ export function compileRegex(
 
 /**
  * Compiles a filter of the admin interface: a character is a code point, bytes that are no UTF-8
- * match nothing. Never throws.
+ * match nothing. In the pattern they have become U+FFFD, which no name has. Never throws.
  */
 export function compileFilter(pattern: string): CompiledRegex {
+  if (pattern.includes('\ufffd')) return NO_UTF8;
   return compile(pattern, 'utf8', undefined);
 }
 

@@ -13,6 +13,7 @@ const FORMATS = ['json', 'prometheus', 'text'] as const;
 const PAGES = ['html', 'active-html'] as const;
 const TYPES = ['All', 'Counters', 'Histograms', 'Gauges', 'TextReadouts'] as const;
 const BUCKETS = ['cumulative', 'disjoint', 'detailed', 'summary'] as const;
+const MODES = [...BUCKETS, 'none', 'prometheusnative'] as const;
 const HIDDEN = ['include', 'only', 'exclude'] as const;
 
 const USED_ONLY: EndpointParameter = {
@@ -116,24 +117,25 @@ function answerPage(
   return { type: 'html', body };
 }
 
-/** What is asked for, or why it cannot be. An empty value is as good as none. */
+/** What is asked for, or why it cannot be: the first of what the real server looks at. */
 function readQuery(parameters: Parameters, formatName: string): StatsQuery | string {
-  const format = findIn(FORMATS, formatName);
-  if (!format) return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
-  const type = findIn(TYPES, parameters.get('type') || 'All');
-  if (!type) return 'invalid &type= param';
-  const hidden = findIn(HIDDEN, parameters.get('hidden') || 'exclude');
-  if (!hidden) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
-  const histogramBuckets = readBuckets(parameters.get('histogram_buckets') || 'none', format);
-  if (typeof histogramBuckets === 'object') return histogramBuckets.refusal;
   const pattern = parameters.get('filter') ?? '';
   if (pattern === '' && parameters.has('invert_filter'))
     return 'invert_filter can only be used if filter is also provided';
   const filter = pattern === '' ? undefined : compileFilter(pattern);
   if (filter && 'error' in filter) return `Invalid re2 regex: ${filter.error}`;
-  if (!filter && parameters.has('invert_filter')) {
-    return 'invert_filter can only be used if filter is also provided';
-  }
+  const given = parameters.get('histogram_buckets') ?? '';
+  const mode = findIn(MODES, given);
+  if (given !== '' && !mode)
+    return `usage: /stats?histogram_buckets=(${BUCKETS.join('|')}|prometheusnative)\n`;
+  const type = findIn(TYPES, parameters.get('type') || 'All');
+  if (!type) return 'invalid &type= param';
+  const hidden = findIn(HIDDEN, parameters.get('hidden') || 'exclude');
+  if (!hidden) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
+  const format = findIn(FORMATS, formatName);
+  if (!format) return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
+  const histogramBuckets = bucketsOf(mode, format);
+  if (typeof histogramBuckets === 'object') return histogramBuckets.refusal;
   return {
     format,
     type,
@@ -146,30 +148,27 @@ function readQuery(parameters: Parameters, formatName: string): StatsQuery | str
   };
 }
 
-function readBuckets(
-  mode: string,
+/** Each format has a default of its own, and modes that it cannot show. */
+function bucketsOf(
+  mode: (typeof MODES)[number] | undefined,
   format: StatsQuery['format'],
 ): StatsQuery['histogramBuckets'] | { readonly refusal: string } {
-  if (mode === 'none') return undefined;
   const isPrometheus = format === 'prometheus';
-  if (mode === 'prometheusnative') {
-    return {
-      refusal: isPrometheus
-        ? 'unsupported prometheusnative histogram type when not using protobuf exposition format'
-        : 'Invalid histogram_buckets type for non prometheus stats type',
-    };
+  switch (mode) {
+    case 'none':
+      return isPrometheus ? 'summary' : undefined;
+    case 'prometheusnative':
+      return {
+        refusal: isPrometheus
+          ? 'unsupported prometheusnative histogram type when not using protobuf exposition format'
+          : 'Invalid histogram_buckets type for non prometheus stats type',
+      };
+    case 'disjoint':
+    case 'detailed':
+      return isPrometheus ? { refusal: 'unsupported prometheus histogram bucket mode' } : mode;
+    default:
+      return mode;
   }
-  const buckets = findIn(BUCKETS, mode);
-  if (!buckets) {
-    return {
-      refusal:
-        'usage: /stats?histogram_buckets=(cumulative|disjoint|detailed|summary|prometheusnative)\n',
-    };
-  }
-  if (isPrometheus && (buckets === 'disjoint' || buckets === 'detailed')) {
-    return { refusal: 'unsupported prometheus histogram bucket mode' };
-  }
-  return buckets;
 }
 
 function findIn<T extends string>(known: readonly T[], name: string): T | undefined {

@@ -52,6 +52,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   '/stats?filter=%5B': 'Invalid re2 regex: missing ]: [',
   '/stats/prometheus?filter=%5B': 'Invalid re2 regex: missing ]: [',
   '/stats?format=bogus': 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n',
+  '/stats?filter=%E9': 'Invalid re2 regex: invalid UTF-8',
   '/stats?type=counters': 'invalid &type= param',
   '/stats?hidden=show': 'usage: /stats?hidden=(include|only|exclude)\n\n',
   '/stats?histogram_buckets=bogus':
@@ -67,6 +68,27 @@ test('values that mean nothing are refused in the words of the real server', () 
   for (const [target, text] of Object.entries(REFUSED)) {
     assert.deepEqual(new AskedServer().get(target), { status: 400, type: 'text', text });
   }
+});
+
+test('of several mistakes the one is told that the real server finds first', () => {
+  const mistakes = [
+    ['filter=(', 'Invalid re2 regex: missing ): ('],
+    ['histogram_buckets=bogus', REFUSED['/stats?histogram_buckets=bogus']],
+    ['type=bogus', 'invalid &type= param'],
+    ['hidden=bogus', REFUSED['/stats?hidden=show']],
+    ['format=bogus', REFUSED['/stats?format=bogus']],
+  ] as const;
+  mistakes.forEach(([, expected], index) => {
+    const query = mistakes.slice(index).map(([parameter]) => parameter);
+    assert.equal(new AskedServer().get(`/stats?${query.toReversed().join('&')}`).text, expected);
+  });
+  const native = new AskedServer().get('/stats?histogram_buckets=prometheusnative&type=bogus');
+  assert.equal(native.text, 'invalid &type= param');
+});
+
+test('for Prometheus no buckets are the quantiles', () => {
+  assert.equal(queryOf('/stats/prometheus?histogram_buckets=none').histogramBuckets, 'summary');
+  assert.equal(queryOf('/stats?histogram_buckets=none').histogramBuckets, undefined);
 });
 
 test('with stats_flush_on_admin statistics are flushed before they are shown', () => {
