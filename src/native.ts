@@ -287,6 +287,24 @@ export interface NativeLog {
   installCrashHandlers(): void;
 }
 
+/** For setsockopt(2). */
+export interface SocketOption {
+  readonly level: number;
+  readonly name: number;
+  readonly value: Uint8Array;
+  /** When it is set: 0 before binding, 1 once bound, 2 once the socket listens. */
+  readonly state: 0 | 1 | 2;
+}
+
+export interface OpenedSocket {
+  /** -1 after an error, and where an option could not be set before binding. */
+  readonly fd: number;
+  /** Why it is not there; 0: it is, or an option is why. */
+  readonly errno: number;
+  /** Options that could not be set, by index. */
+  readonly failures: readonly { readonly option: number; readonly why: string }[];
+}
+
 export interface Addon {
   readonly log: NativeLog;
   create(options: NativeOptions): NativeProxy;
@@ -295,6 +313,11 @@ export interface Addon {
    * where there will be none; throws when the kernel refuses.
    */
   enableCoreDump(): number;
+  /**
+   * Opens a listen socket at "127.0.0.1:80", "[::1]:80" or a pipe's path (mode 0: as the process's
+   * mask says). Its descriptor is the caller's.
+   */
+  openListenSocket(address: string, mode: number, options: readonly SocketOption[]): OpenedSocket;
   readonly hotRestart: HotRestartAddon;
 }
 

@@ -4,6 +4,7 @@
 
 #include "addon/edge.h"
 #include "addon/hot_restart.h"
+#include "addon/listen_socket.h"
 #include "addon/log_object.h"
 #include "addon/page_object.h"
 #include "addon/process_state.h"
@@ -23,6 +24,7 @@ Napi::Value create(const Napi::CallbackInfo& info) {
 
 Napi::Object load(Napi::Env env, Napi::Object exports) {
   exports.Set("enableCoreDump", Napi::Function::New(env, enableCoreDump));
+  exports.Set("openListenSocket", Napi::Function::New(env, openListenSocket));
   exports.Set("create", Napi::Function::New(env, create));
   exports.Set("log", makeLog(env));
   exportHotRestart(env, exports);

@@ -17,6 +17,7 @@ import {
   type AdminTransport,
   type SentBytes,
 } from './http.js';
+import { openSocket } from './listen-socket.js';
 import { parseParameters } from './parameters.js';
 import { uwebsocketsTransport } from './uwebsockets.js';
 
@@ -61,8 +62,11 @@ export class AdminServer implements AdminService {
       const flushMs = Math.max(1, this.#host.options.fileFlushIntervalMsec);
       this.#accessLog = new AdminAccessLog(accessLogPaths, flushMs);
     }
+    const { socketOptions } = this.#plan;
     this.#transport = await this.#openTransport();
-    this.address = await this.#transport.listen(address);
+    const descriptor =
+      socketOptions.length > 0 ? openSocket(this.#host, address, socketOptions) : undefined;
+    this.address = await this.#transport.listen(address, descriptor);
     if (!isLocal(address)) {
       this.#host.log.warn(
         'admin',
@@ -73,7 +77,9 @@ export class AdminServer implements AdminService {
 
   async #openTransport(): Promise<AdminTransport> {
     const { hystrix, taps } = this.#host;
-    const wantsNode = 'pipe' in this.#plan.address || hystrix !== undefined || taps.areAsked;
+    const { address, socketOptions } = this.#plan;
+    const isPlain = 'host' in address && socketOptions.length === 0;
+    const wantsNode = !isPlain || hystrix !== undefined || taps.areAsked;
     const fast = wantsNode ? undefined : uwebsocketsTransport(this);
     this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
     if (fast) return fast;

@@ -5,7 +5,7 @@ import type {
 } from '../../build/messages.gen.js';
 import type { Options } from '../cli/parse.js';
 import type { Log } from '../logging/logger.js';
-import type { NativeProxy } from '../native.js';
+import type { Addon, NativeProxy } from '../native.js';
 import type { ControlStats } from '../server/control-stats.js';
 import type { Drain } from '../server/drain.js';
 import type { Runtime } from '../runtime/runtime.js';
@@ -22,6 +22,7 @@ export interface AdminHost {
   readonly node: Node;
   readonly concurrency: number;
   readonly native: NativeProxy;
+  readonly sockets: Pick<Addon, 'openListenSocket'>;
   readonly stats: ControlStats;
   readonly runtime: Runtime;
   readonly drain: Drain;

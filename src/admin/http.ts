@@ -124,8 +124,11 @@ export type AdminEndpoint =
 
 /** A server of HTTP: uWebSockets.js, or Node's own. */
 export interface AdminTransport {
-  /** Resolves with the bound address ("127.0.0.1:9901"); rejects when it is taken. */
-  listen(endpoint: AdminEndpoint): Promise<string>;
+  /**
+   * Resolves with the bound address ("127.0.0.1:9901"); rejects when it is taken. A descriptor of a
+   * socket that listens there already is for node:http only.
+   */
+  listen(endpoint: AdminEndpoint, descriptor?: number): Promise<string>;
   /** Ends all connections. */
   close(): void;
 }
@@ -138,7 +141,10 @@ export function addressText(host: string, port: number): string {
 }
 
 /** "cannot bind '127.0.0.1:80': Permission denied" */
-export function bindFailure(endpoint: AdminEndpoint, error: NodeJS.ErrnoException): Error {
+export function bindFailure(
+  endpoint: AdminEndpoint,
+  error: Pick<NodeJS.ErrnoException, 'errno' | 'message'>,
+): Error {
   const where = 'pipe' in endpoint ? endpoint.pipe : addressText(endpoint.host, endpoint.port);
   const [, why = error.message] = getSystemErrorMap().get(error.errno ?? 0) ?? [];
   return new Error(`cannot bind '${where}': ${why.charAt(0).toUpperCase()}${why.slice(1)}`);

@@ -1,6 +1,6 @@
 // The admin transport on Node's own HTTP server: where no uWebSockets.js binary exists, and for pipes.
 import { chmodSync, unlinkSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Page } from '../native.js';
 import {
@@ -35,9 +35,13 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
     service.connectionOpened();
     socket.on('close', () => service.connectionClosed());
   });
-  const listen = (endpoint: AdminEndpoint): Promise<string> =>
+  const listen = (endpoint: AdminEndpoint, descriptor?: number): Promise<string> =>
     new Promise((resolve, reject) => {
       server.once('error', (error) => reject(bindFailure(endpoint, error)));
+      if (descriptor !== undefined) {
+        server.listen({ fd: descriptor }, () => resolve(addressOf(server, endpoint)));
+        return;
+      }
       if ('pipe' in endpoint) {
         removeStale(endpoint.pipe);
         server.listen(endpoint.pipe, () => {
@@ -46,10 +50,7 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
         });
         return;
       }
-      server.listen(endpoint.port, endpoint.host, () => {
-        const { address, port } = server.address() as AddressInfo;
-        resolve(addressText(address, port));
-      });
+      server.listen(endpoint.port, endpoint.host, () => resolve(addressOf(server, endpoint)));
     });
   return {
     listen,
@@ -58,6 +59,12 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
       server.closeAllConnections();
     },
   };
+}
+
+function addressOf(server: Server, endpoint: AdminEndpoint): string {
+  if ('pipe' in endpoint) return endpoint.pipe;
+  const { address, port } = server.address() as AddressInfo;
+  return addressText(address, port);
 }
 
 /** A socket that a dead process left behind. */

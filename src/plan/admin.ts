@@ -7,6 +7,8 @@ import { findExtension } from '../extensions/extension.js';
 import { formatIp } from './ip.js';
 import { checkLogPath } from './log-path.js';
 import { compileStringMatcher } from './matchers.js';
+import type { SocketOption } from '../native.js';
+import { compileSocketOptions } from './socket-options.js';
 import type { Place } from './place.js';
 import type { StringMatch } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
@@ -18,6 +20,7 @@ const ADMIN = supportedFields<AdminMessage & WithAllowPaths>('envoy.config.boots
   'profile_path',
   'address',
   'ignore_global_conn_limit',
+  'socket_options',
   'allow_paths',
 ]);
 
@@ -35,6 +38,8 @@ export interface AdminPlan {
   /** Files that get a line for every request, in the default format. */
   readonly accessLogPaths: readonly string[];
   readonly profilePath: string;
+  /** Of its listen socket, in their order. */
+  readonly socketOptions: readonly SocketOption[];
   /** Paths that may be asked for; empty: all. */
   readonly allowPaths: readonly StringMatch[];
 }
@@ -68,6 +73,7 @@ export function compileAdmin(
       ? { host: formatIp(address.ip), port: address.port ?? 0 }
       : { pipe: address.pipe ?? '', mode: message.address.pipe?.mode ?? 0 },
     accessLogPaths: paths,
+    socketOptions: compileSocketOptions(message.socket_options ?? [], address.ip),
     profilePath: message.profile_path || DEFAULT_PROFILE_PATH,
     allowPaths,
   };

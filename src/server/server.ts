@@ -50,6 +50,7 @@ export class Server implements AdminHost, RestartHost {
   readonly node: Node;
   readonly concurrency: number;
   readonly native: NativeProxy;
+  readonly sockets: AdminHost['sockets'];
   readonly stats: ControlStats;
   readonly runtime: Runtime;
   readonly drain: Drain;
@@ -86,6 +87,7 @@ export class Server implements AdminHost, RestartHost {
     this.concurrency = Math.max(1, options.concurrency ?? defaultConcurrency(options));
     this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
     this.#configuration = configuration;
+    this.sockets = addon;
     if (options.enableCoreDump) enableCoreDump(addon, log);
     if (configuration.settings.logFormat !== undefined) {
       log.setPattern(configuration.settings.logFormat);

@@ -20,6 +20,7 @@ export const PLAN: AdminPlan = {
   address: { host: '127.0.0.1', port: 0 },
   accessLogPaths: [],
   profilePath: '',
+  socketOptions: [],
   allowPaths: [],
 };
 
@@ -35,6 +36,9 @@ export class FakeHost implements AdminHost {
   node = {};
   concurrency = 2;
   readonly native = new FakeNative();
+  readonly sockets = {
+    openListenSocket: () => ({ fd: -1, errno: 0, failures: [] }),
+  };
   readonly stats = new ControlStats(this.native);
   taps = new Taps(this.native, [], () => undefined);
   readonly drain = new Drain(this.native, { seconds: 600, strategy: 'gradual' });
