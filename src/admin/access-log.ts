@@ -1,39 +1,23 @@
-// The admin server's access log: a line for each request, in the default format.
+// The admin server's access log: a line for each request, in the default format. Requests are few,
+// and who looks at the log in an incident wants the last one: each line is written at once.
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { AdminReply, AdminRequest } from './http.js';
 
-/** Lines that wait to be written; more are written at once. */
-const MAX_WAITING = 256;
-
 export class AdminAccessLog {
   readonly #paths: readonly string[];
-  readonly #flushIntervalMs: number;
-  #timer: NodeJS.Timeout | undefined;
   #files: number[];
-  #waiting: string[] = [];
 
   /** Throws when a file cannot be opened. */
-  constructor(paths: readonly string[], flushIntervalMs: number) {
+  constructor(paths: readonly string[]) {
     this.#paths = paths;
     this.#files = paths.map(openForAppending);
-    this.#flushIntervalMs = flushIntervalMs;
   }
 
   add(request: AdminRequest, reply: AdminReply, sentBytes: number, localAddress: string): void {
-    this.#waiting.push(formatLine(request, reply, sentBytes, localAddress));
-    if (this.#waiting.length >= MAX_WAITING) this.flush();
-    else this.#timer ??= setTimeout(() => this.flush(), this.#flushIntervalMs);
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.#waiting.length === 0) return;
-    const text = this.#waiting.join('');
-    this.#waiting = [];
+    const line = formatLine(request, reply, sentBytes, localAddress);
     for (const file of this.#files) {
       try {
-        writeSync(file, text);
+        writeSync(file, line);
       } catch {
         // A full disk does not end the admin server.
       }
@@ -42,7 +26,6 @@ export class AdminAccessLog {
 
   /** A file that cannot be opened any more goes on where it is. */
   reopen(): void {
-    this.flush();
     this.#files = this.#files.map((before, index) => {
       try {
         const file = openForAppending(this.#paths[index] ?? '');
@@ -55,7 +38,6 @@ export class AdminAccessLog {
   }
 
   close(): void {
-    this.flush();
     for (const file of this.#files) closeSync(file);
     this.#files = [];
   }

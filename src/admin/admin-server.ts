@@ -58,10 +58,7 @@ export class AdminServer implements AdminService {
   /** Rejects when the address is taken, or a file cannot be opened. */
   async listen(): Promise<void> {
     const { address, accessLogPaths } = this.#plan;
-    if (accessLogPaths.length > 0) {
-      const flushMs = Math.max(1, this.#host.options.fileFlushIntervalMsec);
-      this.#accessLog = new AdminAccessLog(accessLogPaths, flushMs);
-    }
+    if (accessLogPaths.length > 0) this.#accessLog = new AdminAccessLog(accessLogPaths);
     const { socketOptions } = this.#plan;
     this.#transport = await this.#openTransport();
     const descriptor =
@@ -119,7 +116,6 @@ export class AdminServer implements AdminService {
     this.#counts.requestEnded(Date.now() - request.beganMs, sent.onWire);
     const { localAddressIpVersion } = this.#host.options;
     this.#accessLog?.add(request, reply, sent.ofBody, localAddress(localAddressIpVersion));
-    reply.then?.();
   }
 
   #reply(request: AdminRequest): AdminReply {

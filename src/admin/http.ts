@@ -58,7 +58,7 @@ export interface AdminReply {
   readonly countsAtEnd?: boolean;
   /** The request is none that an endpoint could answer: only what HTTP asks for is sent. */
   readonly isBare?: boolean;
-  /** Called once the answer has been written. */
+  /** Called by the transport, once the answer has been written. */
   readonly then?: () => void;
 }
 
@@ -113,7 +113,7 @@ export interface AdminService {
   connectionClosed(): void;
   /** Called once the whole request has come. */
   answer(request: AdminRequest): AdminReply;
-  /** The answer has been written, or its reader has gone. */
+  /** Nothing is left of the answer but what ends it, or its reader has gone. */
   finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void;
 }
 

@@ -100,12 +100,11 @@ async function serve(
   };
   const reply = service.answer(request);
   let sentBytes = 0;
-  response.once('close', () =>
-    service.finished(request, reply, {
-      ofBody: sentBytes,
-      onWire: socket.bytesWritten - writtenBefore,
-    }),
-  );
+  response.once('close', () => {
+    const onWire = socket.bytesWritten - writtenBefore;
+    service.finished(request, reply, { ofBody: sentBytes, onWire });
+    reply.then?.();
+  });
   response.statusCode = reply.status ?? 200;
   // That it is kept open goes without saying.
   response.removeHeader('connection');

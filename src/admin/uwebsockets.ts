@@ -197,14 +197,13 @@ class Exchange {
 
   answer(request: AdminRequest): void {
     const reply = this.#service.answer(request);
-    // What comes after the answer waits for the turn's end: it may be the end of the server.
-    this.#onEnd = () =>
-      setImmediate(() =>
-        this.#service.finished(request, reply, {
-          ofBody: this.#sentBytes,
-          onWire: this.#wireBytes,
-        }),
-      );
+    // Who has the whole answer finds it counted and logged. What comes after it waits for the turn's
+    // end: it may be the end of the server.
+    this.#onEnd = () => {
+      const sent = { ofBody: this.#sentBytes, onWire: this.#wireBytes };
+      this.#service.finished(request, reply, sent);
+      if (reply.then) setImmediate(reply.then);
+    };
     const { body } = reply;
     const hasBody = request.method !== 'HEAD';
     this.#response.cork(() => {
@@ -212,9 +211,8 @@ class Exchange {
       if (!hasBody) this.#endHead(wantsClose(request));
       else if (typeof body === 'string') this.#writeText(body, reply.isBare ?? false);
     });
-    if (!hasBody || typeof body === 'string') {
-      this.#end();
-    } else if ('listen' in body) {
+    if (!hasBody || typeof body === 'string') return;
+    if ('listen' in body) {
       // It sends no head before there is something to follow it, nor ends an answer with its
       // connection: where there are streams, node:http serves.
       this.#response.close();
@@ -227,10 +225,12 @@ class Exchange {
   #endHead(closes: boolean): void {
     if (closes) {
       this.#wireBytes += EMPTY_BYTES;
+      this.#end();
       this.#response.endWithoutBody(0, true);
       return;
     }
     this.#wireBytes += CHUNKED_BYTES;
+    this.#end();
     this.#response.writeHeader('transfer-encoding', 'chunked');
     this.#response.endWithoutBody();
   }
@@ -240,10 +240,12 @@ class Exchange {
     this.#sentBytes = bytes.length;
     if (hasLength || bytes.length === 0) {
       this.#wireBytes += `Content-Length: ${bytes.length}\r\n\r\n`.length + bytes.length;
+      this.#end();
       this.#response.end(text);
       return;
     }
     this.#wireBytes += CHUNKED_BYTES + chunkBytes(bytes.length) + LAST_CHUNK_BYTES;
+    this.#end();
     this.#response.write(bytes);
     this.#response.end();
   }
@@ -266,15 +268,13 @@ class Exchange {
     const step = (): boolean => {
       if (this.#isGone) return false;
       const piece = page.next();
-      this.#response.cork(() => {
-        if (piece === null) this.#response.end();
-        else isBlocked = !this.#response.write(piece);
-      });
       if (piece === null) {
         this.#wireBytes += CHUNKED_BYTES + LAST_CHUNK_BYTES;
         this.#end();
+        this.#response.cork(() => this.#response.end());
         return false;
       }
+      this.#response.cork(() => (isBlocked = !this.#response.write(piece)));
       this.#sentBytes += piece.length;
       this.#wireBytes += chunkBytes(piece.length);
       return !isBlocked;

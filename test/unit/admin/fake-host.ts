@@ -126,6 +126,7 @@ export class AskedServer {
     };
     const reply = this.server.answer(request);
     this.server.finished(request, reply, { ofBody: 0, onWire: 0 });
+    reply.then?.();
     return reply;
   }
 }

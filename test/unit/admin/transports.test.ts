@@ -34,9 +34,8 @@ class FakeService implements AdminService {
     this.requests.push(request);
     return this.reply;
   }
-  finished(_request: AdminRequest, reply: AdminReply, { ofBody }: SentBytes): void {
+  finished(_request: AdminRequest, _reply: AdminReply, { ofBody }: SentBytes): void {
     this.finishedBytes.push(ofBody);
-    reply.then?.();
   }
   async untilFinished(): Promise<void> {
     while (this.finishedBytes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -240,6 +239,23 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     transport.close();
   });
 }
+
+test('uWebSockets.js: an answer is counted before its client can have it', async (t) => {
+  const running = await listening(t, uwebsocketsTransport);
+  if (!running) return;
+  const { service, url } = running;
+  const order: string[] = [];
+  service.finished = () => order.push('counted');
+  service.answer = () => {
+    // The answer leaves when the transport's turn is over.
+    queueMicrotask(() => order.push('sent'));
+    return { body: 'hello' };
+  };
+
+  await (await fetch(url)).text();
+
+  assert.deepEqual(order, ['counted', 'sent']);
+});
 
 test('a pipe is served by node:http, with the mode that is asked for', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'fairlead-test-'));
