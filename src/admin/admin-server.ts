@@ -10,7 +10,7 @@ import { findForeignHost, findForgery, isLocal } from './guard.js';
 import type { AdminHost } from './host.js';
 import {
   badRequest,
-  wantsClose,
+  endsConnection,
   type AdminReply,
   type AdminRequest,
   type AdminService,
@@ -105,14 +105,23 @@ export class AdminServer implements AdminService {
 
   answer(request: AdminRequest): AdminReply {
     this.#counts.requestBegan(request.wireBytes);
-    if (wantsClose(request)) this.#counts.willClose();
     const reply = this.#reply(request);
+    if (endsConnection(request, reply)) this.#counts.willClose();
+    if (reply === MALFORMED) this.#counts.requestMalformed();
+    if (reply === BAD_PATH) this.#counts.pathRefused();
     if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
     return reply;
   }
 
+  abandoned(wireBytes: number): void {
+    this.#counts.requestBegan(wireBytes);
+    this.#counts.requestLeft();
+    this.#counts.requestEnded(0, 0);
+  }
+
   finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void {
     if (reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
+    if (sent.isCut) this.#counts.requestLeft();
     this.#counts.requestEnded(Date.now() - request.beganMs, sent.onWire);
     const { localAddressIpVersion } = this.#host.options;
     this.#accessLog?.add(request, reply, sent.ofBody, localAddress(localAddressIpVersion));

@@ -64,6 +64,27 @@ export class AdminCounts {
     this.#stats.record('http.admin.downstream_rq_time', Math.round(durationMs));
   }
 
+  /** Its client has gone before it was answered in whole. */
+  requestLeft(): void {
+    this.#count(
+      'http.admin.downstream_rq_rx_reset',
+      'http.admin.downstream_cx_destroy_active_rq',
+      'http.admin.downstream_cx_destroy_remote_active_rq',
+    );
+  }
+
+  requestMalformed(): void {
+    this.#count(
+      'http.admin.downstream_cx_protocol_error',
+      'http.admin.downstream_rq_response_before_rq_complete',
+      'http.admin.downstream_rq_rx_reset',
+    );
+  }
+
+  pathRefused(): void {
+    this.#count('http.admin.downstream_rq_failed_path_normalization');
+  }
+
   #showConnections(): void {
     for (const name of CONNECTION_GAUGES) this.#stats.setGauge(name, this.#connections);
   }

@@ -56,7 +56,7 @@ export interface AdminReply {
   readonly body: string | Page | Stream;
   /** It counts only once it has been written: it shows the counters as they were before it. */
   readonly countsAtEnd?: boolean;
-  /** The request is none that an endpoint could answer: only what HTTP asks for is sent. */
+  /** The request is none that an endpoint could answer: HTTP's own headers, then the end. */
   readonly isBare?: boolean;
   /** Called by the transport, once the answer has been written. */
   readonly then?: () => void;
@@ -86,9 +86,9 @@ export function replyHeaders(reply: AdminReply): readonly (readonly [string, str
   ];
 }
 
-/** Whether the client wants its connection closed after the answer. */
-export const wantsClose = ({ headers }: AdminRequest): boolean =>
-  headers.connection.toLowerCase() === 'close';
+/** Whether the answer is its connection's last. */
+export const endsConnection = ({ headers }: AdminRequest, reply: AdminReply): boolean =>
+  reply.isBare === true || headers.connection.toLowerCase() === 'close';
 
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });
 
@@ -105,6 +105,8 @@ export interface SentBytes {
   readonly ofBody: number;
   /** With head and framing. */
   readonly onWire: number;
+  /** Its reader has gone before the end. */
+  readonly isCut: boolean;
 }
 
 /** What a transport serves. Nothing here throws. */
@@ -113,6 +115,8 @@ export interface AdminService {
   connectionClosed(): void;
   /** Called once the whole request has come. */
   answer(request: AdminRequest): AdminReply;
+  /** Its client has gone before the request had come whole: nothing is done. */
+  abandoned(wireBytes: number): void;
   /** Nothing is left of the answer but what ends it, or its reader has gone. */
   finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void;
 }

@@ -9,7 +9,7 @@ import {
   addressText,
   bindFailure,
   replyHeaders,
-  wantsClose,
+  endsConnection,
   type AdminEndpoint,
   type AdminReply,
   type AdminRequest,
@@ -86,7 +86,11 @@ async function serve(
   const { socket } = incoming;
   const writtenBefore = socket.bytesWritten;
   const body = await readBody(incoming);
-  if (body === undefined) {
+  if (body === 'gone') {
+    service.abandoned(readSince(counted, socket));
+    return;
+  }
+  if (body === 'too long') {
     response.writeHead(413, { connection: 'close' }).end();
     return;
   }
@@ -94,7 +98,7 @@ async function serve(
     method: incoming.method ?? 'GET',
     target: incoming.url ?? '/',
     headers: pickHeaders(incoming),
-    body,
+    body: body.toString(),
     beganMs,
     wireBytes: readSince(counted, socket),
   };
@@ -102,7 +106,11 @@ async function serve(
   let sentBytes = 0;
   response.once('close', () => {
     const onWire = socket.bytesWritten - writtenBefore;
-    service.finished(request, reply, { ofBody: sentBytes, onWire });
+    service.finished(request, reply, {
+      ofBody: sentBytes,
+      onWire,
+      isCut: !response.writableFinished,
+    });
     reply.then?.();
   });
   response.statusCode = reply.status ?? 200;
@@ -112,7 +120,7 @@ async function serve(
   response.sendDate = false;
   response.setHeader('date', new Date().toUTCString());
   for (const [name, value] of replyHeaders(reply)) response.appendHeader(name, value);
-  if (wantsClose(request)) response.setHeader('connection', 'close');
+  if (endsConnection(request, reply)) response.setHeader('connection', 'close');
   if (isChunked(reply)) response.setHeader('transfer-encoding', 'chunked');
   if (request.method === 'HEAD') {
     response.end();
@@ -170,20 +178,19 @@ function pickHeaders(incoming: IncomingMessage): Record<RequestHeader, string> {
   return Object.fromEntries(entries) as Record<RequestHeader, string>;
 }
 
-/** Undefined when it is too long. */
-async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too long' | 'gone'> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) return undefined;
+      if (size > MAX_BODY_BYTES) return 'too long';
       chunks.push(chunk);
     }
   } catch {
-    // The client has gone; the answer will find nobody.
+    return 'gone';
   }
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** One piece at a time, so that a long page never holds up the control thread. */

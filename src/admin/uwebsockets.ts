@@ -9,7 +9,7 @@ import {
   addressText,
   bindFailure,
   replyHeaders,
-  wantsClose,
+  endsConnection,
   type AdminReply,
   type AdminRequest,
   type AdminService,
@@ -24,7 +24,7 @@ interface UwsResponse {
   writeStatus(status: string): void;
   writeHeader(name: string, value: string): void;
   write(chunk: Uint8Array): boolean;
-  end(body?: string): void;
+  end(body?: string, closesConnection?: boolean): void;
   /** Without a length it sends none, and leaves the connection open. */
   endWithoutBody(lengthBytes?: number, closesConnection?: boolean): void;
   close(): void;
@@ -145,12 +145,13 @@ function serve(service: AdminService, response: UwsResponse, incoming: UwsReques
     beganMs: Date.now(),
     headBytes: headBytes(incoming),
   };
-  const exchange = new Exchange(service, response);
+  const exchange = new Exchange(service, response, head.headBytes);
   // Its callback comes at once where there is no body.
   const chunks: Buffer[] = [];
   let size = 0;
   response.onData((chunk, isLast) => {
     size += chunk.byteLength;
+    exchange.receivedBytes += chunk.byteLength;
     if (size > MAX_BODY_BYTES) {
       response.close();
       return;
@@ -159,7 +160,7 @@ function serve(service: AdminService, response: UwsResponse, incoming: UwsReques
     chunks.push(Buffer.from(new Uint8Array(chunk)));
     if (!isLast) return;
     const body = Buffer.concat(chunks).toString();
-    exchange.answer({ ...head, body, wireBytes: head.headBytes + size });
+    exchange.answer({ ...head, body, wireBytes: exchange.receivedBytes });
   });
 }
 
@@ -179,28 +180,34 @@ function headBytes(incoming: UwsRequest): number {
 
 /** A request and its answer. After an abort the response must not be touched. */
 class Exchange {
+  /** Of the request, until it is answered. */
+  receivedBytes: number;
   readonly #service: AdminService;
   readonly #response: UwsResponse;
   #onEnd: (() => void) | undefined;
+  #isAnswered = false;
   #isGone = false;
   #sentBytes = 0;
   #wireBytes = 0;
 
-  constructor(service: AdminService, response: UwsResponse) {
+  constructor(service: AdminService, response: UwsResponse, headBytes: number) {
+    this.receivedBytes = headBytes;
     this.#service = service;
     this.#response = response;
     response.onAborted(() => {
       this.#isGone = true;
+      if (!this.#isAnswered) service.abandoned(this.receivedBytes);
       this.#end();
     });
   }
 
   answer(request: AdminRequest): void {
+    this.#isAnswered = true;
     const reply = this.#service.answer(request);
     // Who has the whole answer finds it counted and logged. What comes after it waits for the turn's
     // end: it may be the end of the server.
     this.#onEnd = () => {
-      const sent = { ofBody: this.#sentBytes, onWire: this.#wireBytes };
+      const sent = { ofBody: this.#sentBytes, onWire: this.#wireBytes, isCut: this.#isGone };
       this.#service.finished(request, reply, sent);
       if (reply.then) setImmediate(reply.then);
     };
@@ -208,7 +215,7 @@ class Exchange {
     const hasBody = request.method !== 'HEAD';
     this.#response.cork(() => {
       this.#writeHead(request, reply);
-      if (!hasBody) this.#endHead(wantsClose(request));
+      if (!hasBody) this.#endHead(endsConnection(request, reply));
       else if (typeof body === 'string') this.#writeText(body, reply.isBare ?? false);
     });
     if (!hasBody || typeof body === 'string') return;
@@ -241,7 +248,7 @@ class Exchange {
     if (hasLength || bytes.length === 0) {
       this.#wireBytes += `Content-Length: ${bytes.length}\r\n\r\n`.length + bytes.length;
       this.#end();
-      this.#response.end(text);
+      this.#response.end(text, hasLength);
       return;
     }
     this.#wireBytes += CHUNKED_BYTES + chunkBytes(bytes.length) + LAST_CHUNK_BYTES;
@@ -255,8 +262,11 @@ class Exchange {
     const reason = `${status} ${REASONS[status] ?? 'Error'}`;
     this.#response.writeStatus(reason);
     this.#wireBytes = `HTTP/1.1 ${reason}\r\n`.length + DATE_BYTES;
+    // Where it is told to close, before a body, it says so itself.
+    const saysClose =
+      endsConnection(request, reply) && (!reply.isBare || request.method === 'HEAD');
     const headers = replyHeaders(reply);
-    for (const [name, value] of wantsClose(request) ? [...headers, CLOSE] : headers) {
+    for (const [name, value] of saysClose ? [...headers, CLOSE] : headers) {
       this.#response.writeHeader(name, value);
       this.#wireBytes += name.length + value.length + ': \r\n'.length;
     }

@@ -139,6 +139,30 @@ test('requests are counted by the class of their status, here and for the listen
   assert.equal(native.value('http.admin.downstream_rq_active'), 0);
 });
 
+test('requests that go nowhere are counted as what they are', () => {
+  const asked = new AskedServer();
+  const count = (name: string): number | undefined =>
+    asked.host.native.value(`http.admin.downstream_${name}`);
+  asked.server.connectionOpened();
+  asked.server.abandoned(120);
+  asked.server.connectionClosed();
+  const left = ['rq_rx_reset', 'cx_destroy_active_rq', 'cx_destroy_remote_active_rq'];
+  assert.deepEqual(left.map(count), [1, 1, 1]);
+  const whole = ['rq_total', 'cx_rx_bytes_total', 'rq_active', 'cx_destroy_remote'];
+  assert.deepEqual(whole.map(count), [1, 120, 0, 1]);
+  assert.equal(count('rq_completed'), undefined);
+
+  asked.server.connectionOpened();
+  asked.get('/ready', { method: 'BREW' });
+  asked.server.connectionClosed();
+  const malformed = ['cx_protocol_error', 'rq_response_before_rq_complete', 'cx_destroy_local'];
+  assert.deepEqual(malformed.map(count), [1, 1, 1]);
+  assert.deepEqual(['rq_rx_reset', 'rq_4xx'].map(count), [2, 1]);
+
+  asked.get('/ready#part');
+  assert.deepEqual(['rq_failed_path_normalization', 'cx_protocol_error'].map(count), [1, 1]);
+});
+
 test('a target that is no path is refused before anything looks at it', () => {
   const asked = new AskedServer();
   const answers = ['*', 'http://elsewhere/ready', 'ready', '/ready#part', '/ready%00'].map(

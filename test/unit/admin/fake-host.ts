@@ -125,7 +125,7 @@ export class AskedServer {
       beganMs: Date.now(),
     };
     const reply = this.server.answer(request);
-    this.server.finished(request, reply, { ofBody: 0, onWire: 0 });
+    this.server.finished(request, reply, { ofBody: 0, onWire: 0, isCut: false });
     reply.then?.();
     return reply;
   }

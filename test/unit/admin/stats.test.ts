@@ -130,7 +130,7 @@ test('a Prometheus page shows the counters as they were before it, the others co
     const reply = asked.server.answer(request);
     assert.ok(typeof reply.body === 'object' && 'next' in reply.body);
     reply.body.next();
-    asked.server.finished(request, reply, { ofBody: 0, onWire: 0 });
+    asked.server.finished(request, reply, { ofBody: 0, onWire: 0, isCut: false });
   };
   ask('/stats');
   ask('/stats/prometheus');

@@ -21,6 +21,8 @@ import { pageOf } from '../support/fake-native.js';
 class FakeService implements AdminService {
   readonly requests: AdminRequest[] = [];
   readonly finishedBytes: number[] = [];
+  readonly abandonedBytes: number[] = [];
+  cuts = 0;
   connections = 0;
   reply: AdminReply = { body: 'hello' };
 
@@ -34,8 +36,12 @@ class FakeService implements AdminService {
     this.requests.push(request);
     return this.reply;
   }
-  finished(_request: AdminRequest, _reply: AdminReply, { ofBody }: SentBytes): void {
+  abandoned(wireBytes: number): void {
+    this.abandonedBytes.push(wireBytes);
+  }
+  finished(_request: AdminRequest, _reply: AdminReply, { ofBody, isCut }: SentBytes): void {
     this.finishedBytes.push(ofBody);
+    if (isCut) this.cuts += 1;
   }
   async untilFinished(): Promise<void> {
     while (this.finishedBytes.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -117,6 +123,27 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     assert.equal(running.service.requests[0]?.method, 'POST');
   });
 
+  test(`${name}: a request whose client leaves before its end is not answered`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const { service, url } = running;
+    const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n';
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    const abandoned = new Promise<void>((resolve) => {
+      service.abandoned = (bytes) => {
+        service.abandonedBytes.push(bytes);
+        resolve();
+      };
+    });
+    socket.end(`${head}abc`);
+    socket.resume();
+
+    await abandoned;
+    assert.deepEqual(service.abandonedBytes, [head.length + 3]);
+    assert.deepEqual(service.requests, []);
+  });
+
   test(`${name}: HEAD has the headers of the page and no body`, async (t) => {
     const running = await listening(t, make);
     if (!running) return;
@@ -154,7 +181,7 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     assert.deepEqual(rest, ['']);
   });
 
-  test(`${name}: what is no request of a page gets no headers of one`, async (t) => {
+  test(`${name}: what is no request of a page gets no headers of one, and the connection ends`, async (t) => {
     const running = await listening(t, make);
     if (!running) return;
     running.service.reply = { status: 400, type: 'plain', body: 'Bad Request', isBare: true };
@@ -162,7 +189,8 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     const answer = await fetch(running.url);
 
     const names = [...answer.headers.keys()].filter((name) => !/^(date|keep-alive)$/.test(name));
-    assert.deepEqual(names.sort(), ['content-length', 'content-type', 'server']);
+    assert.deepEqual(names.sort(), ['connection', 'content-length', 'content-type', 'server']);
+    assert.equal(answer.headers.get('connection'), 'close');
     assert.equal(await answer.text(), 'Bad Request');
   });
 
@@ -196,6 +224,7 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
     await service.untilFinished();
 
     assert.ok(count < 100_000);
+    assert.equal(service.cuts, 1);
     assert.equal(service.connections, 0);
   });
 
