@@ -146,7 +146,8 @@ export class AdminServer implements AdminService {
     const forged = endpoint.mutates ? findForgery(request) : undefined;
     if (forged !== undefined) return { status: 403, body: forged };
     // A form counts where the query is empty.
-    const form = headers['content-type'].startsWith(FORM) ? body : '';
+    const isForm = headers['content-type'].startsWith(FORM) && !endpoint.ignoresForm;
+    const form = isForm ? body : '';
     try {
       return endpoint.handle({ body, parameters: parseParameters(query || form) });
     } catch (error) {

@@ -17,6 +17,8 @@ export interface Endpoint {
   readonly parameters: readonly EndpointParameter[];
   /** The real server does not have it: it is left out of /help, which scripts read. */
   readonly isOwn?: boolean;
+  /** As the real server reads it: its parameters are those of the query, never of a form. */
+  readonly ignoresForm?: boolean;
   readonly handle: AdminHandler;
 }
 

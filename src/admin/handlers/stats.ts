@@ -53,6 +53,7 @@ export function statsEndpoints(host: AdminHost): Endpoint[] {
       help: 'all statistics',
       mutates: false,
       parameters: PARAMETERS,
+      ignoresForm: true,
       handle: ({ parameters }) => {
         const format = parameters.get('format') || 'text';
         const page = findIn(PAGES, format);
@@ -77,6 +78,7 @@ export function statsEndpoints(host: AdminHost): Endpoint[] {
         INVERT,
         buckets(['cumulative', 'summary']),
       ],
+      ignoresForm: true,
       handle: ({ parameters }) => answer(host, parameters, 'prometheus'),
     },
     {

@@ -145,3 +145,11 @@ test('/reset_counters sets counters to zero', () => {
   assert.equal(asked.post('/reset_counters').text, 'OK\n');
   assert.deepEqual(asked.host.native.calls, ['resetCounters']);
 });
+
+test('a form says nothing of which statistics are shown', () => {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  for (const path of ['/stats', '/stats/prometheus']) {
+    const { status } = new AskedServer().post(path, { headers, body: 'type=bogus&hidden=bogus' });
+    assert.equal(status, 200, path);
+  }
+});
