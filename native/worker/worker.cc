@@ -33,7 +33,7 @@ void Worker::run() {
   const std::string name = "wrk:worker_" + std::to_string(index_);
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
   askForShortTurns();
-  log_timer_.onTimer();
+  log_timer_.arm();
   loop_.run();
   log_timer_.disarm();
   listeners_.clear();
@@ -49,9 +49,13 @@ void Worker::stop() {
   thread_.join();
 }
 
+void Worker::LogTimer::arm() {
+  worker_.loop_.timers().arm(this, worker_.loop_.now() + interval_ms_);
+}
+
 void Worker::LogTimer::onTimer() {
   logs_.flushWorker(worker_.index());
-  worker_.loop_.timers().arm(this, worker_.loop_.now() + interval_ms_);
+  arm();
 }
 
 std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {

@@ -45,6 +45,7 @@ class Worker {
    public:
     LogTimer(Worker& worker, access_log::LogFiles& logs, net::Millis interval_ms)
         : worker_(worker), logs_(logs), interval_ms_(interval_ms) {}
+    void arm();
     void onTimer() override;
 
    private:

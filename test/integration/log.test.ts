@@ -79,3 +79,28 @@ test('a crash lets the log be written first, and says what it was', async (t) =>
   assert.equal(signal, 'SIGSEGV');
   assert.match(stderr, /starting main dispatch loop\n(.*\n)*fairlead: caught Segmentation fault\n/);
 });
+
+test('a flush interval counts once it is over', async (t) => {
+  const path = join(makeFolder(t), 'access.log');
+  const type = 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog';
+  const access_log = [{ name: 'envoy.access_loggers.file', typed_config: { '@type': type, path } }];
+  const bootstrap = JSON.parse(
+    JSON.stringify(webBootstrap([says('/', 'yes')])),
+    (key, value: unknown) =>
+      key === 'typed_config' && (value as { stat_prefix?: string }).stat_prefix === 'web'
+        ? { ...(value as object), access_log }
+        : value,
+  ) as object;
+  const flushes = async (...args: readonly string[]): Promise<string> => {
+    const { adminUrl } = await startProxy(t, bootstrap, ...args);
+    const end = Date.now() + 10_000;
+    let text = '';
+    do {
+      const answer = await fetch(`${adminUrl}/stats?filter=filesystem.flushed_by_timer`);
+      text = await answer.text();
+    } while (args.length > 0 && text.endsWith(': 0\n') && Date.now() < end);
+    return text;
+  };
+  assert.equal(await flushes(), 'filesystem.flushed_by_timer: 0\n');
+  assert.match(await flushes('--file-flush-interval-msec', '20'), /: [1-9]\d*\n$/);
+});
