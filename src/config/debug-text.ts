@@ -1,5 +1,6 @@
 // What protobuf prints of messages for people to read, with the mark that says that it is not for
 // programs.
+import { exactNumberText } from './number-text.js';
 import { isObject } from './objects.js';
 
 const MARK = 'goo.gle/debugstr    \n';
@@ -28,7 +29,7 @@ function structLines(struct: Readonly<Record<string, unknown>>): string[] {
 function valueLines(value: unknown): string[] {
   if (value === null) return ['null_value: NULL_VALUE'];
   if (typeof value === 'string') return [`string_value: ${JSON.stringify(value)}`];
-  if (typeof value === 'number') return [`number_value: ${value}`];
+  if (typeof value === 'number') return [`number_value: ${exactNumberText(value)}`];
   if (typeof value === 'boolean') return [`bool_value: ${value}`];
   if (Array.isArray(value))
     return block(

@@ -2,6 +2,7 @@
 import { structDebugText } from '../config/debug-text.js';
 import { readSubset } from '../config/formats/yaml-subset.js';
 import { readDocument } from '../config/formats/yaml-document.js';
+import { numberText } from '../config/number-text.js';
 import { isObject, type PlainObject } from '../config/objects.js';
 
 export interface RuntimeEntry {
@@ -51,5 +52,10 @@ function isOneValue(struct: PlainObject): boolean {
 
 const isRuntimeValue = (value: unknown): boolean => value !== null && !Array.isArray(value);
 
-const textOf = (value: unknown): string =>
-  isObject(value) ? structDebugText(value) : String(value);
+/** What a number shows: it counts in full. */
+const SHOWN_DIGITS = 6;
+
+function textOf(value: unknown): string {
+  if (typeof value === 'number') return numberText(value, SHOWN_DIGITS);
+  return isObject(value) ? structDebugText(value) : String(value);
+}

@@ -60,3 +60,18 @@ test('a layer on disk is read anew when its link is swapped', async (t) => {
   }
   assert.equal(answer, 'new');
 });
+
+test('numbers of a static layer are shown with six digits, and count in full', async (t) => {
+  const proxy = await startWith(t, [
+    {
+      name: 'static',
+      static_layer: { large: 1_000_000, long: 0.123456789, canary: { share: 1e6 } },
+    },
+  ]);
+  const page = (await (await fetch(`${proxy.adminUrl}/runtime`)).json()) as {
+    readonly entries: Readonly<Record<string, { readonly final_value: string }>>;
+  };
+  assert.equal(page.entries['large']?.final_value, '1e+06');
+  assert.equal(page.entries['long']?.final_value, '0.123457');
+  assert.equal(await (await fetch(await proxy.listenerUrl('web'))).text(), 'new');
+});
