@@ -1666,7 +1666,7 @@ struct Server {
       {"concurrency", Shown::Always, 0},
       {"days_until_first_cert_expiring", Shown::Always, 0},
       {"hot_restart_epoch", Shown::Always, 0},
-      {"hot_restart_generation", Shown::Always, 0},
+      {"hot_restart_generation", Shown::OnceUsed, 0},
       {"live", Shown::Always, 0},
       {"memory_allocated", Shown::Always, 0},
       {"memory_heap_size", Shown::Always, 0},

@@ -127,7 +127,7 @@ export class Server implements AdminHost, RestartHost {
       state: () => this.state(),
       uptimeOfAllEpochsMs: () => this.uptimeOfAllEpochsMs(),
       pullParentStats: () => this.pullParentStats(),
-      parentConnections: () => this.#epoch?.parentConnections ?? 0,
+      parentConnections: () => this.#epoch?.parentConnections,
       warn: (message) => log.warn('stats_sinks', message),
     });
     this.hystrix = hystrix && new HystrixStream(this.native);
@@ -266,8 +266,10 @@ export class Server implements AdminHost, RestartHost {
     if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
-    this.stats.setGauge('server.hot_restart_epoch', this.options.restartEpoch);
-    this.stats.setGauge('server.hot_restart_generation', this.#epoch?.generation ?? 1);
+    if (this.#epoch) {
+      this.stats.setGauge('server.hot_restart_epoch', this.options.restartEpoch);
+      this.stats.setGauge('server.hot_restart_generation', this.#epoch.generation);
+    }
     this.stats.setGauge('server.compilation_settings.fips_mode', 0);
     this.stats.setGauge('server.version', settings.versionOverride ?? versionNumber());
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
@@ -306,6 +308,7 @@ export class Server implements AdminHost, RestartHost {
         this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
       count: (name) => this.stats.count(name),
       warn: (message) => this.log.warn('stats_sinks', message),
+      info: (message) => this.log.info('stats_sinks', message),
     });
     if (this.#ending) return;
     this.#flush.start(settings.statsFlushIntervalMs, {

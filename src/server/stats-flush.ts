@@ -13,8 +13,8 @@ export interface FlushSource {
   uptimeOfAllEpochsMs(): number;
   /** What earlier processes have counted since the last time is merged. */
   pullParentStats(): Promise<void>;
-  /** Of processes before this one. */
-  parentConnections(): number;
+  /** Of processes before this one; undefined where there can be none. */
+  parentConnections(): number | undefined;
   warn(message: string): void;
 }
 
@@ -159,7 +159,10 @@ export class StatsFlush {
     stats.setGauge('server.memory_physical_size', process.memoryUsage.rss());
     stats.setGauge('server.stats_recent_lookups', stats.lookups.total);
     stats.setGauge('server.total_connections', this.connectionCount());
-    stats.setGauge('server.parent_connections', this.#source.parentConnections());
+    const parentConnections = this.#source.parentConnections();
+    if (parentConnections !== undefined) {
+      stats.setGauge('server.parent_connections', parentConnections);
+    }
     stats.setGauge('server.days_until_first_cert_expiring', NEVER_EXPIRES_DAYS);
   }
 

@@ -1,6 +1,7 @@
 // statsd over TCP: lines to one host of a cluster. The connection is opened by the first line, and
 // again by the first after its end.
 import { connect, type Socket } from 'node:net';
+import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
 
 /** What a server that does not read may make us keep. */
@@ -9,6 +10,7 @@ const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 export class LineSink implements StatsSink {
   readonly #cluster: string;
   readonly #host: SinkHost;
+  readonly #outage: Outage;
   #socket: Socket | undefined;
   /** The host that is next. */
   #turn = 0;
@@ -16,6 +18,7 @@ export class LineSink implements StatsSink {
   constructor(cluster: string, host: SinkHost) {
     this.#cluster = cluster;
     this.#host = host;
+    this.#outage = new Outage('statsd server', host);
   }
 
   write(piece: Buffer): void {
@@ -27,8 +30,9 @@ export class LineSink implements StatsSink {
     }
     this.#socket ??= this.#connect();
     if (!this.#socket) return;
-    this.#socket.write(piece);
-    this.#host.countOf(this.#cluster, 'upstream_cx_tx_bytes_total', piece.length);
+    this.#socket.write(piece, (error) => {
+      if (!error) this.#host.countOf(this.#cluster, 'upstream_cx_tx_bytes_total', piece.length);
+    });
   }
 
   end(): void {
@@ -59,7 +63,8 @@ export class LineSink implements StatsSink {
     socket.on('data', (bytes) =>
       this.#host.countOf(this.#cluster, 'upstream_cx_rx_bytes_total', bytes.length),
     );
-    socket.on('error', (error) => this.#host.warn(`statsd server: ${error.message}`));
+    socket.on('connect', () => this.#outage.end());
+    socket.on('error', (error) => this.#outage.begin(error.message));
     socket.on('close', () => {
       if (this.#socket === socket) this.#socket = undefined;
     });

@@ -1,6 +1,7 @@
 // envoy.service.metrics.v3.MetricsService: a stream of messages with all metrics of a flush. The
 // stream is opened by the first flush, and again by the first after its end.
 import { Client, credentials, Metadata, type ClientWritableStream } from '@grpc/grpc-js';
+import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
 import type { SinkPlan } from './sink-plan.js';
 
@@ -16,6 +17,7 @@ export class MetricsSink implements StatsSink {
   readonly #plan: Extract<SinkPlan, { kind: 'metrics' }>;
   readonly #identifier: Uint8Array;
   readonly #host: SinkHost;
+  readonly #outage: Outage;
   #client: Client | undefined;
   #target = '';
   #stream: ClientWritableStream<Buffer> | undefined;
@@ -32,6 +34,7 @@ export class MetricsSink implements StatsSink {
     this.#plan = plan;
     this.#identifier = identifier;
     this.#host = host;
+    this.#outage = new Outage('metrics service', host);
   }
 
   write(piece: Buffer): void {
@@ -68,9 +71,16 @@ export class MetricsSink implements StatsSink {
     this.#stream ??= this.#open();
     if (!this.#stream) return;
     this.#waiting++;
-    this.#stream.write(isNew ? Buffer.concat([this.#identifier, metrics]) : metrics, () => {
-      this.#waiting--;
-    });
+    const stream = this.#stream;
+    stream.write(
+      isNew ? Buffer.concat([this.#identifier, metrics]) : metrics,
+      (error?: unknown) => {
+        // Of a stream that has ended since, nothing waits.
+        if (this.#stream !== stream) return;
+        this.#waiting--;
+        if (!error) this.#outage.end();
+      },
+    );
   }
 
   #open(): ClientWritableStream<Buffer> | undefined {
@@ -89,7 +99,7 @@ export class MetricsSink implements StatsSink {
       if (this.#stream !== stream) return;
       this.#stream = undefined;
       this.#waiting = 0;
-      if (error) this.#host.warn(`metrics service: ${error.message}`);
+      if (error) this.#outage.begin(error.message);
     });
     return stream;
   }

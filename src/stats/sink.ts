@@ -19,4 +19,5 @@ export interface SinkHost {
   /** Adds to a statistic by its full name. */
   count(name: string): void;
   warn(message: string): void;
+  info(message: string): void;
 }

@@ -14,6 +14,15 @@ const METRICS = 'type.googleapis.com/envoy.config.metrics.v3';
 const NODE = { id: 'the-node', cluster: 'the-cluster' };
 const POLL_MS = 10;
 
+/** Nobody listens there. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 /** A web server that sends statistics to `sinks` ten times a second; `clusters`: their ports. */
 function withSinks(
   sinks: readonly object[],
@@ -125,6 +134,46 @@ test('statsd over TCP gets lines, also what came since the last flush when the p
   await proxy.command.end();
   await until(() => text.includes('pre.http.web.downstream_rq_total:1|c\n'));
   assert.equal(sockets.length, 1);
+});
+
+test('statsd over TCP that refuses is told of once, and once when it is back; only what left is counted', async (t) => {
+  const port = await freePort();
+  const proxy = await startProxy(
+    t,
+    withSinks(
+      [
+        {
+          name: 'envoy.stat_sinks.statsd',
+          typed_config: { '@type': `${METRICS}.StatsdSink`, tcp_cluster_name: 'statsd' },
+        },
+      ],
+      { statsd: port },
+    ),
+  );
+  const log = () =>
+    proxy.command.stderr.split('\n').filter((line) => line.includes('statsd server'));
+  const sent = async (): Promise<number> => {
+    const name = 'cluster.statsd.upstream_cx_tx_bytes_total';
+    const page = await fetch(`${proxy.adminUrl}/stats?filter=${name}`);
+    return Number((await page.text()).split(': ')[1]);
+  };
+  await until(() => log().length > 0);
+  // As many flushes again.
+  await sleep(500);
+  assert.equal(log().length, 1, log().join('\n'));
+  assert.match(log()[0] ?? '', /ECONNREFUSED.*; statistics are lost until it is back/);
+  assert.equal(await sent(), 0);
+
+  let got = 0;
+  const server = createServer((socket) => socket.on('data', (bytes) => (got += bytes.length)));
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  await until(() => got > 0);
+  await until(() => log().length === 2);
+  assert.match(log()[1] ?? '', /is back/);
+  const counted = await sent();
+  await until(() => got >= counted);
 });
 
 test('a metrics service gets all metrics in a stream that begins with the node', async (t) => {

@@ -359,6 +359,7 @@ TEST("Prometheus: what is older than the configuration has no fixed labels") {
   Registry registry(1);
   const auto filesystem = registry.create<Filesystem>(plainScope("filesystem."));
   const auto server = registry.create<Server>(plainScope("server."));
+  server->shard(0)->set(Server::Gauge::HotRestartGeneration, 1);
   Query query;
   registry.setFixedLabels({{"a", "b"}});
   query.filter = [](std::string_view name) {
@@ -370,7 +371,7 @@ TEST("Prometheus: what is older than the configuration has no fixed labels") {
             "# TYPE envoy_server_hot_restart_epoch gauge\n"
             "envoy_server_hot_restart_epoch{a=\"b\"} 0\n"
             "# TYPE envoy_server_hot_restart_generation gauge\n"
-            "envoy_server_hot_restart_generation{} 0\n");
+            "envoy_server_hot_restart_generation{} 1\n");
 }
 
 TEST("Prometheus: bounds of a rule print with all their digits") {
