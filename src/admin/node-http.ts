@@ -157,7 +157,6 @@ function writeStream(
     response.shouldKeepAlive = false;
     response.useChunkedEncodingByDefault = false;
   }
-  response.flushHeaders();
   const write = (piece: Buffer): void => {
     if (response.writableLength > MAX_WAITING_BYTES) {
       // Who does not read is sent away, not waited for.
@@ -167,10 +166,12 @@ function writeStream(
     count(piece.length);
     response.write(piece);
   };
-  response.once(
-    'close',
-    stream.listen(write, () => response.end()),
-  );
+  // Whoever reads the head may count on what was asked for.
+  const leave = stream.listen(write, () => response.end());
+  response.once('close', leave);
+  response.flushHeaders();
+  // Who has left before now does not leave once more.
+  if (response.closed) leave();
 }
 
 function pickHeaders(incoming: IncomingMessage): Record<RequestHeader, string> {

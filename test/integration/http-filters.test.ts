@@ -104,6 +104,27 @@ test('POST /tap shows the requests that fit, while somebody looks', async (t) =>
   assert.equal((await look()).status, 200);
 });
 
+test('whoever has the head of POST /tap misses no request from there on', async (t) => {
+  const bootstrap = withFilters(webBootstrap([says('/', 'yes')]), [
+    tap({ admin_config: { config_id: 'mine' } }),
+  ]);
+  const proxy = await startProxy(t, bootstrap);
+  const url = await proxy.listenerUrl('web');
+  const body = JSON.stringify({
+    config_id: 'mine',
+    tap_config: {
+      match: { any_match: true },
+      output_config: { sinks: [{ buffered_admin: { max_traces: 1 } }] },
+    },
+  });
+  for (let i = 0; i < 20; ++i) {
+    const signal = AbortSignal.timeout(5000);
+    const answer = await fetch(`${proxy.adminUrl}/tap`, { method: 'POST', body, signal });
+    await (await fetch(`${url}/only-${i}`)).text();
+    assert.ok((await answer.text()).includes(`/only-${i}`));
+  }
+});
+
 test('a tap of the bootstrap writes a file for each request', async (t) => {
   const folder = makeFolder(t);
   const sinks = [{ file_per_tap: { path_prefix: join(folder, 'trace') } }];
