@@ -82,9 +82,16 @@ export function replyHeaders(reply: AdminReply): readonly (readonly [string, str
     type,
     ['cache-control', reply.type === 'events' ? 'no-cache' : 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],
+    ...(reply.type === 'html' ? UNFRAMED : []),
     server,
   ];
 }
+
+/** Else a page of another site could lay a button of ours under what its visitor clicks. */
+const UNFRAMED = [
+  ['x-frame-options', 'DENY'],
+  ['content-security-policy', "frame-ancestors 'none'"],
+] as const;
 
 /** Whether the answer is its connection's last. */
 export const endsConnection = ({ headers }: AdminRequest, reply: AdminReply): boolean =>

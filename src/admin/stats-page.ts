@@ -90,6 +90,7 @@ const headOf = (title: string): string => `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title} – fairlead admin</title>
+<link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
 <body>

@@ -3,12 +3,13 @@ import { readValues } from './admin.js';
 import { SortedColumns, type Column } from './columns.js';
 import { button, byId, element, row } from './elements.js';
 import { showHosts } from './hosts.js';
-import { percent, short, whole } from './numbers.js';
+import { percent, share, short, whole } from './numbers.js';
 import { Rates } from './rates.js';
 
 const STATS = [
   'upstream_rq_total',
   'upstream_rq_5xx',
+  'upstream_rq_completed',
   'upstream_rq_active',
   'upstream_rq_pending_overflow',
   'upstream_cx_active',
@@ -107,11 +108,11 @@ export async function updateClusters(): Promise<void> {
 function read(name: string): Cluster {
   const value = (stat: Stat): number => rates.value(`cluster.${name}.${stat}`);
   const rate = (stat: Stat): number | undefined => rates.rate(`cluster.${name}.${stat}`);
-  const [requests, bad] = [rate('upstream_rq_total'), rate('upstream_rq_5xx')];
   return {
     name,
-    requests,
-    errors: bad !== undefined && requests ? Math.min(1, bad / requests) : bad,
+    requests: rate('upstream_rq_total'),
+    // Of all answers: those that never reached a host are among the bad ones.
+    errors: share(rate('upstream_rq_5xx'), rate('upstream_rq_completed')),
     active: value('upstream_rq_active'),
     connections: value('upstream_cx_active'),
     connectFailures: rate('upstream_cx_connect_fail'),

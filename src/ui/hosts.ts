@@ -2,7 +2,7 @@
 import { readCluster, type HostStatus } from './admin.js';
 import { SortedColumns, type Column } from './columns.js';
 import { byId, element, row } from './elements.js';
-import { percent, whole } from './numbers.js';
+import { count, percent, whole } from './numbers.js';
 
 const ROWS = 500;
 
@@ -66,7 +66,7 @@ export async function updateHosts(): Promise<void> {
   // Another cluster may have been clicked meanwhile.
   if (shown !== name) return;
   hosts = (cluster?.host_statuses ?? []).map(read);
-  byId('hosts-title').textContent = `${name}: ${whole(hosts.length)} hosts`;
+  byId('hosts-title').textContent = `${name}: ${count(hosts.length, 'host')}`;
   panel.hidden = false;
   draw();
 }

@@ -3,6 +3,7 @@ import { readServerInfo } from './admin.js';
 import { updateClusters } from './clusters.js';
 import { byId } from './elements.js';
 import { updateHosts } from './hosts.js';
+import { count } from './numbers.js';
 import { poll } from './poller.js';
 import { listenForSearches } from './search.js';
 import { addTiles, updateCounts, updateLatency } from './traffic.js';
@@ -24,7 +25,7 @@ async function updateServer(): Promise<void> {
   badge.className = `badge ${state === 'LIVE' ? 'good' : 'bad'}`;
   const [, number = ''] = version.split('/');
   byId('server').textContent =
-    `${number} · ${options.config_path} · ${options.concurrency} workers · ` +
+    `${number} · ${options.config_path} · ${count(options.concurrency, 'worker')} · ` +
     `epoch ${options.restart_epoch} · up ${uptime}`;
 }
 

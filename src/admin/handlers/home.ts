@@ -58,7 +58,20 @@ export const STYLE = `
   label { padding-left: 1rem; }
   input[type='checkbox'] { justify-self: start; }
   small { opacity: .7; }
-  button { font: inherit; cursor: pointer; }
+  button { font: inherit; cursor: pointer; border: 1px solid #8888; border-radius: 4px; padding: .1rem .6rem; background: light-dark(#f0f1f3, #262a30); }
+  th { padding: .4rem 1.5rem .4rem 0; text-align: left; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  @media (max-width: 60rem) {
+    #endpoints :is(tbody, tr, td) { display: block; }
+    #endpoints td { width: auto; }
+    #endpoints td + td { padding-top: 0; border-top: 0; }
+    td { overflow-wrap: anywhere; }
+    td:first-child { width: auto; }
+    form { grid-template-columns: minmax(min-content, 12rem) minmax(0, 13rem); }
+    form input:not([type]), form select { min-width: 0; width: 100%; box-sizing: border-box; }
+    form > small { grid-column: 1 / -1; padding-left: 1rem; }
+    form > span { display: none; }
+  }
 `;
 
 function page(endpoints: readonly Endpoint[]): string {
@@ -68,12 +81,13 @@ function page(endpoints: readonly Endpoint[]): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>fairlead admin</title>
+<link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
 <body>
 <h1>fairlead admin</h1>
 <p>What the proxy does now: <a href="ui">traffic, clusters and hosts</a>. Red buttons change something.</p>
-<table>
+<table id="endpoints">
 ${endpoints.map(row).join('\n')}
 </table>
 </body>
@@ -90,8 +104,10 @@ function row(endpoint: Endpoint): string {
  * the page may be shown by a proxy that puts a path before them.
  */
 function form({ path, mutates, parameters }: Endpoint): string {
-  const name = escaped(path.slice(1) || '.');
-  if (!mutates && parameters.length === 0) return `<a class="name" href="${name}">${name}</a>`;
+  const name = escaped(path.slice(1));
+  if (!mutates && parameters.length === 0) {
+    return `<a class="name" href="${name || '.'}">${name || '/'}</a>`;
+  }
   const fields = parameters
     .map((parameter, index) => field(parameter, `${path.slice(1)}-${index}`))
     .join('');

@@ -103,3 +103,20 @@ test('the active page of statistics keeps itself up to date', options, async (t)
   await keepScreenshot(page, 'active-statistics');
   assert.deepEqual(faults, []);
 });
+
+test('no page is wider than a telephone, and no other site may frame one', options, async (t) => {
+  const proxy = await startProxy(
+    t,
+    webBootstrap([says('/', 'yes')], { 'a-cluster-whose-name-is-longer-than-others': CLOSED_PORT }),
+  );
+  const { page, faults } = await openPage(t, proxy.adminUrl);
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of ['/', '/ui', '/stats?format=html', '/stats?format=active-html']) {
+    const answer = await page.goto(proxy.adminUrl + path);
+    assert.equal((await answer?.allHeaders())?.['x-frame-options'], 'DENY', path);
+    if (path === '/ui') await page.getByRole('button', { name: 'a-cluster' }).click();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 390, `${path}: ${width}`);
+  }
+  assert.deepEqual(faults, []);
+});
