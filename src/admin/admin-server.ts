@@ -6,7 +6,7 @@ import { compileAllowedPaths } from './allowed-paths.js';
 import { AdminCounts } from './counts.js';
 import { endpointList, type Endpoint } from './endpoint.js';
 import { makeEndpoints } from './endpoints.js';
-import { findForeignHost, findForgery, isLocal } from './guard.js';
+import { findForeignHost, findForgery, isLocal, keepFromFrames } from './guard.js';
 import type { AdminHost } from './host.js';
 import {
   badRequest,
@@ -149,7 +149,8 @@ export class AdminServer implements AdminService {
     const isForm = headers['content-type'].startsWith(FORM) && !endpoint.ignoresForm;
     const form = isForm ? body : '';
     try {
-      return endpoint.handle({ body, parameters: parseParameters(query || form) });
+      const reply = endpoint.handle({ body, parameters: parseParameters(query || form) });
+      return keepFromFrames(reply, request);
     } catch (error) {
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
       this.#host.log.error('admin', `${method} ${target}: ${why}`);

@@ -1,7 +1,7 @@
 // Keeps pages of other sites from using a browser that can reach the admin server.
 import { hostname } from 'node:os';
 import { isIP } from 'node:net';
-import type { AdminEndpoint, AdminRequest } from './http.js';
+import type { AdminEndpoint, AdminReply, AdminRequest } from './http.js';
 
 /** What --admin-allowed-host says when every name is as good as another. */
 const ANY_HOST = '*';
@@ -42,6 +42,18 @@ export function findForeignHost(
     `requests to ${host} are refused: the name is neither an address nor local ` +
     `(--admin-allowed-host ${name} allows it)\n`
   );
+}
+
+/** For browsers, which ask for HTML by name: no page of another site shows one of ours in a frame. */
+const UNFRAMED = [
+  ['x-frame-options', 'DENY'],
+  ['content-security-policy', "frame-ancestors 'none'"],
+] as const;
+
+/** Else a page of another site could lay a button of ours under what its visitor clicks. */
+export function keepFromFrames(reply: AdminReply, { headers }: AdminRequest): AdminReply {
+  if (reply.type !== 'html' || !headers.accept.includes('text/html')) return reply;
+  return { ...reply, headers: [...(reply.headers ?? []), ...UNFRAMED] };
 }
 
 /** Whether only this machine can reach it: loopback addresses and sockets in the file system. */

@@ -6,6 +6,7 @@ import type { Parameters } from './parameters.js';
 /** The request headers that anything here looks at. */
 export const REQUEST_HEADERS = [
   'host',
+  'accept',
   'origin',
   'sec-fetch-site',
   'connection',
@@ -82,16 +83,9 @@ export function replyHeaders(reply: AdminReply): readonly (readonly [string, str
     type,
     ['cache-control', reply.type === 'events' ? 'no-cache' : 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],
-    ...(reply.type === 'html' ? UNFRAMED : []),
     server,
   ];
 }
-
-/** Else a page of another site could lay a button of ours under what its visitor clicks. */
-const UNFRAMED = [
-  ['x-frame-options', 'DENY'],
-  ['content-security-policy', "frame-ancestors 'none'"],
-] as const;
 
 /** Whether the answer is its connection's last. */
 export const endsConnection = ({ headers }: AdminRequest, reply: AdminReply): boolean =>
@@ -144,8 +138,9 @@ export interface AdminTransport {
   close(): void;
 }
 
-/** Request bodies are small here; what is longer is refused. */
+/** Request bodies are small here; what is longer is read, so that its sender reads why it is refused. */
 export const MAX_BODY_BYTES = 1 << 20;
+export const TOO_LONG_BODY = `request bodies of more than ${MAX_BODY_BYTES} bytes are refused\n`;
 
 export function addressText(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

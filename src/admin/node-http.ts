@@ -4,8 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Page } from '../native.js';
 import {
+  CONTENT_TYPES,
   MAX_BODY_BYTES,
   REQUEST_HEADERS,
+  TOO_LONG_BODY,
   addressText,
   bindFailure,
   replyHeaders,
@@ -91,7 +93,7 @@ async function serve(
     return;
   }
   if (body === 'too long') {
-    response.writeHead(413, { connection: 'close' }).end();
+    response.writeHead(413, { 'content-type': CONTENT_TYPES.text }).end(TOO_LONG_BODY);
     return;
   }
   const request: AdminRequest = {
@@ -185,13 +187,13 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer | 'too long' 
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) return 'too long';
-      chunks.push(chunk);
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      else chunks.length = 0;
     }
   } catch {
     return 'gone';
   }
-  return Buffer.concat(chunks);
+  return size > MAX_BODY_BYTES ? 'too long' : Buffer.concat(chunks);
 }
 
 /** One piece at a time, so that a long page never holds up the control thread. */

@@ -4,8 +4,10 @@
 import { createRequire } from 'node:module';
 import type { Page } from '../native.js';
 import {
+  CONTENT_TYPES,
   MAX_BODY_BYTES,
   REQUEST_HEADERS,
+  TOO_LONG_BODY,
   addressText,
   bindFailure,
   replyHeaders,
@@ -152,13 +154,18 @@ function serve(service: AdminService, response: UwsResponse, incoming: UwsReques
   response.onData((chunk, isLast) => {
     size += chunk.byteLength;
     exchange.receivedBytes += chunk.byteLength;
+    // The memory is lent for this call only.
+    if (size <= MAX_BODY_BYTES) chunks.push(Buffer.from(new Uint8Array(chunk)));
+    else chunks.length = 0;
+    if (!isLast) return;
     if (size > MAX_BODY_BYTES) {
-      response.close();
+      response.cork(() => {
+        response.writeStatus(`413 ${REASONS[413]}`);
+        response.writeHeader('content-type', CONTENT_TYPES.text);
+        response.end(TOO_LONG_BODY);
+      });
       return;
     }
-    // The memory is lent for this call only.
-    chunks.push(Buffer.from(new Uint8Array(chunk)));
-    if (!isLast) return;
     const body = Buffer.concat(chunks).toString();
     exchange.answer({ ...head, body, wireBytes: exchange.receivedBytes });
   });

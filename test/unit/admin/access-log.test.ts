@@ -12,6 +12,7 @@ const REQUEST: AdminRequest = {
   headers: {
     host: 'localhost:9901',
     origin: '',
+    accept: '',
     'sec-fetch-site': '',
     connection: '',
     'content-type': '',

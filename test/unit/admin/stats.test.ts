@@ -112,6 +112,7 @@ test('a Prometheus page shows the counters as they were before it, the others co
     const headers = {
       host: '',
       origin: '',
+      accept: '',
       'sec-fetch-site': '',
       connection: '',
       'content-type': '',

@@ -7,12 +7,14 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type {
-  AdminReply,
-  AdminRequest,
-  AdminService,
-  AdminTransport,
-  SentBytes,
+import {
+  MAX_BODY_BYTES,
+  TOO_LONG_BODY,
+  type AdminReply,
+  type AdminRequest,
+  type AdminService,
+  type AdminTransport,
+  type SentBytes,
 } from '../../../src/admin/http.js';
 import { nodeHttpTransport } from '../../../src/admin/node-http.js';
 import { uwebsocketsTransport } from '../../../src/admin/uwebsockets.js';
@@ -121,6 +123,18 @@ for (const [name, make] of Object.entries(TRANSPORTS)) {
 
     assert.equal(running.service.requests[0]?.body, body);
     assert.equal(running.service.requests[0]?.method, 'POST');
+  });
+
+  test(`${name}: a body that is too long is refused with a line, and not kept`, async (t) => {
+    const running = await listening(t, make);
+    if (!running) return;
+    const body = 'x'.repeat(MAX_BODY_BYTES + 1);
+
+    const answer = await fetch(`${running.url}/`, { method: 'POST', body });
+    assert.equal(answer.status, 413);
+    assert.equal(await answer.text(), TOO_LONG_BODY);
+    assert.equal(running.service.requests.length, 0);
+    assert.equal((await fetch(`${running.url}/`)).status, 200);
   });
 
   test(`${name}: a request whose client leaves before its end is not answered`, async (t) => {
