@@ -1,6 +1,12 @@
 // envoy.service.metrics.v3.MetricsService: a stream of messages with all metrics of a flush. The
 // stream is opened by the first flush, and again by the first after its end.
-import { Client, credentials, Metadata, type ClientWritableStream } from '@grpc/grpc-js';
+import {
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ClientWritableStream,
+} from '@grpc/grpc-js';
 import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
 import type { SinkPlan } from './sink-plan.js';
@@ -10,6 +16,8 @@ const METHOD = '/envoy.service.metrics.v3.MetricsService/StreamMetrics';
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /** What a server that does not read may make us keep: as many messages. */
 const MAX_WAITING = 64;
+/** A server that is back is found so soon; by itself gRPC may take two minutes. */
+const MAX_RECONNECT_MS = 5000;
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 
@@ -21,6 +29,8 @@ export class MetricsSink implements StatsSink {
   #client: Client | undefined;
   #target = '';
   #stream: ClientWritableStream<Buffer> | undefined;
+  /** Of the flush before. */
+  #lastStream: ClientWritableStream<Buffer> | undefined;
   #waiting = 0;
   /** Metrics of the message that is being gathered. */
   #pieces: Buffer[] = [];
@@ -45,6 +55,10 @@ export class MetricsSink implements StatsSink {
 
   end(): void {
     this.#send();
+    // A stream takes messages before anybody hears them: one that lasts from flush to flush is heard.
+    const lasts = this.#stream !== undefined && this.#stream === this.#lastStream;
+    if (lasts && this.#isConnected()) this.#outage.end();
+    this.#lastStream = this.#stream;
   }
 
   close(): Promise<void> {
@@ -72,15 +86,15 @@ export class MetricsSink implements StatsSink {
     if (!this.#stream) return;
     this.#waiting++;
     const stream = this.#stream;
-    stream.write(
-      isNew ? Buffer.concat([this.#identifier, metrics]) : metrics,
-      (error?: unknown) => {
-        // Of a stream that has ended since, nothing waits.
-        if (this.#stream !== stream) return;
-        this.#waiting--;
-        if (!error) this.#outage.end();
-      },
-    );
+    stream.write(isNew ? Buffer.concat([this.#identifier, metrics]) : metrics, () => {
+      // Of a stream that has ended since, nothing waits.
+      if (this.#stream !== stream) return;
+      this.#waiting--;
+    });
+  }
+
+  #isConnected(): boolean {
+    return this.#client?.getChannel().getConnectivityState(false) === connectivityState.READY;
   }
 
   #open(): ClientWritableStream<Buffer> | undefined {
@@ -90,6 +104,7 @@ export class MetricsSink implements StatsSink {
       this.#client?.close();
       this.#client = new Client(target, credentials.createInsecure(), {
         'grpc.default_authority': this.#plan.authority,
+        'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
       });
       this.#target = target;
     }

@@ -220,6 +220,44 @@ test('a metrics service gets all metrics in a stream that begins with the node',
   assert.ok(second?.includes('cluster.membership_total') && second.includes('envoy.cluster_name'));
 });
 
+test('a metrics service that refuses is told of once, and once when it is back', async (t) => {
+  const port = await freePort();
+  const proxy = await startProxy(
+    t,
+    withSinks(
+      [
+        {
+          name: 'envoy.stat_sinks.metrics_service',
+          typed_config: {
+            '@type': `${METRICS}.MetricsServiceConfig`,
+            grpc_service: { envoy_grpc: { cluster_name: 'metrics' } },
+          },
+        },
+      ],
+      { metrics: port },
+    ),
+  );
+  const log = () =>
+    proxy.command.stderr.split('\n').filter((line) => line.includes('metrics service'));
+  await until(() => log().length > 0);
+  // As many flushes again.
+  await sleep(500);
+  assert.equal(log().length, 1, log().join('\n'));
+
+  const server = new Server();
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  const path = '/envoy.service.metrics.v3.MetricsService/StreamMetrics';
+  server.register(path, (call: { resume(): void }) => call.resume(), asIs, asIs, 'clientStream');
+  await new Promise<void>((resolve, reject) =>
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    ),
+  );
+  t.after(() => server.forceShutdown());
+  await until(() => log().length === 2);
+  assert.match(log()[1] ?? '', /is back/);
+});
+
 test('a Hystrix dashboard gets two events for each cluster at every flush, until it leaves', async (t) => {
   const proxy = await startProxy(
     t,
