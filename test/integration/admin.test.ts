@@ -40,6 +40,16 @@ test('text statistics are sorted by the bytes of their names, histograms last', 
   }
 });
 
+test('without hot restart its gauges are not among the used ones', async (t) => {
+  const proxy = await startProxy(t, ADMIN_ONLY, '--disable-hot-restart');
+
+  const url = `${proxy.adminUrl}/stats?filter=^server.(hot|parent)`;
+  const names = async (query: string): Promise<string[]> =>
+    (await (await fetch(url + query)).text()).split('\n').map((line) => line.split(':')[0] ?? '');
+  assert.deepEqual(await names('&usedonly'), ['']);
+  assert.deepEqual(await names(''), ['server.hot_restart_epoch', 'server.parent_connections', '']);
+});
+
 test('the admin server counts itself', async (t) => {
   const proxy = await startProxy(t, ADMIN_ONLY);
   await (await fetch(`${proxy.adminUrl}/nothing`)).text();
