@@ -84,7 +84,7 @@ export interface NativeProxy {
   /** Applies an `Update` (src/plan). Listeners bind here, so that errors are known at once. */
   apply(update: Uint8Array): readonly ApplyError[];
   /** Starts the worker threads: from here on connections are accepted. */
-  start(): void;
+  start(): readonly ApplyError[];
   /** Listeners in order of addition, with the addresses they are bound to. */
   listeners(): readonly ListenerStatus[];
   /**
@@ -120,6 +120,8 @@ export interface NativeProxy {
   textSet(handle: StatHandle, text: string): void;
   /** The sum over all workers of any counter or gauge by its full name; undefined if unknown. */
   statValue(name: string): number | undefined;
+  /** Of all listeners of this process. */
+  openConnections(): number;
   /** Merges histograms: what was recorded since the last call becomes the interval. */
   flushHistograms(): void;
   /** Counters read 0 from here on in local output. */
@@ -170,8 +172,11 @@ export interface NativeProxy {
   endInheritance(): readonly string[];
   /** All listen sockets; the descriptors are good until the listeners change. */
   listenSockets(): readonly PassedSocket[];
-  /** Listeners at these addresses leave new connections to another process; the others close. */
-  handOver(takenAddresses: readonly string[]): void;
+  /**
+   * Listeners at these addresses leave new connections to another process; the others close. Resolves
+   * when no worker accepts any more.
+   */
+  handOver(takenAddresses: readonly string[]): Promise<void>;
   /** Takes back what was handed over. Errors are of what cannot be bound again. */
   takeBack(): readonly ApplyError[];
   /** What changed since the last round, as a StatsBatch of about this size; all in the first round. */

@@ -1,5 +1,7 @@
 #include "addon/proxy_hot_restart.h"
 
+#include <chrono>
+#include <future>
 #include <set>
 #include <string>
 #include <vector>
@@ -8,6 +10,32 @@
 #include "addon/proxy_lifecycle.h"
 
 namespace fairlead::addon {
+
+namespace {
+
+// Waits for the workers off the control thread.
+class HandOver final : public Napi::AsyncWorker {
+ public:
+  HandOver(const Napi::Env& env, std::future<void> done)
+      : AsyncWorker(env), promise_(Napi::Promise::Deferred::New(env)), done_(std::move(done)) {}
+  Napi::Promise promise() const { return promise_.Promise(); }
+
+ private:
+  // Workers that are stuck must not hold up a successor that serves already.
+  static constexpr std::chrono::seconds kPatience{1};
+
+  void Execute() override { done_.wait_for(kPatience); }
+  void OnOK() override { promise_.Resolve(Env().Undefined()); }
+
+  Napi::Promise::Deferred promise_;
+  std::future<void> done_;
+};
+
+}  // namespace
+
+Napi::Value ProxyHotRestart::openConnections(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(data_plane_->openConnections()));
+}
 
 void ProxyHotRestart::inherit(const Napi::CallbackInfo& info) {
   const Napi::Array list = info[0].As<Napi::Array>();
@@ -54,11 +82,14 @@ Napi::Value ProxyHotRestart::listenSockets(const Napi::CallbackInfo& info) {
   return result;
 }
 
-void ProxyHotRestart::handOver(const Napi::CallbackInfo& info) {
+Napi::Value ProxyHotRestart::handOver(const Napi::CallbackInfo& info) {
   const Napi::Array list = info[0].As<Napi::Array>();
   std::set<std::string> taken;
   for (uint32_t i = 0; i < list.Length(); ++i) taken.insert(list.Get(i).ToString().Utf8Value());
-  data_plane_->handOver(taken);
+  auto* work = new HandOver(info.Env(), data_plane_->handOver(taken));
+  const Napi::Promise promise = work->promise();
+  work->Queue();
+  return promise;
 }
 
 Napi::Value ProxyHotRestart::takeBack(const Napi::CallbackInfo& info) {

@@ -16,6 +16,7 @@ class ProxyHotRestart {
   explicit ProxyHotRestart(std::shared_ptr<worker::DataPlane> data_plane)
       : data_plane_(std::move(data_plane)) {}
 
+  Napi::Value openConnections(const Napi::CallbackInfo& info);
   // inherit([{listener, address, anyPort, fd}]): the descriptors are this object's from here on.
   void inherit(const Napi::CallbackInfo& info);
   Napi::Value endInheritance(const Napi::CallbackInfo& info);
@@ -24,7 +25,8 @@ class ProxyHotRestart {
 
   // The descriptors stay the data plane's: they are good until listeners change.
   Napi::Value listenSockets(const Napi::CallbackInfo& info);
-  void handOver(const Napi::CallbackInfo& info);
+  // Resolves once no worker takes connections any more.
+  Napi::Value handOver(const Napi::CallbackInfo& info);
   Napi::Value takeBack(const Napi::CallbackInfo& info);
   // exportStats(maxBytes): {batch, more}
   Napi::Value exportStats(const Napi::CallbackInfo& info);

@@ -78,7 +78,9 @@ Napi::Value ProxyLifecycle::listeners(const Napi::CallbackInfo& info) {
   return result;
 }
 
-void ProxyLifecycle::start(const Napi::CallbackInfo&) { data_plane_->start(); }
+Napi::Value ProxyLifecycle::start(const Napi::CallbackInfo& info) {
+  return errorList(info.Env(), data_plane_->start());
+}
 
 void ProxyLifecycle::startDrain(const Napi::CallbackInfo& info) {
   const std::optional<worker::DrainScope> scope = scopeOf(info);

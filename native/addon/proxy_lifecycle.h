@@ -22,7 +22,7 @@ class ProxyLifecycle {
 
   Napi::Value apply(const Napi::CallbackInfo& info);
   Napi::Value listeners(const Napi::CallbackInfo& info);
-  void start(const Napi::CallbackInfo& info);
+  Napi::Value start(const Napi::CallbackInfo& info);
 
   void startDrain(const Napi::CallbackInfo& info);
   void cancelDrain(const Napi::CallbackInfo& info);

@@ -58,6 +58,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
         method<&ProxyCpuProfile::startCpuProfile>("startCpuProfile"),
         method<&ProxyCpuProfile::readCpuProfile>("readCpuProfile"),
         method<&ProxyCpuProfile::stopCpuProfile>("stopCpuProfile"),
+        method<&ProxyHotRestart::openConnections>("openConnections"),
         method<&ProxyHotRestart::inherit>("inherit"),
         method<&ProxyHotRestart::endInheritance>("endInheritance"),
         method<&ProxyHotRestart::listenSockets>("listenSockets"),

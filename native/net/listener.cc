@@ -66,10 +66,12 @@ Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Ad
       ::chmod(address.text().c_str(), listener.pipe_mode) != 0) {
     return socketError(listener, address, "set the mode of");
   }
-  if (::listen(fd.get(), static_cast<int>(listener.backlog)) != 0) {
-    return socketError(listener, address, "listen on");
-  }
   return fd;
+}
+
+Result<void> listenOn(int fd, const plan::Listener& listener, const Address& address) {
+  if (::listen(fd, static_cast<int>(listener.backlog)) == 0) return {};
+  return socketError(listener, address, "listen on");
 }
 
 Address boundAddress(int fd) {
@@ -103,6 +105,10 @@ bool Listener::start() {
 void Listener::pause() {
   Timer::disarm();
   for (const ListenSocket& socket : sockets_) loop_.remove(socket->get());
+}
+
+void Listener::acceptWaiting() {
+  for (const ListenSocket& socket : sockets_) acceptFrom(socket->get(), 0);
 }
 
 void Listener::stop() {

@@ -37,8 +37,10 @@ struct ListenerConfig {
 // A socket that workers may share, and that a successor may be given.
 using ListenSocket = std::shared_ptr<const FileDescriptor>;
 
-// Makes a bound and listening socket. `address`: what to bind to. The error names the address.
+// Makes a bound socket. `address`: what to bind to. The error names the address.
 Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address);
+// Connections come from here on; on a socket that listens it sets the length of the queue.
+Result<void> listenOn(int fd, const plan::Listener& listener, const Address& address);
 // Where a socket is bound.
 Address boundAddress(int fd);
 
@@ -52,6 +54,8 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   const ListenerConfig& config() const { return *config_; }
   // False: the kernel refuses to watch the socket.
   bool start();
+  // Takes what waits in the queues, which would be reset when the sockets close.
+  void acceptWaiting();
   // No new connections; the sockets close, unless others hold them too.
   void stop();
   // Leaves new connections to others that have the same sockets.

@@ -38,6 +38,13 @@ bool importInto(BlockBase& block, std::string_view name, uint64_t amount) {
   return status.has_value();
 }
 
+// False: the block has no such gauge.
+bool importGaugeInto(BlockBase& block, std::string_view name, uint64_t value) {
+  const auto index = indexOf(block.layout().gauges, name);
+  if (index) block.setImported(*index, value);
+  return index.has_value();
+}
+
 }  // namespace
 
 void Registry::importCounter(const std::string& prefix, std::string_view name, uint64_t amount) {
@@ -51,6 +58,11 @@ void Registry::importCounter(const std::string& prefix, std::string_view name, u
 }
 
 void Registry::takeKept(BlockBase& block) {
+  if (const auto gauges = kept_gauges_.find(block.scope().prefix); gauges != kept_gauges_.end()) {
+    std::erase_if(gauges->second,
+                  [&](const auto& item) { return importGaugeInto(block, item.first, item.second); });
+    if (gauges->second.empty()) kept_gauges_.erase(gauges);
+  }
   const auto place = kept_.find(block.scope().prefix);
   if (place == kept_.end()) return;
   std::erase_if(place->second,
@@ -60,15 +72,13 @@ void Registry::takeKept(BlockBase& block) {
 }
 
 void Registry::importGauge(const std::string& prefix, std::string_view name, uint64_t value) {
-  const auto place = blocks_.find(prefix);
-  if (place == blocks_.end()) return;
-  for (const std::weak_ptr<BlockBase>& weak : place->second) {
-    const std::shared_ptr<BlockBase> block = weak.lock();
-    if (!block) continue;
-    if (const auto index = indexOf(block->layout().gauges, name)) {
-      block->setImported(*index, value);
+  if (const auto place = blocks_.find(prefix); place != blocks_.end()) {
+    for (const std::weak_ptr<BlockBase>& weak : place->second) {
+      const std::shared_ptr<BlockBase> block = weak.lock();
+      if (block && importGaugeInto(*block, name, value)) return;
     }
   }
+  kept_gauges_[prefix][std::string(name)] = value;
 }
 
 template <typename Visit>
@@ -88,6 +98,7 @@ void Registry::markImportedSent() {
 }
 
 void Registry::dropImportedGauges() {
+  kept_gauges_.clear();
   forEachBlock([](BlockBase& block) { block.dropImportedGauges(); });
 }
 

@@ -72,7 +72,7 @@ class Registry {
   // ---- what an earlier process counted, until the end of this one ----
   // Adds to a counter of the scope; kept for a scope that does not exist yet.
   void importCounter(const std::string& prefix, std::string_view name, uint64_t amount);
-  // Sets that process's part of a gauge; lost for a scope that does not exist.
+  // Sets that process's part of a gauge; kept for a scope that does not exist yet.
   void importGauge(const std::string& prefix, std::string_view name, uint64_t value);
   void dropImportedGauges();
   // Sinks have what was imported up to now.
@@ -141,8 +141,10 @@ class Registry {
   // By prefix, in order, so that readers need not sort: a scope of several layouts has a block for
   // each.
   std::map<std::string, std::vector<std::weak_ptr<BlockBase>>, std::less<>> blocks_;
-  // Imported for scopes that do not exist yet: amounts by name, by prefix.
-  std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>> kept_;
+  // Imported for scopes that do not exist yet, by name, by prefix: counters' amounts, gauges' values.
+  using Kept = std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>>;
+  Kept kept_;
+  Kept kept_gauges_;
   std::vector<Stat> stats_;
   std::unordered_map<std::string, StatId> ids_;
   std::vector<BucketRule> bucket_rules_;

@@ -1,5 +1,6 @@
 #include "worker/data_plane.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "filters/http/health_check.h"
@@ -48,13 +49,18 @@ DataPlane::DataPlane(const Options& options)
 
 DataPlane::~DataPlane() { stop(); }
 
-void DataPlane::start() {
-  if (started_) return;
+std::vector<ApplyError> DataPlane::start() {
+  if (started_) return {};
   started_ = true;
+  std::vector<ApplyError> errors;
+  for (auto& [listener, error] : listen_sockets_.startListening()) {
+    errors.push_back({"listener", listener, error.message});
+  }
   for (const auto& worker : workers_) worker->start();
   listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::WorkersStarted, 1);
   listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::TotalListenersWarming, 0);
   cluster_stats_->shard(0)->set(stats::ClusterManager::Gauge::WarmingClusters, 0);
+  return errors;
 }
 
 void DataPlane::stop() {
@@ -216,7 +222,15 @@ void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError
   }
 }
 
-void DataPlane::handOver(const std::set<std::string>& taken_addresses) {
+uint64_t DataPlane::openConnections() const {
+  uint64_t sum = 0;
+  for (const auto& listener : listener_plans_) {
+    sum += listener->config->connections->load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+std::future<void> DataPlane::handOver(const std::set<std::string>& taken_addresses) {
   for (const auto& listener : listener_plans_) {
     const std::string& name = listener->config->plan.name;
     if (stopped_listeners_.contains(name) || !handed_over_.insert(name).second) continue;
@@ -228,6 +242,17 @@ void DataPlane::handOver(const std::set<std::string>& taken_addresses) {
       });
     }
   }
+  struct Pending {
+    std::atomic<size_t> workers;
+    std::promise<void> done;
+  };
+  const auto pending = std::make_shared<Pending>(workers_.size());
+  for (const auto& worker : workers_) {
+    worker->post([pending] {
+      if (pending->workers.fetch_sub(1) == 1) pending->done.set_value();
+    });
+  }
+  return pending->done.get_future();
 }
 
 std::vector<ApplyError> DataPlane::takeBack() {

@@ -2,6 +2,7 @@
 // Every method is the control thread's. What is refused is refused before any worker hears of it.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <set>
@@ -48,7 +49,8 @@ class DataPlane {
   // As the control plane encodes it, or decoded.
   std::vector<ApplyError> apply(const void* plan, size_t size);
   std::vector<ApplyError> apply(const plan::Update& update);
-  void start();
+  // Errors are of listeners: workers start all the same.
+  std::vector<ApplyError> start();
   // Ends connections and threads; writes what logs hold. Blocks until it is done.
   void stop();
   // Answers ask clients to close, as time goes on; see worker/drain.h.
@@ -66,8 +68,8 @@ class DataPlane {
   // ---- hot restart: see worker/listen_sockets.h ----
   ListenSockets& listenSockets() { return listen_sockets_; }
   // A successor accepts connections: listeners at the addresses that it took are left to it, the
-  // others close.
-  void handOver(const std::set<std::string>& taken_addresses);
+  // others close. Done once no worker takes connections any more.
+  std::future<void> handOver(const std::set<std::string>& taken_addresses);
   // The successor is gone: what was handed over is taken back. Errors are of what cannot be bound
   // again.
   std::vector<ApplyError> takeBack();
@@ -83,6 +85,8 @@ class DataPlane {
     net::Address address;
   };
   const std::vector<BoundListener>& listeners() const { return bound_; }
+  // Of all listeners, as they are counted for their limits: this process's alone.
+  uint64_t openConnections() const;
   // By name.
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
     return clusters_;

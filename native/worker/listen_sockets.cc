@@ -29,10 +29,6 @@ Result<ListenSockets::Group> ListenSockets::open(const plan::Listener& plan) {
   Open open;
   open.any_port = isAnyPort(plan);
   open.sockets = takeInherited(plan, address);
-  // The plan's length of the queue, whatever the predecessor's was.
-  for (const net::ListenSocket& socket : open.sockets) {
-    ::listen(socket->get(), static_cast<int>(plan.backlog));
-  }
   if (!open.sockets.empty()) address = net::boundAddress(open.sockets.front()->get());
   open.one_each = plan.reuse_port && address.isIp() &&
                   (open.sockets.empty() || sharesPort(open.sockets.front()->get()));
@@ -45,9 +41,31 @@ Result<ListenSockets::Group> ListenSockets::open(const plan::Listener& plan) {
     open.sockets.push_back(share(std::move(socket.value())));
   }
   open.address = address.text();
+  open.plan = plan;
+  if (is_listening_) {
+    if (const auto listening = listenOn(open); !listening) return listening.error();
+  }
   Group group{std::move(address), distribute(open)};
   open_[plan.name] = std::move(open);
   return group;
+}
+
+// Inherited ones get the plan's length of the queue, whatever the predecessor's was.
+Result<void> ListenSockets::listenOn(const Open& open) {
+  const net::Address address = net::boundAddress(open.sockets.front()->get());
+  for (const net::ListenSocket& socket : open.sockets) {
+    if (const auto done = net::listenOn(socket->get(), open.plan, address); !done) return done;
+  }
+  return {};
+}
+
+std::map<std::string, Error> ListenSockets::startListening() {
+  is_listening_ = true;
+  std::map<std::string, Error> errors;
+  for (const auto& [listener, open] : open_) {
+    if (const auto done = listenOn(open); !done) errors.emplace(listener, done.error());
+  }
+  return errors;
 }
 
 ListenSockets::ByWorker ListenSockets::distribute(const Open& open) const {

@@ -36,6 +36,9 @@ class ListenSockets {
   };
   // Takes what was inherited for this listener, and opens what is missing. Forgotten by close().
   Result<Group> open(const plan::Listener& plan);
+  // Connections come from here on, to what is open and to what will be: before there is anyone to
+  // accept them they would be lost with a process that does not get so far. Errors by listener.
+  std::map<std::string, Error> startListening();
   void close(const std::string& listener) { open_.erase(listener); }
   void closeAll() { open_.clear(); }
   // Where a listener is bound: its address as text; empty when it has no sockets.
@@ -58,6 +61,7 @@ class ListenSockets {
   };
   struct Open {
     std::string address;
+    plan::Listener plan;
     bool any_port = false;
     // Each worker has one of its own; those beyond are shared.
     bool one_each = false;
@@ -67,8 +71,10 @@ class ListenSockets {
   std::vector<net::ListenSocket> takeInherited(const plan::Listener& plan,
                                                const net::Address& address);
   ByWorker distribute(const Open& open) const;
+  static Result<void> listenOn(const Open& open);
 
   const unsigned workers_;
+  bool is_listening_ = false;
   // By listener.
   std::map<std::string, Open> open_;
   // By address.

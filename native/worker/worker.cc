@@ -87,7 +87,9 @@ void Worker::addListener(std::shared_ptr<const ListenerPlan> plan,
 
 void Worker::stopListener(const std::string& name) {
   for (const auto& listener : listeners_) {
-    if (listener->config().plan.name == name) listener->stop();
+    if (listener->config().plan.name != name) continue;
+    listener->acceptWaiting();
+    listener->stop();
   }
 }
 

@@ -1,5 +1,6 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
 import type { Channel } from './channel.js';
 import type { Whole } from './fragments.js';
@@ -15,6 +16,8 @@ import type { ParentLink } from './parent-link.js';
 
 /** Of statistics in one answer: some milliseconds of both processes. */
 const STATS_BYTES = 256 * 1024;
+/** How long an answer waits for processes before this one, which may be stuck. */
+const ELDERS_MS = 1000;
 /** How long the end waits for the successor to take the last numbers. */
 const LAST_WORDS_MS = 3000;
 
@@ -177,7 +180,7 @@ export class ChildLink {
       log.warn('main', 'shutting down admin due to child startup');
       child.hasAdmin = true;
       this.#host.suspendAdmin();
-      await this.#endIdleParent();
+      void this.#endIdleParent();
       return { adminShutDown: { originalStartMs: this.#identity.originalStartMs } };
     }
     if (request.takeSockets) {
@@ -192,16 +195,38 @@ export class ChildLink {
     if (request.drainListeners) {
       log.info('main', 'closing and draining listeners');
       child.hasListeners = true;
-      native.handOver(request.drainListeners.takenAddresses ?? []);
+      // One that ends has nothing to hand over: its sockets are the child's already.
+      if (this.#host.isEnding) return { done: {} };
+      await native.handOver(request.drainListeners.takenAddresses ?? []);
       this.#host.drainForSuccessor();
       return { done: {} };
     }
     if (request.getStats) {
-      await this.#parent?.pullStats().catch(() => undefined);
-      const { batch, more } = native.exportStats(STATS_BYTES);
-      return { stats: { batch, hasMore: more, connections: this.#host.connectionCount() } };
+      await this.#pullFromElders();
+      const { batch, more } = request.getStats.connectionsOnly
+        ? { batch: undefined, more: false }
+        : native.exportStats(STATS_BYTES);
+      return {
+        stats: {
+          ...(batch && { batch }),
+          hasMore: more,
+          connections: this.#host.connectionCount(),
+        },
+      };
     }
     return { done: {} };
+  }
+
+  /** What comes too late is merged when it comes. */
+  async #pullFromElders(): Promise<void> {
+    const parent = this.#parent;
+    if (!parent || parent.isGone) return;
+    const patience = new AbortController();
+    await Promise.race([
+      parent.pullStats().catch(() => undefined),
+      sleep(ELDERS_MS, undefined, { signal: patience.signal }).catch(() => undefined),
+    ]);
+    patience.abort();
   }
 
   /** One before this process that has nothing left to do ends now. */
@@ -240,8 +265,9 @@ export class ChildLink {
         this.#host.log.error('config', `listener '${name}': ${message}`);
       }
       this.#host.endDrain();
-      this.#region.serve(this.#identity.epoch, this.#identity.generation);
     }
+    // It may have said so of itself before it asked for the listeners.
+    this.#region.serve(this.#identity.epoch, this.#identity.generation);
     if (child.hasAdmin) await this.#host.resumeAdmin();
   }
 

@@ -111,7 +111,6 @@ export class Epoch {
   async live(host: RestartHost): Promise<void> {
     const { region, parentChannel, listeners } = this.#place;
     const taken = host.native.endInheritance();
-    await this.#parent?.drainListeners(taken).catch(() => undefined);
     const { version, epoch, generation, originalStartMs } = this;
     const identity = { version, epoch, generation, originalStartMs };
     this.#child = new ChildLink(this.#addon, parentChannel, identity, host, this.#parent, region);
@@ -124,6 +123,7 @@ export class Epoch {
       Math.min(this.#options.parentShutdownTimeS * 1000, LONGEST_TIMER_MS),
     );
     this.#shutdownTimer.unref();
+    await this.#parent?.drainListeners(taken).catch(() => undefined);
   }
 
   /** Merges what the parent counted since the last time. */

@@ -7,6 +7,8 @@ export interface RestartHost {
   readonly log: Log;
   /** Seconds. */
   readonly options: { readonly parentShutdownTimeS: number };
+  /** It has been asked to end. */
+  readonly isEnding: boolean;
   /** Open connections, those of processes before this one included. */
   connectionCount(): number;
   /** A successor needs the admin address, and reports statistics from here on. */

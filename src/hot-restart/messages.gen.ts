@@ -34,7 +34,9 @@ export interface DrainListeners {
   readonly takenAddresses?: readonly string[];
 }
 
-export type GetStats = Readonly<Record<string, never>>;
+export interface GetStats {
+  readonly connectionsOnly?: boolean;
+}
 
 export type Terminate = Readonly<Record<string, never>>;
 
@@ -109,7 +111,9 @@ function writeDrainListeners(out: WireWriter, message: DrainListeners): void {
   for (const item of message.takenAddresses ?? []) out.text(10, item);
 }
 
-function writeGetStats(): void {}
+function writeGetStats(out: WireWriter, message: GetStats): void {
+  if (message.connectionsOnly) out.number(8, Number(message.connectionsOnly));
+}
 
 function writeTerminate(): void {}
 
@@ -248,8 +252,17 @@ function readDrainListeners(from: WireReader): DrainListeners {
 }
 
 function readGetStats(from: WireReader): GetStats {
-  for (let tag = from.tag(); tag !== 0; tag = from.tag()) from.skip(tag);
-  return {};
+  const message: Mutable<GetStats> = {};
+  for (let tag = from.tag(); tag !== 0; tag = from.tag()) {
+    switch (tag) {
+      case 8:
+        message.connectionsOnly = from.number() !== 0;
+        break;
+      default:
+        from.skip(tag);
+    }
+  }
+  return message;
 }
 
 function readTerminate(from: WireReader): Terminate {

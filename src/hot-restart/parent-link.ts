@@ -28,7 +28,7 @@ export interface Parent {
   /** What its socket is called. */
   readonly name: string;
   readonly epoch: number;
-  /** Whether what it counted is merged: without, its connections are not known either. */
+  /** Whether what it counted is merged. */
   readonly givesStats: boolean;
 }
 
@@ -100,12 +100,12 @@ export class ParentLink {
     }
   }
 
-  /** Merges what the parent counted since the last time. */
+  /** Merges what the parent counted since the last time, if it is wanted, and learns of connections. */
   async pullStats(): Promise<void> {
-    for (let hasMore = this.#parent.givesStats; hasMore;) {
-      const { stats } = await this.#ask({ getStats: {} });
+    const connectionsOnly = !this.#parent.givesStats;
+    for (let hasMore = true; hasMore;) {
+      const { stats } = await this.#ask({ getStats: { connectionsOnly } });
       if (!stats) throw this.#odd('GetStats');
-      this.#merge(stats);
       hasMore = stats.hasMore ?? false;
     }
   }
@@ -201,6 +201,8 @@ export class ParentLink {
     const settle = this.#waiting.get(reply.number ?? 0);
     // Without it nobody waits for this answer any more.
     if (!settle || !this.#adopt(reply, descriptors)) this.#addon.closeDescriptors(descriptors);
+    // In any case: it will not tell the same again.
+    if (reply.stats) this.#merge(reply.stats);
     if (reply.refusal !== undefined) this.#failAll(new ParentRefuses(reply.refusal));
     else settle?.(reply);
   }

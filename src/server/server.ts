@@ -185,7 +185,8 @@ export class Server implements AdminHost, RestartHost {
     this.#state = 'INITIALIZING';
     this.log.warn('main', 'there is no limit to the number of downstream connections');
     this.log.info('config', 'all dependencies initialized. starting workers');
-    this.native.start();
+    const errors = this.native.start();
+    if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
     this.#state = 'LIVE';
     await this.#epoch?.live(this);
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
@@ -227,6 +228,10 @@ export class Server implements AdminHost, RestartHost {
     await this.#epoch?.pullStats();
   }
 
+  get isEnding(): boolean {
+    return this.#ending !== undefined;
+  }
+
   connectionCount(): number {
     return this.#flush.connectionCount();
   }
@@ -240,8 +245,8 @@ export class Server implements AdminHost, RestartHost {
 
   async resumeAdmin(): Promise<void> {
     if (this.#ending) return;
-    await this.#startFlush();
     try {
+      await this.#startFlush();
       await this.#admin?.listen();
     } catch (error) {
       this.log.error('admin', (error as Error).message);

@@ -168,10 +168,6 @@ export class StatsFlush {
 
   /** Of all listeners, those of processes before this one included. */
   connectionCount(): number {
-    const { native } = this.#source;
-    const names = native
-      .listeners()
-      .map(({ statName }) => `listener.${statName}.downstream_cx_active`);
-    return names.reduce((total, name) => total + (native.statValue(name) ?? 0), 0);
+    return this.#source.native.openConnections() + this.#source.parentConnections();
   }
 }

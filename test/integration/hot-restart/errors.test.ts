@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { ADMIN_ONLY, says, webBootstrap } from '../support/bootstraps.js';
 import { listenerPort } from '../support/start-proxy.js';
 import { Epochs, readStats } from './epochs.js';
+import { connectionLoad } from './load.js';
 
 const QUICK = ['--drain-time-s', '1', '--parent-shutdown-time-s', '1'];
 const region = (baseId: string): string => `/dev/shm/fairlead_shared_memory_${baseId}0`;
@@ -81,6 +82,23 @@ test('a successor with a broken configuration disturbs nobody', async (t) => {
   assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'first');
   epochs.configure(good);
   await epochs.start(1);
+});
+
+test('a successor that ends before it is LIVE takes no connection with it', async (t) => {
+  const good = webBootstrap([says('/', 'first')]);
+  const epochs = new Epochs(t, good, ...QUICK);
+  const first = await epochs.start(0);
+  const port = await listenerPort(first.adminUrl, 'web');
+  // It has bound sockets of its own for three more workers when the admin address is refused.
+  epochs.configure({ ...good, admin: { address: { pipe: { path: '/no/such/folder/admin' } } } });
+  const load = connectionLoad(t, port, 4, {
+    path: '/',
+    expected: (body) => body.toString() === 'first',
+  });
+  for (let i = 0; i < 3; i += 1) {
+    assert.equal((await epochs.spawn(1, '--concurrency', '4').ended).code, 1);
+  }
+  assert.deepEqual((await load.stop()).failures, []);
 });
 
 test('sockets can be files, with a permission, that go with their process', async (t) => {

@@ -111,6 +111,25 @@ TEST("counts of a scope that does not exist yet wait for it, and are handed on m
   EXPECT(second.value("cluster.late.upstream_rq_total") == 3);
 }
 
+TEST("gauges of a scope that does not exist yet wait for it, until the process is gone") {
+  Process first;
+  stats::Registry second{kWorkers};
+  StatsExport to_second(first.registry);
+  first.worker().up(Gauge::UpstreamCxActive, 4);
+  EXPECT(importStats(second, tell(to_second)));
+  const auto block = second.create<stats::Cluster>(stats::clusterScope("a"));
+  EXPECT(second.value("cluster.a.upstream_cx_active") == 4);
+  second.dropImportedGauges();
+  EXPECT(second.value("cluster.a.upstream_cx_active") == 0);
+
+  stats::Registry third{kWorkers};
+  StatsExport to_third(first.registry);
+  EXPECT(importStats(third, tell(to_third)));
+  third.dropImportedGauges();
+  const auto late = third.create<stats::Cluster>(stats::clusterScope("a"));
+  EXPECT(third.value("cluster.a.upstream_cx_active") == 0);
+}
+
 TEST("a reset counter counts from there, in both processes") {
   Process first;
   Process second;

@@ -25,6 +25,7 @@ const REQUESTS: readonly Request[] = [
   { drainListeners: { takenAddresses: ['127.0.0.1:80', '/run/pipe'] } },
   { drainListeners: {} },
   { getStats: {} },
+  { getStats: { connectionsOnly: true } },
   { terminate: {} },
   { farewell: {} },
 ];

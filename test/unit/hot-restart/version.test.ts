@@ -9,6 +9,7 @@ import { packageRoot } from '../../../src/package-root.js';
 /** Of what processes of a version say to each other, without its comments and blanks. */
 const PROTOCOLS: Readonly<Record<number, string>> = {
   1: 'ef5c529c55664549',
+  2: 'a918476d42c2fa79',
 };
 
 test('whoever changes a message raises the version of the protocol', () => {

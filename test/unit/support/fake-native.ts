@@ -25,6 +25,8 @@ export class FakeNative implements NativeProxy {
   samplePieces: SinkPieces[] = [];
   readonly statuses: Record<string, string> = {};
   lost = 0;
+  /** Connections. */
+  openCount = 0;
   hosts: readonly { readonly address: string; readonly port: number }[] = [];
   /** Listen sockets that it was given, and gives. */
   readonly passed: PassedSocket[] = [];
@@ -41,8 +43,9 @@ export class FakeNative implements NativeProxy {
     this.calls.push('apply');
     return this.applyErrors;
   }
-  start(): void {
+  start(): readonly ApplyError[] {
     this.calls.push('start');
+    return [];
   }
   listeners(): readonly ListenerStatus[] {
     return this.listenerList;
@@ -65,8 +68,9 @@ export class FakeNative implements NativeProxy {
   listenSockets(): readonly PassedSocket[] {
     return this.passed;
   }
-  handOver(takenAddresses: readonly string[]): void {
+  handOver(takenAddresses: readonly string[]): Promise<void> {
     this.calls.push(`handOver ${takenAddresses.join(' ')}`);
+    return Promise.resolve();
   }
   takeBack(): readonly ApplyError[] {
     this.calls.push('takeBack');
@@ -114,6 +118,9 @@ export class FakeNative implements NativeProxy {
   }
   textSet(): void {
     this.calls.push('textSet');
+  }
+  openConnections(): number {
+    return this.openCount;
   }
   statValue(name: string): number | undefined {
     return this.values.get(name);
