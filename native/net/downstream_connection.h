@@ -39,6 +39,9 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
 
   // Ends now.
   virtual void abort() = 0;
+  // Nothing that has come waits for an answer, and nothing is likely to come right now. Who cannot
+  // know says so always.
+  virtual bool isQuiet() const { return true; }
 
   const Address& remote() const { return remote_; }
   const Address& local() const { return local_; }

@@ -126,6 +126,14 @@ void Listener::abortConnections() {
   while (DownstreamConnection* connection = connections_.front()) connection->abort();
 }
 
+void Listener::abortQuietConnections() {
+  for (DownstreamConnection* connection = connections_.front(); connection;) {
+    DownstreamConnection* const next = connections_.next(connection);
+    if (connection->isQuiet()) connection->abort();
+    connection = next;
+  }
+}
+
 void Listener::onEvents(uint32_t) { acceptAll(); }
 
 void Listener::onTimer() { acceptAll(); }

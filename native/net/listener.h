@@ -63,6 +63,8 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   // Accepts again, from these sockets.
   bool resume(std::vector<ListenSocket> sockets);
   void abortConnections();
+  // Ends those on which nothing is under way.
+  void abortQuietConnections();
   bool hasConnections() const { return !connections_.empty(); }
 
   void onEvents(uint32_t events) override;

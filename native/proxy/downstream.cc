@@ -51,6 +51,12 @@ void Downstream::startDraining() {
   connection_->endAfter(server_.config().plan.drain_timeout_ms);
 }
 
+bool Downstream::isQuiet() const {
+  // Most clients that will ask again do so at once: who has been told to leave will not.
+  constexpr net::Millis kThinkMs = 100;
+  return connection_->isIdleFor(draining_ ? 0 : kThinkMs);
+}
+
 void Downstream::abort() { connection_->abort(); }
 
 Stream& Downstream::takeStream(http::ServerStream& client) {

@@ -31,6 +31,7 @@ class Downstream final : public net::DownstreamConnection,
 
   // net::DownstreamConnection
   void abort() override;
+  bool isQuiet() const override;
 
  private:
   // Of max_connection_duration.

@@ -10,6 +10,14 @@
 
 namespace fairlead::worker {
 
+namespace {
+
+// How long the end waits for answers that are under way: no more than what nobody notices.
+constexpr net::Millis kLastAnswersMs = 250;
+constexpr int kLookMs = 5;
+
+}  // namespace
+
 Worker::Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms)
     : index_(index),
       logs_(logs),
@@ -36,11 +44,26 @@ void Worker::run() {
   log_timer_.arm();
   loop_.run();
   log_timer_.disarm();
+  finishRequests();
   listeners_.clear();
   clusters_.clear();
   // Frees what ended just now.
   loop_.turn(0);
   logs_.flushWorker(index_);
+}
+
+void Worker::finishRequests() {
+  for (const auto& listener : listeners_) listener->stop();
+  const net::Millis end = loop_.now() + kLastAnswersMs;
+  for (;;) {
+    bool is_busy = false;
+    for (const auto& listener : listeners_) {
+      listener->abortQuietConnections();
+      is_busy = is_busy || listener->hasConnections();
+    }
+    if (!is_busy || loop_.now() >= end) return;
+    loop_.turn(kLookMs);
+  }
 }
 
 void Worker::stop() {

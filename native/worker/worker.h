@@ -26,7 +26,8 @@ class Worker {
   unsigned index() const { return index_; }
   // The control thread.
   void start();
-  // Ends all connections, then the thread. Returns when it has ended.
+  // Ends all connections, those with a request under way a little later, then the thread. Returns
+  // when it has ended.
   void stop();
   // Any thread: `task` runs on the worker's thread, in order, once it has been started.
   void post(std::function<void()> task) { loop_.post(std::move(task)); }
@@ -55,6 +56,8 @@ class Worker {
   };
 
   void run();
+  // Requests that have come get their answer, if it does not take long; all else ends.
+  void finishRequests();
   std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterChainPlan& chain);
 
   const unsigned index_;

@@ -375,6 +375,8 @@ export class Server implements AdminHost, RestartHost {
     for (const monitor of this.#monitors) monitor.stop();
     this.#admin?.close();
     await this.#epoch?.beginEnd();
+    // Whoever gets an answer from now on asks nothing more on the same connection.
+    this.native.startDrain('all', 0, 'immediate');
     await Promise.all([sent, this.native.shutdown()]);
     await this.#epoch?.connectionsEnded();
     clearInterval(this.#staysAlive);

@@ -1,6 +1,7 @@
 #include "http/http1/server_connection.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <utility>
 
@@ -20,6 +21,7 @@ ServerConnection::ServerConnection(net::Loop& loop, net::FileDescriptor fd,
       callbacks_(callbacks) {}
 
 bool ServerConnection::start() {
+  idle_since_ = loop().now();
   if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
   if (loop().add(fd(), this)) return true;
   abort();
@@ -29,6 +31,13 @@ bool ServerConnection::start() {
 void ServerConnection::endAfter(net::Millis ms) {
   end_ = loop().now() + ms;
   if (state_ == State::Head && !in_head_) watch(end_);
+}
+
+bool ServerConnection::isIdleFor(net::Millis ms) const {
+  if (net::Loop::readClockMicros() / 1000 < idle_since_ + ms) return false;
+  if (state_ != State::Head || in_head_ || leftover_ || pendingBytes() > 0) return false;
+  char byte;
+  return ::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
 // ---- the exchange ----
@@ -49,6 +58,7 @@ void ServerConnection::answerComplete() {
 
 void ServerConnection::finishExchange() {
   state_ = State::Head;
+  idle_since_ = loop().now();
   forgetPauses();
   countBytes();
   if (end_ <= loop().now()) {

@@ -70,6 +70,8 @@ class ServerConnection final : public net::Connection,
   // Ends after so long; a request that is under way then is still answered.
   void endAfter(net::Millis ms);
   bool hasActiveStream() const { return stream_ != nullptr; }
+  // Between two requests for so long at least, with nothing of the next one here. Asks the kernel.
+  bool isIdleFor(net::Millis ms) const;
 
   // Ends the connection now. The callbacks hear onConnectionClosed(false).
   void abort(CloseKind kind = CloseKind::Fin);
@@ -143,6 +145,8 @@ class ServerConnection final : public net::Connection,
   uint32_t scanned_bytes_ = 0;
   // idle, head or linger deadline, by state; kNever: none.
   net::Millis deadline_ = net::kNever;
+  // When the latest exchange was over.
+  net::Millis idle_since_ = 0;
   // Of endAfter().
   net::Millis end_ = net::kNever;
   uint64_t body_remaining_ = 0;
