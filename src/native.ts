@@ -79,6 +79,12 @@ export interface Contention {
   readonly totalWaitCycles: bigint;
 }
 
+/** A StatsBatch, and whether the round goes on. */
+export interface ExportedStats {
+  readonly batch: Buffer;
+  readonly more: boolean;
+}
+
 /** The data plane: worker threads, listeners, clusters, statistics. */
 export interface NativeProxy {
   /** Applies an `Update` (src/plan). Listeners bind here, so that errors are known at once. */
@@ -180,7 +186,7 @@ export interface NativeProxy {
   /** Takes back what was handed over. Errors are of what cannot be bound again. */
   takeBack(): readonly ApplyError[];
   /** What changed since the last round, as a StatsBatch of about this size; all in the first round. */
-  exportStats(maxBytes: number): { readonly batch: Buffer; readonly more: boolean };
+  exportStats(maxBytes: number): ExportedStats;
   /** The next round of exportStats tells everything again. */
   forgetExport(): void;
   /** Throws when the batch is not understood. */

@@ -1,7 +1,7 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
+import type { ExportedStats, HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
 import type { Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import type { RestartHost } from './host.js';
@@ -9,8 +9,10 @@ import {
   decodeRequest,
   encodeReply,
   type Attach,
+  type GetStats,
   type Reply,
   type Request,
+  type Stats,
 } from './messages.gen.js';
 import type { ParentLink } from './parent-link.js';
 
@@ -39,6 +41,8 @@ interface Child {
   readonly mine: number;
   hasAdmin: boolean;
   hasListeners: boolean;
+  /** The totals that it gets first. */
+  totals?: ExportedStats | undefined;
 }
 
 export class ChildLink {
@@ -179,7 +183,11 @@ export class ChildLink {
     if (request.shutDownAdmin) {
       log.warn('main', 'shutting down admin due to child startup');
       child.hasAdmin = true;
+      // In one go: what sinks got from here for the last time is what the child begins with. What is
+      // told later it sends to them.
+      await this.#pullFromElders();
       this.#host.suspendAdmin();
+      child.totals = native.exportStats(STATS_BYTES);
       void this.#endIdleParent();
       return { adminShutDown: { originalStartMs: this.#identity.originalStartMs } };
     }
@@ -202,19 +210,19 @@ export class ChildLink {
       return { done: {} };
     }
     if (request.getStats) {
-      await this.#pullFromElders();
-      const { batch, more } = request.getStats.connectionsOnly
-        ? { batch: undefined, more: false }
-        : native.exportStats(STATS_BYTES);
-      return {
-        stats: {
-          ...(batch && { batch }),
-          hasMore: more,
-          connections: this.#host.connectionCount(),
-        },
-      };
+      return { stats: await this.#statsFor(request.getStats, child) };
     }
     return { done: {} };
+  }
+
+  async #statsFor({ connectionsOnly = false }: GetStats, child: Child): Promise<Stats> {
+    const { totals } = child;
+    child.totals = undefined;
+    if (!totals) await this.#pullFromElders();
+    const connections = this.#host.connectionCount();
+    if (connectionsOnly) return { connections };
+    const { batch, more } = totals ?? this.#host.native.exportStats(STATS_BYTES);
+    return { batch, hasMore: more, connections };
   }
 
   /** What comes too late is merged when it comes. */

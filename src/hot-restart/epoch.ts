@@ -14,6 +14,8 @@ export interface EpochOptions extends RestartOptions {
   readonly parentShutdownTimeS: number;
 }
 
+/** What is left of them then is not waited for. */
+const ELDERS_END_MS = 1000;
 /** The longest that a timer can wait. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -143,6 +145,11 @@ export class Epoch {
     await parent.terminate().catch(() => undefined);
     // What it counted goes on to a successor through this process.
     if (this.#child?.hasChild) await parent.untilGone();
+  }
+
+  /** Resolves when the one before is gone, as it has been asked to be: its last numbers are here. */
+  async eldersEnded(): Promise<void> {
+    if (!this.#isInitializing) await this.#parent?.untilGone(ELDERS_END_MS);
   }
 
   /** Hands the last numbers on. */

@@ -126,10 +126,10 @@ export class ParentLink {
   }
 
   /** Resolves when the parent is gone, or does not go. */
-  untilGone(): Promise<void> {
+  untilGone(timeoutMs = END_TIMEOUT_MS): Promise<void> {
     const before = this.#onGone;
     return new Promise((resolve) => {
-      const late = setTimeout(resolve, END_TIMEOUT_MS);
+      const late = setTimeout(resolve, timeoutMs);
       this.whenGone(() => {
         clearTimeout(late);
         before();

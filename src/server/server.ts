@@ -369,7 +369,6 @@ export class Server implements AdminHost, RestartHost {
   async #end(): Promise<void> {
     this.log.info('main', 'shutting down server instance');
     this.#tellManager('STOPPING=1', 'STATUS=ending connections');
-    const sent = this.#flush.stop();
     this.drain.dispose();
     this.runtime.stop();
     for (const monitor of this.#monitors) monitor.stop();
@@ -377,7 +376,9 @@ export class Server implements AdminHost, RestartHost {
     await this.#epoch?.beginEnd();
     // Whoever gets an answer from now on asks nothing more on the same connection.
     this.native.startDrain('all', 0, 'immediate');
-    await Promise.all([sent, this.native.shutdown()]);
+    await Promise.all([this.#epoch?.eldersEnded(), this.native.shutdown()]);
+    // With all that was counted to the end, here and before.
+    await this.#flush.stop();
     await this.#epoch?.connectionsEnded();
     clearInterval(this.#staysAlive);
     this.log.info('main', 'exiting');
