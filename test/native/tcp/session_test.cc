@@ -138,7 +138,7 @@ TEST("What was read of a host before it broke still reaches a slow client, and t
     std::atomic<bool> over{false};
     const auto fillAndReset = [&sent](Socket& socket) {
       // Until everything on the way is full.
-      socket.setPatience(200);
+      socket.setPatience(1000);
       const std::string part(16 * 1024, 'x');
       while (socket.write(part)) sent += part.size();
       socket.reset();
