@@ -138,6 +138,7 @@ test('the admin server logs in the default format, to each of its paths', () => 
   assert.deepEqual(compiled.admin, {
     address: { host: '127.0.0.1', port: 9901 },
     accessLogPaths: ['/tmp/old.log', '/tmp/new.log'],
+    socketOptions: [],
     profilePath: '/var/log/envoy/envoy.prof',
     allowPaths: [],
   });
