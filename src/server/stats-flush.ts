@@ -168,6 +168,6 @@ export class StatsFlush {
 
   /** Of all listeners, those of processes before this one included. */
   connectionCount(): number {
-    return this.#source.native.openConnections() + (this.#source.parentConnections?.() ?? 0);
+    return this.#source.native.openConnections() + (this.#source.parentConnections() ?? 0);
   }
 }
