@@ -15,6 +15,12 @@ class AccessLog {
   static Result<std::shared_ptr<AccessLog>> build(const plan::AccessLog& plan, LogFiles& files,
                                                   RuntimeSlots* slots = nullptr);
 
+  // Whether its lines or its filter speak of the request's head, or of the answer's.
+  bool readsRequestHead() const {
+    return format_.readsRequestHead() || (filter_ && filter_->readsRequestHead());
+  }
+  bool readsResponseHead() const { return format_.readsResponseHead(); }
+
   // The worker's thread. Logs the line if the filter accepts it.
   void write(size_t worker, const format::FormatContext& context, uint64_t random = 0) {
     if (filter_ && !filter_->accepts(context, random)) return;

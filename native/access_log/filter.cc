@@ -1,5 +1,7 @@
 #include "access_log/filter.h"
 
+#include <algorithm>
+
 namespace fairlead::access_log {
 
 using Kind = plan::AccessLogFilter::Kind;
@@ -29,6 +31,12 @@ Result<Filter> Filter::build(const plan::AccessLogFilter& plan, RuntimeSlots* sl
     filter.matcher_ = std::move(matcher.value());
   }
   return filter;
+}
+
+bool Filter::readsRequestHead() const {
+  if (plan_.kind == Kind::Header) return true;
+  return std::any_of(filters_.begin(), filters_.end(),
+                     [](const Filter& filter) { return filter.readsRequestHead(); });
 }
 
 bool Filter::compares(uint64_t number) const {

@@ -19,6 +19,8 @@ class Filter {
   // `random`: draws for shares.
   bool accepts(const format::FormatContext& context, uint64_t random) const;
 
+  bool readsRequestHead() const;
+
  private:
   bool compares(uint64_t number) const;
   bool acceptsHeader(const format::FormatContext& context) const;

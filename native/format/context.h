@@ -39,7 +39,6 @@ struct FormatContext {
   std::string_view details;
   std::string_view termination_details;
   std::string_view transport_failure;
-  std::string_view local_reply_body;
   // Of bodies.
   uint64_t bytes_received = 0;
   uint64_t bytes_sent = 0;

@@ -1,10 +1,22 @@
 #include "format/format.h"
 
+#include <algorithm>
+
 namespace fairlead::format {
 
 Format::Format(const plan::Format& plan) {
   pieces_.reserve(plan.pieces.size());
   for (const plan::FormatPiece& piece : plan.pieces) pieces_.emplace_back(piece);
+}
+
+bool Format::readsRequestHead() const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [](const Piece& piece) { return piece.readsRequestHead(); });
+}
+
+bool Format::readsResponseHead() const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [](const Piece& piece) { return piece.readsResponseHead(); });
 }
 
 const std::string* Format::literal() const {

@@ -21,6 +21,9 @@ class Format {
   bool isEmpty() const { return pieces_.empty(); }
   // The text when no piece depends on anything; null otherwise.
   const std::string* literal() const;
+  // Whether a piece speaks of the request's head, or of the answer's.
+  bool readsRequestHead() const;
+  bool readsResponseHead() const;
   // `dash`: what has no value is shown as "-" (log lines), or as nothing (headers).
   void append(const FormatContext& context, bool dash, std::string* out) const;
   // A header's value: in the arena, or the format's own literal.

@@ -47,6 +47,7 @@ uint64_t bytesOf(const http::HeaderMap* headers) {
 
 // With the pseudo headers that are not in the map.
 uint64_t requestBytes(const Context& context) {
+  if (!context.request_headers) return 0;
   uint64_t bytes = bytesOf(context.request_headers);
   const auto add = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) bytes += name.size() + value.size();
@@ -145,7 +146,7 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       text(Op::StreamId, &Context::stream_id),
       text(Op::ConnectionTerminationDetails, &Context::termination_details),
       text(Op::FilterChainName, &Context::filter_chain_name),
-      text(Op::LocalReplyBody, &Context::local_reply_body, Kind::LocalReplyBody),
+      other(Op::LocalReplyBody, Kind::LocalReplyBody),
       other(Op::Path, Kind::Path),
       other(Op::QueryParam, Kind::QueryParameter),
       other(Op::GrpcStatus, Kind::GrpcStatus),
@@ -199,6 +200,24 @@ void Piece::parsePath(std::string_view argument) {
   if (source == ":PATH") path_source_ = PathSource::Current;
 }
 
+bool Piece::readsRequestHead() const {
+  switch (kind_) {
+    case Kind::RequestHeader:
+    case Kind::RequestHeaderBytes:
+    case Kind::Path:
+    case Kind::QueryParameter:
+    case Kind::GrpcStatus:
+      return true;
+    default:
+      return text_ == &Context::stream_id;
+  }
+}
+
+bool Piece::readsResponseHead() const {
+  return kind_ == Kind::ResponseHeader || kind_ == Kind::ResponseHeaderBytes ||
+         kind_ == Kind::GrpcStatus;
+}
+
 bool Piece::append(const Context& context, std::string* out) const {
   const size_t start = out->size();
   if (!appendValue(context, out)) return false;
@@ -219,7 +238,6 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       for (const char c : context.*text_) out->push_back(c == ' ' ? '_' : c);
       return !(context.*text_).empty();
     case Kind::LocalReplyBody:
-      out->append(context.*text_);
       return true;
     case Kind::Number:
       appendNumber(context.*number_, out);

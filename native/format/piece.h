@@ -20,6 +20,8 @@ class Piece {
 
   // The text of a literal; null for an operator.
   const std::string* literal() const { return kind_ == Kind::Literal ? &argument_ : nullptr; }
+  bool readsRequestHead() const;
+  bool readsResponseHead() const;
   // Appends the value, cut to its length. False: there is none.
   bool append(const FormatContext& context, std::string* out) const;
 
@@ -31,6 +33,7 @@ class Piece {
     Text,
     // The same, with blanks as underscores.
     Details,
+    // Known to the formats of local replies; to others it is there, and empty.
     LocalReplyBody,
     Number,
     Status,

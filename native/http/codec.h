@@ -30,6 +30,15 @@ enum class ResetReason : uint8_t {
   TruncatedBody,
 };
 
+// Bytes of one exchange on one side's wire.
+struct ByteMeter {
+  uint64_t wire_received = 0;
+  uint64_t wire_sent = 0;
+  // Of these, those of header lines.
+  uint64_t header_received = 0;
+  uint64_t header_sent = 0;
+};
+
 // ---- downstream ----
 
 // What a codec tells of one request. Implemented by the proxy's stream.
@@ -48,6 +57,8 @@ class RequestSink {
   virtual void onRequestReset(ResetReason reason, std::string_view details) = 0;
   // What was written for the client fell below the low watermark.
   virtual void onDownstreamWritable() = 0;
+  // The answer is composed whole. The sink must not use its ServerStream any more.
+  virtual void onAnswerComplete() = 0;
 
  protected:
   ~RequestSink() = default;
@@ -113,6 +124,8 @@ class ResponseSink {
   virtual void onUpstreamWritable() = 0;
   // The upstream socket is readable while a splice is under way.
   virtual void onSpliceReadable() = 0;
+  // Where the codec counts what the exchange moves.
+  virtual ByteMeter& meter() = 0;
 
  protected:
   ~ResponseSink() = default;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/arena.h"
+
 namespace fairlead::http {
 
 // Headers that the proxy itself reads or writes. Interned when a head is parsed, so that no name
@@ -15,21 +17,50 @@ enum class HeaderId : uint8_t {
   Other = 0,
   Accept,
   AcceptEncoding,
+  AccessControlAllowCredentials,
+  AccessControlAllowHeaders,
+  AccessControlAllowMethods,
+  AccessControlAllowOrigin,
+  AccessControlAllowPrivateNetwork,
+  AccessControlExposeHeaders,
+  AccessControlMaxAge,
+  AccessControlRequestHeaders,
+  AccessControlRequestMethod,
+  AccessControlRequestPrivateNetwork,
+  Age,
+  Authentication,
   Authority,
+  Authorization,
+  CacheControl,
+  CdnLoop,
   Connection,
+  ContentEncoding,
   ContentLength,
   ContentType,
   Cookie,
   Date,
+  Etag,
   Expect,
+  Expires,
   Forwarded,
+  GrpcAcceptEncoding,
+  GrpcMessage,
   GrpcStatus,
   GrpcTimeout,
   Host,
   Http2Settings,
+  IfMatch,
+  IfModifiedSince,
+  IfNoneMatch,
+  IfRange,
+  IfUnmodifiedSince,
   KeepAlive,
+  LastModified,
   Location,
+  Origin,
+  Pragma,
   ProxyConnection,
+  ProxyStatus,
   Referer,
   Server,
   Te,
@@ -37,11 +68,12 @@ enum class HeaderId : uint8_t {
   TransferEncoding,
   Upgrade,
   UserAgent,
+  Vary,
   Via,
   XClientTraceId,
   XEnvoyAttemptCount,
-  XEnvoyDegraded,
   XEnvoyDecoratorOperation,
+  XEnvoyDegraded,
   XEnvoyDownstreamServiceCluster,
   XEnvoyDownstreamServiceNode,
   XEnvoyExpectedRqTimeoutMs,
@@ -55,6 +87,7 @@ enum class HeaderId : uint8_t {
   XEnvoyMaxRetries,
   XEnvoyOriginalHost,
   XEnvoyOriginalPath,
+  XEnvoyOriginalUrl,
   XEnvoyOverloaded,
   XEnvoyRateLimited,
   XEnvoyRetriableHeaderNames,
@@ -195,7 +228,11 @@ struct RequestHead {
   Version version = Version::Http11;
   // Bytes of the head, its empty line included.
   uint32_t head_bytes = 0;
+  // Of its header lines, as the real server counts them: names, values and three more each.
+  uint32_t header_bytes = 0;
   HeaderMap headers;
+  // Values that were joined of several lines.
+  Arena joined{4096};
 };
 
 struct ResponseHead {
@@ -203,7 +240,10 @@ struct ResponseHead {
   std::string_view reason;
   Version version = Version::Http11;
   uint32_t head_bytes = 0;
+  uint32_t header_bytes = 0;
   HeaderMap headers;
+  // Values that were joined of several lines.
+  Arena joined{4096};
 };
 
 // The reason phrase that the proxy sends for a status ("OK", "Unknown").

@@ -1134,6 +1134,9 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 38:
         if (!wire.readBytes(&out->local_cluster, "HttpConnectionManager.local_cluster")) return false;
         break;
+      case 39:
+        if (!wire.readBytes(&out->local_node, "HttpConnectionManager.local_node")) return false;
+        break;
       case 40:
         if (!wire.readNumber(&out->proxy_100_continue, "HttpConnectionManager.proxy_100_continue")) return false;
         break;

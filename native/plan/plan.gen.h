@@ -599,6 +599,8 @@ struct HttpConnectionManager {
   bool add_user_agent = false;
   // The node's cluster, for x-envoy-downstream-service-cluster.
   std::string local_cluster;
+  // The node's id, for x-envoy-downstream-service-node.
+  std::string local_node;
   bool proxy_100_continue = false;
   bool proper_case_words = false;
   std::vector<AccessLog> access_logs;

@@ -66,16 +66,22 @@ Stream& Downstream::takeStream(http::ServerStream& client) {
   return *stream;
 }
 
+Stream& Downstream::takeBrokenStream() {
+  Stream& stream = takeStream(*connection_);
+  connection_->answerThrough(stream);
+  return stream;
+}
+
 http::RequestSink* Downstream::newStream(http::ServerStream& stream) { return &takeStream(stream); }
 
 void Downstream::onCodecError(const http1::ScanError& error) {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", error.details);
-  takeStream(*connection_).onRequestBroken(error.status, error.details);
+  takeBrokenStream().onRequestBroken(error.status, error.details);
 }
 
 void Downstream::onHeadTimeout() {
   server_.stats().add(Counter::DownstreamRqHeaderTimeout);
-  takeStream(*connection_).answerHeadTimeout();
+  takeBrokenStream().answerHeadTimeout();
 }
 
 void Downstream::onHeadReset(http::ResetReason reason, std::string_view details) {
@@ -105,7 +111,6 @@ void Downstream::onBytes(size_t received, size_t sent) {
     stats.up(Gauge::DownstreamCxHttp1Active);
   }
   received_ += received;
-  sent_ += sent;
   if (received > 0) {
     stats.add(Counter::DownstreamCxRxBytesTotal, received);
     // As the real server has it: the latest read counts as buffered until the next.

@@ -25,9 +25,8 @@ class Downstream final : public net::DownstreamConnection,
   void startDraining();
   // Whether the answer to the request that is served now must be the connection's last.
   bool isAtRequestLimit() const;
-  // Bytes on the wire so far.
-  uint64_t receivedBytes() const { return received_; }
-  uint64_t sentBytes() const { return sent_; }
+  // Of the exchange that is under way.
+  const http::ByteMeter& meter() const { return connection_->meter(); }
 
   // net::DownstreamConnection
   void abort() override;
@@ -58,13 +57,14 @@ class Downstream final : public net::DownstreamConnection,
   void onConnectionClosed(bool by_peer) override;
 
   Stream& takeStream(http::ServerStream& stream);
+  // Of what is no request.
+  Stream& takeBrokenStream();
 
   HttpServer& server_;
   http1::ServerConnection* connection_;
   // Null: it has no end of its own.
   std::unique_ptr<Lifetime> lifetime_;
   uint64_t received_ = 0;
-  uint64_t sent_ = 0;
   uint32_t requests_ = 0;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
   uint32_t shown_as_buffered_ = 0;

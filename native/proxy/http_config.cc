@@ -1,5 +1,7 @@
 #include "proxy/http_config.h"
 
+#include <utility>
+
 namespace fairlead::proxy {
 
 namespace {
@@ -38,6 +40,14 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   path_rules.escaped_slashes = escapedSlashes(settings.escaped_slashes);
   for (const plan::CidrRange& range : settings.internal_addresses) {
     internal_addresses.emplace_back(range);
+  }
+}
+
+void HttpConfig::setAccessLogs(std::vector<std::shared_ptr<access_log::AccessLog>> logs) {
+  access_logs = std::move(logs);
+  for (const auto& log : access_logs) {
+    logs_request_head |= log->readsRequestHead();
+    logs_response_head |= log->readsResponseHead();
   }
 }
 

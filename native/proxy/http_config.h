@@ -34,10 +34,14 @@ struct HttpConfig {
   std::shared_ptr<stats::Block<stats::ListenerHttp>> listener_stats;
   std::shared_ptr<stats::Block<stats::Http1Codec>> codec_stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
+  // Whether one of them speaks of the request's head, or of the answer's.
+  bool logs_request_head = false;
+  bool logs_response_head = false;
   // Those before the router, and which of them are on where a route says nothing: a bit for each.
   std::vector<std::shared_ptr<const filters::HttpFilterConfig>> filters;
   uint64_t filters_on = 0;
 
+  void setAccessLogs(std::vector<std::shared_ptr<access_log::AccessLog>> logs);
   bool isInternal(const net::Address& address) const {
     for (const net::Cidr& range : internal_addresses) {
       if (range.contains(address)) return true;

@@ -40,6 +40,8 @@ bool isForInternalsOnly(HeaderId id) {
     case HeaderId::XEnvoyForceTrace:
     case HeaderId::XEnvoyIpTags:
     case HeaderId::XEnvoyHedgeOnPerTryTimeout:
+    case HeaderId::XEnvoyOriginalUrl:
+    case HeaderId::XEnvoyUpstreamStreamDurationMs:
       return true;
     default:
       return false;
@@ -110,8 +112,8 @@ void appendTo(HeaderMap& headers, HeaderId id, std::string_view value, std::stri
   }
 }
 
-
-void removeOnce(HeaderMap& headers, bool internal, bool edge) {
+void removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
+  const bool internal = facts.internal;
   for (HeaderEntry& entry : headers) {
     if (entry.id == HeaderId::Other) continue;
     if (isHopByHop(entry.id)) {
@@ -125,8 +127,12 @@ void removeOnce(HeaderMap& headers, bool internal, bool edge) {
       }
     } else if (!internal && (isForInternalsOnly(entry.id) || (edge && isForEdgeOnly(entry.id)))) {
       entry.remove();
-    } else if (entry.id == HeaderId::XEnvoyInternal) {
+    } else if (entry.id == HeaderId::XEnvoyInternal ||
+               entry.id == HeaderId::XForwardedClientCert) {
+      // Nobody's certificate was seen here.
       entry.remove();
+    } else if (entry.id == HeaderId::XEnvoyForceTrace) {
+      facts.is_traced = true;
     }
   }
 }
@@ -194,17 +200,21 @@ RequestFacts prepareRequestHeaders(HeaderMap& headers, const HttpConfig& config,
   identifyClient(headers, config, remote, context, facts, &single);
   facts.internal = single && config.isInternal(facts.client);
   const bool edge = !facts.internal && plan.use_remote_address;
-  removeOnce(headers, facts.internal, edge);
+  removeOnce(headers, facts, edge);
   if (!headers.find(HeaderId::XForwardedProto)) {
     headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", "http");
   }
-  facts.scheme = headers.find(HeaderId::XForwardedProto)->value();
-  if (facts.scheme != "https") facts.scheme = "http";
+  const bool is_tls = headers.find(HeaderId::XForwardedProto)->value() == "https";
+  facts.scheme = is_tls ? "https" : "http";
   if (!plan.scheme_overwrite.empty()) facts.scheme = plan.scheme_overwrite;
   if (facts.internal) headers.add(HeaderId::XEnvoyInternal, "x-envoy-internal", "true");
   if (plan.add_user_agent) {
     headers.set(HeaderId::XEnvoyDownstreamServiceCluster, plan.local_cluster);
-    if (!headers.find(HeaderId::UserAgent)) headers.set(HeaderId::UserAgent, plan.local_cluster);
+    const HeaderEntry* agent = headers.find(HeaderId::UserAgent);
+    if (!agent || agent->value_size == 0) headers.set(HeaderId::UserAgent, plan.local_cluster);
+    if (!plan.local_node.empty()) {
+      headers.set(HeaderId::XEnvoyDownstreamServiceNode, plan.local_node);
+    }
   }
   if (!plan.via.empty()) appendTo(headers, HeaderId::Via, plan.via, ", ", context.arena);
   if (edge && facts.client.isIp()) {

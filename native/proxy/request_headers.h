@@ -12,11 +12,13 @@
 namespace fairlead::proxy {
 
 struct RequestFacts {
-  // "http" or "https", from x-forwarded-proto.
+  // "http" or "https", from x-forwarded-proto, or the configuration's.
   std::string_view scheme;
   // The client as far as it can be trusted.
   net::Address client;
   bool internal = false;
+  // It asks to be traced: the answer tells its id.
+  bool is_traced = false;
   std::string_view request_id;
 };
 

@@ -67,8 +67,18 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   if (end) requestComplete();
   request_has_body_ = !end;
   in_request_head_ = true;
+  live_head_ = &head;
   if (checkUnderscores(head.headers) && checkHead(head)) routeRequest(head);
   in_request_head_ = false;
+  live_head_ = nullptr;
+  if (!isIdle()) keepHead(head);
+}
+
+// What is said of the request after this is said of what routing made of its head.
+void Stream::keepHead(const http::RequestHead& head) {
+  const bool answer_speaks_of_it = route_ && mutations().changesResponse();
+  if (!config().logs_request_head && !answer_speaks_of_it) return;
+  request_.save(head.method, head.path, head.authority, head.headers);
 }
 
 void Stream::noteKeepAlive(const http::RequestHead& head) {
@@ -113,35 +123,24 @@ bool Stream::checkHead(http::RequestHead& head) {
   if (!head.authority.data() && http_10_ && !plan.default_host_for_http_10.empty()) {
     head.authority = plan.default_host_for_http_10;
   }
-  // What the access log may speak of is kept before anything is changed.
-  const auto keep = [&] {
-    if (!config().access_logs.empty()) {
-      request_.save(head.method, head.path, head.authority, head.headers);
-    }
-  };
   if (!head.authority.data()) {
-    keep();
     reply({400, {}, "missing_host_header", std::nullopt, false, true});
     return false;
   }
   if (!http::isValidAuthority(head.authority)) {
-    keep();
     reply({400, {}, "http.invalid_authority", std::nullopt, false, true});
     return false;
   }
   if (head.method == "QUERY" && !head.headers.find(HeaderId::ContentType)) {
-    keep();
     reply({400, {}, "query_missing_content_type", std::nullopt, false, true});
     return false;
   }
   if (const HeaderEntry* connection = head.headers.find(HeaderId::Connection);
       connection && nominatesForbidden(connection->value())) {
-    keep();
     reply({400, {}, "header_sanitization_failed", std::nullopt, false, true});
     return false;
   }
   if (!connect_request_ && head.path[0] != '/') {
-    keep();
     server_->stats().add(Counter::DownstreamRqNonRelativePath);
     reply({404, {}, "absolute_path_rejected"});
     return false;
@@ -151,7 +150,6 @@ bool Stream::checkHead(http::RequestHead& head) {
     const HeaderEntry* connection = head.headers.find(HeaderId::Connection);
     const bool asked = connection && containsToken(connection->value(), "upgrade");
     if (asked && !equalsIgnoreCase(upgrade->value(), "h2c")) {
-      keep();
       server_->stats().add(Counter::DownstreamRqWsOnNonWsRoute);
       reply({403, {}, "upgrade_failed", std::nullopt, false, true});
       return false;
@@ -159,6 +157,7 @@ bool Stream::checkHead(http::RequestHead& head) {
   }
   if (HeaderEntry* expect = head.headers.find(HeaderId::Expect)) {
     if (!plan.proxy_100_continue && equalsIgnoreCase(expect->value(), "100-continue")) {
+      countStatus(100);
       client_->sendInformational(100, nullptr);
       if (!client_) return false;
       expect->remove();
@@ -170,9 +169,6 @@ bool Stream::checkHead(http::RequestHead& head) {
 bool Stream::normalizePath(http::RequestHead& head) {
   using Result = http::NormalizedPath::Result;
   const auto reject = [&] {
-    if (!config().access_logs.empty()) {
-      request_.save(head.method, head.path, head.authority, head.headers);
-    }
     server_->stats().add(Counter::DownstreamRqFailedPathNormalization);
     reply({400, {}, "path_normalization_failed", std::nullopt, false, true});
     return false;
@@ -186,9 +182,6 @@ bool Stream::normalizePath(http::RequestHead& head) {
   if (path.result == Result::Rejected) return reject();
   head.path = path.path;
   if (path.result != Result::Redirect) return true;
-  if (!config().access_logs.empty()) {
-    request_.save(head.method, head.path, head.authority, head.headers);
-  }
   server_->stats().add(Counter::DownstreamRqRedirectedWithNormalizedPath);
   LocalReply answer{307, {}, "path_normalization_failed"};
   answer.location = path.path;
@@ -255,7 +248,6 @@ void Stream::requestComplete() {
 
 void Stream::onRequestBroken(uint16_t status, std::string_view details) {
   server_->stats().add(Counter::DownstreamCxProtocolError);
-  server_->stats().add(Counter::DownstreamRqRxReset);
   flags_.set(Flag::DownstreamProtocolError);
   abandonUpstream();
   if (response_started_) {

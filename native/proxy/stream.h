@@ -4,8 +4,8 @@
 // Always holds:
 // - client_ is null once the client is gone or has its answer whole; upstream_ is null before a host
 //   has the request and after it has answered.
-// - The last bytes of an answer are written only after everything is counted and logged, because
-//   writing them may begin the connection's next request.
+// - With the last bytes of an answer everything is counted and logged, and the stream given back:
+//   the connection's next request may begin before the call that wrote them returns.
 // - timer_ is armed at the earliest deadline or before it, and stays armed between requests: moving a
 //   deadline is one store.
 #pragma once
@@ -50,6 +50,7 @@ class Stream final : public http::RequestSink,
   void onRequestBroken(uint16_t status, std::string_view details) override;
   void onRequestReset(http::ResetReason reason, std::string_view details) override;
   void onDownstreamWritable() override;
+  void onAnswerComplete() override;
 
   // http::ResponseSink
   void onInformational(http::ResponseHead& head) override;
@@ -60,6 +61,7 @@ class Stream final : public http::RequestSink,
   void onResponseReset(http::ResetReason reason, std::string_view details) override;
   void onUpstreamWritable() override;
   void onSpliceReadable() override { pumpSplice(); }
+  http::ByteMeter& meter() override { return upstream_bytes_; }
 
   // upstream::PoolWaiter
   void onPoolReady(http::ClientStream& stream, upstream::Host& host,
@@ -84,6 +86,7 @@ class Stream final : public http::RequestSink,
   bool normalizePath(http::RequestHead& head);
   void noteKeepAlive(const http::RequestHead& head);
   void requestComplete();
+  void keepHead(const http::RequestHead& head);
   void pauseClient();
 
   // ---- stream_filter.cc: past the filters ----
@@ -99,7 +102,6 @@ class Stream final : public http::RequestSink,
   void routeRequest(http::RequestHead& head);
   void followRoute(http::RequestHead& head, const route::RequestView& view);
   void forward(http::RequestHead& head, const route::RequestView& view);
-  void keepRequest(const http::RequestHead& head);
   bool requiresTls(const route::RequestView& view);
   void redirect(const route::RequestView& view);
   void answerDirectly(const route::RequestView& view);
@@ -134,10 +136,14 @@ class Stream final : public http::RequestSink,
   void touch();
   void finish();
   void countResponse(uint16_t status);
+  void countStatus(uint16_t status);
   void logAccess();
+  // Heads of the context live in the worker's scratch memory until the next call.
   void fillFormatContext(format::FormatContext* context);
   void release();
 
+  // Of the route, or of the cluster that it chose. There is a route.
+  const route::MutationChain& mutations() const { return target_ ? target_->chain : route_->chain; }
   const HttpConfig& config() const { return server_->config(); }
   Context& context() { return server_->context(); }
   net::Loop& loop() { return server_->context().loop(); }
@@ -160,20 +166,23 @@ class Stream final : public http::RequestSink,
   // Kept from use to use; speaks for this request while filtered_.
   std::unique_ptr<FilterChain> chain_;
 
-  // The head as it goes to the host: where it was read, while that handler runs; saved after that.
+  // The head where it was read, while that handler runs.
   http::RequestHead* live_head_ = nullptr;
+  // What waits for a connection.
   SavedHead upstream_request_;
-  // For the access log.
+  // As routing left it: for the access log, and for headers of the answer.
   SavedHead request_;
+  // For the access log.
   SavedHead response_;
   // What came of a body before there was a host to send it to.
   std::string waiting_body_;
   std::string details_;
   std::string cluster_name_;
-  // Where the answer or the log speaks of it.
+  // Where the answer speaks of it.
   std::string request_id_;
   std::string_view transport_failure_;
-  std::string_view local_body_;
+  // "http" or "https", or what the configuration says instead.
+  std::string_view scheme_ = "http";
   net::Address upstream_local_;
   net::Address client_address_;
 
@@ -182,10 +191,13 @@ class Stream final : public http::RequestSink,
   uint64_t response_begin_us_ = 0;
   uint64_t bytes_received_ = 0;
   uint64_t bytes_sent_ = 0;
+  http::ByteMeter upstream_bytes_;
   uint64_t splice_left_ = 0;
   uint64_t random_ = 0;
   net::Millis route_timeout_ms_ = 0;
   net::Millis idle_timeout_ms_ = 0;
+  // Of the exchange with the host; 0: none.
+  net::Millis upstream_duration_ms_ = 0;
   net::Millis route_deadline_ = net::kNever;
   // The cluster's for the exchange with its host.
   net::Millis upstream_deadline_ = net::kNever;
@@ -200,6 +212,7 @@ class Stream final : public http::RequestSink,
   bool head_request_ = false;
   bool connect_request_ = false;
   bool grpc_request_ = false;
+  bool upstream_reached_ = false;    // A connection to the host had the request.
   bool internal_ = false;
   bool close_requested_ = false;     // By the client, or by its version.
   bool keep_alive_asked_ = false;

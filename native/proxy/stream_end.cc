@@ -95,7 +95,10 @@ void Stream::onTimer() {
 
 void Stream::countResponse(uint16_t status) {
   status_ = status;
-  if (isHealthCheck()) return;
+  if (!isHealthCheck()) countStatus(status);
+}
+
+void Stream::countStatus(uint16_t status) {
   stats::Shard<stats::Http>& stats = server_->stats();
   stats::Shard<stats::ListenerHttp>& listener = server_->listenerStats();
   stats.add(Counter::DownstreamRqCompleted);
@@ -150,29 +153,41 @@ void Stream::fillFormatContext(format::FormatContext* out) {
   format.is_health_check = isHealthCheck();
   format.status = status_;
   format.protocol = http_10_ ? "HTTP/1.0" : "HTTP/1.1";
-  if (host_ && response_begin_us_ > 0) format.upstream_protocol = "HTTP/1.1";
+  if (upstream_reached_) format.upstream_protocol = "HTTP/1.1";
   if (live_head_) {
     format.method = live_head_->method;
     format.path = live_head_->path;
     format.authority = live_head_->authority;
+    format.request_headers = &live_head_->headers;
   } else if (request_.isSet()) {
     format.method = request_.method();
     format.path = request_.path();
     format.authority = request_.authority();
+    request_.restore(&context().log_request);
+    format.request_headers = &context().log_request;
   }
-  format.scheme = "http";
+  if (format.request_headers) {
+    format.scheme = scheme_;
+    const http::HeaderEntry* id = format.request_headers->find(http::HeaderId::XRequestId);
+    if (id) format.stream_id = id->value();
+  }
   format.details = details_;
   format.transport_failure = transport_failure_;
-  format.local_reply_body = local_body_;
   format.bytes_received = bytes_received_;
   format.bytes_sent = bytes_sent_;
-  format.downstream_wire_received = downstream_->receivedBytes();
-  format.downstream_wire_sent = downstream_->sentBytes();
+  const http::ByteMeter& client = downstream_->meter();
+  format.downstream_wire_received = client.wire_received;
+  format.downstream_wire_sent = client.wire_sent;
+  format.downstream_header_received = client.header_received;
+  format.downstream_header_sent = client.header_sent;
+  format.upstream_wire_received = upstream_bytes_.wire_received;
+  format.upstream_wire_sent = upstream_bytes_.wire_sent;
+  format.upstream_header_received = upstream_bytes_.header_received;
+  format.upstream_header_sent = upstream_bytes_.header_sent;
   format.downstream_remote = client_address_.isIp() ? &client_address_ : &downstream_->remote();
   format.downstream_direct_remote = &downstream_->remote();
   format.downstream_local = &downstream_->local();
   format.connection_id = downstream_->id();
-  format.stream_id = request_id_;
   format.filter_chain_name = config().filter_chain_name;
   if (route_) format.route_name = route_->name;
   if (cluster_) format.upstream_cluster = cluster_->cluster().observabilityName();
@@ -185,17 +200,18 @@ void Stream::fillFormatContext(format::FormatContext* out) {
 void Stream::logAccess() {
   format::FormatContext format;
   fillFormatContext(&format);
-  http::HeaderMap& request = context().log_request;
-  http::HeaderMap& response = context().log_response;
-  request.clear();
-  response.clear();
-  if (request_.isSet()) request_.restore(&request);
-  if (response_.isSet()) response_.restore(&response);
-  format.request_headers = &request;
-  format.response_headers = &response;
+  if (response_.isSet()) {
+    response_.restore(&context().log_response);
+    format.response_headers = &context().log_response;
+  }
   for (const auto& log : config().access_logs) {
     log->write(context().upstream.worker, format, random_);
   }
+}
+
+void Stream::onAnswerComplete() {
+  finish();
+  release();
 }
 
 // Back to the pool, as new.
@@ -224,16 +240,18 @@ void Stream::release() {
   cluster_name_.clear();
   request_id_.clear();
   transport_failure_ = {};
-  local_body_ = {};
+  scheme_ = "http";
   upstream_local_ = {};
   client_address_ = {};
   request_end_us_ = response_begin_us_ = 0;
   bytes_received_ = bytes_sent_ = splice_left_ = 0;
-  route_timeout_ms_ = idle_timeout_ms_ = 0;
+  upstream_bytes_ = {};
+  route_timeout_ms_ = idle_timeout_ms_ = upstream_duration_ms_ = 0;
   route_deadline_ = upstream_deadline_ = idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
   flags_ = {};
   status_ = 0;
   http_10_ = head_request_ = connect_request_ = grpc_request_ = internal_ = false;
+  upstream_reached_ = false;
   close_requested_ = keep_alive_asked_ = request_complete_ = response_started_ = false;
   request_has_body_ = in_request_head_ = false;
   client_paused_ = upstream_paused_ = close_after_reply_ = finished_ = false;

@@ -66,9 +66,11 @@ std::string percentEncoded(std::string_view text) {
 
 void Stream::onInformational(http::ResponseHead& head) {
   touch();
+  if (!isHealthCheck()) countUpstream(head.status, &head.headers);
   if (!client_ || response_started_ || http_10_) return;
   if (!config().plan.proxy_100_continue) return;
   removeHopByHop(head.headers);
+  countStatus(head.status);
   client_->sendInformational(head.status, &head.headers);
 }
 
@@ -85,10 +87,10 @@ void Stream::onResponseHead(http::ResponseHead& head, bool end) {
   status_ = head.status;
   chargeUpstream(head.status, &headers);
   removeHopByHop(headers);
-  if (!config().router.suppress_envoy_headers) {
-    const uint64_t from = request_end_us_ > 0 ? request_end_us_ : now();
+  // The host's time runs from the end of the request on.
+  if (!config().router.suppress_envoy_headers && request_end_us_ > 0) {
     headers.set(HeaderId::XEnvoyUpstreamServiceTime,
-                numberText((now() - from) / 1000, arena));
+                numberText((now() - request_end_us_) / 1000, arena));
   }
   mutateResponse(headers);
   if (virtual_host_->plan.include_attempt_count_in_response) {
@@ -115,10 +117,11 @@ void Stream::onResponseTrailers(HeaderMap& trailers) {
   if (filtered_) chain_->onResponseTrailers(trailers);
   upstream_ = nullptr;
   upstreamComplete();
-  http::ServerStream* client = client_;
-  finish();
-  release();
-  if (client) client->sendTrailers(&trailers);
+  if (client_) {
+    client_->sendTrailers(&trailers);
+  } else {
+    onAnswerComplete();
+  }
 }
 
 void Stream::onResponseReadEnd() {
@@ -187,9 +190,8 @@ void Stream::countUpstream(uint16_t status, const HeaderMap* headers) {
 // The host's answer is whole.
 void Stream::upstreamComplete() {
   route_deadline_ = upstream_deadline_ = net::kNever;
-  if (isHealthCheck()) return;
-  const uint64_t from = request_end_us_ > 0 ? request_end_us_ : now();
-  const uint64_t ms = (now() - from) / 1000;
+  if (isHealthCheck() || request_end_us_ == 0) return;
+  const uint64_t ms = (now() - request_end_us_) / 1000;
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   stats.record(ClusterHistogram::UpstreamRqTime, ms);
   stats.record(internal_ ? ClusterHistogram::InternalUpstreamRqTime
@@ -211,14 +213,10 @@ void Stream::abandonUpstream() {
 
 void Stream::mutateResponse(HeaderMap& headers) {
   if (!route_) return;
-  const route::MutationChain& chain = target_ ? target_->chain : route_->chain;
+  const route::MutationChain& chain = mutations();
   if (!chain.changesResponse()) return;
   format::FormatContext format;
   fillFormatContext(&format);
-  if (request_.isSet()) {
-    request_.restore(&context().log_request);
-    format.request_headers = &context().log_request;
-  }
   format.response_headers = &headers;
   chain.applyToResponse(headers, format, context().arena);
 }
@@ -238,7 +236,7 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
     case ServerHeader::PassThrough:
       break;
   }
-  if (plan.always_set_request_id_in_response && !request_id_.empty()) {
+  if (!request_id_.empty()) {
     headers.set(HeaderId::XRequestId, request_id_);
   }
   if (!plan.via.empty()) {
@@ -254,7 +252,12 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
     downstream_->startDraining();
   }
   *close = *close || close_requested_ || !request_complete_;
-  if (!request_complete_) server_->stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+  // A CONNECT that is refused ends in its middle.
+  if (!request_complete_ || (local && connect_request_)) {
+    server_->stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+    // What is still to come of the request is not wanted.
+    server_->stats().add(Counter::DownstreamRqRxReset);
+  }
   if (!*close && downstream_->isAtRequestLimit()) {
     *close = true;
     server_->stats().add(Counter::DownstreamCxMaxRequestsReached);
@@ -278,7 +281,7 @@ void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, boo
              "): status ", status);
   response_started_ = true;
   if (filtered_) chain_->onResponseSent(status, headers);
-  if (!config().access_logs.empty()) response_.save({}, {}, {}, headers);
+  if (config().logs_response_head) response_.save({}, {}, {}, headers);
   http::ResponseOut out{status, &headers};
   out.to_head = head_request_;
   out.to_connect = connect_request_ && status / 100 == 2;
@@ -287,19 +290,19 @@ void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, boo
   out.linger = !request_complete_ || (local && in_request_head_);
   out.http_10 = http_10_;
   out.proper_case = config().plan.proper_case_words;
-  http::ServerStream* client = client_;
-  if (end) {
-    finish();
-    release();
+  if (client_) {
+    client_->sendHead(out, end);
+  } else if (end) {
+    onAnswerComplete();
   }
-  if (client) client->sendHead(out, end);
 }
 
 void Stream::sendResponseEnd(std::string_view data) {
-  http::ServerStream* client = client_;
-  finish();
-  release();
-  if (client) client->sendData(data, true);
+  if (client_) {
+    client_->sendData(data, true);
+  } else {
+    onAnswerComplete();
+  }
 }
 
 void Stream::reply(const LocalReply& answer) {
@@ -334,25 +337,21 @@ void Stream::reply(const LocalReply& answer) {
     }
   }
   close_after_reply_ = answer.close;
-  local_body_ = body;
   const bool sends_body = !body.empty() && !head_request_;
   if (!sends_body) {
     sendResponseHead(status, headers, true, true);
     return;
   }
   bytes_sent_ = body.size();
-  http::ServerStream* client = client_;
   sendResponseHead(status, headers, false, true);
   if (filtered_) chain_->onResponseData(body, true);
-  finish();
-  release();
-  if (client) client->sendData(body, true);
+  sendResponseEnd(body);
 }
 
 void Stream::resetDownstream() {
   stats::Shard<stats::Http>& stats = server_->stats();
   stats.add(Counter::DownstreamRqTxReset);
-  stats.add(Counter::RqResetAfterDownstreamResponseStarted);
+  stats.add(Counter::DownstreamRqRxReset);
   http::ServerStream* client = client_;
   const bool linger = !close_requested_;
   finish();
@@ -413,10 +412,7 @@ void Stream::pumpSplice() {
       break;
   }
   splice_.reset();
-  http::ServerStream* client = client_;
-  finish();
-  release();
-  client->onSpliced(0, true);
+  client_->onSpliced(0, true);
 }
 
 }  // namespace fairlead::proxy

@@ -93,11 +93,9 @@ void Stream::routeRequest(http::RequestHead& head) {
       prepareRequestHeaders(head.headers, config, downstream_->remote(), context());
   client_address_ = facts.client;
   internal_ = facts.internal;
-  if (config.plan.always_set_request_id_in_response || !config.access_logs.empty()) {
+  scheme_ = facts.scheme;
+  if (config.plan.always_set_request_id_in_response || facts.is_traced) {
     request_id_ = facts.request_id;
-  }
-  if (!config.access_logs.empty()) {
-    request_.save(head.method, head.path, head.authority, head.headers);
   }
   const route::RequestView view{head.method,  head.path,     head.authority,
                                 facts.scheme, &head.headers, random_};
@@ -124,7 +122,6 @@ void Stream::followRoute(http::RequestHead& head, const route::RequestView& view
     reply({404, {}, "route_not_found", Flag::NoRouteFound, false, connect_request_});
     return;
   }
-  if (route_->chain.changesResponse()) keepRequest(head);
   if (route_->redirect) {
     redirect(view);
   } else if (route_->direct_response) {
@@ -134,11 +131,6 @@ void Stream::followRoute(http::RequestHead& head, const route::RequestView& view
   } else {
     reply({404, {}, "route_not_found", Flag::NoRouteFound});
   }
-}
-
-// Headers of the answer may be made of those of the request.
-void Stream::keepRequest(const http::RequestHead& head) {
-  if (!request_.isSet()) request_.save(head.method, head.path, head.authority, head.headers);
 }
 
 bool Stream::requiresTls(const route::RequestView& view) {
@@ -172,7 +164,6 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   const route::ClusterAction& action = *route_->cluster;
   if (!checkStrictly(head.headers)) return;
   target_ = &action.pick(view);
-  if (target_->chain.changesResponse()) keepRequest(head);
   if (target_->slot >= 0) {
     cluster_ = server_->cluster(target_->slot);
     if (!config().access_logs.empty()) {
@@ -206,7 +197,6 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   pool_ = pool;
   pool_->hold();
   host_ = &pool->host();
-  live_head_ = &head;
   prepareUpstreamHead(head, view);
   if (filtered_) chain_->onRequestForwarded(head);
   to_head = head_request_;
@@ -222,7 +212,6 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   if (waiting_pool_ && PoolWaiter::isLinked()) {
     upstream_request_.save(head.method, head.path, head.authority, head.headers);
   }
-  live_head_ = nullptr;
 }
 
 // False: a header makes no sense, and was answered.
@@ -253,6 +242,12 @@ void Stream::chooseTimeouts(HeaderMap& headers) {
     uint64_t ms = 0;
     if (parseDecimal(wanted->value(), &ms)) route_timeout_ms_ = ms;
     if (!expected) wanted->remove();
+  }
+  upstream_duration_ms_ = cluster_->settings().max_stream_duration_ms;
+  if (HeaderEntry* const duration = headers.find(HeaderId::XEnvoyUpstreamStreamDurationMs)) {
+    uint64_t ms = 0;
+    if (parseDecimal(duration->value(), &ms)) upstream_duration_ms_ = ms;
+    duration->remove();
   }
   if (plan.idle_timeout_ms) {
     idle_timeout_ms_ = *plan.idle_timeout_ms;
@@ -318,7 +313,6 @@ void Stream::mutateRequest(HeaderMap& headers) {
   if (!chain.changesRequest()) return;
   format::FormatContext format;
   fillFormatContext(&format);
-  format.request_headers = &headers;
   chain.applyToRequest(headers, format, context().arena);
 }
 
@@ -328,10 +322,11 @@ void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
                          http1::ClientConnection& connection) {
   waiting_pool_ = nullptr;
   upstream_ = &stream;
+  upstream_reached_ = true;
   host_ = &host;
   if (!config().access_logs.empty()) upstream_local_ = connection.localAddress();
-  if (const uint64_t ms = cluster_->settings().max_stream_duration_ms) {
-    upstream_deadline_ = loop().now() + ms;
+  if (upstream_duration_ms_ > 0) {
+    upstream_deadline_ = loop().now() + upstream_duration_ms_;
     watch(upstream_deadline_);
   }
   if (live_head_) {

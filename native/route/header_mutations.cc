@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "route/joined_headers.h"
+#include "http/joined_headers.h"
 
 namespace fairlead::route {
 
@@ -25,11 +25,12 @@ void removeAll(const HeaderName& name, HeaderMap& headers) {
 
 MutationList::MutationList(const std::vector<std::string>& remove,
                            const std::vector<plan::HeaderAddition>& add,
-                           bool (*is_joined)(std::string_view name)) {
+                           bool (*is_joined)(http::HeaderId id)) {
   for (const std::string& name : remove) removals_.emplace_back(name);
   for (const plan::HeaderAddition& addition : add) {
-    additions_.push_back({HeaderName(addition.name), http::internHeader(addition.name),
-                          addition.action, addition.keep_empty, is_joined(addition.name),
+    const http::HeaderId id = http::internHeader(addition.name);
+    additions_.push_back({HeaderName(addition.name), id, addition.action, addition.keep_empty,
+                          is_joined(id),
                           format::Format(addition.value.value_or(plan::Format()))});
   }
 }
@@ -96,8 +97,8 @@ void MutationList::add(const Addition& addition, std::string_view value, HeaderM
 }
 
 HeaderMutations::HeaderMutations(const plan::HeaderMutations& plan)
-    : request(plan.request_remove, plan.request_add, isJoinedInRequests),
-      response(plan.response_remove, plan.response_add, isJoinedInResponses) {}
+    : request(plan.request_remove, plan.request_add, http::isJoinedInRequests),
+      response(plan.response_remove, plan.response_add, http::isJoinedInResponses) {}
 
 void MutationChain::append(const HeaderMutations& mutations) {
   if (!mutations.request.empty()) request_.push_back(&mutations.request);

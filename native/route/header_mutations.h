@@ -21,7 +21,7 @@ class MutationList {
  public:
   MutationList() = default;
   MutationList(const std::vector<std::string>& remove, const std::vector<plan::HeaderAddition>& add,
-               bool (*is_joined)(std::string_view name));
+               bool (*is_joined)(http::HeaderId id));
 
   bool empty() const { return additions_.empty() && removals_.empty(); }
   // Names and literals are lent; values that have to be made live in the arena.

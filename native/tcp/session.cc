@@ -133,7 +133,7 @@ void Session::connectFailed(bool timeout, int error) {
   }
   stats.add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
   flags_.set(ResponseFlag::UpstreamConnectionFailure);
-  if (attempts_ > 1) flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
+  flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
   finish(true);
 }
 
@@ -318,8 +318,9 @@ void Session::logAccess() {
   context.start_time_us = started_wall_us_;
   context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
   context.flags = flags_;
-  context.bytes_received = received_;
-  context.bytes_sent = sent_;
+  context.bytes_received = context.downstream_wire_received = context.upstream_wire_sent = received_;
+  context.bytes_sent = context.downstream_wire_sent = context.upstream_wire_received = sent_;
+  context.attempts = attempts_;
   context.downstream_remote = &remote();
   context.downstream_direct_remote = &remote();
   context.downstream_local = &local();

@@ -257,7 +257,8 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   stats.down(Gauge::UpstreamCxActive);
   stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shown_as_buffered);
   counters_.cx_active.subtract();
-  const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage;
+  const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage ||
+                       reason == CloseReason::PeerAfterNotify;
   log::debug(log::Component::Client, "disconnect from ", host_->text(),
              by_peer ? ": remote close" : ": local close", ", requests: ",
              connection.requestCount());
@@ -270,10 +271,16 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
     requestEnded();
     cluster_.cluster().limits(connection.request_priority).requests.giveBack();
   }
+  if (reason == CloseReason::RequestUnsent) {
+    stats.add(Counter::UpstreamCxDestroyWithActiveRq);
+    stats.add(Counter::UpstreamCxDestroyLocalWithActiveRq);
+  }
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
     stats.add(Counter::UpstreamCxProtocolError);
   }
-  if (reason == CloseReason::CloseNotify) stats.add(Counter::UpstreamCxCloseNotify);
+  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify) {
+    stats.add(Counter::UpstreamCxCloseNotify);
+  }
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
   if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
   if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);

@@ -334,7 +334,7 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   config->codec_stats = registry_.create<stats::Http1Codec>(plainScope("http1."));
   auto logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
-  config->access_logs = std::move(logs.value());
+  config->setAccessLogs(std::move(logs.value()));
   if (plan.http_filters.size() > 64) return Error{"a chain has at most 64 HTTP filters"};
   for (const plan::HttpFilter& filter : plan.http_filters) {
     auto built = buildFilter(filter, plan.stat_prefix);

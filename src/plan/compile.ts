@@ -130,11 +130,12 @@ function contextOf(
   routeTables: Map<string, RouteTable>,
   taps: TapDeclaration[],
 ): CompileContext {
+  const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
+  const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');
   return {
-    serviceCluster: options.serviceCluster || (bootstrap.node?.cluster ?? ''),
-    hasNode:
-      (options.serviceNode || (bootstrap.node?.id ?? '')) !== '' &&
-      (options.serviceCluster || (bootstrap.node?.cluster ?? '')) !== '',
+    serviceCluster,
+    serviceNode,
+    hasNode: serviceNode !== '' && serviceCluster !== '',
     localAddress: options.localAddress,
     clusterNames: new Set(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),

@@ -7,6 +7,8 @@ import type { RuntimeReads } from './runtime-reads.js';
 export interface CompileContext {
   /** The node's cluster: --service-cluster, or else of the bootstrap. */
   readonly serviceCluster: string;
+  /** The node's id: --service-node, or else of the bootstrap. */
+  readonly serviceNode: string;
   /** The node has an id and a cluster, as some extensions demand. */
   readonly hasNode: boolean;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */

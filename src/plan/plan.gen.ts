@@ -638,6 +638,8 @@ export interface HttpConnectionManager {
   readonly add_user_agent?: boolean | undefined;
   /** The node's cluster, for x-envoy-downstream-service-cluster. */
   readonly local_cluster?: string | undefined;
+  /** The node's id, for x-envoy-downstream-service-node. */
+  readonly local_node?: string | undefined;
   readonly proxy_100_continue?: boolean | undefined;
   readonly proper_case_words?: boolean | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
@@ -1167,6 +1169,7 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.strip_trailing_host_dot) out.number(288, message.strip_trailing_host_dot ? 1 : 0);
   if (message.add_user_agent) out.number(296, message.add_user_agent ? 1 : 0);
   if (message.local_cluster?.length) out.text(306, message.local_cluster);
+  if (message.local_node?.length) out.text(314, message.local_node);
   if (message.proxy_100_continue) out.number(320, message.proxy_100_continue ? 1 : 0);
   if (message.proper_case_words) out.number(336, message.proper_case_words ? 1 : 0);
   if (message.access_logs) for (const item of message.access_logs) out.message(346, item, writeAccessLog);

@@ -32,6 +32,7 @@ bool ClientConnection::start() {
 http::ClientStream& ClientConnection::attach(ResponseSink& sink, bool to_head, bool to_connect) {
   FL_DCHECK(state_ == State::Idle);
   sink_ = &sink;
+  meter_ = &sink.meter();
   to_head_ = to_head;
   to_connect_ = to_connect;
   keep_alive_ = true;
@@ -80,6 +81,7 @@ void ClientConnection::becomeIdle() {
 // The pool hears of it before the sink does, so that a pipelined request finds the connection.
 void ClientConnection::answerComplete() {
   sink_ = nullptr;
+  meter_ = nullptr;
   splicing_ = false;
   forgetPauses();
   countBytes();
@@ -96,6 +98,7 @@ void ClientConnection::answerComplete() {
   callbacks_.onExchangeDone(*this, false);
   using Reason = ClientCallbacks::CloseReason;
   abort(excess_           ? Reason::ProtocolError
+        : !request_done_  ? Reason::RequestUnsent
         : close_notified_ ? Reason::CloseNotify
         : limit           ? Reason::MaxRequests
         : hasPeerEnded()  ? Reason::Peer
@@ -109,8 +112,10 @@ void ClientConnection::onPeerEnd() {
   if (ends_body) {
     ResponseSink* sink = sink_;
     sink_ = nullptr;
+    meter_ = nullptr;
     callbacks_.onExchangeDone(*this, false);
-    abort(ClientCallbacks::CloseReason::Peer);
+    using Reason = ClientCallbacks::CloseReason;
+    abort(close_notified_ ? Reason::PeerAfterNotify : Reason::Peer);
     sink->onResponseData({}, true);
     callbacks_.serveWaiting();
     return;
@@ -142,6 +147,7 @@ void ClientConnection::abort(ClientCallbacks::CloseReason reason) {
   const bool had_stream = sink_ != nullptr;
   state_ = State::Closed;
   sink_ = nullptr;
+  meter_ = nullptr;
   Timer::disarm();
   batch_.dropOf(this);
   countBytes();
@@ -153,7 +159,10 @@ void ClientConnection::abort(ClientCallbacks::CloseReason reason) {
 
 void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
   batch_.claim(this);
+  const size_t before = batch_.size();
   out_body_ = writeRequestHead(batch_, head, end);
+  meter_->wire_sent += batch_.size() - before;
+  meter_->header_sent += batch_.size() - before - requestHeadFrameBytes(head);
   if (end) {
     request_done_ = true;
     flush();
@@ -163,6 +172,7 @@ void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
 void ClientConnection::sendData(std::string_view data, bool end) {
   batch_.claim(this);
   if (batch_.isAlmostFull()) flush();
+  const size_t before = batch_.size();
   if (!data.empty()) {
     if (out_body_ == OutBody::Chunked) {
       writeChunkStart(batch_, data.size());
@@ -172,14 +182,17 @@ void ClientConnection::sendData(std::string_view data, bool end) {
       batch_.addView(data);
     }
   }
+  if (meter_) meter_->wire_sent += batch_.size() - before;
   if (end) sendTrailers(nullptr);
 }
 
 void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
   batch_.claim(this);
+  const size_t before = batch_.size();
   if (out_body_ == OutBody::Chunked) {
     writeLastChunk(batch_, settings_.enable_trailers ? trailers : nullptr);
   }
+  if (meter_) meter_->wire_sent += batch_.size() - before;
   request_done_ = true;
   flush();
 }
@@ -200,6 +213,7 @@ uint64_t ClientConnection::spliceableBytes() const {
 
 void ClientConnection::onSpliced(size_t bytes) {
   read_bytes_ += bytes;
+  if (meter_) meter_->wire_received += bytes;
   body_remaining_ -= bytes;
   if (body_remaining_ > 0) return;
   answerComplete();

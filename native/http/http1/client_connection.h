@@ -48,10 +48,14 @@ class ClientCallbacks {
     Local,
     // The peer said that this answer is its last.
     CloseNotify,
+    // The peer said so, and ended the connection to end its answer.
+    PeerAfterNotify,
     MaxRequests,
     IdleTimeout,
     MaxDuration,
     ProtocolError,
+    // The answer came before the request was sent whole.
+    RequestUnsent,
   };
   // The connection is over; the callee must not use it after this returns.
   virtual void onClosed(ClientConnection& connection, CloseReason reason, bool had_stream) = 0;
@@ -137,6 +141,8 @@ class ClientConnection final : public net::Connection,
   http::ResponseHead& scratch_;
   ClientCallbacks& callbacks_;
   http::ResponseSink* sink_ = nullptr;
+  // The sink's; null when there is none.
+  http::ByteMeter* meter_ = nullptr;
   std::unique_ptr<std::string> leftover_;
   // Of leftover_, when it was last scanned.
   uint32_t scanned_bytes_ = 0;

@@ -27,6 +27,7 @@ void ClientConnection::onReadable() {
       case ReadResult::Data:
         break;
     }
+    if (meter_) meter_->wire_received += got.size;
     if (!leftover_) {
       consume(got.data, got.size);
       continue;
@@ -91,6 +92,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     protocolError();
     return size;
   }
+  if (meter_) meter_->header_received += head.header_bytes;
   const AnsweredMethod method = to_head_      ? AnsweredMethod::Head
                                 : to_connect_ ? AnsweredMethod::Connect
                                               : AnsweredMethod::Other;
@@ -106,6 +108,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   }
   // Another protocol that nobody asked for: what follows cannot be understood.
   keep_alive_ = head.version == http::Version::Http11 && head.status != 101;
+  close_notified_ = head.version == http::Version::Http10;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
     if (containsToken(entry.value(), "close")) {
@@ -114,6 +117,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     }
     if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
       keep_alive_ = true;
+      close_notified_ = false;
     }
   }
   framing_ = framing.framing.kind;

@@ -76,6 +76,7 @@ FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,
     // A body that is announced where none may be (RFC 9112 §6.3) would be taken for the next
     // answer.
     if (result.framing.kind != BodyFraming::Kind::None) return refused(kCodecError);
+    if (found.length) found.length->remove();
     return result;
   }
   const bool bodiless = method == AnsweredMethod::Head || head.status == 304 ||

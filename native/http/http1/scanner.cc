@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/http1/byte_scan.h"
+#include "http/joined_headers.h"
 
 namespace fairlead::http1 {
 
@@ -45,8 +46,8 @@ inline std::string_view trimmedBetween(const char* begin, const char* end) {
   return between(begin, end);
 }
 
-// Whether a bare LF ends a line. It does where an origin answers, as the real server has it, and
-// never in a request: two readers may disagree about it.
+// Whether a bare LF ends a line. As the real server has it: in heads, never in trailers. What goes on
+// to a host has lines of our own making, so that no two readers can disagree about them.
 enum class Lines : uint8_t { CrLf, LfToo };
 
 // Reads one head, left to right; every answer depends only on the bytes up to where it is given, so
@@ -56,6 +57,9 @@ class HeadReader {
  public:
   HeadReader(char* data, size_t size) : begin_(data), next_(data), end_(data + size) {}
 
+  // Two lines have the name of one header that the proxy knows.
+  bool repeats() const { return repeats_; }
+  uint32_t headerBytes() const { return header_bytes_; }
   size_t used() const { return static_cast<size_t>(next_ - begin_); }
 
   // Leaves at the first byte that does not begin an empty line.
@@ -119,7 +123,6 @@ class HeadReader {
 
   // Header lines up to and with the empty line. `out` may be null: they are only checked.
   ScanResult readHeaders(uint32_t max_headers, HeaderMap* out) {
-    bool has_host = false;
     for (;;) {
       size_t line_end;
       switch (lookForLineEnd(&line_end)) {
@@ -150,12 +153,10 @@ class HeadReader {
       if (!out) continue;
       const std::string_view name_view = between(name, token.end);
       const HeaderId id = http::internHeader(name_view);
-      if (id == HeaderId::Host && kLines == Lines::CrLf) {
-        // Two hosts: two readers may each take another one.
-        if (has_host) return refused(kCodecError);
-        has_host = true;
-      }
-      out->add(id, name_view, trimmedBetween(value, value_end));
+      noteId(id);
+      const std::string_view trimmed = trimmedBetween(value, value_end);
+      header_bytes_ += static_cast<uint32_t>(name_view.size() + trimmed.size()) + 3;
+      out->add(id, name_view, trimmed);
     }
   }
 
@@ -234,6 +235,14 @@ class HeadReader {
     return complete();
   }
 
+  void noteId(HeaderId id) {
+    static_assert(static_cast<size_t>(HeaderId::kCount) <= 128);
+    uint64_t& seen = seen_[static_cast<size_t>(id) / 64];
+    const uint64_t bit = uint64_t{id != HeaderId::Other} << static_cast<size_t>(id) % 64;
+    repeats_ |= (seen & bit) != 0;
+    seen |= bit;
+  }
+
   void skipBlanks() {
     while (next_ < end_ && isBlank(*next_)) ++next_;
   }
@@ -242,6 +251,10 @@ class HeadReader {
   char* const begin_;
   char* next_;
   char* const end_;
+  // Bits by HeaderId.
+  uint64_t seen_[2] = {};
+  uint32_t header_bytes_ = 0;
+  bool repeats_ = false;
 };
 
 // A head that is not complete yet is too large already when it fills the limit.
@@ -261,7 +274,7 @@ uint32_t maxHeaders(const HeadLimits& limits) {
 template <typename Bytes>
 ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
                            http::RequestHead* out) {
-  HeadReader<Bytes, Lines::CrLf> reader(data, size);
+  HeadReader<Bytes, Lines::LfToo> reader(data, size);
   out->headers.clear();
   reader.skipEmptyLines();
   ScanResult result = reader.readRequestLine(out);
@@ -269,6 +282,11 @@ ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
     result = reader.readHeaders(maxHeaders(limits), &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
+  out->header_bytes = reader.headerBytes();
+  if (result.state == Scan::Complete && reader.repeats()) {
+    out->joined.reset();
+    http::joinRequestLines(out->headers, out->joined);
+  }
   return limited(result, reader, size, limits);
 }
 
@@ -282,6 +300,11 @@ ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
     result = reader.readHeaders(maxHeaders(limits), &out->headers);
   }
   out->head_bytes = static_cast<uint32_t>(reader.used());
+  out->header_bytes = reader.headerBytes();
+  if (result.state == Scan::Complete && reader.repeats()) {
+    out->joined.reset();
+    http::joinResponseLines(out->headers, out->joined);
+  }
   return limited(result, reader, size, limits);
 }
 

@@ -109,6 +109,14 @@ OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, b
   return end ? OutBody::None : body;
 }
 
+size_t responseHeadFrameBytes(uint16_t status) {
+  return std::string_view("HTTP/1.1 200 \r\n\r\n").size() + http::reasonPhrase(status).size();
+}
+
+size_t requestHeadFrameBytes(const http::RequestOut& head) {
+  return std::string_view("  HTTP/1.1\r\n\r\n").size() + head.method.size() + head.path.size();
+}
+
 OutBody writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end) {
   const size_t first_line = head.method.size() + head.path.size() + head.authority.size() + 32;
   char* to = batch.reserve(headBytes(*head.headers, first_line));

@@ -16,6 +16,9 @@ enum class OutBody : uint8_t { None, Length, Chunked, UntilClose };
 size_t headBytes(const http::HeaderMap& headers, size_t first_line_bytes);
 
 OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end);
+// Of a head's bytes, those that belong to no header: its first line and its empty line.
+size_t responseHeadFrameBytes(uint16_t status);
+size_t requestHeadFrameBytes(const http::RequestOut& head);
 OutBody writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end);
 void writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers);
 

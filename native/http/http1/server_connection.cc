@@ -43,7 +43,8 @@ bool ServerConnection::isIdleFor(net::Millis ms) const {
 // ---- the exchange ----
 
 void ServerConnection::answerComplete() {
-  stream_ = nullptr;
+  if (RequestSink* stream = std::exchange(stream_, nullptr)) stream->onAnswerComplete();
+  meter_ = {};
   out_body_ = OutBody::None;
   flush();
   if (!isOpen()) return;
@@ -78,7 +79,9 @@ void ServerConnection::finishExchange() {
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
   batch_.claim(this);
+  const size_t before = batch_.size();
   writeInformational(batch_, status, headers);
+  meter_.wire_sent += batch_.size() - before;
   flush();
 }
 
@@ -86,7 +89,10 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   batch_.claim(this);
   close_after_ = head.close_after;
   linger_delayed_ = head.linger;
+  const size_t before = batch_.size();
   out_body_ = writeResponseHead(batch_, head, end);
+  meter_.wire_sent += batch_.size() - before;
+  meter_.header_sent += batch_.size() - before - responseHeadFrameBytes(head.status);
   if (out_body_ == OutBody::UntilClose && !head.to_connect) close_after_ = true;
   if (head.to_connect) {
     state_ = State::Raw;
@@ -99,6 +105,7 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
 void ServerConnection::sendData(std::string_view data, bool end) {
   batch_.claim(this);
   if (batch_.isAlmostFull()) flush();
+  const size_t before = batch_.size();
   if (!data.empty()) {
     if (out_body_ == OutBody::Chunked) {
       writeChunkStart(batch_, data.size());
@@ -108,14 +115,17 @@ void ServerConnection::sendData(std::string_view data, bool end) {
       batch_.addView(data);
     }
   }
+  meter_.wire_sent += batch_.size() - before;
   if (end) sendTrailers(nullptr);
 }
 
 void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
   batch_.claim(this);
+  const size_t before = batch_.size();
   if (out_body_ == OutBody::Chunked) {
     writeLastChunk(batch_, settings_.enable_trailers ? trailers : nullptr);
   }
+  meter_.wire_sent += batch_.size() - before;
   answerComplete();
 }
 
@@ -131,6 +141,7 @@ void ServerConnection::resumeReading() {
 
 void ServerConnection::onSpliced(size_t bytes, bool end) {
   written_bytes_ += bytes;
+  meter_.wire_sent += bytes;
   if (end) answerComplete();
 }
 

@@ -69,6 +69,10 @@ class ServerConnection final : public net::Connection,
   bool start();
   // Ends after so long; a request that is under way then is still answered.
   void endAfter(net::Millis ms);
+  // What came is no request: `sink` answers in place of one.
+  void answerThrough(http::RequestSink& sink) { stream_ = &sink; }
+  // Of the exchange that is under way, from its first byte.
+  const http::ByteMeter& meter() const { return meter_; }
   bool hasActiveStream() const { return stream_ != nullptr; }
   // Between two requests for so long at least, with nothing of the next one here. Asks the kernel.
   bool isIdleFor(net::Millis ms) const;
@@ -152,6 +156,7 @@ class ServerConnection final : public net::Connection,
   uint64_t body_remaining_ = 0;
   uint64_t counted_read_ = 0;
   uint64_t counted_written_ = 0;
+  http::ByteMeter meter_;
   ChunkDecoder chunks_;
   State state_ = State::Head;
   OutBody out_body_ = OutBody::None;

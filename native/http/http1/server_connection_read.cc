@@ -22,6 +22,8 @@ void ServerConnection::onReadable() {
     }
     if (mustWaitForClient()) return;
     if (leftover_ && scanned_bytes_ == 0) {
+      // What came along with the request before is this one's.
+      if (state_ == State::Head) meter_.wire_received += leftover_->size();
       consumeLeftover();
       continue;
     }
@@ -37,7 +39,12 @@ void ServerConnection::onReadable() {
       case ReadResult::Data:
         break;
     }
-    if (state_ == State::Lingering) continue;
+    if (state_ == State::Lingering) {
+      // Thrown away, and not counted.
+      counted_read_ = read_bytes_;
+      continue;
+    }
+    meter_.wire_received += got.size;
     if (!leftover_) {
       consume(got.data, got.size, nullptr);
       continue;
@@ -119,6 +126,7 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
   in_head_ = false;
+  if (scan.state == Scan::Complete) meter_.header_received += head.header_bytes;
   if (scan.state == Scan::Error) {
     callbacks_.onCodecError(scan.error);
     return size;

@@ -246,6 +246,7 @@ function compileForwarding(
     always_set_request_id_in_response: config.always_set_request_id_in_response,
     add_user_agent: config.add_user_agent,
     local_cluster: context.serviceCluster,
+    local_node: context.serviceNode,
     proxy_100_continue: config.proxy_100_continue,
   };
 }

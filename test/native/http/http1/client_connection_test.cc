@@ -64,8 +64,9 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
     told += reusable ? "done reusable;" : "done;";
   }
   void onClosed(ClientConnection&, CloseReason reason, bool had_stream) override {
-    constexpr const char* kNames[] = {"peer",     "inside", "local",    "close notified",
-                                      "requests", "idle",   "duration", "protocol"};
+    constexpr const char* kNames[] = {"peer",     "inside",       "local",    "close notified",
+                                      "as notified", "requests", "idle",   "duration",
+                                      "protocol", "unsent"};
     over = true;
     told += std::string("closed ") + kNames[static_cast<int>(reason)] +
             (had_stream ? " with stream;" : ";");
@@ -105,6 +106,7 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
   }
   void onUpstreamWritable() override { ++writable; }
   void onSpliceReadable() override {}
+  http::ByteMeter& meter() override { return bytes; }
 
   net::Loop loop;
   std::string told;
@@ -115,6 +117,7 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
   size_t body_bytes = 0;
   size_t bytes_received = 0;
   size_t bytes_sent = 0;
+  http::ByteMeter bytes;
   http::ClientStream* stream = nullptr;
   ClientConnection* connection;
 
@@ -194,7 +197,7 @@ TEST("a body without length ends with the connection") {
   client.answer("more");
   client.peer.close();
   settle(client.loop);
-  EXPECT_EQ(client.takeTold(), "connected;200{some}{more}done;closed peer;{};");
+  EXPECT_EQ(client.takeTold(), "connected;200{some}{more}done;closed as notified;{};");
 }
 
 TEST("a connection is not used again when either side says close") {
@@ -205,7 +208,7 @@ TEST("a connection is not used again when either side says close") {
   Client old;
   old.get();
   old.answer("HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\nok");
-  EXPECT_EQ(old.takeTold(), "connected;200done;closed local;{ok};");
+  EXPECT_EQ(old.takeTold(), "connected;200done;closed close notified;{ok};");
   Client kept;
   kept.get();
   kept.answer("HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 2\r\n\r\nok");
@@ -302,7 +305,7 @@ TEST("an answer before the request is sent whole ends the connection") {
   client.stream->sendData("ab", false);
   client.stream->flush();
   client.answer("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
-  EXPECT_EQ(client.takeTold(), "connected;200done;closed local;{ok};");
+  EXPECT_EQ(client.takeTold(), "connected;200done;closed unsent;{ok};");
 }
 
 TEST("an early answer is read although writing to its host failed") {

@@ -116,6 +116,7 @@ class Server final : public ServerCallbacks, public http::RequestSink {
   void onRequestReset(http::ResetReason, std::string_view details) override {
     told += "reset " + std::string(details) + ";";
   }
+  void onAnswerComplete() override {}
   void onDownstreamWritable() override {
     ++writable;
     if (on_writable) on_writable();

@@ -1,0 +1,175 @@
+#include "http/joined_headers.h"
+
+#include <initializer_list>
+
+namespace fairlead::http {
+
+namespace {
+
+class HeaderSet {
+ public:
+  constexpr HeaderSet(std::initializer_list<HeaderId> ids) {
+    for (const HeaderId id : ids) has_[static_cast<size_t>(id)] = true;
+  }
+  constexpr bool has(HeaderId id) const { return has_[static_cast<size_t>(id)]; }
+
+ private:
+  bool has_[static_cast<size_t>(HeaderId::kCount)] = {};
+};
+
+constexpr HeaderSet kRequest{
+    HeaderId::Accept,
+    HeaderId::AcceptEncoding,
+    HeaderId::AccessControlRequestHeaders,
+    HeaderId::AccessControlRequestMethod,
+    HeaderId::AccessControlRequestPrivateNetwork,
+    HeaderId::Authentication,
+    HeaderId::Authorization,
+    HeaderId::CacheControl,
+    HeaderId::CdnLoop,
+    HeaderId::Connection,
+    HeaderId::ContentEncoding,
+    HeaderId::ContentLength,
+    HeaderId::ContentType,
+    HeaderId::Expect,
+    HeaderId::GrpcAcceptEncoding,
+    HeaderId::GrpcTimeout,
+    HeaderId::Host,
+    HeaderId::IfMatch,
+    HeaderId::IfModifiedSince,
+    HeaderId::IfNoneMatch,
+    HeaderId::IfRange,
+    HeaderId::IfUnmodifiedSince,
+    HeaderId::KeepAlive,
+    HeaderId::Origin,
+    HeaderId::Pragma,
+    HeaderId::ProxyConnection,
+    HeaderId::ProxyStatus,
+    HeaderId::Referer,
+    HeaderId::Te,
+    HeaderId::TransferEncoding,
+    HeaderId::Upgrade,
+    HeaderId::UserAgent,
+    HeaderId::Via,
+    HeaderId::XClientTraceId,
+    HeaderId::XEnvoyAttemptCount,
+    HeaderId::XEnvoyDecoratorOperation,
+    HeaderId::XEnvoyDownstreamServiceCluster,
+    HeaderId::XEnvoyDownstreamServiceNode,
+    HeaderId::XEnvoyExpectedRqTimeoutMs,
+    HeaderId::XEnvoyExternalAddress,
+    HeaderId::XEnvoyForceTrace,
+    HeaderId::XEnvoyHedgeOnPerTryTimeout,
+    HeaderId::XEnvoyInternal,
+    HeaderId::XEnvoyIpTags,
+    HeaderId::XEnvoyIsTimeoutRetry,
+    HeaderId::XEnvoyMaxRetries,
+    HeaderId::XEnvoyOriginalHost,
+    HeaderId::XEnvoyOriginalPath,
+    HeaderId::XEnvoyOriginalUrl,
+    HeaderId::XEnvoyRetriableHeaderNames,
+    HeaderId::XEnvoyRetriableStatusCodes,
+    HeaderId::XEnvoyRetryGrpcOn,
+    HeaderId::XEnvoyRetryOn,
+    HeaderId::XEnvoyUpstreamAltStatName,
+    HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs,
+    HeaderId::XEnvoyUpstreamRqTimeoutAltResponse,
+    HeaderId::XEnvoyUpstreamRqTimeoutMs,
+    HeaderId::XEnvoyUpstreamStreamDurationMs,
+    HeaderId::XForwardedClientCert,
+    HeaderId::XForwardedFor,
+    HeaderId::XForwardedHost,
+    HeaderId::XForwardedPort,
+    HeaderId::XForwardedProto,
+    HeaderId::XRequestId,
+};
+
+constexpr HeaderSet kResponse{
+    HeaderId::AccessControlAllowCredentials,
+    HeaderId::AccessControlAllowHeaders,
+    HeaderId::AccessControlAllowMethods,
+    HeaderId::AccessControlAllowOrigin,
+    HeaderId::AccessControlAllowPrivateNetwork,
+    HeaderId::AccessControlExposeHeaders,
+    HeaderId::AccessControlMaxAge,
+    HeaderId::Age,
+    HeaderId::CacheControl,
+    HeaderId::Connection,
+    HeaderId::ContentEncoding,
+    HeaderId::ContentLength,
+    HeaderId::ContentType,
+    HeaderId::Date,
+    HeaderId::Etag,
+    HeaderId::Expires,
+    HeaderId::GrpcMessage,
+    HeaderId::GrpcStatus,
+    HeaderId::KeepAlive,
+    HeaderId::LastModified,
+    HeaderId::Location,
+    HeaderId::ProxyConnection,
+    HeaderId::ProxyStatus,
+    HeaderId::Server,
+    HeaderId::TransferEncoding,
+    HeaderId::Upgrade,
+    HeaderId::Vary,
+    HeaderId::Via,
+    HeaderId::XEnvoyAttemptCount,
+    HeaderId::XEnvoyDecoratorOperation,
+    HeaderId::XEnvoyDegraded,
+    HeaderId::XEnvoyImmediateHealthCheckFail,
+    HeaderId::XEnvoyRateLimited,
+    HeaderId::XEnvoyUpstreamCanary,
+    HeaderId::XEnvoyUpstreamHealthcheckedCluster,
+    HeaderId::XEnvoyUpstreamServiceTime,
+    HeaderId::XRequestId,
+};
+
+bool isFraming(HeaderId id) {
+  return id == HeaderId::ContentLength || id == HeaderId::TransferEncoding;
+}
+
+// `bytes`: of all these values, with a comma between any two.
+void joinLines(HeaderMap& headers, HeaderEntry* first, size_t bytes, Arena& arena) {
+  char* const begin = arena.allocate(bytes);
+  char* to = begin;
+  for (HeaderEntry* entry = first; entry != headers.end(); ++entry) {
+    if (entry->id != first->id) continue;
+    if (entry->value_size > 0) {
+      if (to > begin) *to++ = ',';
+      std::memcpy(to, entry->value_data, entry->value_size);
+      to += entry->value_size;
+    }
+    if (entry != first) entry->remove();
+  }
+  arena.shrink(to);
+  first->setValue({begin, static_cast<size_t>(to - begin)});
+}
+
+void joinAll(HeaderMap& headers, const HeaderSet& joined, Arena& arena) {
+  struct Lines {
+    HeaderEntry* first = nullptr;
+    size_t bytes = 0;
+    bool repeats = false;
+  };
+  Lines lines[static_cast<size_t>(HeaderId::kCount)];
+  for (HeaderEntry& entry : headers) {
+    if (!joined.has(entry.id) || isFraming(entry.id)) continue;
+    Lines& same = lines[static_cast<size_t>(entry.id)];
+    same.repeats = same.first != nullptr;
+    if (!same.first) same.first = &entry;
+    same.bytes += entry.value_size + 1;
+  }
+  for (const Lines& same : lines) {
+    if (same.repeats) joinLines(headers, same.first, same.bytes, arena);
+  }
+}
+
+}  // namespace
+
+bool isJoinedInRequests(HeaderId id) { return kRequest.has(id); }
+bool isJoinedInResponses(HeaderId id) { return kResponse.has(id); }
+
+void joinRequestLines(HeaderMap& headers, Arena& arena) { joinAll(headers, kRequest, arena); }
+void joinResponseLines(HeaderMap& headers, Arena& arena) { joinAll(headers, kResponse, arena); }
+
+}  // namespace fairlead::http

@@ -1,0 +1,140 @@
+// What access logs say of a request: its head as routing left it, and how far it came.
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "test/native/support/origin.h"
+#include "test/native/support/proxy.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+using Operator = plan::FormatPiece::Operator;
+
+plan::FormatPiece piece(Operator op, std::string argument = {}, std::string alternative = {}) {
+  return {op, std::move(argument), std::move(alternative), 0};
+}
+
+class LogFile {
+ public:
+  LogFile() { ::close(::mkstemp(path_)); }
+  ~LogFile() { ::unlink(path_); }
+  const char* path() const { return path_; }
+  std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  char path_[32] = "/tmp/fairlead-access-XXXXXX";
+};
+
+// Every request is logged with these pieces, and a blank after each.
+void logTo(const LogFile& file, plan::Update& plan, const std::vector<plan::FormatPiece>& pieces) {
+  plan::AccessLog& log = plan.listeners[0].filter_chains[0].http->access_logs.emplace_back();
+  log.path = file.path();
+  log.format.emplace();
+  for (const plan::FormatPiece& operator_piece : pieces) {
+    log.format->pieces.push_back(operator_piece);
+    log.format->pieces.push_back(piece(Operator::Literal, " "));
+  }
+  log.format->pieces.back().argument = "\n";
+}
+
+// Adds "x-added: PATH" to requests and sends them to /new.
+void rewriteAll(plan::Update& plan) {
+  plan::Route& route = plan.route_tables[0].virtual_hosts[0].routes[0];
+  plan::HeaderAddition& addition = route.mutations.emplace().request_add.emplace_back();
+  addition.name = "x-added";
+  addition.value.emplace().pieces.push_back(piece(Operator::Req, ":path"));
+  route.mutations->request_remove.push_back("x-secret");
+  plan::PathRewrite& rewrite = route.cluster->path_rewrite.emplace();
+  rewrite.kind = plan::PathRewrite::Kind::Prefix;
+  rewrite.value = "/new/";
+}
+
+}  // namespace
+
+TEST("A line speaks of the request's head as routing left it") {
+  const LogFile file;
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  rewriteAll(plan);
+  logTo(file, plan,
+        {piece(Operator::Req, ":path"), piece(Operator::Req, "x-envoy-original-path", ":path"),
+         piece(Operator::Req, "x-added"), piece(Operator::Req, "x-secret"),
+         piece(Operator::StreamId), piece(Operator::LocalReplyBody)});
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    for (int i = 0; i < 2; ++i) {
+      // First a connection has to be made, then one is at hand.
+      client.write("GET /a HTTP/1.1\r\nhost: a\r\nx-secret: s\r\nx-request-id: id\r\n\r\n");
+      EXPECT(client.readMessage().starts_with("HTTP/1.1 200 "));
+    }
+    client.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(file.text(), "/new/a /a /a - id \n/new/a /a /a - id \n");
+}
+
+TEST("A client that leaves is logged with what was known of its request") {
+  const LogFile file;
+  Origin origin([](Socket& socket, int) { socket.readAll(); });
+  plan::Update plan = httpPlan({origin.port()});
+  rewriteAll(plan);
+  logTo(file, plan,
+        {piece(Operator::Req, ":path"), piece(Operator::Req, ":scheme"),
+         piece(Operator::ResponseCode), piece(Operator::ResponseFlags),
+         piece(Operator::UpstreamProtocol), piece(Operator::ResponseHeadersBytes)});
+  {
+    Proxy proxy(plan);
+    Socket whole = proxy.connect();
+    whole.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n");
+    EXPECT(proxy.waitFor("cluster.origin.upstream_rq_total", 1));
+    whole.close();
+    proxy.expectQuiet();
+    Socket part = proxy.connect();
+    part.write("GET /a HT");
+    EXPECT(proxy.waitFor("http.in.downstream_cx_rx_bytes_buffered", 9));
+    part.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(file.text(), "/new/a http 0 DC HTTP/1.1 0\n- - 0 DC - 0\n");
+}
+
+TEST("Bytes on the wire are those of one exchange, the next request's begin at none") {
+  const LogFile file;
+  const std::string answer = "HTTP/1.1 200 OK\r\nx-a:  b\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
+  Origin origin([&](Socket& socket, int) {
+    while (!socket.readMessage().empty()) socket.write(answer);
+  });
+  plan::Update plan = httpPlan({origin.port()});
+  logTo(file, plan,
+        {piece(Operator::DownstreamWireBytesReceived), piece(Operator::DownstreamHeaderBytesReceived),
+         piece(Operator::DownstreamWireBytesSent), piece(Operator::UpstreamWireBytesReceived),
+         piece(Operator::UpstreamHeaderBytesReceived)});
+  std::string expected;
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    for (const std::string request : {"GET / HTTP/1.1\r\nhost: a\r\n\r\n",
+                                      "GET /2 HTTP/1.1\r\nhost:a\r\n\r\n"}) {
+      client.write(request);
+      const std::string got = client.readMessage();
+      EXPECT(got.ends_with("\r\n1\r\na\r\n0\r\n\r\n"));
+      // Of header lines: "host", "a" and three more; "x-a", "b", and the coding.
+      expected += std::to_string(request.size()) + " 8 " + std::to_string(got.size()) + " " +
+                  std::to_string(answer.size()) + " " + std::to_string(7 + 17 + 7 + 3) + "\n";
+    }
+    client.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(file.text(), expected);
+}
+
+}  // namespace fairlead::test

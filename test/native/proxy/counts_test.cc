@@ -1,0 +1,76 @@
+// What is counted of requests that do not go the usual way.
+#include <string>
+
+#include "test/native/support/origin.h"
+#include "test/native/support/proxy.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+TEST("An interim answer is counted as one, and the answer after it too") {
+  Origin origin(answering("hello"));
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 1\r\n\r\n");
+  EXPECT_EQ(client.readUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  client.write("a");
+  EXPECT(client.readMessage().starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_1xx"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_completed"), 2u);
+  client.close();
+}
+
+TEST("A host's interim answers are counted as the cluster's") {
+  Origin origin([](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n");
+    socket.readAll();
+  });
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  const std::string answer = client.readUntil("\r\n\r\n");
+  EXPECT(answer.starts_with("HTTP/1.1 204 "));
+  EXPECT(answer.find("content-length") == std::string::npos);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_1xx"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_completed"), 2u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_1xx"), 0u);
+  client.close();
+}
+
+TEST("An answer before its request is whole has no time, and costs both connections") {
+  Origin origin([](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+    socket.readAll();
+  });
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\n");
+  const std::string answer = client.readMessage();
+  EXPECT(answer.ends_with("ok"));
+  EXPECT(answer.find("x-envoy-upstream-service-time") == std::string::npos);
+  client.close();
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_response_before_rq_complete"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_destroy_local_with_active_rq"), 1u);
+}
+
+TEST("An answer that breaks off is a reset of both its sides") {
+  Origin origin([](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab");
+  });
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  EXPECT(client.readAll().ends_with("ab"));
+  client.close();
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_tx_reset"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.rq_reset_after_downstream_response_started"), 0u);
+}
+
+}  // namespace fairlead::test
