@@ -1,9 +1,9 @@
-// Formats the C++ sources where clang-format is installed; --check: only says which ones differ.
-import { spawnSync } from 'node:child_process';
+// Formats the C++ sources; --check: only says which ones differ.
 import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isGiven } from './arguments.mjs';
-import { must, root, say } from './set-up.mjs';
+import { must, root } from './set-up.mjs';
 
 const FOLDERS = ['native', 'test/native', 'test/fuzz', 'bench'];
 
@@ -12,9 +12,6 @@ function sources(folder) {
   return names.filter((name) => /(?<!\.gen)\.(cc|h)$/.test(name)).map((name) => join(folder, name));
 }
 
-if (spawnSync('clang-format', ['--version'], { stdio: 'ignore' }).error) {
-  say('clang-format is not installed: the C++ sources stay as they are');
-} else {
-  const mode = isGiven('check') ? ['--dry-run', '--Werror'] : ['-i'];
-  must('clang-format', 'clang-format', [...mode, ...FOLDERS.flatMap(sources)]);
-}
+const { clangFormatPath } = createRequire(import.meta.url)('clang-format-node');
+const mode = isGiven('check') ? ['--dry-run', '--Werror'] : ['-i'];
+must('clang-format', clangFormatPath, [...mode, ...FOLDERS.flatMap(sources)]);

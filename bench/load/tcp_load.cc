@@ -80,10 +80,11 @@ class Load {
       }
     }
     const double elapsed_s = std::chrono::duration<double>(now - started).count();
-    std::printf("{\"requests\":%llu,\"seconds\":%.4f,\"p50_us\":%zu,\"p99_us\":%zu,"
-                "\"failed\":%zu}\n",
-                static_cast<unsigned long long>(latencies_.total()), elapsed_s,
-                latencies_.quantileUs(0.5), latencies_.quantileUs(0.99), failed_);
+    std::printf(
+        "{\"requests\":%llu,\"seconds\":%.4f,\"p50_us\":%zu,\"p99_us\":%zu,"
+        "\"failed\":%zu}\n",
+        static_cast<unsigned long long>(latencies_.total()), elapsed_s, latencies_.quantileUs(0.5),
+        latencies_.quantileUs(0.99), failed_);
   }
 
  private:

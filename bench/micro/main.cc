@@ -27,7 +27,8 @@ uint64_t calibrate(const Benchmark& benchmark) {
     State state(iterations);
     benchmark.run(state);
     const uint64_t elapsed_ns = std::max<uint64_t>(state.elapsedNanos(), 1);
-    if (elapsed_ns >= kRunNanos / 10) return std::max<uint64_t>(1, iterations * kRunNanos / elapsed_ns);
+    if (elapsed_ns >= kRunNanos / 10)
+      return std::max<uint64_t>(1, iterations * kRunNanos / elapsed_ns);
     iterations *= 8;
   }
 }

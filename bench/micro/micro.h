@@ -75,8 +75,8 @@ struct Register {
 
 #define MICRO_CONCAT2(a, b) a##b
 #define MICRO_CONCAT(a, b) MICRO_CONCAT2(a, b)
-#define MICRO(name)                                                             \
-  static void MICRO_CONCAT(microBody, __LINE__)(::fairlead::micro::State&);     \
-  static const ::fairlead::micro::Register MICRO_CONCAT(microEntry, __LINE__)(  \
-      name, &MICRO_CONCAT(microBody, __LINE__));                                \
+#define MICRO(name)                                                            \
+  static void MICRO_CONCAT(microBody, __LINE__)(::fairlead::micro::State&);    \
+  static const ::fairlead::micro::Register MICRO_CONCAT(microEntry, __LINE__)( \
+      name, &MICRO_CONCAT(microBody, __LINE__));                               \
   static void MICRO_CONCAT(microBody, __LINE__)(::fairlead::micro::State & state)

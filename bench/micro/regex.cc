@@ -50,7 +50,8 @@ Regex manyStates() {
 
 constexpr std::string_view kPath = "/api/v12/users/0123456789-abcdef-fedcba";
 constexpr std::string_view kOtherPath = "/static/js/app.7f3a9c.js";
-constexpr std::string_view kStat = "cluster.service_backend_production.upstream_rq_pending_overflow";
+constexpr std::string_view kStat =
+    "cluster.service_backend_production.upstream_rq_pending_overflow";
 
 MICRO("regex: whole match of a path") {
   const Regex regex = routePath();

@@ -1,6 +1,4 @@
 // Choosing a virtual host and a route, and what it costs to make a line or a header.
-#include "route/route_table.h"
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +6,7 @@
 #include "bench/micro/micro.h"
 #include "format/format.h"
 #include "net/address.h"
+#include "route/route_table.h"
 
 namespace fairlead::route {
 
@@ -89,14 +88,22 @@ plan::Format logFormat() {
   const auto text = [](std::string literal) { return piece(Op::Literal, std::move(literal)); };
   plan::FormatPiece path = piece(Op::Req, "x-envoy-original-path");
   path.alternative = ":path";
-  return {{text("["), piece(Op::StartTime), text("] \""), piece(Op::Req, ":method"), text(" "),
-           path, text(" "), piece(Op::Protocol), text("\" "), piece(Op::ResponseCode), text(" "),
-           piece(Op::ResponseFlags), text(" "), piece(Op::BytesReceived), text(" "),
-           piece(Op::BytesSent), text(" "), piece(Op::Duration), text(" "),
-           piece(Op::Resp, "x-envoy-upstream-service-time"), text(" \""),
-           piece(Op::Req, "x-forwarded-for"), text("\" \""), piece(Op::Req, "user-agent"),
-           text("\" \""), piece(Op::Req, "x-request-id"), text("\" \""),
-           piece(Op::Req, ":authority"), text("\" \""), piece(Op::UpstreamHost), text("\"\n")}};
+  return {{text("["),     piece(Op::StartTime),
+           text("] \""),  piece(Op::Req, ":method"),
+           text(" "),     path,
+           text(" "),     piece(Op::Protocol),
+           text("\" "),   piece(Op::ResponseCode),
+           text(" "),     piece(Op::ResponseFlags),
+           text(" "),     piece(Op::BytesReceived),
+           text(" "),     piece(Op::BytesSent),
+           text(" "),     piece(Op::Duration),
+           text(" "),     piece(Op::Resp, "x-envoy-upstream-service-time"),
+           text(" \""),   piece(Op::Req, "x-forwarded-for"),
+           text("\" \""), piece(Op::Req, "user-agent"),
+           text("\" \""), piece(Op::Req, "x-request-id"),
+           text("\" \""), piece(Op::Req, ":authority"),
+           text("\" \""), piece(Op::UpstreamHost),
+           text("\"\n")}};
 }
 
 void addHeader(http::HeaderMap& headers, std::string_view name, std::string_view value) {

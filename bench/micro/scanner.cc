@@ -100,7 +100,8 @@ MICRO("scanner 512 different browser heads") {
 MICRO("scanner load generator's head") { scanCopies(state, kLoadHead); }
 
 MICRO("scanner 60 KiB of cookie") {
-  const std::string head = "GET / HTTP/1.1\r\nhost: a\r\ncookie: " + std::string(60'000, 'c') + "\r\n\r\n";
+  const std::string head =
+      "GET / HTTP/1.1\r\nhost: a\r\ncookie: " + std::string(60'000, 'c') + "\r\n\r\n";
   scanCopies(state, head);
 }
 

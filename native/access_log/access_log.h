@@ -1,4 +1,5 @@
-// One access log: a condition, a format, a file. Immutable; each worker writes to a lane of its own.
+// One access log: a condition, a format, a file. Immutable; each worker writes to a lane of its
+// own.
 #pragma once
 
 #include <memory>

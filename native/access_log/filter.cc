@@ -82,8 +82,8 @@ bool Filter::accepts(const format::FormatContext& context, uint64_t random) cons
   return true;
 }
 
-// As the real server: of several headers with one name one that fits is enough, and a header that is
-// not there fits nothing, not even the inverted condition, unless presence is asked for.
+// As the real server: of several headers with one name one that fits is enough, and a header that
+// is not there fits nothing, not even the inverted condition, unless presence is asked for.
 bool Filter::acceptsHeader(const format::FormatContext& context) const {
   if (!plan_.header) return true;
   const plan::HeaderCondition& condition = *plan_.header;

@@ -1,5 +1,5 @@
-// The thread that writes log files, one for all of them. What waits for it is bounded: when the disk
-// does not keep up, lines are dropped and counted, so that traffic never waits.
+// The thread that writes log files, one for all of them. What waits for it is bounded: when the
+// disk does not keep up, lines are dropped and counted, so that traffic never waits.
 #pragma once
 
 #include <atomic>

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "access_log/flusher.h"
-#include "base/line_lock.h"
 #include "base/append_file.h"
+#include "base/line_lock.h"
 
 namespace fairlead::access_log {
 

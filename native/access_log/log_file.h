@@ -1,5 +1,5 @@
-// One log file, shared by all that log to its path. Each worker appends to a lane of its own, without
-// a lock; the flusher owns the descriptor.
+// One log file, shared by all that log to its path. Each worker appends to a lane of its own,
+// without a lock; the flusher owns the descriptor.
 #pragma once
 
 #include <atomic>

@@ -18,8 +18,8 @@ class LogFiles {
  public:
   static constexpr size_t kHandOverBytes = 64 * 1024;
 
-  // `stats`: its shard `workers + 1` is the flusher's. `hand_over_bytes`: a worker hands over what it
-  // holds for a file as soon as it is as much.
+  // `stats`: its shard `workers + 1` is the flusher's. `hand_over_bytes`: a worker hands over what
+  // it holds for a file as soon as it is as much.
   LogFiles(size_t workers, std::shared_ptr<FilesystemStats> stats,
            size_t hand_over_bytes = kHandOverBytes);
   ~LogFiles() { stop(); }

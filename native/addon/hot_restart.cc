@@ -62,17 +62,17 @@ class RegionObject final : public Napi::ObjectWrap<RegionObject> {
     result.Set("error", opened.error == 0 ? "" : std::strerror(opened.error));
     result.Set("layoutVersion", opened.layout_version);
     if (opened.region) {
-      const Napi::Function constructor = DefineClass(
-          env, "SharedRegion",
-          {InstanceMethod("isAlone", &RegionObject::isAlone),
-           InstanceMethod("beginInitializing", &RegionObject::beginInitializing),
-           InstanceMethod("endInitializing", &RegionObject::endInitializing),
-           InstanceAccessor("servingEpoch", &RegionObject::servingEpoch, nullptr),
-           InstanceAccessor("generation", &RegionObject::generation, nullptr),
-           InstanceAccessor("originalStartMs", &RegionObject::originalStartMs, nullptr),
-           InstanceMethod("serve", &RegionObject::serve),
-           InstanceMethod("shareLines", &RegionObject::shareLines),
-           InstanceMethod("close", &RegionObject::close)});
+      const Napi::Function constructor =
+          DefineClass(env, "SharedRegion",
+                      {InstanceMethod("isAlone", &RegionObject::isAlone),
+                       InstanceMethod("beginInitializing", &RegionObject::beginInitializing),
+                       InstanceMethod("endInitializing", &RegionObject::endInitializing),
+                       InstanceAccessor("servingEpoch", &RegionObject::servingEpoch, nullptr),
+                       InstanceAccessor("generation", &RegionObject::generation, nullptr),
+                       InstanceAccessor("originalStartMs", &RegionObject::originalStartMs, nullptr),
+                       InstanceMethod("serve", &RegionObject::serve),
+                       InstanceMethod("shareLines", &RegionObject::shareLines),
+                       InstanceMethod("close", &RegionObject::close)});
       const Napi::Object object = constructor.New({});
       Unwrap(object)->region_ = std::move(opened.region);
       result.Set("region", object);
@@ -166,8 +166,7 @@ class SocketObject final : public Napi::ObjectWrap<SocketObject> {
         descriptors.push_back(list.Get(i).ToNumber().Int32Value());
       }
     }
-    const int error =
-        socket_->send(info[0].ToString().Utf8Value(), bytesOf(info[1]), descriptors);
+    const int error = socket_->send(info[0].ToString().Utf8Value(), bytesOf(info[1]), descriptors);
     return Napi::Number::New(env, error);
   }
 
@@ -187,9 +186,9 @@ class SocketObject final : public Napi::ObjectWrap<SocketObject> {
       for (uint32_t i = 0; i < descriptors.Length(); ++i) {
         descriptors.Set(i, message.descriptors[i].release());
       }
-      callBack(on_message_,
-               {Napi::Buffer<char>::Copy(env, message.bytes.data(), message.bytes.size()),
-                descriptors});
+      callBack(
+          on_message_,
+          {Napi::Buffer<char>::Copy(env, message.bytes.data(), message.bytes.size()), descriptors});
     }
   }
 

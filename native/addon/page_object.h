@@ -12,8 +12,8 @@ namespace fairlead::addon {
 
 class PageObject final : public Napi::ObjectWrap<PageObject> {
  public:
-  // Before the first is made: V8 keeps what it makes of each definition of a class for as long as the
-  // process lives, so that there is one for all pages.
+  // Before the first is made: V8 keeps what it makes of each definition of a class for as long as
+  // the process lives, so that there is one for all pages.
   static void define(const Napi::Env& env);
   static Napi::Object make(const Napi::Env& env, std::unique_ptr<stats::Page> page);
   explicit PageObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {}

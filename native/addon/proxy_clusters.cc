@@ -34,9 +34,9 @@ Napi::Value ProxyClusters::openClusters(const Napi::CallbackInfo& info) {
   auto filter = nameFilterOf(info[1]);
   if (!filter) return fail(info.Env(), filter.error().message);
   const bool json = info[0].ToString().Utf8Value() == "json";
-  return PageObject::make(
-      info.Env(), json ? worker::openClustersJson(*data_plane_, std::move(filter.value()))
-                       : worker::openClustersText(*data_plane_, std::move(filter.value())));
+  return PageObject::make(info.Env(),
+                          json ? worker::openClustersJson(*data_plane_, std::move(filter.value()))
+                               : worker::openClustersText(*data_plane_, std::move(filter.value())));
 }
 
 }  // namespace fairlead::addon

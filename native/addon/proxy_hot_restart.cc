@@ -41,8 +41,8 @@ void ProxyHotRestart::inherit(const Napi::CallbackInfo& info) {
   const Napi::Array list = info[0].As<Napi::Array>();
   for (uint32_t i = 0; i < list.Length(); ++i) {
     const Napi::Object item = list.Get(i).As<Napi::Object>();
-    auto socket = std::make_shared<const net::FileDescriptor>(
-        item.Get("fd").ToNumber().Int32Value());
+    auto socket =
+        std::make_shared<const net::FileDescriptor>(item.Get("fd").ToNumber().Int32Value());
     data_plane_->listenSockets().inherit({item.Get("listener").ToString().Utf8Value(),
                                           item.Get("address").ToString().Utf8Value(),
                                           item.Get("anyPort").ToBoolean(), std::move(socket)});
@@ -59,8 +59,7 @@ Napi::Value ProxyHotRestart::endInheritance(const Napi::CallbackInfo& info) {
 }
 
 void ProxyHotRestart::importStats(const Napi::CallbackInfo& info) {
-  const Result<void> done =
-      hot_restart::importStats(data_plane_->stats(), bytesOf(info[0]));
+  const Result<void> done = hot_restart::importStats(data_plane_->stats(), bytesOf(info[0]));
   if (!done) fail(info.Env(), done.error().message);
 }
 

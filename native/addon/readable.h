@@ -26,10 +26,9 @@ class Readable {
       return false;
     }
     uv_unref(reinterpret_cast<uv_handle_t*>(poll_));
-    return uv_poll_start(poll_, UV_READABLE | UV_DISCONNECT,
-                         [](uv_poll_t* poll, int, int) {
-                           static_cast<Readable*>(poll->data)->on_readable_();
-                         }) == 0;
+    return uv_poll_start(poll_, UV_READABLE | UV_DISCONNECT, [](uv_poll_t* poll, int, int) {
+             static_cast<Readable*>(poll->data)->on_readable_();
+           }) == 0;
   }
   // The descriptor may be closed afterwards.
   void stop() {

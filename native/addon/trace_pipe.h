@@ -1,5 +1,5 @@
-// The way of what taps record from the workers to Node. Bounded: what nobody takes in time is thrown
-// away, never waited for. Shared by the addon's object and the data plane.
+// The way of what taps record from the workers to Node. Bounded: what nobody takes in time is
+// thrown away, never waited for. Shared by the addon's object and the data plane.
 #pragma once
 
 #include <napi.h>

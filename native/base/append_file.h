@@ -1,5 +1,5 @@
-// Files that lines are appended to, perhaps by several processes at once, and that may be pipes which
-// nobody reads.
+// Files that lines are appended to, perhaps by several processes at once, and that may be pipes
+// which nobody reads.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace fairlead {
 
-// A descriptor, or -1 with errno. Never waits: neither for a reader of a pipe, nor later for room in it.
+// A descriptor, or -1 with errno. Never waits: neither for a reader of a pipe, nor later for room
+// in it.
 int openForAppending(const std::string& path);
 
 // Whether a write may wait: everything but a regular file.

@@ -1,5 +1,5 @@
-// Keeps lines of two processes apart where the kernel does not: a line longer than PIPE_BUF goes into
-// a pipe in several writes. Files need no lock: each write appends whole lines.
+// Keeps lines of two processes apart where the kernel does not: a line longer than PIPE_BUF goes
+// into a pipe in several writes. Files need no lock: each write appends whole lines.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
-// Every lock of the data plane: a std::mutex which can count how often a thread had to wait for one,
-// and for how long (--enable-mutex-tracing, GET /contention). A lock that is free costs the same.
+// Every lock of the data plane: a std::mutex which can count how often a thread had to wait for
+// one, and for how long (--enable-mutex-tracing, GET /contention). A lock that is free costs the
+// same.
 #pragma once
 
 #include <cstdint>

@@ -140,10 +140,10 @@ bool Regex::find(std::string_view text, std::span<std::string_view> groups) cons
   const size_t* found = Matcher::ofThread().find(*program_, text, 0, 2 * std::max(known, 1u));
   if (!found) return false;
   for (uint32_t i = 0; i < wanted; ++i) {
-    const bool took_part = i < known && found[2 * i] != regex::kNoPosition &&
-                           found[2 * i + 1] != regex::kNoPosition;
-    groups[i] = took_part ? text.substr(found[2 * i], found[2 * i + 1] - found[2 * i])
-                          : std::string_view();
+    const bool took_part =
+        i < known && found[2 * i] != regex::kNoPosition && found[2 * i + 1] != regex::kNoPosition;
+    groups[i] =
+        took_part ? text.substr(found[2 * i], found[2 * i + 1] - found[2 * i]) : std::string_view();
   }
   return true;
 }

@@ -76,20 +76,20 @@ void appendUniqueId(std::string* out) {
 struct Piece::Source {
   Operator op;
   Kind kind;
-  std::string_view Context::*text = nullptr;
-  uint64_t Context::*number = nullptr;
-  const net::Address* Context::*address = nullptr;
+  std::string_view Context::* text = nullptr;
+  uint64_t Context::* number = nullptr;
+  const net::Address* Context::* address = nullptr;
 };
 
 const Piece::Source* Piece::sourceOf(Operator op) {
   using Op = Operator;
-  const auto text = [](Op op, std::string_view Context::*member, Kind kind = Kind::Text) {
+  const auto text = [](Op op, std::string_view Context::* member, Kind kind = Kind::Text) {
     return Source{op, kind, member, nullptr, nullptr};
   };
-  const auto number = [](Op op, uint64_t Context::*member, Kind kind = Kind::Number) {
+  const auto number = [](Op op, uint64_t Context::* member, Kind kind = Kind::Number) {
     return Source{op, kind, nullptr, member, nullptr};
   };
-  const auto address = [](Op op, Kind kind, const net::Address* Context::*member) {
+  const auto address = [](Op op, Kind kind, const net::Address* Context::* member) {
     return Source{op, kind, nullptr, nullptr, member};
   };
   const auto other = [](Op op, Kind kind) { return Source{op, kind, nullptr, nullptr, nullptr}; };

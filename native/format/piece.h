@@ -77,9 +77,9 @@ class Piece {
   // 0: not cut.
   uint32_t max_length_ = 0;
   // Where the value is; which of them, the kind says.
-  std::string_view FormatContext::*text_ = nullptr;
-  uint64_t FormatContext::*number_ = nullptr;
-  const net::Address* FormatContext::*address_ = nullptr;
+  std::string_view FormatContext::* text_ = nullptr;
+  uint64_t FormatContext::* number_ = nullptr;
+  const net::Address* FormatContext::* address_ = nullptr;
   // A literal, or the name of a query parameter.
   std::string argument_;
   HeaderName header_;

@@ -27,8 +27,8 @@ PipeAddress pipeAddress(const std::string& name) {
   std::memcpy(result.address.sun_path, name.data(), name.size());
   const bool is_abstract = name[0] == '@';
   if (is_abstract) result.address.sun_path[0] = '\0';
-  result.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() +
-                                       (is_abstract ? 0 : 1));
+  result.size =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size() + (is_abstract ? 0 : 1));
   return result;
 }
 

@@ -45,7 +45,6 @@ class MessageSocket {
   int fd() const { return fd_.get(); }
 
  private:
-
   net::FileDescriptor fd_;
   // The file that it is bound to; empty for an abstract name.
   std::string file_;

@@ -1,5 +1,5 @@
-// A mutual exclusion between processes, in memory that they share. Whoever dies with it held gives it
-// up; what it guards must be good at every moment.
+// A mutual exclusion between processes, in memory that they share. Whoever dies with it held gives
+// it up; what it guards must be good at every moment.
 #pragma once
 
 #include <pthread.h>

@@ -43,8 +43,7 @@ off_t sizeOf(int fd) {
 }
 
 RegionLayout* map(int fd) {
-  void* memory =
-      ::mmap(nullptr, sizeof(RegionLayout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* memory = ::mmap(nullptr, sizeof(RegionLayout), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<RegionLayout*>(memory);
 }
 
@@ -154,9 +153,7 @@ bool SharedRegion::isAlone() const {
   return ::fcntl(file_.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
 }
 
-bool SharedRegion::beginInitializing() {
-  return setLock(file_.get(), kInitializingByte, F_WRLCK);
-}
+bool SharedRegion::beginInitializing() { return setLock(file_.get(), kInitializingByte, F_WRLCK); }
 
 void SharedRegion::endInitializing() { setLock(file_.get(), kInitializingByte, F_UNLCK); }
 

@@ -1,5 +1,5 @@
-// The memory that all processes of one base id share, and who of them is alive. One per process that
-// takes part in hot restarts; the control thread's, but for the locks.
+// The memory that all processes of one base id share, and who of them is alive. One per process
+// that takes part in hot restarts; the control thread's, but for the locks.
 //
 // Membership is a lock on the memory's file, which the kernel gives up for whoever dies: so a
 // leftover of crashed processes is told from memory in use, whatever it holds, and the last one out
@@ -79,8 +79,8 @@ class SharedRegion {
 
   // Whether every other process that had it is gone.
   bool isAlone() const;
-  // Whether this process may initialise: one at a time does. Ends with endInitializing(), or with the
-  // process.
+  // Whether this process may initialise: one at a time does. Ends with endInitializing(), or with
+  // the process.
   bool beginInitializing();
   void endInitializing();
 

@@ -126,8 +126,8 @@ bool isGaugeOfProcess(std::string_view scope_prefix, std::string_view name) {
     return true;
   }
   constexpr std::array<std::string_view, 10> kNames = {
-      "config_reload_time_ms", "max_host_weight",   "membership_degraded", "membership_excluded",
-      "membership_healthy",    "membership_total",  "update_time",         "version",
+      "config_reload_time_ms", "max_host_weight",  "membership_degraded", "membership_excluded",
+      "membership_healthy",    "membership_total", "update_time",         "version",
       "warming_state",         "connected_state",
   };
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();

@@ -19,8 +19,8 @@ class StatsExport {
  public:
   explicit StatsExport(const stats::Registry& registry) : registry_(registry) {}
 
-  // Appends the next batch, of about `max_bytes` at most unless one scope is longer. False: the round
-  // is complete; the next call begins another.
+  // Appends the next batch, of about `max_bytes` at most unless one scope is longer. False: the
+  // round is complete; the next call begins another.
   bool next(std::string* batch, size_t max_bytes);
 
  private:

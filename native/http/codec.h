@@ -2,8 +2,8 @@
 // never codecs. All calls are on the worker's thread; views and heads live until the call returns.
 //
 // Order of a message: one head; any number of data; `end` on the last of these, or trailers. After
-// end, trailers or reset nothing more comes. A codec calls onReadEnd() once it has told all that one
-// read brought, so that what was gathered for the other side leaves in one system call.
+// end, trailers or reset nothing more comes. A codec calls onReadEnd() once it has told all that
+// one read brought, so that what was gathered for the other side leaves in one system call.
 #pragma once
 
 #include <cstdint>
@@ -92,8 +92,8 @@ class ServerStream {
   virtual void sendTrailers(HeaderMap* trailers) = 0;
   // Everything gathered goes out now.
   virtual void flush() = 0;
-  // The stream ends here without its proper end (an upstream that broke off in a body). `linger`: the
-  // client is given time to close its side first.
+  // The stream ends here without its proper end (an upstream that broke off in a body). `linger`:
+  // the client is given time to close its side first.
   virtual void reset(bool linger) = 0;
   virtual bool isOverHighWatermark() const = 0;
   virtual void pauseReading() = 0;

@@ -145,8 +145,8 @@ NormalizedPath normalizePath(std::string_view whole, const PathRules& rules, Are
   char* end = begin;
   if (rules.normalize) {
     char* const unescaped = arena.allocate(path.size());
-    char* const unescaped_end = slashes ? unescapeSlashes(path, unescaped)
-                                        : unescaped + path.copy(unescaped, path.size());
+    char* const unescaped_end =
+        slashes ? unescapeSlashes(path, unescaped) : unescaped + path.copy(unescaped, path.size());
     end = canonicalBytes({unescaped, static_cast<size_t>(unescaped_end - unescaped)}, begin);
     end = removeDotSegments(begin, end);
   } else {

@@ -3,8 +3,8 @@
 
 namespace fairlead::log {
 
-// A fatal signal (a fault, an abort) first lets the sink write what it holds, says which signal it is,
-// and then goes its way as before. For processes that are all ours: handlers are the process's.
+// A fatal signal (a fault, an abort) first lets the sink write what it holds, says which signal it
+// is, and then goes its way as before. For processes that are all ours: handlers are the process's.
 void installCrashHandlers();
 
 }  // namespace fairlead::log

@@ -9,8 +9,8 @@ const FileLogger& FileLevels::logger(std::string_view file, Component component)
   auto& entry = loggers_[{std::string(file), component}];
   if (!entry) {
     std::string name = std::string(file) + ':' + std::string(nameOf(component));
-    entry.reset(new FileLogger{std::string(file), component, std::move(name),
-                               levelOf(file, component)});
+    entry.reset(
+        new FileLogger{std::string(file), component, std::move(name), levelOf(file, component)});
   }
   return *entry;
 }

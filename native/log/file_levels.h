@@ -1,5 +1,5 @@
-// Fine-grain logging: a logger per source file (and the component it logs for), made when it is first
-// reached. Any thread; only there is a lock, and only in fine-grain mode.
+// Fine-grain logging: a logger per source file (and the component it logs for), made when it is
+// first reached. Any thread; only there is a lock, and only in fine-grain mode.
 #pragma once
 
 #include <atomic>

@@ -1,10 +1,12 @@
-// What the data plane says while it works. A line costs one load while its level is off: its parts are
-// neither computed nor written. Lines that are on go to a ring of their thread, and a thread of the log's
-// own (log/sink) writes them. There is one log per process.
+// What the data plane says while it works. A line costs one load while its level is off: its parts
+// are neither computed nor written. Lines that are on go to a ring of their thread, and a thread of
+// the log's own (log/sink) writes them. There is one log per process.
 //
-//   log::debug(Component::Pool, Tags{.connection = id}, "creating a new connection to ", host.name());
+//   log::debug(Component::Pool, Tags{.connection = id}, "creating a new connection to ",
+//   host.name());
 //
-// A part is text, a number, Tags, or a function that gives one of them: it is called when the line is on.
+// A part is text, a number, Tags, or a function that gives one of them: it is called when the line
+// is on.
 #pragma once
 
 #include <array>
@@ -23,8 +25,8 @@
 
 namespace fairlead::log {
 
-// What is finer than its threshold is off, and at first all is. Written by the control thread, read by
-// all. In fine-grain mode each component is at trace, and its files have levels of their own.
+// What is finer than its threshold is off, and at first all is. Written by the control thread, read
+// by all. In fine-grain mode each component is at trace, and its files have levels of their own.
 struct Threshold {
   std::atomic<Level> level{Level::Off};
 };
@@ -102,11 +104,13 @@ void write(Component component, Level level, const ForeignPlace& place, std::str
 
 template <typename... Parts>
 void trace(const At& at, const Parts&... parts) {
-  if (isOn(at.component, Level::Trace)) [[unlikely]] inside::write(at, Level::Trace, parts...);
+  if (isOn(at.component, Level::Trace)) [[unlikely]]
+    inside::write(at, Level::Trace, parts...);
 }
 template <typename... Parts>
 void debug(const At& at, const Parts&... parts) {
-  if (isOn(at.component, Level::Debug)) [[unlikely]] inside::write(at, Level::Debug, parts...);
+  if (isOn(at.component, Level::Debug)) [[unlikely]]
+    inside::write(at, Level::Debug, parts...);
 }
 template <typename... Parts>
 void info(const At& at, const Parts&... parts) {

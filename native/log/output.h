@@ -15,7 +15,8 @@ class Output {
 
   // Takes the descriptor of openForAppending(path). An empty path: standard error.
   void use(std::string path, int fd);
-  // Opens the path again, as after a rotation. Why not, or nothing: then the open file stays in use.
+  // Opens the path again, as after a rotation. Why not, or nothing: then the open file stays in
+  // use.
   std::string reopen();
   // Whole lines, at once where the file allows. Waits as long as nobody takes them. How many bytes
   // could not be written, which is none, or those from an error on: errno.

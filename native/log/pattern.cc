@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr size_t kWidest = 64;
 constexpr std::string_view kFlags = "nlLtvaAbhBcCYDxmdHIMSefFEprRTXzP^$@sg#!%uioO&_j*+";
-constexpr std::array<std::string_view, 7> kDays = {
-    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
+constexpr std::array<std::string_view, 7> kDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                   "Thursday", "Friday", "Saturday"};
 constexpr std::array<std::string_view, 12> kMonths = {
     "January", "February", "March",     "April",   "May",      "June",
     "July",    "August",   "September", "October", "November", "December"};
@@ -321,9 +321,7 @@ void Pattern::add(const Pad& pad, std::string_view text, size_t size, std::strin
     return;
   }
   const size_t blanks = pad.width - size;
-  const size_t before = pad.side == Side::Left     ? blanks
-                        : pad.side == Side::Center ? blanks / 2
-                                                   : 0;
+  const size_t before = pad.side == Side::Left ? blanks : pad.side == Side::Center ? blanks / 2 : 0;
   out->append(before, ' ');
   out->append(text);
   out->append(blanks - before, ' ');

@@ -1,5 +1,5 @@
-// The form of log lines in spdlog's language ("[%Y-%m-%d %T.%e][%t][%l][%n] %v"), compiled to a list of
-// parts. One thread's.
+// The form of log lines in spdlog's language ("[%Y-%m-%d %T.%e][%t][%l][%n] %v"), compiled to a
+// list of parts. One thread's.
 #pragma once
 
 #include <ctime>

@@ -1,5 +1,5 @@
-// Log lines of one thread on their way to the sink. The thread pushes, the sink takes: without a lock,
-// and without waiting. What does not fit is dropped and counted.
+// Log lines of one thread on their way to the sink. The thread pushes, the sink takes: without a
+// lock, and without waiting. What does not fit is dropped and counted.
 #pragma once
 
 #include <atomic>

@@ -211,8 +211,8 @@ void Sink::writeOut() {
   }
   out_.clear();
   if (const uint64_t lines = std::exchange(lost_lines_, 0); lines > 0) {
-    say(Level::Warning,
-        std::to_string(lines) + " log line(s) could not be written: " + std::exchange(lost_why_, {}));
+    say(Level::Warning, std::to_string(lines) +
+                            " log line(s) could not be written: " + std::exchange(lost_why_, {}));
     writeOut();
   }
 }

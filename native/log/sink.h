@@ -1,7 +1,7 @@
-// The thread that writes the log, one per process. Each thread that logs has a ring; the sink takes the
-// oldest line of them, forms it and writes it. Nobody else ever waits for a disk or a pipe: when the sink
-// cannot keep up, lines are dropped, counted, and the log says how many once it can be written again.
-// It lives as long as the process, and is never destroyed.
+// The thread that writes the log, one per process. Each thread that logs has a ring; the sink takes
+// the oldest line of them, forms it and writes it. Nobody else ever waits for a disk or a pipe:
+// when the sink cannot keep up, lines are dropped, counted, and the log says how many once it can
+// be written again. It lives as long as the process, and is never destroyed.
 #pragma once
 
 #include <atomic>

@@ -125,7 +125,8 @@ bool parseIp(std::string_view text, Address* out) {
   if (bracketed || only_colon) {
     const size_t end = bracketed ? host.find(']') : colon;
     if (end == std::string::npos) return false;
-    if (colon != std::string::npos && colon > end - (bracketed ? 0 : 1) && colon + 1 < host.size()) {
+    if (colon != std::string::npos && colon > end - (bracketed ? 0 : 1) &&
+        colon + 1 < host.size()) {
       const char* last = host.data() + host.size();
       uint32_t port = 0;
       const auto parsed = std::from_chars(host.data() + colon + 1, last, port);

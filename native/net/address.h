@@ -1,9 +1,9 @@
 // Addresses as the kernel and as people see them. Values.
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <netinet/in.h>
 
 #include <memory>
 #include <string>

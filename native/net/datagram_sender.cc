@@ -31,8 +31,7 @@ void DatagramSender::send(std::string_view lines, size_t max_bytes) {
     const size_t end = lines.find('\n');
     const std::string_view line = lines.substr(0, end);
     const size_t joined =
-        open.empty() ? line.size()
-                     : static_cast<size_t>(line.data() + line.size() - open.data());
+        open.empty() ? line.size() : static_cast<size_t>(line.data() + line.size() - open.data());
     if (joined > max_bytes) close();
     open = open.empty() ? line : std::string_view(open.data(), joined);
     if (open.size() >= max_bytes) close();

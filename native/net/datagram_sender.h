@@ -15,8 +15,8 @@ class DatagramSender {
  public:
   static Result<DatagramSender> open(const Address& target);
 
-  // Each line ends with '\n'. They leave in datagrams of at most `max_bytes`, with '\n' between them;
-  // longer ones, and all where it is 0, have a datagram of their own.
+  // Each line ends with '\n'. They leave in datagrams of at most `max_bytes`, with '\n' between
+  // them; longer ones, and all where it is 0, have a datagram of their own.
   void send(std::string_view lines, size_t max_bytes);
 
  private:

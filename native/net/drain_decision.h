@@ -1,6 +1,6 @@
-// Whether the connections of one listener should end with their next answer. Shared by the listener's
-// workers, which read it with every answer: one plain load while nothing drains. Written by the
-// control thread.
+// Whether the connections of one listener should end with their next answer. Shared by the
+// listener's workers, which read it with every answer: one plain load while nothing drains. Written
+// by the control thread.
 #pragma once
 
 #include <atomic>

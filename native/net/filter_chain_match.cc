@@ -40,9 +40,12 @@ FilterChainMatch::FilterChainMatch(const std::vector<plan::FilterChain>& chains)
       default_chain_ = static_cast<int>(i);
       continue;
     }
-    Entry entry{static_cast<int>(i), chains[i].match.value_or(plan::FilterChainMatch()), {}, {}, {}};
-    for (const plan::CidrRange& range : entry.match.destination) entry.destination.emplace_back(range);
-    for (const plan::CidrRange& range : entry.match.direct_source) entry.direct_source.emplace_back(range);
+    Entry entry{
+        static_cast<int>(i), chains[i].match.value_or(plan::FilterChainMatch()), {}, {}, {}};
+    for (const plan::CidrRange& range : entry.match.destination)
+      entry.destination.emplace_back(range);
+    for (const plan::CidrRange& range : entry.match.direct_source)
+      entry.direct_source.emplace_back(range);
     for (const plan::CidrRange& range : entry.match.source) entry.source.emplace_back(range);
     entries_.push_back(std::move(entry));
   }
@@ -58,7 +61,8 @@ int FilterChainMatch::find(const Address& local, const Address& direct_remote,
   const auto keepBest = [&left](auto fitOf) {
     int best = kNoFit;
     for (const Entry* entry : left) best = std::max(best, fitOf(*entry));
-    std::erase_if(left, [&](const Entry* entry) { return best == kNoFit || fitOf(*entry) != best; });
+    std::erase_if(left,
+                  [&](const Entry* entry) { return best == kNoFit || fitOf(*entry) != best; });
   };
   keepBest([&](const Entry& entry) {
     if (entry.match.destination_port == 0) return 0;
@@ -71,9 +75,11 @@ int FilterChainMatch::find(const Address& local, const Address& direct_remote,
     const std::string& transport = entry.match.transport_protocol;
     return transport.empty() ? 0 : (transport == "raw_buffer" ? 1 : kNoFit);
   });
-  keepBest([&](const Entry& entry) { return entry.match.application_protocols.empty() ? 0 : kNoFit; });
+  keepBest(
+      [&](const Entry& entry) { return entry.match.application_protocols.empty() ? 0 : kNoFit; });
   keepBest([&](const Entry& entry) { return fit(entry.direct_source, direct_remote); });
-  keepBest([&](const Entry& entry) { return fitSourceType(entry.match.source_type, local, remote); });
+  keepBest(
+      [&](const Entry& entry) { return fitSourceType(entry.match.source_type, local, remote); });
   keepBest([&](const Entry& entry) { return fit(entry.source, remote); });
   keepBest([&](const Entry& entry) { return fitPort(entry.match.source_ports, remote.port()); });
   return left.empty() ? default_chain_ : left.front()->chain;

@@ -82,7 +82,8 @@ Address boundAddress(int fd) {
 }
 
 Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
-                   std::vector<ListenSocket> sockets, unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories)
+                   std::vector<ListenSocket> sockets, unsigned worker,
+                   std::vector<std::unique_ptr<ConnectionFactory>> factories)
     : loop_(loop),
       config_(std::move(config)),
       sockets_(std::move(sockets)),
@@ -181,16 +182,16 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
 void Listener::take(AcceptedSocket socket) {
   const uint64_t open = config_->connections->load(std::memory_order_relaxed);
   if (open >= config_->max_connections.value()) {
-    log::trace(log::Component::ConnHandler, "closing connection: listener connection limit reached for ",
-               config_->plan.name);
+    log::trace(log::Component::ConnHandler,
+               "closing connection: listener connection limit reached for ", config_->plan.name);
     stats_.add(Counter::DownstreamCxOverflow);
     return;
   }
   // Without listener filters nobody waits to become a connection.
   if (!stats_.isSet(Gauge::DownstreamPreCxActive)) stats_.set(Gauge::DownstreamPreCxActive, 0);
   const int chain = config_->match.find(socket.local, socket.remote, socket.remote);
-  log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id}, "new connection from ",
-             [&] { return socket.remote.text(); });
+  log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
+             "new connection from ", [&] { return socket.remote.text(); });
   if (chain == FilterChainMatch::kNone) {
     log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
                "closing connection: no matching filter chain found");

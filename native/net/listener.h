@@ -4,11 +4,10 @@
 // workers (a predecessor had more), all workers accept from those that are left over.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include <atomic>
 
 #include "base/result.h"
 #include "base/runtime_slots.h"
@@ -48,7 +47,8 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
  public:
   // `factories`: one for each filter chain of the plan; null closes its connections at once.
   Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
-           std::vector<ListenSocket> sockets, unsigned worker, std::vector<std::unique_ptr<ConnectionFactory>> factories);
+           std::vector<ListenSocket> sockets, unsigned worker,
+           std::vector<std::unique_ptr<ConnectionFactory>> factories);
   ~Listener();
 
   const ListenerConfig& config() const { return *config_; }

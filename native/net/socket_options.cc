@@ -33,8 +33,7 @@ std::string fileOf(const Address& address) {
 void setAddressReuse(int fd, const Address& address) {
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (address.family() == AF_INET6)
-    ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+  if (address.family() == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 }
 
 bool bindAndListen(const Address& address, mode_t pipe_mode,

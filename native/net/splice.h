@@ -42,13 +42,13 @@ class Splice {
   bool valid() const { return pipe_.valid(); }
 
   enum class Stop : uint8_t {
-    SourceEmpty,   // An event will tell of more.
+    SourceEmpty,  // An event will tell of more.
     SourceEnded,
     SourceFailed,
-    SinkFull,      // An event will tell of room; the pipe may hold bytes.
+    SinkFull,  // An event will tell of room; the pipe may hold bytes.
     SinkFailed,
-    Limit,         // All that was asked for was moved.
-    Yield,         // More could be moved, but others wait: go on in the next turn.
+    Limit,  // All that was asked for was moved.
+    Yield,  // More could be moved, but others wait: go on in the next turn.
   };
   struct Moved {
     Stop stop;

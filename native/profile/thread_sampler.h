@@ -2,12 +2,11 @@
 // and the handler writes its stack into a ring. An idle thread is never interrupted.
 #pragma once
 
-#include <csignal>
-#include <ctime>
-
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <span>
 

@@ -32,7 +32,8 @@ bool Downstream::start() {
 }
 
 void Downstream::onMaxDuration() {
-  log::debug(log::Component::Http, log::Tags{.connection = id()}, "max connection duration reached");
+  log::debug(log::Component::Http, log::Tags{.connection = id()},
+             "max connection duration reached");
   server_.stats().add(Counter::DownstreamCxMaxDurationReached);
   if (received_ == 0) {
     connection_->finish(http1::ServerConnection::Linger::None);
@@ -75,7 +76,8 @@ Stream& Downstream::takeBrokenStream() {
 http::RequestSink* Downstream::newStream(http::ServerStream& stream) { return &takeStream(stream); }
 
 void Downstream::onCodecError(const http1::ScanError& error) {
-  log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", error.details);
+  log::debug(log::Component::Http, log::Tags{.connection = id()},
+             "dispatch error: ", error.details);
   takeBrokenStream().onRequestBroken(error.status, error.details);
 }
 

@@ -1,5 +1,5 @@
-// HTTP on one filter chain of one worker: makes its connections, and keeps what they share: settings,
-// statistics, the clusters that its routes name. The worker's thread.
+// HTTP on one filter chain of one worker: makes its connections, and keeps what they share:
+// settings, statistics, the clusters that its routes name. The worker's thread.
 #pragma once
 
 #include <memory>

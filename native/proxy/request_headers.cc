@@ -127,8 +127,7 @@ void removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
       }
     } else if (!internal && (isForInternalsOnly(entry.id) || (edge && isForEdgeOnly(entry.id)))) {
       entry.remove();
-    } else if (entry.id == HeaderId::XEnvoyInternal ||
-               entry.id == HeaderId::XForwardedClientCert) {
+    } else if (entry.id == HeaderId::XEnvoyInternal || entry.id == HeaderId::XForwardedClientCert) {
       // Nobody's certificate was seen here.
       entry.remove();
     } else if (entry.id == HeaderId::XEnvoyForceTrace) {

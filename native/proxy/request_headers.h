@@ -1,5 +1,6 @@
 // What becomes of a request's headers before it is routed: hop-by-hop headers go, what only trusted
-// peers may say goes, and the proxy says who the client is. As the real server does it, in its order.
+// peers may say goes, and the proxy says who the client is. As the real server does it, in its
+// order.
 #pragma once
 
 #include <string_view>

@@ -26,9 +26,7 @@ Stream* StreamPool::take() {
   return stream;
 }
 
-log::Tags Stream::makeTags() const {
-  return {.connection = downstream_->id(), .stream = random_};
-}
+log::Tags Stream::makeTags() const { return {.connection = downstream_->id(), .stream = random_}; }
 
 void Stream::start(Downstream& downstream, http::ServerStream& client) {
   server_ = &downstream.server();
@@ -62,8 +60,8 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
     duration_deadline_ = loop().now() + plan.max_stream_duration_ms;
     watch(duration_deadline_);
   }
-  log::debug(log::Component::Http, tags(), "request headers complete (end_stream=", end, "): ",
-             head.method, " ", head.path, " ", head.authority);
+  log::debug(log::Component::Http, tags(), "request headers complete (end_stream=", end,
+             "): ", head.method, " ", head.path, " ", head.authority);
   if (end) requestComplete();
   request_has_body_ = !end;
   in_request_head_ = true;

@@ -1,12 +1,15 @@
-// One request, from its first byte to its access log: prepares and routes it, forwards it to a host,
-// passes the answer back, or answers itself. The worker's thread; taken from a pool and given back.
+// One request, from its first byte to its access log: prepares and routes it, forwards it to a
+// host, passes the answer back, or answers itself. The worker's thread; taken from a pool and given
+// back.
 //
 // Always holds:
-// - client_ is null once the client is gone or has its answer whole; upstream_ is null before a host
+// - client_ is null once the client is gone or has its answer whole; upstream_ is null before a
+// host
 //   has the request and after it has answered.
 // - With the last bytes of an answer everything is counted and logged, and the stream given back:
 //   the connection's next request may begin before the call that wrote them returns.
-// - timer_ is armed at the earliest deadline or before it, and stays armed between requests: moving a
+// - timer_ is armed at the earliest deadline or before it, and stays armed between requests: moving
+// a
 //   deadline is one store.
 #pragma once
 
@@ -18,8 +21,8 @@
 #include "http/codec.h"
 #include "log/log.h"
 #include "net/splice.h"
-#include "proxy/http_server.h"
 #include "proxy/filter_chain.h"
+#include "proxy/http_server.h"
 #include "proxy/request_headers.h"
 #include "proxy/saved_head.h"
 #include "route/route_table.h"
@@ -207,17 +210,17 @@ class Stream final : public http::RequestSink,
 
   format::ResponseFlags flags_;
   uint16_t status_ = 0;
-  bool filtered_ = false;            // A filter other than the router is on its way.
+  bool filtered_ = false;  // A filter other than the router is on its way.
   bool http_10_ = false;
   bool head_request_ = false;
   bool connect_request_ = false;
   bool grpc_request_ = false;
-  bool upstream_reached_ = false;    // A connection to the host had the request.
+  bool upstream_reached_ = false;  // A connection to the host had the request.
   bool internal_ = false;
-  bool close_requested_ = false;     // By the client, or by its version.
+  bool close_requested_ = false;  // By the client, or by its version.
   bool keep_alive_asked_ = false;
   bool request_has_body_ = false;
-  bool in_request_head_ = false;     // onRequestHead() runs.
+  bool in_request_head_ = false;  // onRequestHead() runs.
   bool request_complete_ = false;
   bool response_started_ = false;
   bool client_paused_ = false;

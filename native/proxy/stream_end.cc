@@ -247,7 +247,8 @@ void Stream::release() {
   bytes_received_ = bytes_sent_ = splice_left_ = 0;
   upstream_bytes_ = {};
   route_timeout_ms_ = idle_timeout_ms_ = upstream_duration_ms_ = 0;
-  route_deadline_ = upstream_deadline_ = idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
+  route_deadline_ = upstream_deadline_ = idle_deadline_ = request_deadline_ = duration_deadline_ =
+      net::kNever;
   flags_ = {};
   status_ = 0;
   http_10_ = head_request_ = connect_request_ = grpc_request_ = internal_ = false;

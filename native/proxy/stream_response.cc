@@ -231,7 +231,8 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
       headers.set(HeaderId::Server, plan.server_name);
       break;
     case ServerHeader::AppendIfAbsent:
-      if (!headers.find(HeaderId::Server)) headers.add(HeaderId::Server, "server", plan.server_name);
+      if (!headers.find(HeaderId::Server))
+        headers.add(HeaderId::Server, "server", plan.server_name);
       break;
     case ServerHeader::PassThrough:
       break;

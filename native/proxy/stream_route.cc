@@ -57,10 +57,17 @@ constexpr HeaderId kForRouterOnly[] = {
     HeaderId::XEnvoyUpstreamAltStatName,
 };
 
-constexpr std::string_view kRetryConditions[] = {
-    "5xx",         "gateway-error",      "reset",        "reset-before-request",
-    "connect-failure", "envoy-ratelimited", "retriable-4xx", "refused-stream",
-    "retriable-status-codes", "retriable-headers", "http3-post-connect-failure"};
+constexpr std::string_view kRetryConditions[] = {"5xx",
+                                                 "gateway-error",
+                                                 "reset",
+                                                 "reset-before-request",
+                                                 "connect-failure",
+                                                 "envoy-ratelimited",
+                                                 "retriable-4xx",
+                                                 "refused-stream",
+                                                 "retriable-status-codes",
+                                                 "retriable-headers",
+                                                 "http3-post-connect-failure"};
 constexpr std::string_view kGrpcRetryConditions[] = {"cancelled", "deadline-exceeded", "internal",
                                                      "resource-exhausted", "unavailable"};
 
@@ -184,9 +191,10 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     reply({status, {}, "cluster_not_found", Flag::NoClusterFound});
     return;
   }
-  log::debug(log::Component::Router, tags(), "cluster '",
-             [&]() -> std::string_view { return cluster_->settings().name; }, "' match for URL '",
-             head.path, "'");
+  log::debug(
+      log::Component::Router, tags(), "cluster '",
+      [&]() -> std::string_view { return cluster_->settings().name; }, "' match for URL '",
+      head.path, "'");
   upstream::HttpPool* pool = cluster_->chooseHttpPool();
   if (!pool) {
     log::debug(log::Component::Router, tags(), "no healthy upstream");
@@ -288,8 +296,8 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
   }
 }
 
-// A weighted cluster's own host comes first and is not spoken of; the route's goes over it, and says
-// what it took the place of.
+// A weighted cluster's own host comes first and is not spoken of; the route's goes over it, and
+// says what it took the place of.
 void Stream::rewriteHost(http::RequestHead& head, const route::RequestView& view) {
   if (!target_->host_rewrite.empty()) head.authority = target_->host_rewrite;
   const route::HostRewrite& rewrite = route_->cluster->host_rewrite;
@@ -301,9 +309,9 @@ void Stream::rewriteHost(http::RequestHead& head, const route::RequestView& view
   HeaderMap& headers = head.headers;
   if (rewrite.append_x_forwarded_host) {
     const HeaderEntry* existing = headers.find(HeaderId::XForwardedHost);
-    headers.set(HeaderId::XForwardedHost,
-                route::joinForwardedHost(existing ? existing->value() : std::string_view(),
-                                         before, arena));
+    headers.set(
+        HeaderId::XForwardedHost,
+        route::joinForwardedHost(existing ? existing->value() : std::string_view(), before, arena));
   }
   if (!config().router.suppress_envoy_headers) headers.set(HeaderId::XEnvoyOriginalHost, before);
 }

@@ -47,7 +47,8 @@ struct ClusterAction {
   plan::ClusterAction plan;
   // One, or as many as there are weights.
   std::vector<Target> targets;
-  // Of weights that stay as they are; 0: they follow runtime values and are summed for each request.
+  // Of weights that stay as they are; 0: they follow runtime values and are summed for each
+  // request.
   uint64_t total_weight = 0;
   // Its number picks instead of chance. Empty: none.
   HeaderName weight_header;

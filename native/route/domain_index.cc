@@ -91,8 +91,8 @@ void DomainIndex::add(std::string_view domain, const VirtualHost* host) {
     addLength(prefix_lengths_, domain.size());
   }
   if (lookUp(kind, domain)) return;
-  entries_.push_back({static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(domain.size()),
-                      kind, host});
+  entries_.push_back(
+      {static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(domain.size()), kind, host});
   names_.append(domain);
   // At most half full, so that most searches end where they begin.
   if (entries_.size() * 2 > slots_.size()) {

@@ -30,8 +30,7 @@ MutationList::MutationList(const std::vector<std::string>& remove,
   for (const plan::HeaderAddition& addition : add) {
     const http::HeaderId id = http::internHeader(addition.name);
     additions_.push_back({HeaderName(addition.name), id, addition.action, addition.keep_empty,
-                          is_joined(id),
-                          format::Format(addition.value.value_or(plan::Format()))});
+                          is_joined(id), format::Format(addition.value.value_or(plan::Format()))});
   }
 }
 

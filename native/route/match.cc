@@ -45,8 +45,8 @@ Result<Match> Match::build(const plan::RouteMatch& plan, RuntimeSlots* slots) {
     }
     match.queries_.push_back(std::move(entry));
   }
-  match.path_only_ = match.headers_.empty() && match.queries_.empty() && !match.grpc_ &&
-                     !match.share_millionths_;
+  match.path_only_ =
+      match.headers_.empty() && match.queries_.empty() && !match.grpc_ && !match.share_millionths_;
   return match;
 }
 

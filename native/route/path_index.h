@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "route/route.h"
 #include "route/path_trie.h"
+#include "route/route.h"
 
 namespace fairlead::route {
 

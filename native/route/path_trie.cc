@@ -58,8 +58,8 @@ void PathTrie::addChildren(uint32_t at, const std::vector<Entry>& entries, Range
     while (end < range.end && entries[end].path[depth] == first[depth]) ++end;
     // All of a sorted group share what its first and last share.
     const std::string& last = entries[end - 1].path;
-    const auto [differs, _] = std::mismatch(first.begin() + depth, first.end(),
-                                            last.begin() + depth, last.end());
+    const auto [differs, _] =
+        std::mismatch(first.begin() + depth, first.end(), last.begin() + depth, last.end());
     Node child;
     child.label = static_cast<uint32_t>(labels_.size());
     child.label_size = static_cast<uint32_t>(differs - first.begin()) - depth;

@@ -32,9 +32,9 @@ std::string_view hostFor(const RequestView& request, std::string_view new_scheme
   }
   if (colon == std::string_view::npos) return host;
   const std::string_view port = host.substr(colon);
-  const bool was_default = new_scheme != request.scheme &&
-                           ((request.scheme == "https" && port == ":443") ||
-                            (request.scheme == "http" && port == ":80"));
+  const bool was_default =
+      new_scheme != request.scheme && ((request.scheme == "https" && port == ":443") ||
+                                       (request.scheme == "http" && port == ":80"));
   return new_port || was_default ? host.substr(0, colon) : host;
 }
 
@@ -63,8 +63,8 @@ std::string_view Redirect::location(const RequestView& request, const Match& mat
     port_size = static_cast<size_t>(end - port);
   }
   // A host of the configuration stands as it is; the port only ever follows it.
-  const std::string_view host = plan.host.empty() ? hostFor(request, scheme, plan.port > 0)
-                                                  : std::string_view(plan.host);
+  const std::string_view host =
+      plan.host.empty() ? hostFor(request, scheme, plan.port > 0) : std::string_view(plan.host);
   const std::string_view new_path = path(request, match, arena);
   const std::string_view slash = new_path.starts_with('/') ? "" : "/";
   return concatenate({scheme, "://", host, {port, port_size}, slash, new_path}, arena);

@@ -60,8 +60,7 @@ std::string_view Rewrite::apply(std::string_view path, const Match& match, Arena
       return arena.join(value, path.substr(withoutQuery(path).size()));
     case Kind::Regex: {
       const std::string_view only = withoutQuery(path);
-      const std::string_view made =
-          replaced(*regex, only, value, path.substr(only.size()), arena);
+      const std::string_view made = replaced(*regex, only, value, path.substr(only.size()), arena);
       // Nothing is no path: it stays.
       return made.empty() ? path : made;
     }
@@ -103,8 +102,7 @@ std::string_view HostRewrite::apply(const RequestView& request, std::string_view
   return {};
 }
 
-std::string_view joinForwardedHost(std::string_view existing, std::string_view host,
-                                   Arena& arena) {
+std::string_view joinForwardedHost(std::string_view existing, std::string_view host, Arena& arena) {
   if (host.empty()) return existing;
   // Only the bytes after the last comma count, blanks and all; empty elements do not.
   std::string_view last = existing;

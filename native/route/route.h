@@ -22,7 +22,8 @@ struct Route {
   std::optional<ClusterAction> cluster;
   std::optional<Redirect> redirect;
   std::optional<plan::DirectResponse> direct_response;
-  // Where it differs from the connection manager's filters: bits to be cleared, then bits to be set.
+  // Where it differs from the connection manager's filters: bits to be cleared, then bits to be
+  // set.
   uint64_t filters_off = 0;
   uint64_t filters_on = 0;
 

@@ -18,7 +18,7 @@ std::string_view withoutPort(std::string_view authority) {
 }  // namespace
 
 Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTable& plan,
-                                                               RuntimeSlots* slots) {
+                                                            RuntimeSlots* slots) {
   auto table = std::make_shared<RouteTable>();
   table->ignore_port_ = plan.ignore_port_in_host_matching;
   table->most_specific_wins_ = plan.most_specific_header_mutations_wins;

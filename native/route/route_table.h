@@ -44,7 +44,8 @@ class RouteTable {
   const std::vector<std::string>& clusterNames() const { return cluster_names_.list(); }
 
  private:
-  Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan, RuntimeSlots* slots);
+  Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan,
+                                                 RuntimeSlots* slots);
   void chain(VirtualHost& host) const;
 
   std::vector<std::unique_ptr<VirtualHost>> hosts_;

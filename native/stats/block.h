@@ -89,9 +89,7 @@ class BlockBase {
   // Whether the configuration wants the statistic neither shown nor sent. `test` must outlive the
   // block; it is asked once for each name, when first wanted.
   void setRejection(const NameTest* test) { rejects_ = test; }
-  bool isRejected(Kind kind, size_t index) const {
-    return *rejects_ && rejectedNames(kind)[index];
-  }
+  bool isRejected(Kind kind, size_t index) const { return *rejects_ && rejectedNames(kind)[index]; }
 
   // ---- what an earlier process counted; see hot_restart/stats_transfer.h ----
   void addImported(size_t counter, uint64_t amount);

@@ -103,9 +103,8 @@ class CodeCounts {
 
   // The owner's.
   void add(CodeVariant variant, uint16_t status) {
-    std::atomic<uint64_t>& count =
-        slotOf(status < 100 || status > 599 ? kUnknownStatus : status)
-            .counts[static_cast<int>(variant)];
+    std::atomic<uint64_t>& count = slotOf(status < 100 || status > 599 ? kUnknownStatus : status)
+                                       .counts[static_cast<int>(variant)];
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 

@@ -13,8 +13,8 @@ namespace fairlead::stats {
 // Quantiles that are shown.
 constexpr double kQuantiles[] = {0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 1};
 // Upper bounds of buckets, where the configuration has no others.
-constexpr double kBucketBounds[] = {0.5,   1,      5,      10,      25,   50,    100,
-                                    250,   500,    1000,   2500,    5000, 10000, 30000,
+constexpr double kBucketBounds[] = {0.5,   1,      5,      10,      25,     50,    100,
+                                    250,   500,    1000,   2500,    5000,   10000, 30000,
                                     60000, 300000, 600000, 1800000, 3600000};
 
 class Distribution {

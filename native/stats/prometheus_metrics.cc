@@ -116,8 +116,8 @@ void MetricWalk::collectStat(const BlockBase& block, const Member& member) {
       reading.used = block.isTextSet(member.index);
       break;
     case Kind::Histogram:
-      reading.used = query_.used_only ? !block.total(member.index).empty()
-                                      : block.isRecorded(member.index);
+      reading.used =
+          query_.used_only ? !block.total(member.index).empty() : block.isRecorded(member.index);
       break;
   }
   if (isShown(block, stat, reading.used)) add({&block, stat.name, member, {}, reading.value});

@@ -114,12 +114,10 @@ class PrometheusPage final : public Page {
     const auto add = [this](const std::vector<Label>& labels) {
       for (const auto& [name, value] : labels) appendLabel(&labels_, name, value);
     };
-    if (const int status = series.code.statusNumber();
-        series.member.form == Member::Form::Status) {
+    if (const int status = series.code.statusNumber(); series.member.form == Member::Form::Status) {
       appendLabel(&labels_, "envoy.response_code", std::to_string(status));
     } else if (series.member.form == Member::Form::Family) {
-      appendLabel(&labels_, "envoy.response_code_class",
-                  std::to_string(series.code.familyDigit()));
+      appendLabel(&labels_, "envoy.response_code_class", std::to_string(series.code.familyDigit()));
     } else if (series.member.code_class) {
       appendLabel(&labels_, "envoy.response_code_class", {&series.member.code_class, 1});
     }

@@ -59,8 +59,9 @@ void Registry::importCounter(const std::string& prefix, std::string_view name, u
 
 void Registry::takeKept(BlockBase& block) {
   if (const auto gauges = kept_gauges_.find(block.scope().prefix); gauges != kept_gauges_.end()) {
-    std::erase_if(gauges->second,
-                  [&](const auto& item) { return importGaugeInto(block, item.first, item.second); });
+    std::erase_if(gauges->second, [&](const auto& item) {
+      return importGaugeInto(block, item.first, item.second);
+    });
     if (gauges->second.empty()) kept_gauges_.erase(gauges);
   }
   const auto place = kept_.find(block.scope().prefix);
@@ -207,8 +208,8 @@ std::optional<uint64_t> Registry::value(std::string_view name) const {
   return result;
 }
 
-bool Registry::takeSamples(
-    size_t limit, const std::function<void(const BlockBase&, size_t, uint64_t)>& visit) {
+bool Registry::takeSamples(size_t limit,
+                           const std::function<void(const BlockBase&, size_t, uint64_t)>& visit) {
   bool more = false;
   for (size_t i = 0; rings_ && i < threads_; ++i) {
     const size_t taken = rings_[i].take(limit, [&](const Sample& sample) {

@@ -141,7 +141,8 @@ class Registry {
   // By prefix, in order, so that readers need not sort: a scope of several layouts has a block for
   // each.
   std::map<std::string, std::vector<std::weak_ptr<BlockBase>>, std::less<>> blocks_;
-  // Imported for scopes that do not exist yet, by name, by prefix: counters' amounts, gauges' values.
+  // Imported for scopes that do not exist yet, by name, by prefix: counters' amounts, gauges'
+  // values.
   using Kept = std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>>;
   Kept kept_;
   Kept kept_gauges_;

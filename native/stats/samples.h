@@ -1,5 +1,5 @@
-// Single values of histograms on their way to a sink. Only where one wants them: otherwise there are
-// no rings.
+// Single values of histograms on their way to a sink. Only where one wants them: otherwise there
+// are no rings.
 #pragma once
 
 #include <atomic>

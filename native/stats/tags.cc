@@ -111,16 +111,16 @@ void TagProducer::produce(std::string_view name, std::vector<Label>* labels,
   std::vector<Span> spans;
   for (const TagRule& rule : rules_) {
     if (!isWanted(rule, name, first_token)) continue;
-    const bool is_taken = std::any_of(labels->begin() + static_cast<std::ptrdiff_t>(first),
-                                      labels->end(),
-                                      [&](const Label& label) { return label.first == rule.name; });
+    const bool is_taken =
+        std::any_of(labels->begin() + static_cast<std::ptrdiff_t>(first), labels->end(),
+                    [&](const Label& label) { return label.first == rule.name; });
     if (is_taken) continue;
     if (rule.kind == TagRule::Kind::Fixed) {
       labels->emplace_back(rule.name, rule.value);
       continue;
     }
-    const auto taken = rule.kind == TagRule::Kind::Tokens ? takeToken(rule, name, tokens)
-                                                          : takeMatch(rule, name);
+    const auto taken =
+        rule.kind == TagRule::Kind::Tokens ? takeToken(rule, name, tokens) : takeMatch(rule, name);
     if (!taken || (!rule.except.empty() && taken->value == rule.except)) continue;
     labels->emplace_back(rule.name, taken->value);
     spans.push_back(taken->span);

@@ -99,9 +99,9 @@ void Session::connect() {
     connectFailed(false, error);
     return;
   }
-  server_ = new Side(context.loop, std::move(fd),
-                     cluster_->settings().per_connection_buffer_limit_bytes, context.batch,
-                     context.pipes, *this, true);
+  server_ =
+      new Side(context.loop, std::move(fd), cluster_->settings().per_connection_buffer_limit_bytes,
+               context.batch, context.pipes, *this, true);
   FL_CHECK(context.loop.add(server_->fd(), server_));
   connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
   watch(connect_deadline_);
@@ -318,7 +318,8 @@ void Session::logAccess() {
   context.start_time_us = started_wall_us_;
   context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
   context.flags = flags_;
-  context.bytes_received = context.downstream_wire_received = context.upstream_wire_sent = received_;
+  context.bytes_received = context.downstream_wire_received = context.upstream_wire_sent =
+      received_;
   context.bytes_sent = context.downstream_wire_sent = context.upstream_wire_received = sent_;
   context.attempts = attempts_;
   context.downstream_remote = &remote();
@@ -331,7 +332,8 @@ void Session::logAccess() {
   context.transport_failure = transport_failure_;
   if (host_) context.upstream_remote = &host_->address();
   if (connected_) context.upstream_local = &upstream_local_;
-  for (const auto& log : config.access_logs) log->write(proxy_.context().worker, context, proxy_.context().random.next());
+  for (const auto& log : config.access_logs)
+    log->write(proxy_.context().worker, context, proxy_.context().random.next());
 }
 
 }  // namespace fairlead::tcp

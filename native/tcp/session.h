@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "net/downstream_connection.h"
 #include "format/response_flags.h"
+#include "net/downstream_connection.h"
 #include "tcp/side.h"
 #include "tcp/tcp_proxy.h"
 
@@ -47,8 +47,8 @@ class Session final : public net::DownstreamConnection,
   net::Millis nextDeadline() const;
 
   TcpProxy& proxy_;
-  // Owned by the loop once ended; null after that. A side that broke may leave the other one behind,
-  // with bytes to write.
+  // Owned by the loop once ended; null after that. A side that broke may leave the other one
+  // behind, with bytes to write.
   Side* client_ = nullptr;
   Side* server_ = nullptr;
   upstream::WorkerCluster* cluster_ = nullptr;

@@ -17,9 +17,12 @@ void setOption(int fd, int level, int name, int value) {
 void setKeepAlive(int fd, const plan::Cluster& settings) {
   if (!settings.tcp_keepalive) return;
   setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  if (settings.keepalive_probes) setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, static_cast<int>(settings.keepalive_probes));
-  if (settings.keepalive_time_s) setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(settings.keepalive_time_s));
-  if (settings.keepalive_interval_s) setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(settings.keepalive_interval_s));
+  if (settings.keepalive_probes)
+    setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, static_cast<int>(settings.keepalive_probes));
+  if (settings.keepalive_time_s)
+    setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(settings.keepalive_time_s));
+  if (settings.keepalive_interval_s)
+    setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(settings.keepalive_interval_s));
 }
 
 }  // namespace

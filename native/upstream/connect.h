@@ -1,4 +1,5 @@
-// Begins a connection to a host. The descriptor is non-blocking; success is told by its first event.
+// Begins a connection to a host. The descriptor is non-blocking; success is told by its first
+// event.
 #pragma once
 
 #include "net/file_descriptor.h"

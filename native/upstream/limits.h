@@ -1,5 +1,6 @@
 // Circuit-breaker budgets of a cluster: shared by all workers, touched only when a resource is
-// taken or given back. Relaxed: a limit may be exceeded by as many as there are workers, never lost.
+// taken or given back. Relaxed: a limit may be exceeded by as many as there are workers, never
+// lost.
 #pragma once
 
 #include <atomic>

@@ -64,7 +64,8 @@ void HttpPool::countAsPool(bool counts) {
 void HttpPool::newStream(PoolWaiter& waiter) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   if (waiting_.empty() && !idle_.empty()) {
-    log::trace(log::Component::Pool, "using existing fully connected connection to ", host_->text());
+    log::trace(log::Component::Pool, "using existing fully connected connection to ",
+               host_->text());
     attach(waiter);
     return;
   }
@@ -187,10 +188,9 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   }
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
-  auto* connection = new ClientConnection(context.loop, std::move(fd),
-                                          cluster_.settings().per_connection_buffer_limit_bytes,
-                                          cluster_.cluster().clientSettings(), context.batch,
-                                          context.response_scratch, *this);
+  auto* connection = new ClientConnection(
+      context.loop, std::move(fd), cluster_.settings().per_connection_buffer_limit_bytes,
+      cluster_.cluster().clientSettings(), context.batch, context.response_scratch, *this);
   connection->connection_priority = priority;
   busy_.pushFront(&connection->node());
   countAsPool(true);
@@ -203,7 +203,8 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
 void HttpPool::onConnected(ClientConnection& connection) {
   --connecting_;
   log::debug(log::Component::Client, "connected to ", host_->text());
-  cluster_.stats().record(Histogram::UpstreamCxConnectMs, millisSince(connection.startedAtMicros()));
+  cluster_.stats().record(Histogram::UpstreamCxConnectMs,
+                          millisSince(connection.startedAtMicros()));
   connection.node().unlink();
   idle_.pushFront(&connection.node());
   serveWaiting();
@@ -227,8 +228,9 @@ void HttpPool::onConnectFailed(ClientConnection& connection, Failure failure, in
   stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));
   counters_.cx_connect_fail.add();
   counters_.cx_active.subtract();
-  failWaiters(failure == Failure::Timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure,
-              connectErrorText(error));
+  failWaiters(
+      failure == Failure::Timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure,
+      connectErrorText(error));
 }
 
 void HttpPool::onExchangeDone(ClientConnection& connection, bool reusable) {
@@ -260,8 +262,8 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage ||
                        reason == CloseReason::PeerAfterNotify;
   log::debug(log::Component::Client, "disconnect from ", host_->text(),
-             by_peer ? ": remote close" : ": local close", ", requests: ",
-             connection.requestCount());
+             by_peer ? ": remote close" : ": local close",
+             ", requests: ", connection.requestCount());
   stats.add(Counter::UpstreamCxDestroy);
   stats.add(by_peer ? Counter::UpstreamCxDestroyRemote : Counter::UpstreamCxDestroyLocal);
   if (had_stream) {

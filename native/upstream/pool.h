@@ -13,7 +13,12 @@ namespace fairlead::upstream {
 
 class WorkerCluster;
 
-enum class PoolFailure : uint8_t { Overflow, ConnectFailure, ConnectTimeout, ConnectionTermination };
+enum class PoolFailure : uint8_t {
+  Overflow,
+  ConnectFailure,
+  ConnectTimeout,
+  ConnectionTermination
+};
 
 // Who waits for a connection.
 class PoolWaiter : public ListNode<PoolWaiter> {

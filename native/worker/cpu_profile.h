@@ -1,4 +1,5 @@
-// Samples what all workers spend their CPU time on, from its making to stop(). The control thread's.
+// Samples what all workers spend their CPU time on, from its making to stop(). The control
+// thread's.
 #pragma once
 
 #include <memory>

@@ -121,8 +121,7 @@ void DataPlane::applyCluster(const plan::Cluster& plan) {
   cluster->stats().shard(0)->set(ClusterGauge::WarmingState, 0);
   // No thread waits for the first request before it knows a cluster.
   for (const auto& inflated : inflated_stats_) {
-    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated,
-                            clusters_.size());
+    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, clusters_.size());
   }
   for (const auto& worker : workers_) {
     worker->post([target = worker.get(), cluster] { target->clusters().set(cluster, nullptr); });
@@ -215,10 +214,10 @@ void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError
   stats.set(stats::ListenerManager::Gauge::TotalListenersActive, bound_.size());
   stats.add(Counter::ListenerCreateSuccess, workers_.size());
   for (size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->post([target = workers_[i].get(), shared,
-                       own = std::move(sockets.value().by_worker[i])] {
-      target->addListener(shared, own);
-    });
+    workers_[i]->post(
+        [target = workers_[i].get(), shared, own = std::move(sockets.value().by_worker[i])] {
+          target->addListener(shared, own);
+        });
   }
 }
 
@@ -283,13 +282,12 @@ std::vector<ApplyError> DataPlane::takeBack() {
 Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Listener& plan) {
   auto config = std::make_shared<net::ListenerConfig>();
   config->plan = plan;
-  config->max_connections =
-      RuntimeNumber(plan.max_connections, plan.max_connections_slot, &slots_);
+  config->max_connections = RuntimeNumber(plan.max_connections, plan.max_connections_slot, &slots_);
   config->match = net::FilterChainMatch(plan.filter_chains);
   config->stats = registry_.create<stats::Listener>(stats::listenerScope(plan.stat_name));
   for (unsigned i = 0; i < options_.workers; ++i) {
-    config->worker_stats.push_back(registry_.create<stats::ListenerWorker>(
-        stats::listenerWorkerScope(plan.stat_name, i)));
+    config->worker_stats.push_back(
+        registry_.create<stats::ListenerWorker>(stats::listenerWorkerScope(plan.stat_name, i)));
   }
   auto result = std::make_shared<ListenerPlan>();
   result->drain = std::make_shared<net::DrainDecision>();
@@ -358,9 +356,8 @@ Result<std::shared_ptr<const filters::HttpFilterConfig>> DataPlane::buildFilter(
   }
   if (filter.tap && options_.tap_sink) {
     auto stats = registry_.create<stats::HttpTap>(innerScope(scope, "tap."));
-    auto built =
-        filters::TapConfig::build(*filter.tap, std::move(stats), options_.workers, options_.tap_sink,
-                                           &slots_);
+    auto built = filters::TapConfig::build(*filter.tap, std::move(stats), options_.workers,
+                                           options_.tap_sink, &slots_);
     if (!built) return built.error();
     taps_[filter.tap->id] = built.value();
     return Filter(std::move(built.value()));
@@ -384,9 +381,8 @@ void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* e
     settings = std::move(built.value());
   }
   for (const auto& worker : workers_) {
-    worker->post([index = worker->index(), tap = found->second, settings] {
-      tap->set(index, settings);
-    });
+    worker->post(
+        [index = worker->index(), tap = found->second, settings] { tap->set(index, settings); });
   }
 }
 

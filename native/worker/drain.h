@@ -1,5 +1,6 @@
 // Which listeners drain, since when, and which are stopped: the one place where a drain is decided,
-// whoever asks for it (POST /drain_listeners and /healthcheck/fail, a hot restart). Owned by the data plane; the control thread.
+// whoever asks for it (POST /drain_listeners and /healthcheck/fail, a hot restart). Owned by the
+// data plane; the control thread.
 #pragma once
 
 #include <atomic>
@@ -23,8 +24,8 @@ class Drain {
   void start(DrainScope scope, const net::DrainRamp& ramp);
   // Takes back what was started for scopes: who was to take over is gone.
   void cancel();
-  // While the server's health check fails all answers of a listener ask for a close, unless it drains
-  // only when it is modified.
+  // While the server's health check fails all answers of a listener ask for a close, unless it
+  // drains only when it is modified.
   void setHealthCheckFailed(bool failed);
   // For health checks: read by workers.
   std::shared_ptr<const std::atomic<bool>> healthCheckFailed() const {

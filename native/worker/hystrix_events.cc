@@ -31,9 +31,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  void number(std::string_view key, uint64_t value) {
-    stats::appendNumber(&this->key(key), value);
-  }
+  void number(std::string_view key, uint64_t value) { stats::appendNumber(&this->key(key), value); }
   void text(std::string_view key, std::string_view value) {
     appendJsonString(&this->key(key), value);
   }
@@ -138,8 +136,8 @@ HystrixEvents::Counts HystrixEvents::move(const std::string& cluster, const Coun
           since(now.total(), before.total())};
 }
 
-void HystrixEvents::append(const std::string& name, upstream::Cluster& cluster,
-                           int64_t now_seconds, std::string* out) {
+void HystrixEvents::append(const std::string& name, upstream::Cluster& cluster, int64_t now_seconds,
+                           std::string* out) {
   const Counts counts = move(name, countsOf(cluster));
   const uint64_t failed = counts.errors + counts.timeouts + counts.rejected;
   const uint64_t max_pending = cluster.limits(0).pending_requests.max();

@@ -1,5 +1,5 @@
-// Events for a Hystrix dashboard: two for each cluster at every flush, with what happened in a window
-// of the latest flushes. The control thread's.
+// Events for a Hystrix dashboard: two for each cluster at every flush, with what happened in a
+// window of the latest flushes. The control thread's.
 #pragma once
 
 #include <cstdint>

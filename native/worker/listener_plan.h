@@ -1,5 +1,5 @@
-// A listener ready for workers: what all of them share of it. Immutable. Built by the control thread;
-// every refusal happens there.
+// A listener ready for workers: what all of them share of it. Immutable. Built by the control
+// thread; every refusal happens there.
 #pragma once
 
 #include <memory>

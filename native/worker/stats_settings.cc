@@ -76,9 +76,8 @@ Result<void> applySelection(const plan::StatsSettings& settings, stats::Registry
   }
   const bool rejects_listed = settings.selection == Selection::NotListed;
   registry->setRejection([listed, rejects_listed](std::string_view name) {
-    const bool is_listed = std::any_of(listed->begin(), listed->end(), [&](const auto& matcher) {
-      return matcher.matches(name);
-    });
+    const bool is_listed = std::any_of(listed->begin(), listed->end(),
+                                       [&](const auto& matcher) { return matcher.matches(name); });
     return is_listed == rejects_listed;
   });
   return {};

@@ -35,8 +35,7 @@ Result<std::unique_ptr<StatsSinks>> StatsSinks::build(const std::vector<plan::Si
       continue;
     }
     const auto target = plan.datagrams->address.value_or(plan::Address());
-    Result<net::DatagramSender> opened =
-        net::DatagramSender::open(net::Address::fromPlan(target));
+    Result<net::DatagramSender> opened = net::DatagramSender::open(net::Address::fromPlan(target));
     if (!opened) return opened.error();
     sender.emplace(Sender{std::move(opened.value()), plan.datagrams->max_bytes});
   }

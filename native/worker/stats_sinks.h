@@ -21,8 +21,8 @@ class StatsSinks {
 
   // Begins a flush; what another one had left is not sent.
   void open(int64_t now_ms);
-  // The next piece of the flush, by sink; empty for those that send it themselves. False: it was the
-  // last, and the flush is over.
+  // The next piece of the flush, by sink; empty for those that send it themselves. False: it was
+  // the last, and the flush is over.
   bool next(std::vector<std::string>* pieces);
   // Single values of histograms since the last call, as next() gives them. False: none is left.
   bool takeSamples(std::vector<std::string>* pieces);

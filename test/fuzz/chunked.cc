@@ -69,7 +69,8 @@ void checkRoundTrip(std::string_view body) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const Decoded whole = decode(input, size);
-  for (const size_t piece : {size_t{1}, size_t{2}, size_t{7}}) FL_CHECK(decode(input, piece) == whole);
+  for (const size_t piece : {size_t{1}, size_t{2}, size_t{7}})
+    FL_CHECK(decode(input, piece) == whole);
   checkRoundTrip(input);
   return 0;
 }

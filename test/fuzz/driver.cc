@@ -1,9 +1,9 @@
 // Runs one fuzz target in a seeded loop, without a fuzzing library:
 //   fuzz-<name> [runs | <seconds>s] [seed]        default: 100000 runs, seed 1
 //   fuzz-<name> @file                             one input, as kept after a failure
-// Inputs are random bytes, or mutations of seeds: the target's own (fuzzSeeds) and inputs made here.
-// The same arguments give the same inputs. Before each run the input is kept in memory; a crash
-// writes it to `crash-<seed>` in the current folder, so that it can be run again.
+// Inputs are random bytes, or mutations of seeds: the target's own (fuzzSeeds) and inputs made
+// here. The same arguments give the same inputs. Before each run the input is kept in memory; a
+// crash writes it to `crash-<seed>` in the current folder, so that it can be run again.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -73,7 +73,8 @@ void mutateOnce(std::string* input, const std::vector<std::string>& corpus, Dice
   const size_t length = dice.below(16) + 1;
   switch (dice.below(7)) {
     case 0:
-      if (at < input->size()) (*input)[at] = static_cast<char>((*input)[at] ^ (1u << dice.below(8)));
+      if (at < input->size())
+        (*input)[at] = static_cast<char>((*input)[at] ^ (1u << dice.below(8)));
       break;
     case 1:
       if (at < input->size()) (*input)[at] = static_cast<char>(dice.next());

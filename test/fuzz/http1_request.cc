@@ -29,7 +29,8 @@ struct Copy {
 };
 
 bool same(const ScanResult& a, const ScanResult& b) {
-  return a.state == b.state && a.error.status == b.error.status && a.error.details == b.error.details;
+  return a.state == b.state && a.error.status == b.error.status &&
+         a.error.details == b.error.details;
 }
 
 bool same(const RequestHead& a, const RequestHead& b) {
@@ -52,7 +53,8 @@ void checkViews(const RequestHead& head, const char* data, size_t size) {
   FL_CHECK(head.head_bytes <= size && inside(head.method) && inside(head.target));
   for (const HeaderEntry& entry : head.headers) {
     FL_CHECK(inside(entry.name()) && inside(entry.value()) && !entry.name().empty());
-    for (const char c : entry.name()) FL_CHECK(c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ':');
+    for (const char c : entry.name())
+      FL_CHECK(c > 0x20 && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ':');
     for (const char c : entry.value()) FL_CHECK(c != '\r' && c != '\n' && c != '\0');
   }
 }
@@ -92,10 +94,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> fuzzSeeds() {
-  return {"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
-          "GET /a/b?c HTTP/1.1\r\nHost: www.example.test:8443\r\nUser-Agent: Mozilla/5.0 (X11; Linux)\r\n"
-          "Accept-Encoding: gzip\r\nConnection: keep-alive\r\nX-Folded: one\r\n two\r\n\tthree\r\n\r\n",
-          "POST http://u@x.test:80/a HTTP/1.0 \r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
-          "\r\n\r\nCONNECT [::1]:443\tHTTP/2.0\r\nempty:\r\nX-HIGH: \xe9\xff\r\n\r\n",
-          "OPTIONS *\r\na: b\r\n" + std::string(1500, 'x') + ": y\r\n\r\n"};
+  return {
+      "GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+      "GET /a/b?c HTTP/1.1\r\nHost: www.example.test:8443\r\nUser-Agent: Mozilla/5.0 (X11; "
+      "Linux)\r\n"
+      "Accept-Encoding: gzip\r\nConnection: keep-alive\r\nX-Folded: one\r\n two\r\n\tthree\r\n\r\n",
+      "POST http://u@x.test:80/a HTTP/1.0 \r\nContent-Length: 5\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n",
+      "\r\n\r\nCONNECT [::1]:443\tHTTP/2.0\r\nempty:\r\nX-HIGH: \xe9\xff\r\n\r\n",
+      "OPTIONS *\r\na: b\r\n" + std::string(1500, 'x') + ": y\r\n\r\n"};
 }

@@ -26,13 +26,15 @@ std::unique_ptr<char[]> copyOf(const uint8_t* bytes, size_t size) {
 }
 
 bool same(const ScanResult& a, const ScanResult& b) {
-  return a.state == b.state && a.error.status == b.error.status && a.error.details == b.error.details;
+  return a.state == b.state && a.error.status == b.error.status &&
+         a.error.details == b.error.details;
 }
 
 bool same(const HeaderMap& a, const HeaderMap& b) {
   if (a.size() != b.size()) return false;
   for (uint32_t i = 0; i < a.size(); ++i) {
-    if (a[i].id != b[i].id || a[i].name() != b[i].name() || a[i].value() != b[i].value()) return false;
+    if (a[i].id != b[i].id || a[i].name() != b[i].name() || a[i].value() != b[i].value())
+      return false;
   }
   return true;
 }

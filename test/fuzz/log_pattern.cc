@@ -1,5 +1,5 @@
-// Patterns of log lines from anywhere: a byte of choices, the pattern up to a zero, the message. Nothing
-// that is written may depend on more than these, or harm a reader when it is to be escaped.
+// Patterns of log lines from anywhere: a byte of choices, the pattern up to a zero, the message.
+// Nothing that is written may depend on more than these, or harm a reader when it is to be escaped.
 #include <algorithm>
 #include <array>
 #include <cstdint>

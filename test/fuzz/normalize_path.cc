@@ -1,5 +1,7 @@
 // Any path under any rules: what comes out has no dot segments that were asked away, no query that
 // changed, and stays as it is when it is normalised again.
+#include "http/normalize_path.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,13 +9,14 @@
 
 #include "base/arena.h"
 #include "base/check.h"
-#include "http/normalize_path.h"
 
 using namespace fairlead::http;
 
 namespace {
 
-std::string_view pathOf(std::string_view whole) { return whole.substr(0, whole.find_first_of("?#")); }
+std::string_view pathOf(std::string_view whole) {
+  return whole.substr(0, whole.find_first_of("?#"));
+}
 
 void checkNormalized(std::string_view path, const PathRules& rules) {
   FL_CHECK(path.starts_with('/'));
@@ -52,6 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> fuzzSeeds() {
-  return {"\x03/a/../b//c/./d?e=/../f", "\x01/%2e%2E/%41%7e%zz%", "\x0f/a%2Fb%5cc\\d", "\x0b///",
-          "\x01/\"<>`{}^|/...", "\x01/%00"};
+  return {"\x03/a/../b//c/./d?e=/../f", "\x01/%2e%2E/%41%7e%zz%",
+          "\x0f/a%2Fb%5cc\\d",          "\x0b///",
+          "\x01/\"<>`{}^|/...",         "\x01/%00"};
 }

@@ -16,9 +16,7 @@ std::string field(int number, std::string_view bytes) {
   return out.append(bytes);
 }
 
-std::string number(int number, char value) {
-  return {static_cast<char>(number << 3), value};
-}
+std::string number(int number, char value) { return {static_cast<char>(number << 3), value}; }
 
 }  // namespace
 

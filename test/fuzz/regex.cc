@@ -1,11 +1,13 @@
-// Regular expression programs from anywhere: the input begins with a program, the rest is a text. Whatever loads must match without harm, and the automaton must agree with the plain machine
-// that replaceAll runs.
+// Regular expression programs from anywhere: the input begins with a program, the rest is a text.
+// Whatever loads must match without harm, and the automaton must agree with the plain machine that
+// replaceAll runs.
+#include "base/regex.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
-#include "base/regex.h"
 #include "test/native/base/regex_assembler.h"
 
 std::vector<std::string> fuzzSeeds() {

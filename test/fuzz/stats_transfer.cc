@@ -1,5 +1,7 @@
 // A batch of statistics from another process is taken whole or not at all, and the next process
 // learns the same from what was taken.
+#include "hot_restart/stats_transfer.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "base/check.h"
-#include "hot_restart/stats_transfer.h"
 #include "stats/registry.h"
 
 namespace {

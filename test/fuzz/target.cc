@@ -1,12 +1,13 @@
 // Any target of a request: taken, with views into it and an authority of proper bytes, or refused
 // with details.
+#include "http/target.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/check.h"
-#include "http/target.h"
 
 using fairlead::http::Target;
 
@@ -26,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FL_CHECK(fairlead::http::isValidAuthority(target.authority));
     FL_CHECK(target.path.empty() == (target.form == Target::Form::Authority));
     FL_CHECK(target.path.empty() || target.path == "/" || inside(target.path));
-    const bool named = target.form == Target::Form::Absolute || target.form == Target::Form::Authority;
+    const bool named =
+        target.form == Target::Form::Absolute || target.form == Target::Form::Authority;
     FL_CHECK(named == !target.authority.empty());
     FL_CHECK(!named || inside(target.authority));
     FL_CHECK(target.authority.find('@') == std::string_view::npos);
@@ -35,6 +37,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 }
 
 std::vector<std::string> fuzzSeeds() {
-  return {"/a?b", "*", "http://u:p@x.test:80/a?b", "https://[::1]:8443", "a.test:443", "[::1]:80",
-          "http://x?q", "ws://a/"};
+  return {"/a?b",
+          "*",
+          "http://u:p@x.test:80/a?b",
+          "https://[::1]:8443",
+          "a.test:443",
+          "[::1]:80",
+          "http://x?q",
+          "ws://a/"};
 }

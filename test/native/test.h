@@ -22,7 +22,9 @@ std::vector<Case>& cases();
 void fail(const char* file, int line, const std::string& what);
 
 struct Register {
-  Register(const char* name, const char* file, void (*run)()) { cases().push_back({name, file, run}); }
+  Register(const char* name, const char* file, void (*run)()) {
+    cases().push_back({name, file, run});
+  }
 };
 
 template <typename T>
@@ -40,20 +42,23 @@ std::string show(const T& value) {
 
 template <typename A, typename B>
 void expectEqual(const A& got, const B& wanted, const char* what, const char* file, int line) {
-  if (!(got == wanted)) fail(file, line, std::string(what) + "\n    got    " + show(got) + "\n    wanted " + show(wanted));
+  if (!(got == wanted))
+    fail(file, line,
+         std::string(what) + "\n    got    " + show(got) + "\n    wanted " + show(wanted));
 }
 
 }  // namespace fairlead::test
 
 #define FL_CONCAT2(a, b) a##b
 #define FL_CONCAT(a, b) FL_CONCAT2(a, b)
-#define TEST(name)                                                                      \
-  static void FL_CONCAT(testBody, __LINE__)();                                          \
-  static const ::fairlead::test::Register FL_CONCAT(testEntry, __LINE__)(               \
-      name, __FILE__, &FL_CONCAT(testBody, __LINE__));                                  \
+#define TEST(name)                                                        \
+  static void FL_CONCAT(testBody, __LINE__)();                            \
+  static const ::fairlead::test::Register FL_CONCAT(testEntry, __LINE__)( \
+      name, __FILE__, &FL_CONCAT(testBody, __LINE__));                    \
   static void FL_CONCAT(testBody, __LINE__)()
-#define EXPECT_EQ(got, wanted) ::fairlead::test::expectEqual((got), (wanted), #got, __FILE__, __LINE__)
-#define EXPECT(condition)                                                                 \
-  do {                                                                                    \
+#define EXPECT_EQ(got, wanted) \
+  ::fairlead::test::expectEqual((got), (wanted), #got, __FILE__, __LINE__)
+#define EXPECT(condition)                                                                  \
+  do {                                                                                     \
     if (!(condition)) ::fairlead::test::fail(__FILE__, __LINE__, "not true: " #condition); \
   } while (false)

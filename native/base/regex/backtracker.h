@@ -15,8 +15,7 @@ class Backtracker {
  public:
   // Whether the table for this text is small enough.
   static bool fits(const Program& program, size_t text_size) {
-    return text_size < kMaxPlaces &&
-           program.instructions().size() * (text_size + 1) <= kMaxPlaces;
+    return text_size < kMaxPlaces && program.instructions().size() * (text_size + 1) <= kMaxPlaces;
   }
 
   // As Vm::find.

@@ -173,7 +173,8 @@ uint32_t Dfa::intern(Neighbour before, const Scratch& scratch) {
     }
   }
   const auto number = static_cast<uint32_t>(states_.size());
-  states_.push_back({static_cast<uint32_t>(keys_.size()), static_cast<uint32_t>(key.size()), before});
+  states_.push_back(
+      {static_cast<uint32_t>(keys_.size()), static_cast<uint32_t>(key.size()), before});
   keys_.insert(keys_.end(), key.begin(), key.end());
   table_.resize(table_.size() + stride_, kUnknown);
   buckets_[bucket] = number + 1;

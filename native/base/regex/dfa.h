@@ -32,7 +32,9 @@ class Dfa {
   // Whether the text fits. Gives up when it makes more states than it uses.
   Answer run(const Program& program, std::string_view text, Scratch& scratch);
   // What it holds, in 32-bit words.
-  size_t words() const { return table_.size() + keys_.size() + 3 * states_.size() + buckets_.size(); }
+  size_t words() const {
+    return table_.size() + keys_.size() + 3 * states_.size() + buckets_.size();
+  }
 
  private:
   struct State {
@@ -44,7 +46,8 @@ class Dfa {
 
   uint32_t begin(const Program& program, Scratch& scratch);
   uint32_t makeStep(const Program& program, uint32_t at, uint32_t symbol, Scratch& scratch);
-  bool reach(const Program& program, const State& state, uint8_t conditions, Scratch& scratch) const;
+  bool reach(const Program& program, const State& state, uint8_t conditions,
+             Scratch& scratch) const;
   // The state of scratch.key: an old one or a new one.
   uint32_t intern(Neighbour before, const Scratch& scratch);
   void rehash();

@@ -91,8 +91,8 @@ class Program::Reader {
   const char* instruction(uint32_t count, Program* program) {
     const uint32_t op = word();
     Instruction instruction = {static_cast<Op>(op), word(), word(), 0, word()};
-    const bool is_known = op >= static_cast<uint32_t>(Op::Fork) &&
-                          op <= static_cast<uint32_t>(Op::Bytes);
+    const bool is_known =
+        op >= static_cast<uint32_t>(Op::Fork) && op <= static_cast<uint32_t>(Op::Bytes);
     if (is_short_ || !is_known) return "an instruction is unknown";
     if (instruction.next >= count) return "a jump is out of range";
     if (instruction.op == Op::Fork && instruction.argument >= count) {

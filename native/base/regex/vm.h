@@ -44,7 +44,8 @@ class Vm {
                     uint32_t slots);
   // Moves every way over the byte at `at`. True: one of them is a match.
   bool step(size_t at);
-  // Adds all places that are reached from `place` without a byte. `slots_of` is as before on return.
+  // Adds all places that are reached from `place` without a byte. `slots_of` is as before on
+  // return.
   void follow(Ways& ways, uint32_t place, size_t at, size_t* slots_of);
 
   const Program* program_ = nullptr;

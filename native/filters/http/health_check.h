@@ -1,5 +1,5 @@
-// envoy.filters.http.health_check: tells health checks from other requests and answers them, from the
-// health of this server and of its clusters, or from what a host has said lately.
+// envoy.filters.http.health_check: tells health checks from other requests and answers them, from
+// the health of this server and of its clusters, or from what a host has said lately.
 #pragma once
 
 #include <atomic>

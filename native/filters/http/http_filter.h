@@ -1,10 +1,10 @@
-// The contract of an HTTP filter. A connection manager has a config of each of its filters, shared by
-// all workers and immutable but for its statistics; a request has an instance of each that its route
-// leaves on. An absent filter costs nothing.
+// The contract of an HTTP filter. A connection manager has a config of each of its filters, shared
+// by all workers and immutable but for its statistics; a request has an instance of each that its
+// route leaves on. An absent filter costs nothing.
 //
-// A request passes its filters in the order of the configuration, its answer in the opposite one. All
-// calls are on the worker's thread; heads and views live until the call returns. Answers that the
-// proxy makes itself pass all filters as well, even when the request has not come to them.
+// A request passes its filters in the order of the configuration, its answer in the opposite one.
+// All calls are on the worker's thread; heads and views live until the call returns. Answers that
+// the proxy makes itself pass all filters as well, even when the request has not come to them.
 #pragma once
 
 #include <cstdint>

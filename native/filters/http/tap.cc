@@ -224,8 +224,8 @@ class BufferedTap final : public TapFilter {
   bool has_response_ = false;
 };
 
-// Segments as they pass, from the moment that the conditions are met. What came before is kept until
-// they are, bodies up to their limits.
+// Segments as they pass, from the moment that the conditions are met. What came before is kept
+// until they are, bodies up to their limits.
 class StreamedTap final : public TapFilter {
  public:
   using TapFilter::TapFilter;

@@ -1,5 +1,6 @@
-// envoy.filters.http.tap: records requests and their answers for somebody who looks. What is recorded
-// is told by the control plane, at any time; while nothing is, requests pass the filter by.
+// envoy.filters.http.tap: records requests and their answers for somebody who looks. What is
+// recorded is told by the control plane, at any time; while nothing is, requests pass the filter
+// by.
 //
 // A trace leaves as a protobuf message (envoy.data.tap.v3.TraceWrapper): whole at the end of its
 // request, or in segments as they pass.

@@ -24,7 +24,8 @@ Result<size_t> TapMatch::add(const plan::TapMatch& plan) {
   Node node;
   node.kind = plan.kind;
   node.body_limit_bytes = plan.body_limit_bytes;
-  if (plan.patterns.size() > kMaxPatterns) return Error{"a body is searched for 64 patterns at most"};
+  if (plan.patterns.size() > kMaxPatterns)
+    return Error{"a body is searched for 64 patterns at most"};
   if (plan.kind == Kind::Not && plan.rules.size() != 1) return Error{"a negation has one rule"};
   for (const auto& pattern : plan.patterns) {
     node.patterns.emplace_back(pattern);
@@ -44,8 +45,7 @@ Result<size_t> TapMatch::add(const plan::TapMatch& plan) {
   return index;
 }
 
-TapMatch::Progress::Progress(const TapMatch& match)
-    : match_(match), states_(match.nodes_.size()) {
+TapMatch::Progress::Progress(const TapMatch& match) : match_(match), states_(match.nodes_.size()) {
   conclude();
 }
 
@@ -68,9 +68,8 @@ void TapMatch::Progress::onRequestHead(const route::RequestView& request) {
 
 void TapMatch::Progress::onHeaders(Kind kind, const http::HeaderMap& headers,
                                    std::string_view status) {
-  decide(kind, [&](const route::HeaderMatch& header) {
-    return header.matchesAnswer(headers, status);
-  });
+  decide(kind,
+         [&](const route::HeaderMatch& header) { return header.matchesAnswer(headers, status); });
 }
 
 void TapMatch::Progress::onBody(Kind kind, std::string_view data) {
@@ -103,8 +102,7 @@ void TapMatch::Progress::search(size_t index, std::string_view data) {
   const size_t count = node.patterns.size();
   const uint64_t all = count == kMaxPatterns ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
   state.matches = state.found == all;
-  const bool at_limit =
-      node.body_limit_bytes > 0 && state.searched_bytes >= node.body_limit_bytes;
+  const bool at_limit = node.body_limit_bytes > 0 && state.searched_bytes >= node.body_limit_bytes;
   state.may_change = !state.matches && !at_limit;
 }
 

@@ -9,7 +9,8 @@ class EchoConnection final : public net::Connection, public net::DownstreamConne
   EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
                  net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
       : Connection(loop, std::move(socket.fd), buffer_limit_bytes),
-        DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
+        DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
+                             socket.id),
         batch_(batch) {}
 
   void abort() override { finish(); }

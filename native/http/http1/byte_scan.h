@@ -128,9 +128,7 @@ class VectorBytes {
   }
 
  private:
-  static __m128i load(const void* at) {
-    return _mm_loadu_si128(static_cast<const __m128i*>(at));
-  }
+  static __m128i load(const void* at) { return _mm_loadu_si128(static_cast<const __m128i*>(at)); }
 
   static __m128i upperBits(__m128i bytes) {
     const __m128i upper = _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8('A' - 1)),
@@ -158,9 +156,9 @@ class VectorBytes {
     return rows;
   }();
   // Read from 16 - n on: n bytes of ones, then zeros.
-  alignas(16) static constexpr uint8_t kPrefix[32] = {
-      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-      0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  alignas(16) static constexpr uint8_t kPrefix[32] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                                      0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                                      0xff, 0xff, 0xff, 0xff};
 };
 
 using WidestBytes = VectorBytes;

@@ -40,7 +40,15 @@ class ChunkDecoder {
 
  private:
   enum class State : uint8_t {
-    Size, SizeDigits, Extension, SizeLf, Data, DataCr, DataLf, Failed, Done,
+    Size,
+    SizeDigits,
+    Extension,
+    SizeLf,
+    Data,
+    DataCr,
+    DataLf,
+    Failed,
+    Done,
   };
 
   bool takeSizeByte(char c);

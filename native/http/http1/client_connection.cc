@@ -88,8 +88,8 @@ void ClientConnection::answerComplete() {
   const bool expired = loop().now() >= duration_end_;
   const bool limit = settings_.max_requests > 0 && requests_ >= settings_.max_requests;
   // An answer that came before the request was sent whole leaves the connection useless.
-  const bool reusable = keep_alive_ && !excess_ && request_done_ && !limit && !expired &&
-                        !failed_ && !hasPeerEnded();
+  const bool reusable =
+      keep_alive_ && !excess_ && request_done_ && !limit && !expired && !failed_ && !hasPeerEnded();
   if (reusable) {
     becomeIdle();
     callbacks_.onExchangeDone(*this, true);
@@ -107,8 +107,8 @@ void ClientConnection::answerComplete() {
 }
 
 void ClientConnection::onPeerEnd() {
-  const bool ends_body = state_ == State::Raw ||
-                         (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose);
+  const bool ends_body =
+      state_ == State::Raw || (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose);
   if (ends_body) {
     ResponseSink* sink = sink_;
     sink_ = nullptr;
@@ -122,8 +122,7 @@ void ClientConnection::onPeerEnd() {
   }
   // An answer that breaks off, be it in its head.
   if (state_ == State::Body || leftover_) {
-    fail(ResetReason::ProtocolError, "protocol_error",
-         ClientCallbacks::CloseReason::PeerInMessage);
+    fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::PeerInMessage);
     return;
   }
   fail(ResetReason::ConnectionTermination, "connection_termination",

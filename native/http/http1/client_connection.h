@@ -19,9 +19,9 @@ struct ClientSettings {
   HeadLimits limits = {};
   bool enable_trailers = false;
   net::Millis connect_timeout_ms = 5000;
-  net::Millis idle_timeout_ms = 0;          // 0: none.
-  net::Millis max_duration_ms = 0;          // 0: none.
-  uint32_t max_requests = 0;                // 0: no limit.
+  net::Millis idle_timeout_ms = 0;  // 0: none.
+  net::Millis max_duration_ms = 0;  // 0: none.
+  uint32_t max_requests = 0;        // 0: no limit.
 };
 
 class ClientConnection;
@@ -72,8 +72,8 @@ class ClientConnection final : public net::Connection,
                                private net::Timer {
  public:
   ClientConnection(net::Loop& loop, net::FileDescriptor fd, uint32_t buffer_limit_bytes,
-                   const ClientSettings& settings, net::OutBatch& batch, http::ResponseHead& scratch,
-                   ClientCallbacks& callbacks);
+                   const ClientSettings& settings, net::OutBatch& batch,
+                   http::ResponseHead& scratch, ClientCallbacks& callbacks);
 
   // The pool's: which of its lists holds the connection, and which budgets it was taken from.
   PooledNode& node() { return node_; }

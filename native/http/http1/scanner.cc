@@ -24,11 +24,11 @@ ScanResult refused(ScanError error) { return {Scan::Error, error}; }
 // The methods that the real server knows.
 bool isKnownMethod(std::string_view method) {
   static constexpr std::string_view kMethods[] = {
-      "GET",       "POST",       "HEAD",       "PUT",    "DELETE",      "OPTIONS",  "PATCH",
-      "CONNECT",   "TRACE",      "ACL",        "BIND",   "CHECKOUT",    "COPY",     "LINK",
-      "LOCK",      "MERGE",      "MKACTIVITY", "MKCOL",  "MKCALENDAR",  "MOVE",     "MSEARCH",
-      "NOTIFY",    "PROPFIND",   "PROPPATCH",  "PURGE",  "QUERY",       "REBIND",   "REPORT",
-      "SEARCH",    "SOURCE",     "SUBSCRIBE",  "UNBIND", "UNLINK",      "UNLOCK",   "UNSUBSCRIBE"};
+      "GET",     "POST",     "HEAD",       "PUT",    "DELETE",     "OPTIONS", "PATCH",
+      "CONNECT", "TRACE",    "ACL",        "BIND",   "CHECKOUT",   "COPY",    "LINK",
+      "LOCK",    "MERGE",    "MKACTIVITY", "MKCOL",  "MKCALENDAR", "MOVE",    "MSEARCH",
+      "NOTIFY",  "PROPFIND", "PROPPATCH",  "PURGE",  "QUERY",      "REBIND",  "REPORT",
+      "SEARCH",  "SOURCE",   "SUBSCRIBE",  "UNBIND", "UNLINK",     "UNLOCK",  "UNSUBSCRIBE"};
   return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
 }
 // Longer than every method: what runs on is none.
@@ -46,8 +46,8 @@ inline std::string_view trimmedBetween(const char* begin, const char* end) {
   return between(begin, end);
 }
 
-// Whether a bare LF ends a line. As the real server has it: in heads, never in trailers. What goes on
-// to a host has lines of our own making, so that no two readers can disagree about them.
+// Whether a bare LF ends a line. As the real server has it: in heads, never in trailers. What goes
+// on to a host has lines of our own making, so that no two readers can disagree about them.
 enum class Lines : uint8_t { CrLf, LfToo };
 
 // Reads one head, left to right; every answer depends only on the bytes up to where it is given, so

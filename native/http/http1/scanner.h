@@ -39,9 +39,9 @@ struct ScanResult {
 
 // Reads a request's head from `data`. Header names are turned to lower case in place, and values
 // are trimmed; leading empty lines are skipped and counted in head_bytes. Obsolete line folding is
-// joined in place (its line ends are taken out). A bare LF ends a line too. Lines that repeat a header
-// which the real server keeps in one line are joined. Views in `out` point into `data`. A version other
-// than 1.1, or none, is read as 1.0.
+// joined in place (its line ends are taken out). A bare LF ends a line too. Lines that repeat a
+// header which the real server keeps in one line are joined. Views in `out` point into `data`. A
+// version other than 1.1, or none, is read as 1.0.
 ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out);
 
 // The same for a response's head.

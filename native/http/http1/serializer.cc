@@ -38,10 +38,12 @@ void capitalizeWords(char* name, size_t size) {
 // The names of all header lines between `begin` and `end`.
 void capitalizeNames(char* begin, char* end) {
   while (begin < end) {
-    char* const colon = static_cast<char*>(std::memchr(begin, ':', static_cast<size_t>(end - begin)));
+    char* const colon =
+        static_cast<char*>(std::memchr(begin, ':', static_cast<size_t>(end - begin)));
     if (!colon) return;
     capitalizeWords(begin, static_cast<size_t>(colon - begin));
-    char* const line_end = static_cast<char*>(std::memchr(colon, '\n', static_cast<size_t>(end - colon)));
+    char* const line_end =
+        static_cast<char*>(std::memchr(colon, '\n', static_cast<size_t>(end - colon)));
     if (!line_end) return;
     begin = line_end + 1;
   }

@@ -100,11 +100,11 @@ class ServerConnection final : public net::Connection,
 
  private:
   enum class State : uint8_t {
-    Head,      // Between requests, or inside a head.
-    Body,      // The head was told; its body is being read.
-    Complete,  // The request is complete; its answer is not.
-    Raw,       // After an upgrade: bytes are bytes.
-    Lingering, // The last answer is written; what comes is thrown away.
+    Head,       // Between requests, or inside a head.
+    Body,       // The head was told; its body is being read.
+    Complete,   // The request is complete; its answer is not.
+    Raw,        // After an upgrade: bytes are bytes.
+    Lingering,  // The last answer is written; what comes is thrown away.
     Closed,
   };
 

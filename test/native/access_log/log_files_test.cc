@@ -48,7 +48,9 @@ struct Logs {
     FL_CHECK(file.ok());
     return file.value();
   }
-  uint64_t stat(const std::string& name) { return registry.value("filesystem." + name).value_or(0); }
+  uint64_t stat(const std::string& name) {
+    return registry.value("filesystem." + name).value_or(0);
+  }
 
   stats::Registry registry;
   std::shared_ptr<FilesystemStats> stats;

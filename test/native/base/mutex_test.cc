@@ -8,7 +8,8 @@
 namespace fairlead {
 namespace {
 
-// One thread locks what the other holds. Whether it comes early enough to wait is up to the scheduler.
+// One thread locks what the other holds. Whether it comes early enough to wait is up to the
+// scheduler.
 void collide(Mutex& mutex) {
   std::atomic<bool> is_coming{false};
   mutex.lock();

@@ -64,21 +64,39 @@ TEST("literals and values stand in their order") {
 
 TEST("an empty context shows dashes, and zeros where a number is always known") {
   const format::FormatContext context;
-  for (const Op op : {Op::Protocol, Op::Duration, Op::CommonDuration, Op::RequestDuration,
-                      Op::ResponseDuration, Op::ResponseTxDuration, Op::UpstreamHost,
-                      Op::UpstreamCluster, Op::UpstreamClusterRaw, Op::UpstreamLocalAddress,
-                      Op::UpstreamRemotePort, Op::UpstreamProtocol, Op::DownstreamRemoteAddress,
-                      Op::RouteName, Op::StreamId, Op::ResponseCodeDetails, Op::FilterChainName,
-                      Op::ConnectionTerminationDetails, Op::UpstreamTransportFailureReason,
-                      Op::ResponseFlags, Op::ResponseFlagsLong, Op::Path, Op::QueryParam,
-                      Op::GrpcStatus, Op::Absent, Op::RequestedServerName,
+  for (const Op op : {Op::Protocol,
+                      Op::Duration,
+                      Op::CommonDuration,
+                      Op::RequestDuration,
+                      Op::ResponseDuration,
+                      Op::ResponseTxDuration,
+                      Op::UpstreamHost,
+                      Op::UpstreamCluster,
+                      Op::UpstreamClusterRaw,
+                      Op::UpstreamLocalAddress,
+                      Op::UpstreamRemotePort,
+                      Op::UpstreamProtocol,
+                      Op::DownstreamRemoteAddress,
+                      Op::RouteName,
+                      Op::StreamId,
+                      Op::ResponseCodeDetails,
+                      Op::FilterChainName,
+                      Op::ConnectionTerminationDetails,
+                      Op::UpstreamTransportFailureReason,
+                      Op::ResponseFlags,
+                      Op::ResponseFlagsLong,
+                      Op::Path,
+                      Op::QueryParam,
+                      Op::GrpcStatus,
+                      Op::Absent,
+                      Op::RequestedServerName,
                       Op::VirtualClusterName}) {
     EXPECT_EQ(shown(context, op), "-");
   }
-  for (const Op op : {Op::ResponseCode, Op::BytesReceived, Op::BytesSent, Op::ConnectionId,
-                      Op::UpstreamRequestAttemptCount, Op::UpstreamWireBytesSent,
-                      Op::RequestHeadersBytes, Op::ResponseHeadersBytes,
-                      Op::ResponseTrailersBytes}) {
+  for (const Op op :
+       {Op::ResponseCode, Op::BytesReceived, Op::BytesSent, Op::ConnectionId,
+        Op::UpstreamRequestAttemptCount, Op::UpstreamWireBytesSent, Op::RequestHeadersBytes,
+        Op::ResponseHeadersBytes, Op::ResponseTrailersBytes}) {
     EXPECT_EQ(shown(context, op), "0");
   }
   EXPECT_EQ(shown(context, Op::LocalReplyBody), "");
@@ -123,9 +141,9 @@ TEST("responses and trailers have their own headers, and :status is one") {
 
 TEST("a header's value leaves out what is missing, and keeps a dash that is a value") {
   const format::FormatContext context;
-  EXPECT_EQ(header(context, {piece(Op::Literal, "a"), piece(Op::Req, "none"),
-                             piece(Op::Literal, "b")}),
-            "ab");
+  EXPECT_EQ(
+      header(context, {piece(Op::Literal, "a"), piece(Op::Req, "none"), piece(Op::Literal, "b")}),
+      "ab");
   EXPECT_EQ(header(context, {piece(Op::ResponseFlags)}), "-");
   EXPECT_EQ(header(context, {piece(Op::Req, "none")}), "");
   EXPECT_EQ(header(context, {}), "");

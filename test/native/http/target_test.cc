@@ -77,8 +77,8 @@ TEST("an authority has the bytes of RFC 3986 and no others") {
   EXPECT(isValidAuthority(""));
   EXPECT(isValidAuthority("user@a_b"));
   EXPECT(isValidAuthority("!$&'()*+,;=:@[]-._~%"));
-  for (const char* authority : {"a b", "a/b", "a?b", "a#b", "a\"b", "a\\b", "a<b", "a|b", "a^b",
-                                "a`b", "a{b", "a\xe9"}) {
+  for (const char* authority :
+       {"a b", "a/b", "a?b", "a#b", "a\"b", "a\\b", "a<b", "a|b", "a^b", "a`b", "a{b", "a\xe9"}) {
     EXPECT(!isValidAuthority(authority));
   }
 }

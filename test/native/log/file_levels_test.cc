@@ -29,7 +29,9 @@ Level levelAfter(std::vector<FileLevels::Rule> rules) {
   return levels.logger("native/http/http1/server_connection.cc", Component::Http).level;
 }
 
-TEST("a glob with a slash is for paths, one without for base names; a component's name selects too") {
+TEST(
+    "a glob with a slash is for paths, one without for base names; a component's name selects "
+    "too") {
   EXPECT_EQ(levelAfter({}), Level::Warning);
   EXPECT_EQ(levelAfter({{"native/http/http1/server_connection.cc", Level::Debug}}), Level::Debug);
   EXPECT_EQ(levelAfter({{"native/http/http1/server_connection", Level::Debug}}), Level::Warning);

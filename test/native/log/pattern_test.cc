@@ -1,4 +1,5 @@
-// The expected lines were seen from Envoy 1.40, but for %c with a day of one digit, and for the years.
+// The expected lines were seen from Envoy 1.40, but for %c with a day of one digit, and for the
+// years.
 #include "log/pattern.h"
 
 #include <unistd.h>
@@ -142,7 +143,8 @@ TEST("%s %g %# %@ %!: where a line comes from") {
             "source/server/config_validation/server.cc:76|"
             "                source/server/config_validation/server.cc:76|sourc|"
             "source/server/config_validation/server.cc:76                |");
-  EXPECT_EQ(lineOf("%!|%12!|%-12!|%3!!|"), "ValidationInstance|ValidationInstance|ValidationInstance|Val|");
+  EXPECT_EQ(lineOf("%!|%12!|%-12!|%3!!|"),
+            "ValidationInstance|ValidationInstance|ValidationInstance|Val|");
   EXPECT_EQ(lineOf("%s|%g|%#|%@|%!|%4#|", {.has_place = false}), "|||||    |");
 }
 
@@ -175,7 +177,8 @@ TEST("%% is a percent sign; a flag that means nothing stays; one that is missing
 
 TEST("an exclamation mark that cuts nothing is the flag of functions") {
   EXPECT_EQ(lineOf("%5!q"), "ValidationInstanceq");
-  EXPECT_EQ(lineOf("%!!|%!5l|%!l|"), "ValidationInstance!|ValidationInstance5l|ValidationInstancel|");
+  EXPECT_EQ(lineOf("%!!|%!5l|%!l|"),
+            "ValidationInstance!|ValidationInstance5l|ValidationInstancel|");
 }
 
 TEST("a width aligns right, left with - and centred with =; with ! it also cuts") {

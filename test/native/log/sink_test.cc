@@ -23,7 +23,8 @@ using std::chrono::steady_clock;
 
 constexpr milliseconds kLong{10'000};
 
-// The process's log in a folder of its own, at debug for one component; off and on stderr afterwards.
+// The process's log in a folder of its own, at debug for one component; off and on stderr
+// afterwards.
 class LogFolder {
  public:
   explicit LogFolder(const char* pattern = "%v") {

@@ -188,7 +188,9 @@ TEST("A splice stops at its limit, when its source is empty or over, and when it
   Splice splice(pipes);
   EXPECT(splice.valid());
   using Stop = Splice::Stop;
-  const auto move = [&](uint64_t limit) { return splice.move(source_end.get(), sink_end.get(), limit); };
+  const auto move = [&](uint64_t limit) {
+    return splice.move(source_end.get(), sink_end.get(), limit);
+  };
   EXPECT_EQ(move(10).stop, Stop::SourceEmpty);
   source.write("0123456789abcdef");
   Splice::Moved moved = move(10);

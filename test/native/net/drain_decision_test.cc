@@ -1,5 +1,6 @@
 // How likely an answer is to be its connection's last while a listener drains.
 #include "net/drain_decision.h"
+
 #include "test/native/test.h"
 
 namespace fairlead::test {

@@ -38,8 +38,8 @@ int valueOf(int fd, int name) {
 
 TEST("An option is set on a socket that listens, whatever the state it asks for") {
   for (const auto state : {SocketState::kPrebind, SocketState::kBound, SocketState::kListening}) {
-    const auto opened = net::openListenSocket(
-        loopback(), 0, {option(SOL_SOCKET, SO_RCVBUF, kBufferBytes, state)});
+    const auto opened =
+        net::openListenSocket(loopback(), 0, {option(SOL_SOCKET, SO_RCVBUF, kBufferBytes, state)});
     EXPECT_EQ(opened.error, 0);
     EXPECT(opened.failures.empty());
     // The kernel doubles it.

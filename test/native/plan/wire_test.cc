@@ -93,7 +93,9 @@ TEST("fields of a later schema are skipped, whatever their wire type") {
 }
 
 TEST("a length that is longer than its message is an error that names the field") {
-  expectError(read(bytes(1, "\x0a\x05" "abc")),
+  expectError(read(bytes(1,
+                         "\x0a\x05"
+                         "abc")),
               "plan: Cluster.name: longer than its message (offset 2 of its message)");
 }
 
@@ -105,9 +107,10 @@ TEST("a number that ends early is an error, and so is one of more than ten bytes
 }
 
 TEST("a number that does not fit its field is an error") {
-  expectError(read(bytes(1, number(6, uint64_t{1} << 32))),
-              "plan: Cluster.per_connection_buffer_limit_bytes: number out of range (offset 6 of its "
-              "message)");
+  expectError(
+      read(bytes(1, number(6, uint64_t{1} << 32))),
+      "plan: Cluster.per_connection_buffer_limit_bytes: number out of range (offset 6 of its "
+      "message)");
 }
 
 TEST("an enumerator that is not known is an error") {
@@ -116,7 +119,8 @@ TEST("an enumerator that is not known is an error") {
 }
 
 TEST("a field of the wrong wire type is an error") {
-  expectError(read(number(1, 1)), "plan: Update.clusters: expected bytes (offset 1 of its message)");
+  expectError(read(number(1, 1)),
+              "plan: Update.clusters: expected bytes (offset 1 of its message)");
   expectError(read(bytes(1, bytes(4, "x"))),
               "plan: Cluster.connect_timeout_ms: expected a number (offset 1 of its message)");
 }

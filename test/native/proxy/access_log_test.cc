@@ -109,21 +109,22 @@ TEST("A client that leaves is logged with what was known of its request") {
 
 TEST("Bytes on the wire are those of one exchange, the next request's begin at none") {
   const LogFile file;
-  const std::string answer = "HTTP/1.1 200 OK\r\nx-a:  b\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
+  const std::string answer =
+      "HTTP/1.1 200 OK\r\nx-a:  b\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n";
   Origin origin([&](Socket& socket, int) {
     while (!socket.readMessage().empty()) socket.write(answer);
   });
   plan::Update plan = httpPlan({origin.port()});
   logTo(file, plan,
-        {piece(Operator::DownstreamWireBytesReceived), piece(Operator::DownstreamHeaderBytesReceived),
-         piece(Operator::DownstreamWireBytesSent), piece(Operator::UpstreamWireBytesReceived),
-         piece(Operator::UpstreamHeaderBytesReceived)});
+        {piece(Operator::DownstreamWireBytesReceived),
+         piece(Operator::DownstreamHeaderBytesReceived), piece(Operator::DownstreamWireBytesSent),
+         piece(Operator::UpstreamWireBytesReceived), piece(Operator::UpstreamHeaderBytesReceived)});
   std::string expected;
   {
     Proxy proxy(plan);
     Socket client = proxy.connect();
-    for (const std::string request : {"GET / HTTP/1.1\r\nhost: a\r\n\r\n",
-                                      "GET /2 HTTP/1.1\r\nhost:a\r\n\r\n"}) {
+    for (const std::string request :
+         {"GET / HTTP/1.1\r\nhost: a\r\n\r\n", "GET /2 HTTP/1.1\r\nhost:a\r\n\r\n"}) {
       client.write(request);
       const std::string got = client.readMessage();
       EXPECT(got.ends_with("\r\n1\r\na\r\n0\r\n\r\n"));

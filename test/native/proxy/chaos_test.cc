@@ -111,8 +111,9 @@ std::string answer(Dice& dice, bool* closes) {
   std::string text;
   if (dice.oneIn(8)) text += "HTTP/1.1 100 Continue\r\n\r\n";
   if (dice.oneIn(12)) text += "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
-  static const char* const kHeads[] = {"200 OK", "200 OK", "200 OK", "304 Not Modified",
-                                       "204 No Content", "404 Not Found", "503 Busy"};
+  static const char* const kHeads[] = {"200 OK",           "200 OK",         "200 OK",
+                                       "304 Not Modified", "204 No Content", "404 Not Found",
+                                       "503 Busy"};
   const std::string head = kHeads[dice.below(7)];
   text += "HTTP/1.1 " + head + "\r\nx-a: b\r\n";
   if (dice.oneIn(6)) {
@@ -136,8 +137,10 @@ std::string answer(Dice& dice, bool* closes) {
 void playHost(Socket& socket, Dice dice) {
   socket.setPatience(60 + static_cast<int>(dice.below(200)));
   for (;;) {
-    if (dice.oneIn(10)) socket.read(1 + dice.below(100));
-    else if (socket.readMessage().empty()) return;
+    if (dice.oneIn(10))
+      socket.read(1 + dice.below(100));
+    else if (socket.readMessage().empty())
+      return;
     if (dice.oneIn(6)) sleepMs(dice.below(30));
     if (dice.oneIn(12)) return;
     if (dice.oneIn(12)) {
@@ -227,7 +230,8 @@ void playClient(uint16_t port, Dice dice) {
 void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, bool stop_early) {
   const DescriptorsBalance balance;
   Origin first([](Socket& s, int number) { playHost(s, Dice(static_cast<uint32_t>(number))); });
-  Origin second([](Socket& s, int number) { playHost(s, Dice(90'000u + static_cast<uint32_t>(number))); });
+  Origin second(
+      [](Socket& s, int number) { playHost(s, Dice(90'000u + static_cast<uint32_t>(number))); });
   uint16_t refused = 0;
   listenOnLoopback(&refused).close();
   const std::vector<uint16_t> hosts = {first.port(), second.port(), first.port(), refused};
@@ -253,13 +257,14 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
     plan.listeners[0].filter_chains[0].tcp->max_connect_attempts = 2;
   }
   Proxy proxy(plan, 2, std::make_shared<Forgetful>());
-  const bool filters = !plan.route_tables.empty() &&
-                       !plan.listeners[0].filter_chains[0].http->http_filters.empty();
+  const bool filters =
+      !plan.route_tables.empty() && !plan.listeners[0].filter_chains[0].http->http_filters.empty();
   const Clock::time_point end = Clock::now() + std::chrono::milliseconds(ms);
   std::vector<std::thread> clients;
   for (uint32_t i = 0; i < 20; ++i) {
     clients.emplace_back([&proxy, end, i] {
-      for (uint32_t n = 0; Clock::now() < end; ++n) playClient(proxy.port(), Dice(i * 1'000'000 + n));
+      for (uint32_t n = 0; Clock::now() < end; ++n)
+        playClient(proxy.port(), Dice(i * 1'000'000 + n));
     });
   }
   Dice dice(5);
@@ -285,7 +290,9 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
 
 }  // namespace
 
-TEST("Whatever HTTP clients and hosts do, nothing is left behind") { playAll(&httpPlan, 2500, false); }
+TEST("Whatever HTTP clients and hosts do, nothing is left behind") {
+  playAll(&httpPlan, 2500, false);
+}
 
 TEST("Whatever clients do while health, draining and taps come and go, nothing is left behind") {
   playAll(&filteredPlan, 1500, false);

@@ -23,7 +23,8 @@ TEST("An interim answer is counted as one, and the answer after it too") {
 TEST("A host's interim answers are counted as the cluster's") {
   Origin origin([](Socket& socket, int) {
     socket.readMessage();
-    socket.write("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n");
+    socket.write(
+        "HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n");
     socket.readAll();
   });
   Proxy proxy(httpPlan({origin.port()}));

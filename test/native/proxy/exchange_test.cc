@@ -84,7 +84,8 @@ TEST("A host that does not take connections fails them after the connect timeout
     client = proxy.connect();
     client.write(kGet);
   }
-  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.upstream_cx_connect_timeout") > 0; }));
+  EXPECT(proxy.waitUntil(
+      [&] { return proxy.stat("cluster.origin.upstream_cx_connect_timeout") > 0; }));
   uint64_t failed = 0;
   for (Socket& client : clients) client.close();
   failed = proxy.stat("cluster.origin.upstream_cx_connect_timeout");
@@ -97,7 +98,8 @@ TEST("A host that resets before its answer gives 503; in its head, 502; in a bod
     socket.readMessage();
     if (number == 1) socket.write("HTTP/1.1 200 OK\r\ncontent-le");
     if (number == 2) socket.write("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n1234");
-    if (number == 3) socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n1234\r\n");
+    if (number == 3)
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\n1234\r\n");
     if (number > 0) sleepMs(50);
     socket.reset();
   });
@@ -132,8 +134,8 @@ TEST("A body that comes before the host is connected arrives whole, from its fir
   Origin origin([](Socket& socket, int) {
     const std::string head = socket.readUntil("\r\n\r\n");
     const std::string body = socket.readExactly(30'000);
-    socket.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\n" + body.substr(0, 3) +
-                 body.substr(29'998));
+    socket.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\n" +
+                 body.substr(0, 3) + body.substr(29'998));
   });
   Proxy proxy(httpPlan({origin.port()}));
   for (int i = 0; i < 20; ++i) {
@@ -147,7 +149,8 @@ TEST("A body that comes before the host is connected arrives whole, from its fir
     sleepMs(2);
     client.write(body.substr(20'000));
     const std::string answer = client.readMessage();
-    EXPECT_EQ(answer.substr(answer.size() < 9 ? 0 : answer.size() - 9), std::string("\r\n\r\nabcyz"));
+    EXPECT_EQ(answer.substr(answer.size() < 9 ? 0 : answer.size() - 9),
+              std::string("\r\n\r\nabcyz"));
     client.close();
   }
 }

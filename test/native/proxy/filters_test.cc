@@ -73,7 +73,8 @@ TEST("A health check with a body is answered when the body has ended, and the co
   EXPECT(proxy.waitFor("http.in.downstream_rq_active", 1));
   client.write("cd");
   EXPECT(client.readMessage().starts_with("HTTP/1.1 200 OK\r\n"));
-  client.write("POST /hc HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n");
+  client.write(
+      "POST /hc HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n");
   EXPECT(client.readMessage().starts_with("HTTP/1.1 200 OK\r\n"));
   client.write("GET /other HTTP/1.1\r\nhost: a\r\n\r\n");
   EXPECT(has(client.readMessage(), "origin"));
@@ -204,10 +205,16 @@ TEST("A tap records the request and its answer, bodies up to their limits") {
   EXPECT(proxy.waitUntil([&] { return traces->count() == 1; }));
   const std::string trace = traces->at(0);
   EXPECT(has(trace, std::string_view("\x0a\x05:path\x12\x02/a", 11)));
-  EXPECT(has(trace, std::string_view("\x12\x05\x0a\x03" "abc", 7)));
+  EXPECT(has(trace, std::string_view("\x12\x05\x0a\x03"
+                                     "abc",
+                                     7)));
   // Truncated.
-  EXPECT(has(trace, std::string_view("\x12\x09\x0a\x05" "01234\x18\x01", 11)));
-  EXPECT(has(trace, std::string_view("\x0a\x07:status\x12\x03" "200", 14)));
+  EXPECT(has(trace, std::string_view("\x12\x09\x0a\x05"
+                                     "01234\x18\x01",
+                                     11)));
+  EXPECT(has(trace, std::string_view("\x0a\x07:status\x12\x03"
+                                     "200",
+                                     14)));
   EXPECT_EQ(proxy.stat("http.in.tap.rq_tapped"), 1u);
 }
 

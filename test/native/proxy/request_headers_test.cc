@@ -34,8 +34,9 @@ bool has(const std::string& head, std::string_view text) {
 }  // namespace
 
 TEST("Headers that only peers may say end at the proxy, and certificates that it did not see") {
-  const std::string head = sentOn(httpPlan({}), "x-forwarded-client-cert: c\r\nx-envoy-original-url: u\r\n"
-                                                "x-envoy-upstream-stream-duration-ms: 1\r\nx-kept: k\r\n");
+  const std::string head = sentOn(httpPlan({}),
+                                  "x-forwarded-client-cert: c\r\nx-envoy-original-url: u\r\n"
+                                  "x-envoy-upstream-stream-duration-ms: 1\r\nx-kept: k\r\n");
   EXPECT(has(head, "x-kept: k\r\n"));
   EXPECT(!has(head, "x-forwarded-client-cert"));
   EXPECT(!has(head, "x-envoy-original-url"));

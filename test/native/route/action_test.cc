@@ -15,10 +15,10 @@ namespace {
 // Weights 50, 0 and 50 for clusters "0", "1" and "2"; x-rand may choose.
 route::ClusterAction weighted() {
   plan::ClusterAction plan;
-  plan.weighted = plan::WeightedClusters{
-      {test::weightedCluster("0", 50), test::weightedCluster("1", 0),
-       test::weightedCluster("2", 50)},
-      "x-rand"};
+  plan.weighted =
+      plan::WeightedClusters{{test::weightedCluster("0", 50), test::weightedCluster("1", 0),
+                              test::weightedCluster("2", 50)},
+                             "x-rand"};
   route::ClusterNames names;
   return route::ClusterAction::build(plan, &names).value();
 }

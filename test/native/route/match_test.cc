@@ -72,7 +72,8 @@ TEST("a header's text is compared whole, at its start, at its end, inside, or by
 
 TEST("of several headers of one name any may fit, each for itself") {
   EXPECT(headerFits(textMatch(StringKind::Exact, "two"), withHeader("one").with("x-i", "two")));
-  EXPECT(!headerFits(textMatch(StringKind::Exact, "one,two"), withHeader("one").with("x-i", "two")));
+  EXPECT(
+      !headerFits(textMatch(StringKind::Exact, "one,two"), withHeader("one").with("x-i", "two")));
 }
 
 TEST("a missing header fits nothing, not even the inverted condition on its value") {

@@ -12,8 +12,8 @@
 namespace fairlead {
 
 using test::namedRoute;
-using test::pathMatch;
 using test::PathKind;
+using test::pathMatch;
 using test::Request;
 
 namespace {
@@ -141,8 +141,8 @@ TEST("a regular expression between paths keeps its place in the order") {
 }
 
 TEST("a CONNECT without a path goes past prefixes to the route that asks for it") {
-  const Table table({prefix("/"), prefix(""),
-                     namedRoute("connect", pathMatch(PathKind::Connect, ""))});
+  const Table table(
+      {prefix("/"), prefix(""), namedRoute("connect", pathMatch(PathKind::Connect, ""))});
   EXPECT_EQ(table.choose(Request{.path = "", .authority = "a.test:80", .method = "CONNECT"}),
             "connect");
   EXPECT_EQ(table.choose(Request{.path = "", .method = "GET"}), "");

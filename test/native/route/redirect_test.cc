@@ -43,8 +43,7 @@ Plan toPort(uint32_t port) {
 
 Plan rewriting(std::string prefix) {
   Plan redirect;
-  redirect.path_rewrite =
-      plan::PathRewrite{RewriteKind::Prefix, std::move(prefix), std::nullopt};
+  redirect.path_rewrite = plan::PathRewrite{RewriteKind::Prefix, std::move(prefix), std::nullopt};
   return redirect;
 }
 

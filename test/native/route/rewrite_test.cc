@@ -8,8 +8,8 @@
 
 namespace fairlead {
 
-using test::pathMatch;
 using test::PathKind;
+using test::pathMatch;
 using test::Request;
 using HostKind = plan::HostRewrite::Kind;
 using RewriteKind = plan::PathRewrite::Kind;

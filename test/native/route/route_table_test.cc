@@ -68,8 +68,8 @@ plan::Route clusterRoute(plan::ClusterAction action) {
 }  // namespace
 
 TEST("a host is searched exact, then by the longest suffix, then by the longest prefix, then *") {
-  const TablePointer table = tableOf({"*", "a.test", "b.test:8080", "*.a.test", "*.deep.a.test",
-                                      "*-x.test", "www.*", "www.a.*"});
+  const TablePointer table = tableOf(
+      {"*", "a.test", "b.test:8080", "*.a.test", "*.deep.a.test", "*-x.test", "www.*", "www.a.*"});
   EXPECT_EQ(hostOf(table, "a.test"), "a.test");
   EXPECT_EQ(hostOf(table, "b.test:8080"), "b.test:8080");
   EXPECT_EQ(hostOf(table, "b.test"), "*");
@@ -144,8 +144,8 @@ TEST("each cluster of a table has one slot, however often it is named") {
   plan::ClusterAction named;
   named.cluster_header = "x-c";
   plan::RouteTable plan;
-  plan.virtual_hosts.push_back(virtualHost(
-      {"*"}, {clusterRoute(one), clusterRoute(named), clusterRoute(weighted)}));
+  plan.virtual_hosts.push_back(
+      virtualHost({"*"}, {clusterRoute(one), clusterRoute(named), clusterRoute(weighted)}));
   const TablePointer table = route::RouteTable::build(plan).value();
   EXPECT_EQ(table->clusterNames().size(), 2u);
   const std::vector<route::Route>& routes = table->findHost("h")->routes;

@@ -93,8 +93,7 @@ TEST("a gauge that goes below 0 wraps, as the remaining pools of an unlimited cl
   Fixture of;
   of.block.shard(0)->set(Gauge::CircuitBreakersDefaultRemainingCxPools, UINT64_MAX);
   of.block.shard(1)->down(Gauge::CircuitBreakersDefaultRemainingCxPools, 2);
-  EXPECT_EQ(of.gauge(Gauge::CircuitBreakersDefaultRemainingCxPools).value,
-            18446744073709551613u);
+  EXPECT_EQ(of.gauge(Gauge::CircuitBreakersDefaultRemainingCxPools).value, 18446744073709551613u);
 }
 
 TEST("reading all at once says what reading one by one says") {
@@ -206,8 +205,7 @@ TEST("counters and counts by status read 0 after a reset, stay used, and go on f
   of.block.shard(2)->countResponse(CodeVariant::All, 200);
   of.block.shard(2)->countResponse(CodeVariant::All, 100);
   EXPECT_EQ(of.counter(Counter::UpstreamRqTotal).value, 1u);
-  EXPECT_EQ(of.codes(),
-            "upstream_rq_100=1 upstream_rq_1xx=1 upstream_rq_200=1 upstream_rq_2xx=1 ");
+  EXPECT_EQ(of.codes(), "upstream_rq_100=1 upstream_rq_1xx=1 upstream_rq_200=1 upstream_rq_2xx=1 ");
 }
 
 }  // namespace fairlead::stats

@@ -37,8 +37,7 @@ struct Fixture {
   Registry registry{1};
   std::shared_ptr<Block<Cluster>> be = registry.create<Cluster>(clusterScope("be"));
   std::shared_ptr<Block<Cluster>> be_x = registry.create<Cluster>(clusterScope("be.x"));
-  std::shared_ptr<Block<Lds>> lds =
-      registry.create<Lds>(plainScope("listener_manager.lds."));
+  std::shared_ptr<Block<Lds>> lds = registry.create<Lds>(plainScope("listener_manager.lds."));
 
   Fixture() {
     Shard<Cluster>& worker = *be->shard(1);
@@ -62,8 +61,8 @@ TEST("text: texts first, then counters and gauges in one order, then histograms"
   Query query = matching("");
   query.filter = [](std::string_view name) {
     return name.find("version") != name.npos || name.find("upstream_rq_2") != name.npos ||
-           name.find("upstream_rq_ti") != name.npos ||
-           name.find("upstream_rq_to") != name.npos || name.find("rq_per_cx") != name.npos;
+           name.find("upstream_rq_ti") != name.npos || name.find("upstream_rq_to") != name.npos ||
+           name.find("rq_per_cx") != name.npos;
   };
   EXPECT_EQ(whole(openText, of.registry, query),
             "listener_manager.lds.version_text: \"a<b>\"&'\n\\\"\n"
@@ -120,8 +119,8 @@ TEST("text: an interval without values is nan; bounds come from the rule that ma
         {0.3, 50.5, 1'000'000}}});
   Query query = matching("be.upstream_rq_time");
   query.counters = false;
-  EXPECT(whole(openText, of.registry, query).starts_with(
-      "cluster.be.upstream_rq_time: P0(nan,0) P25(nan,0) P50(nan,41.5) "));
+  EXPECT(whole(openText, of.registry, query)
+             .starts_with("cluster.be.upstream_rq_time: P0(nan,0) P25(nan,0) P50(nan,41.5) "));
   EXPECT_EQ(whole(openText, of.registry, as(query, Buckets::Cumulative)),
             "cluster.be.upstream_rq_time: B0.3(0,1) B50.5(0,2) B1e+06(0,3)\n");
 }
@@ -246,31 +245,50 @@ TEST("Prometheus: metrics by dotted name; labels: the code, fixed ones, then the
            name.find("upstream_rq_total") != name.npos || name.find("version") != name.npos;
   };
   const std::string be = "fi_xed=\"a\\\"b\\\\c\",envoy_cluster_name=\"be\"";
-  EXPECT_EQ(
-      whole(openPrometheus, of.registry, query),
-      "# TYPE envoy_cluster_external_upstream_rq counter\n"
-      "envoy_cluster_external_upstream_rq{envoy_response_code=\"200\"," + be + "} 1\n"
-      "# TYPE envoy_cluster_external_upstream_rq_xx counter\n"
-      "envoy_cluster_external_upstream_rq_xx{envoy_response_code_class=\"2\"," + be + "} 1\n"
-      "# TYPE envoy_cluster_upstream_rq counter\n"
-      "envoy_cluster_upstream_rq{envoy_response_code=\"200\"," + be + "} 1\n"
-      "envoy_cluster_upstream_rq{envoy_response_code=\"503\"," + be + "} 1\n"
-      "# TYPE envoy_cluster_upstream_rq_total counter\n"
-      "envoy_cluster_upstream_rq_total{" + be + "} 2\n"
-      "# TYPE envoy_cluster_upstream_rq_xx counter\n"
-      "envoy_cluster_upstream_rq_xx{envoy_response_code_class=\"2\"," + be + "} 1\n"
-      "envoy_cluster_upstream_rq_xx{envoy_response_code_class=\"5\"," + be + "} 1\n"
-      "# TYPE envoy_cluster_x_upstream_rq_total counter\n"
-      "envoy_cluster_x_upstream_rq_total{" + be + "} 0\n"
-      "# TYPE envoy_cluster_version gauge\n"
-      "envoy_cluster_version{" + be + "} 0\n"
-      "# TYPE envoy_cluster_x_version gauge\n"
-      "envoy_cluster_x_version{" + be + "} 0\n"
-      "# TYPE envoy_listener_manager_lds_version gauge\n"
-      "envoy_listener_manager_lds_version{fi_xed=\"a\\\"b\\\\c\"} 0\n"
-      "# TYPE envoy_listener_manager_lds_version_text gauge\n"
-      "envoy_listener_manager_lds_version_text{fi_xed=\"a\\\"b\\\\c\","
-      "text_value=\"a<b>\\\"&'\\n\\\\\"} 0\n");
+  EXPECT_EQ(whole(openPrometheus, of.registry, query),
+            "# TYPE envoy_cluster_external_upstream_rq counter\n"
+            "envoy_cluster_external_upstream_rq{envoy_response_code=\"200\"," +
+                be +
+                "} 1\n"
+                "# TYPE envoy_cluster_external_upstream_rq_xx counter\n"
+                "envoy_cluster_external_upstream_rq_xx{envoy_response_code_class=\"2\"," +
+                be +
+                "} 1\n"
+                "# TYPE envoy_cluster_upstream_rq counter\n"
+                "envoy_cluster_upstream_rq{envoy_response_code=\"200\"," +
+                be +
+                "} 1\n"
+                "envoy_cluster_upstream_rq{envoy_response_code=\"503\"," +
+                be +
+                "} 1\n"
+                "# TYPE envoy_cluster_upstream_rq_total counter\n"
+                "envoy_cluster_upstream_rq_total{" +
+                be +
+                "} 2\n"
+                "# TYPE envoy_cluster_upstream_rq_xx counter\n"
+                "envoy_cluster_upstream_rq_xx{envoy_response_code_class=\"2\"," +
+                be +
+                "} 1\n"
+                "envoy_cluster_upstream_rq_xx{envoy_response_code_class=\"5\"," +
+                be +
+                "} 1\n"
+                "# TYPE envoy_cluster_x_upstream_rq_total counter\n"
+                "envoy_cluster_x_upstream_rq_total{" +
+                be +
+                "} 0\n"
+                "# TYPE envoy_cluster_version gauge\n"
+                "envoy_cluster_version{" +
+                be +
+                "} 0\n"
+                "# TYPE envoy_cluster_x_version gauge\n"
+                "envoy_cluster_x_version{" +
+                be +
+                "} 0\n"
+                "# TYPE envoy_listener_manager_lds_version gauge\n"
+                "envoy_listener_manager_lds_version{fi_xed=\"a\\\"b\\\\c\"} 0\n"
+                "# TYPE envoy_listener_manager_lds_version_text gauge\n"
+                "envoy_listener_manager_lds_version_text{fi_xed=\"a\\\"b\\\\c\","
+                "text_value=\"a<b>\\\"&'\\n\\\\\"} 0\n");
 }
 
 TEST("Prometheus: series of one metric come together from every scope, by their full names") {
@@ -318,9 +336,9 @@ TEST("Prometheus: buckets are of all time, summaries of the interval") {
   const Query query = matching("canary.upstream_rq_time");
   const std::string name = "envoy_cluster_canary_upstream_rq_time";
   const std::string label = "{envoy_cluster_name=\"c1\"";
-  const std::string sum_and_count =
-      name + "_sum" + label + "} 82.987944807552651127480203285813\n" +  //
-      name + "_count" + label + "} 3\n";
+  const std::string sum_and_count = name + "_sum" + label +
+                                    "} 82.987944807552651127480203285813\n" +  //
+                                    name + "_count" + label + "} 3\n";
   std::string buckets;
   for (const char* below : {"0.5", "1", "5", "10", "25"}) {
     buckets += name + "_bucket" + label + ",le=\"" + below + "\"} 1\n";

@@ -18,8 +18,7 @@ std::string shown(const Scope& scope) {
 
 TEST("a cluster's name is a label up to its first dot; colons become underscores") {
   EXPECT_EQ(shown(clusterScope("be")), "cluster.be. cluster. envoy.cluster_name=be");
-  EXPECT_EQ(shown(clusterScope("be.x.y")),
-            "cluster.be.x.y. cluster.x.y. envoy.cluster_name=be");
+  EXPECT_EQ(shown(clusterScope("be.x.y")), "cluster.be.x.y. cluster.x.y. envoy.cluster_name=be");
   EXPECT_EQ(shown(clusterScope("a:b")), "cluster.a_b. cluster. envoy.cluster_name=a_b");
   EXPECT_EQ(shown(clusterScope("http://x/y")),
             "cluster.http_x/y. cluster. envoy.cluster_name=http_x/y");

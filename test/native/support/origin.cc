@@ -45,8 +45,8 @@ void Origin::run() {
 Origin::Script answering(std::string body) {
   return [body = std::move(body)](Socket& socket, int) {
     while (!socket.readMessage().empty()) {
-      const bool went = socket.write("HTTP/1.1 200 OK\r\ncontent-length: " +
-                                     std::to_string(body.size()) + "\r\n\r\n" + body);
+      const bool went = socket.write(
+          "HTTP/1.1 200 OK\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
       if (!went) return;
     }
   };

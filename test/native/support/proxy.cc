@@ -99,9 +99,7 @@ Proxy::Proxy(const plan::Update& plan, unsigned workers, std::shared_ptr<filters
 
 Proxy::~Proxy() { stop(); }
 
-uint64_t Proxy::stat(std::string_view name) {
-  return data_plane_.stats().value(name).value_or(0);
-}
+uint64_t Proxy::stat(std::string_view name) { return data_plane_.stats().value(name).value_or(0); }
 
 bool Proxy::waitUntil(const std::function<bool()>& holds) {
   for (int i = 0; i < 2000; ++i) {
@@ -119,10 +117,9 @@ bool Proxy::waitFor(std::string_view stat, uint64_t value) {
 }
 
 void Proxy::expectQuiet() {
-  for (const char* gauge :
-       {"listener.in.downstream_cx_active", "http.in.downstream_cx_active",
-        "http.in.downstream_rq_active", "cluster.origin.upstream_rq_active",
-        "cluster.origin.upstream_rq_pending_active"}) {
+  for (const char* gauge : {"listener.in.downstream_cx_active", "http.in.downstream_cx_active",
+                            "http.in.downstream_rq_active", "cluster.origin.upstream_rq_active",
+                            "cluster.origin.upstream_rq_pending_active"}) {
     EXPECT(waitFor(gauge, 0));
   }
 }

@@ -1,5 +1,5 @@
-// A running data plane on loopback, with one listener and one cluster named "origin", and what tests
-// ask of it: its port, its numbers, and that nothing is left when all is done.
+// A running data plane on loopback, with one listener and one cluster named "origin", and what
+// tests ask of it: its port, its numbers, and that nothing is left when all is done.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "worker/data_plane.h"
 #include "test/native/support/socket.h"
+#include "worker/data_plane.h"
 
 namespace fairlead::test {
 

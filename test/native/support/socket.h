@@ -14,7 +14,8 @@ class Socket {
  public:
   Socket() = default;
   explicit Socket(net::FileDescriptor fd);
-  // To 127.0.0.1; not open when it is refused. `receive_bytes`: the kernel's buffer; 0: its default.
+  // To 127.0.0.1; not open when it is refused. `receive_bytes`: the kernel's buffer; 0: its
+  // default.
   static Socket connect(uint16_t port, int receive_bytes = 0);
 
   bool isOpen() const { return fd_.valid(); }

@@ -3,8 +3,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <string>
 #include <future>
+#include <string>
 #include <thread>
 
 #include "test/native/support/origin.h"
@@ -82,9 +82,7 @@ TEST("Large streams arrive whole in both directions at once") {
 
 TEST("What a slow reader has not taken leaves after both sides have ended") {
   const std::string sent = pattern(8 * kMegabyte);
-  Origin origin([&sent](Socket& socket, int) {
-    socket.write(sent);
-  });
+  Origin origin([&sent](Socket& socket, int) { socket.write(sent); });
   Proxy proxy(tcpPlan({origin.port()}));
   Socket client = proxy.connect(16 * 1024);
   client.endWriting();
@@ -108,8 +106,10 @@ TEST("A client that resets in a large stream ends both sides") {
     Socket client = proxy.connect(i % 2 ? 16 * 1024 : 0);
     EXPECT_EQ(client.discard(4 * kMegabyte), 4 * kMegabyte);
     if (i % 3 == 0) sleepMs(20);
-    if (i % 2) client.reset();
-    else client.close();
+    if (i % 2)
+      client.reset();
+    else
+      client.close();
   }
   proxy.expectQuiet();
 }
@@ -131,7 +131,9 @@ TEST("A host that resets in a large upload ends both sides") {
   proxy.expectQuiet();
 }
 
-TEST("What was read of a host before it broke still reaches a slow client, and the other way round") {
+TEST(
+    "What was read of a host before it broke still reaches a slow client, and the other way "
+    "round") {
   const DescriptorsBalance balance;
   for (const bool upload : {false, true}) {
     uint64_t sent = 0;
@@ -222,7 +224,8 @@ TEST("A connect timeout ends the attempt; a client that leaves meanwhile is no t
   for (Socket& client : clients) client = proxy.connect();
   clients[4].reset();
   clients[5].close();
-  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.upstream_cx_connect_timeout") >= 3; }));
+  EXPECT(proxy.waitUntil(
+      [&] { return proxy.stat("cluster.origin.upstream_cx_connect_timeout") >= 3; }));
   for (Socket& client : clients) client.close();
 }
 

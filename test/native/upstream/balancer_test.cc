@@ -82,8 +82,7 @@ TEST("Nobody is chosen where there is nobody") {
 }
 
 TEST("Healthy hosts take all while they can; what they cannot take goes to degraded ones") {
-  const HostSet one_of_two =
-      Hosts().add().add(1, 0, Health::Unhealthy).add().set(0);
+  const HostSet one_of_two = Hosts().add().add(1, 0, Health::Unhealthy).add().set(0);
   EXPECT_EQ(choose(one_of_two, {Kind::RoundRobin}, 300).count(2), 0u);
   const HostSet half = Hosts().add().add(1, 0, Health::Degraded).set();
   const auto counts = choose(half, {Kind::RoundRobin}, 4000);
@@ -103,11 +102,7 @@ TEST("Below the panic threshold health is ignored; a threshold of 0 never panics
 }
 
 TEST("A later priority gets what the earlier ones cannot take") {
-  const HostSet spill = Hosts()
-                            .add()
-                            .add(1, 0, Health::Unhealthy)
-                            .add(1, 1)
-                            .set();
+  const HostSet spill = Hosts().add().add(1, 0, Health::Unhealthy).add(1, 1).set();
   const auto counts = choose(spill, {Kind::RoundRobin}, 4000);
   EXPECT(std::abs(counts.at(1) - 2800) < 300);
   EXPECT(std::abs(counts.at(3) - 1200) < 300);

@@ -1,11 +1,12 @@
 // Which listeners drain, and what their clients see of it.
+#include "worker/drain.h"
+
 #include <atomic>
 #include <thread>
 
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
-#include "worker/drain.h"
 
 namespace fairlead::test {
 
@@ -95,7 +96,9 @@ TEST("Half a drain time after its start a gradual drain has reached everybody") 
   EXPECT_EQ(worker::drainRamp(600, DrainStrategy::Immediate).full_after_s, 0u);
 }
 
-TEST("Draining asks clients to close, answers what they still ask, and ends after the drain timeout") {
+TEST(
+    "Draining asks clients to close, answers what they still ask, and ends after the drain "
+    "timeout") {
   Origin origin(answering("ok"));
   Proxy proxy(quickPlan(origin.port()));
   Socket idle = proxy.connect();

@@ -78,7 +78,8 @@ TEST("a bare LF or CR is an error wherever it stands") {
 
 TEST("a chunk may have 16 KiB that are no data, and the next one again") {
   const std::string some(16 * 1024, 'e');
-  expectDecoded("2;" + some.substr(1) + "\r\nab\r\n2;" + some.substr(1) + "\r\ncd\r\n0\r\n", "abcd|");
+  expectDecoded("2;" + some.substr(1) + "\r\nab\r\n2;" + some.substr(1) + "\r\ncd\r\n0\r\n",
+                "abcd|");
   expectDecoded("2;" + some + some + "\r\nab\r\n", "|!");
   expectDecoded("2\r\nab" + some + "e\r\n", "ab|!");
   expectDecoded(std::string(17 * 1024, '0') + "\r\n", "|!");

@@ -35,8 +35,9 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
   std::string get(std::string_view path = "/", std::string_view method = "GET") {
     stream = &connection->attach(*this, method == "HEAD", method == "CONNECT");
     request_headers_->clear();
-    stream->sendHead({.method = method, .path = path, .authority = "a.test",
-                      .headers = request_headers_.get()}, true);
+    stream->sendHead(
+        {.method = method, .path = path, .authority = "a.test", .headers = request_headers_.get()},
+        true);
     settle(loop);
     return peer.read();
   }
@@ -44,8 +45,9 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
     stream = &connection->attach(*this, false, false);
     request_headers_->clear();
     if (with_length) request_headers_->add(HeaderId::ContentLength, "content-length", "4");
-    stream->sendHead({.method = "POST", .path = "/", .authority = "a.test",
-                      .headers = request_headers_.get()}, false);
+    stream->sendHead(
+        {.method = "POST", .path = "/", .authority = "a.test", .headers = request_headers_.get()},
+        false);
   }
   // The host writes, and everything that comes of it happens.
   void answer(std::string_view bytes) {
@@ -64,9 +66,9 @@ class Client final : public ClientCallbacks, public http::ResponseSink {
     told += reusable ? "done reusable;" : "done;";
   }
   void onClosed(ClientConnection&, CloseReason reason, bool had_stream) override {
-    constexpr const char* kNames[] = {"peer",     "inside",       "local",    "close notified",
-                                      "as notified", "requests", "idle",   "duration",
-                                      "protocol", "unsent"};
+    constexpr const char* kNames[] = {"peer",        "inside",   "local", "close notified",
+                                      "as notified", "requests", "idle",  "duration",
+                                      "protocol",    "unsent"};
     over = true;
     told += std::string("closed ") + kNames[static_cast<int>(reason)] +
             (had_stream ? " with stream;" : ";");
@@ -149,7 +151,8 @@ TEST("an answer that comes byte by byte is the same answer") {
   Client client({.enable_trailers = true});
   client.get();
   const std::string answer =
-      "HTTP/1.1 200 OK\r\nx-f: a\r\n b\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nx-t: 1\r\n\r\n";
+      "HTTP/1.1 200 OK\r\nx-f: a\r\n b\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n0\r\nx-t: "
+      "1\r\n\r\n";
   for (const char c : answer) client.answer({&c, 1});
   EXPECT_EQ(client.takeTold(), "connected;200{a}{b}done reusable;<x-t>;");
 }
@@ -178,8 +181,9 @@ TEST("trailers are dropped where they are not enabled") {
 TEST("any number of 1xx come before the answer") {
   Client client;
   client.get();
-  client.answer("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n"
-                "HTTP/1.1 204 No Content\r\n\r\n");
+  client.answer(
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n"
+      "HTTP/1.1 204 No Content\r\n\r\n");
   EXPECT_EQ(client.takeTold(), "connected;(100)(103)done reusable;204;");
 }
 
@@ -273,8 +277,7 @@ TEST("a request's body goes out as its head says") {
   length.stream->sendData("ab", false);
   length.stream->sendData("cd", true);
   settle(length.loop);
-  EXPECT_EQ(length.peer.read(),
-            "POST / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 4\r\n\r\nabcd");
+  EXPECT_EQ(length.peer.read(), "POST / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 4\r\n\r\nabcd");
   Client chunked({.enable_trailers = true});
   chunked.post(false);
   chunked.stream->sendData("ab", false);
@@ -290,8 +293,8 @@ TEST("a request's body goes out as its head says") {
 TEST("a request without a body says so where its method may have one") {
   for (const char* method : {"POST", "PUT", "PATCH", "OPTIONS", "PROPFIND"}) {
     Client client;
-    EXPECT_EQ(client.get("/", method), std::string(method) +
-                                           " / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 0\r\n\r\n");
+    EXPECT_EQ(client.get("/", method),
+              std::string(method) + " / HTTP/1.1\r\nhost: a.test\r\ncontent-length: 0\r\n\r\n");
   }
   for (const char* method : {"GET", "HEAD", "DELETE", "TRACE"}) {
     Client client;

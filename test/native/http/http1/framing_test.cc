@@ -70,9 +70,11 @@ TEST("a content-length is a number and nothing else") {
 
 TEST("a second content-length is refused, be it the same") {
   EXPECT_EQ(ofRequest({{"content-length", "2"}, {"content-length", "2"}}), kBad);
-  EXPECT_EQ(ofRequest({{"content-length", "2"}, {"content-length", "2"}, {"transfer-encoding", "chunked"}},
-                      {.allow_chunked_length = true}),
-            kBad);
+  EXPECT_EQ(
+      ofRequest(
+          {{"content-length", "2"}, {"content-length", "2"}, {"transfer-encoding", "chunked"}},
+          {.allow_chunked_length = true}),
+      kBad);
 }
 
 TEST("chunked, in any case, is the only coding of a request") {
@@ -81,8 +83,10 @@ TEST("chunked, in any case, is the only coding of a request") {
                             "chunked;q=1", "chunked, chunked"}) {
     EXPECT_EQ(ofRequest({{"transfer-encoding", value}}), kCoding);
   }
-  EXPECT_EQ(ofRequest({{"transfer-encoding", "chunked"}, {"transfer-encoding", "chunked"}}), kCoding);
-  EXPECT_EQ(ofRequest({{"transfer-encoding", "identity"}, {"transfer-encoding", "chunked"}}), kCoding);
+  EXPECT_EQ(ofRequest({{"transfer-encoding", "chunked"}, {"transfer-encoding", "chunked"}}),
+            kCoding);
+  EXPECT_EQ(ofRequest({{"transfer-encoding", "identity"}, {"transfer-encoding", "chunked"}}),
+            kCoding);
 }
 
 TEST("length and coding together are refused, whatever they say") {
@@ -92,8 +96,10 @@ TEST("length and coding together are refused, whatever they say") {
 
 TEST("where both are allowed, chunked wins and the length goes no further") {
   const FramingRules rules = {.allow_chunked_length = true};
-  EXPECT_EQ(ofRequest({{"content-length", "5"}, {"transfer-encoding", "chunked"}}, rules), "chunked");
-  EXPECT_EQ(ofRequest({{"content-length", "x"}, {"transfer-encoding", "chunked"}}, rules), "chunked");
+  EXPECT_EQ(ofRequest({{"content-length", "5"}, {"transfer-encoding", "chunked"}}, rules),
+            "chunked");
+  EXPECT_EQ(ofRequest({{"content-length", "x"}, {"transfer-encoding", "chunked"}}, rules),
+            "chunked");
   EXPECT_EQ(ofRequest({{"content-length", "5"}, {"transfer-encoding", "gzip"}}, rules), kBoth);
 }
 

@@ -107,8 +107,10 @@ const std::string kAnswerHead =
 }  // namespace
 
 TEST("a head is read: names in lower case, values trimmed, ids interned") {
-  EXPECT_EQ(request("GET /x HTTP/1.1\r\nHoSt: \t a.test \t \r\nX-UPPER-Case-Name-That-Is-Long: V\r\n\r\n"),
-            "GET /x 1.1 [host=a.test][x-upper-case-name-that-is-long=V] 73");
+  EXPECT_EQ(
+      request(
+          "GET /x HTTP/1.1\r\nHoSt: \t a.test \t \r\nX-UPPER-Case-Name-That-Is-Long: V\r\n\r\n"),
+      "GET /x 1.1 [host=a.test][x-upper-case-name-that-is-long=V] 73");
   static http::RequestHead head;
   const Bytes bytes(kBrowserHead);
   EXPECT_EQ(scanRequest(bytes.data.get(), bytes.size, {}, &head).state, Scan::Complete);
@@ -157,10 +159,12 @@ TEST("a method that the real server does not know is refused") {
 }
 
 TEST("a version other than 1.1, or none, is read as 1.0") {
-  for (const char* version : {" HTTP/1.0", " HTTP/0.9", " HTTP/1.2", " HTTP/2.0", " HTTP/9.9", "", " "}) {
+  for (const char* version :
+       {" HTTP/1.0", " HTTP/0.9", " HTTP/1.2", " HTTP/2.0", " HTTP/9.9", "", " "}) {
     EXPECT(request("GET /" + std::string(version) + "\r\n\r\n").starts_with("GET / 1.0"));
   }
-  for (const char* version : {"HTTP/9", "HTTX/1.1", "http/1.1", "HTTP/01.1", "HTTP/1.10", "HTTP/1.x"}) {
+  for (const char* version :
+       {"HTTP/9", "HTTX/1.1", "http/1.1", "HTTP/01.1", "HTTP/1.10", "HTTP/1.x"}) {
     EXPECT_EQ(request("GET / " + std::string(version) + "\r\n\r\n"), kBad);
   }
 }
@@ -174,9 +178,9 @@ TEST("control bytes in a target are invalid characters; bytes from 0x80 on are a
 
 TEST("a name is a token, right before its colon") {
   EXPECT_EQ(line("x!#$%&'*+-.^_`|~9: b"), "[x!#$%&'*+-.^_`|~9=b]");
-  for (const char* bad : {"x-a : b", "x a: b", "no colon", ": empty", ":path: b", "x@t: b", "x\"t: b",
-                          "x/t: b", "x\x80t: b", "x(t: b", "x\x01t: b",
-                          "a-name-of-more-than-sixteen-b@tes: b"}) {
+  for (const char* bad :
+       {"x-a : b", "x a: b", "no colon", ": empty", ":path: b", "x@t: b", "x\"t: b", "x/t: b",
+        "x\x80t: b", "x(t: b", "x\x01t: b", "a-name-of-more-than-sixteen-b@tes: b"}) {
     EXPECT_EQ(line(bad), kBad);
   }
   EXPECT_EQ(request("GET / HTTP/1.1\r\n x: y\r\n\r\n"), kBad);
@@ -248,13 +252,15 @@ TEST("an answer's head is read; a bare LF ends its lines too") {
   EXPECT_EQ(response("HTTP/1.1 200 OK\nA: b\n\nbody"), "200 OK 1.1 [a=b] 22");
   EXPECT_EQ(response("HTTP/1.1 404\r\n\r\n"), "404  1.1  16");
   EXPECT_EQ(response("HTTP/1.1\t204  No \xe9 Content \r\n\r\n"), "204 No \xe9 Content 1.1  31");
-  EXPECT_EQ(response("HTTP/1.0 999 X\r\nhost: a\r\nhost: b\r\n\r\n"), "999 X 1.0 [host=a][host=b] 36");
+  EXPECT_EQ(response("HTTP/1.0 999 X\r\nhost: a\r\nhost: b\r\n\r\n"),
+            "999 X 1.0 [host=a][host=b] 36");
   EXPECT_EQ(response("HTTP/2.0 200 OK\r\n\r\n"), "200 OK 1.0  19");
 }
 
 TEST("a status line that is none is refused") {
-  for (const char* first : {"HTTP/1.1 099 OK", "HTTP/1.1 200OK", "HTTP/1.1 20 OK", "HTTP/1.1 abc",
-                            "HTTP/1.1 2000 OK", "ICY 200 OK", "HTTP/1.1", "HTTP/1.1 200 O\x01K", " HTTP/1.1 200 OK"}) {
+  for (const char* first :
+       {"HTTP/1.1 099 OK", "HTTP/1.1 200OK", "HTTP/1.1 20 OK", "HTTP/1.1 abc", "HTTP/1.1 2000 OK",
+        "ICY 200 OK", "HTTP/1.1", "HTTP/1.1 200 O\x01K", " HTTP/1.1 200 OK"}) {
     EXPECT_EQ(response(std::string(first) + "\r\n\r\n"), kBad);
   }
 }
@@ -303,13 +309,16 @@ TEST("scalar and wide scans agree on mutated heads") {
   std::mt19937 random(7);
   const auto pick = [&](size_t below) { return static_cast<size_t>(random() % below); };
   using namespace std::literals;
-  constexpr std::string_view kInteresting = "\r\n\t :\0\x7f\x80\xff" "AZaz09@[`{/\""sv;
+  constexpr std::string_view kInteresting =
+      "\r\n\t :\0\x7f\x80\xff"
+      "AZaz09@[`{/\""sv;
   for (int round = 0; round < 20'000; ++round) {
     const bool answer = round % 2 == 1;
     std::string head = answer ? kAnswerHead : kBrowserHead;
     for (size_t edits = pick(4); edits > 0; --edits) {
       const size_t at = pick(head.size());
-      const char byte = pick(2) ? kInteresting[pick(kInteresting.size())] : static_cast<char>(pick(256));
+      const char byte =
+          pick(2) ? kInteresting[pick(kInteresting.size())] : static_cast<char>(pick(256));
       switch (pick(3)) {
         case 0:
           head[at] = byte;

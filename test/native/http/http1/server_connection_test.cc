@@ -65,8 +65,11 @@ class Server final : public ServerCallbacks, public http::RequestSink {
   void onCodecError(const ScanError& error) override {
     told += "error " + std::to_string(error.status) + " " + std::string(error.details) + ";";
     answer_headers_->clear();
-    connection->sendHead({.status = error.status, .headers = answer_headers_.get(),
-                          .close_after = true, .linger = true}, true);
+    connection->sendHead({.status = error.status,
+                          .headers = answer_headers_.get(),
+                          .close_after = true,
+                          .linger = true},
+                         true);
   }
   void onHeadTimeout() override {
     told += "head timeout;";
@@ -94,7 +97,8 @@ class Server final : public ServerCallbacks, public http::RequestSink {
     told += std::string(head.method) + " " + std::string(head.path);
     if (show_headers) {
       for (const http::HeaderEntry& entry : head.headers) {
-        if (entry.name_size > 0) told += " " + std::string(entry.name()) + "=" + std::string(entry.value());
+        if (entry.name_size > 0)
+          told += " " + std::string(entry.name()) + "=" + std::string(entry.value());
       }
     }
     if (on_head) on_head();
@@ -196,7 +200,8 @@ TEST("requests that are answered at once are all served from one read") {
 TEST("a head that comes byte by byte is the same request") {
   Server server;
   server.on_complete = [&] { server.answer("ok"); };
-  const std::string head = "\r\n\r\nPOST /a HTTP/1.1\r\nhost: a\r\nx-f: a\r\n b\r\ncontent-length: 3\r\n\r\nxyz";
+  const std::string head =
+      "\r\n\r\nPOST /a HTTP/1.1\r\nhost: a\r\nx-f: a\r\n b\r\ncontent-length: 3\r\n\r\nxyz";
   std::string answer;
   for (const char c : head) answer += server.send({&c, 1});
   EXPECT_EQ(server.told, "POST /a{x}{y}{z};");
@@ -300,8 +305,8 @@ TEST("an answer is chunked where it has no length, with its trailers if they are
     server.stream->sendTrailers(trailers.get());
   };
   EXPECT_EQ(server.send(get("/")),
-            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7d0\r\n" +
-                large + "\r\n0\r\nx-t: 1\r\n\r\n");
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7d0\r\n" + large +
+                "\r\n0\r\nx-t: 1\r\n\r\n");
 }
 
 TEST("an answer to HEAD has the framing headers and no body") {
@@ -321,7 +326,8 @@ TEST("100 Continue goes out before the body is read") {
   Server server;
   server.on_head = [&] { server.stream->sendInformational(100, nullptr); };
   server.on_complete = [&] { server.answer("ok"); };
-  EXPECT_EQ(server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n"),
+  EXPECT_EQ(server.send(
+                "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n"),
             "HTTP/1.1 100 Continue\r\n\r\n");
   EXPECT_EQ(server.send("ab"), kOk);
 }
@@ -410,7 +416,8 @@ TEST("a client that takes no answers is told no more requests until it does") {
     settle(server.loop);
   }
   EXPECT_EQ(server.told.size(), 300u * 6);
-  EXPECT_EQ(got, 300 * (std::string_view("HTTP/1.1 200 OK\r\ncontent-length: 8000\r\n\r\n").size() + 8000));
+  EXPECT_EQ(got, 300 * (std::string_view("HTTP/1.1 200 OK\r\ncontent-length: 8000\r\n\r\n").size() +
+                        8000));
 }
 
 TEST("over the high watermark the stream hears of it when the client has taken enough") {
@@ -468,7 +475,9 @@ TEST("an idle connection times out, one with a request does not") {
   EXPECT_EQ(server.told, "GET /a;idle timeout;closed;");
 }
 
-TEST("a client that leaves inside a head is told of as a request, once; between requests it is not") {
+TEST(
+    "a client that leaves inside a head is told of as a request, once; between requests it is "
+    "not") {
   for (const char* part : {"G", "\r\n", "GET / HTTP/1.1\r\nhost: a\r\n"}) {
     Server server;
     server.send(get("/a"));
