@@ -69,6 +69,9 @@ std::string_view edsHealth(Health health) {
 // Walks the clusters by name; those that come or go meanwhile are shown or not.
 class ClustersPage : public stats::Page {
  public:
+  // Less than a piece of statistics: what it shows lies far apart, and takes longer to read.
+  static constexpr size_t kPartBytes = 16 * 1024;
+
   ClustersPage(const DataPlane& data_plane, NameFilter filter)
       : data_plane_(data_plane), filter_(std::move(filter)) {}
 
@@ -77,7 +80,7 @@ class ClustersPage : public stats::Page {
     const auto& clusters = data_plane_.clusters();
     stats::Pace pace;
     auto at = is_started_ ? clusters.upper_bound(last_) : clusters.begin();
-    for (; at != clusters.end() && out->size() - start < kPieceBytes; ++at) {
+    for (; at != clusters.end() && out->size() - start < kPartBytes; ++at) {
       if (pace.budget == 0 && !pace.goOn()) break;
       const auto& [name, cluster] = *at;
       if (!filter_ || filter_(name)) {
