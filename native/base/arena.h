@@ -38,6 +38,17 @@ class Arena {
     return {to, a.size() + b.size() + c.size()};
   }
 
+  // A number in decimal.
+  std::string_view decimal(uint64_t number) {
+    char text[20];
+    char* at = text + sizeof(text);
+    do {
+      *--at = static_cast<char>('0' + number % 10);
+      number /= 10;
+    } while (number > 0);
+    return copy({at, static_cast<size_t>(text + sizeof(text) - at)});
+  }
+
   void reset() {
     if (blocks_.size() > 1) blocks_.resize(1);
     if (blocks_.empty()) return;

@@ -1,13 +1,13 @@
 #include "net/listener.h"
 
 #include <netinet/tcp.h>
-#include <sys/stat.h>
 
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 
 #include "log/log.h"
+#include "net/bind.h"
 
 namespace fairlead::net {
 
@@ -39,12 +39,11 @@ Error socketError(const plan::Listener& listener, const Address& address, const 
 Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address) {
   FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return socketError(listener, address, "open a socket for");
+  allowReuse(fd.get(), address);
   if (address.isIp()) {
-    setOption(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
     if (listener.reuse_port && !setOption(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) {
       return socketError(listener, address, "share the port of");
     }
-    if (address.family() == AF_INET6) setOption(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
     if (listener.freebind && !setOption(fd.get(), IPPROTO_IP, IP_FREEBIND, 1)) {
       return socketError(listener, address, "set freebind for");
     }
@@ -56,15 +55,9 @@ Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Ad
       setOption(fd.get(), IPPROTO_TCP, TCP_FASTOPEN,
                 static_cast<int>(listener.tcp_fast_open_queue_length));
     }
-  } else if (const std::string path = address.text(); !path.empty() && path[0] != '@') {
-    ::unlink(path.c_str());
   }
-  if (::bind(fd.get(), address.raw(), address.rawSize()) != 0) {
-    return socketError(listener, address, "bind to");
-  }
-  if (!address.isIp() && listener.pipe_mode != 0 && address.text()[0] != '@' &&
-      ::chmod(address.text().c_str(), listener.pipe_mode) != 0) {
-    return socketError(listener, address, "set the mode of");
+  if (const char* what = bindTo(fd.get(), address, listener.pipe_mode)) {
+    return socketError(listener, address, what);
   }
   return fd;
 }

@@ -1,11 +1,10 @@
 #include "net/socket_options.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
+
+#include "net/bind.h"
 
 namespace fairlead::net {
 
@@ -23,26 +22,10 @@ void applyOptions(const std::vector<SocketOption>& options, SocketState state,
   }
 }
 
-// The file of a pipe; empty for what has none.
-std::string fileOf(const Address& address) {
-  if (address.isIp()) return "";
-  std::string path = address.text();
-  return path.starts_with('@') ? "" : path;
-}
-
-void setAddressReuse(int fd, const Address& address) {
-  const int on = 1;
-  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-  if (address.family() == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-}
-
 bool bindAndListen(const Address& address, mode_t pipe_mode,
                    const std::vector<SocketOption>& options, OpenedSocket* socket) {
   const int fd = socket->fd.get();
-  const std::string file = fileOf(address);
-  if (!file.empty()) ::unlink(file.c_str());
-  if (::bind(fd, address.raw(), address.rawSize()) != 0) return false;
-  if (!file.empty() && pipe_mode != 0 && ::chmod(file.c_str(), pipe_mode) != 0) return false;
+  if (bindTo(fd, address, pipe_mode) != nullptr) return false;
   applyOptions(options, SocketState::kBound, socket);
   if (::listen(fd, SOMAXCONN) != 0) return false;
   applyOptions(options, SocketState::kListening, socket);
@@ -60,7 +43,7 @@ OpenedSocket openListenSocket(const Address& address, mode_t pipe_mode,
     socket.error = errno;
     return socket;
   }
-  if (address.isIp()) setAddressReuse(socket.fd.get(), address);
+  allowReuse(socket.fd.get(), address);
   applyOptions(options, SocketState::kPrebind, &socket);
   if (!socket.failures.empty()) {
     socket.fd.close();

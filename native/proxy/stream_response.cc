@@ -34,16 +34,6 @@ void removeHopByHop(HeaderMap& headers) {
   }
 }
 
-std::string_view numberText(uint64_t number, Arena& arena) {
-  char text[24];
-  char* at = text + sizeof(text);
-  do {
-    *--at = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number > 0);
-  return arena.copy({at, static_cast<size_t>(text + sizeof(text) - at)});
-}
-
 // What a grpc-message may not have bare (the gRPC protocol's percent-encoding).
 std::string percentEncoded(std::string_view text) {
   static constexpr char kHex[] = "0123456789ABCDEF";
@@ -90,7 +80,7 @@ void Stream::onResponseHead(http::ResponseHead& head, bool end) {
   // The host's time runs from the end of the request on.
   if (!config().router.suppress_envoy_headers && request_end_us_ > 0) {
     headers.set(HeaderId::XEnvoyUpstreamServiceTime,
-                numberText((now() - request_end_us_) / 1000, arena));
+                arena.decimal((now() - request_end_us_) / 1000));
   }
   mutateResponse(headers);
   if (virtual_host_->plan.include_attempt_count_in_response) {
@@ -332,7 +322,7 @@ void Stream::reply(const LocalReply& answer) {
     status = 200;
     body = {};
   } else if (!body.empty()) {
-    headers.set(HeaderId::ContentLength, numberText(body.size(), arena));
+    headers.set(HeaderId::ContentLength, arena.decimal(body.size()));
     if (!headers.find(HeaderId::ContentType)) {
       headers.add(HeaderId::ContentType, "content-type", "text/plain");
     }

@@ -13,16 +13,6 @@ using ClusterCounter = stats::Cluster::Counter;
 
 namespace {
 
-std::string_view numberText(uint64_t number, Arena& arena) {
-  char text[24];
-  char* at = text + sizeof(text);
-  do {
-    *--at = static_cast<char>('0' + number % 10);
-    number /= 10;
-  } while (number > 0);
-  return arena.copy({at, static_cast<size_t>(text + sizeof(text) - at)});
-}
-
 std::string_view withoutPort(std::string_view authority) {
   const size_t colon = authority.rfind(':');
   if (colon == std::string_view::npos || authority.find(']', colon) != std::string_view::npos) {
@@ -278,7 +268,7 @@ void Stream::prepareUpstreamHead(http::RequestHead& head, const route::RequestVi
     for (const HeaderId id : kForRouterOnly) headers.remove(id);
   }
   if (route_timeout_ms_ > 0 && !config().router.suppress_envoy_headers) {
-    headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, numberText(route_timeout_ms_, arena));
+    headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(route_timeout_ms_));
   }
   if (virtual_host_->plan.include_request_attempt_count) {
     headers.set(HeaderId::XEnvoyAttemptCount, "1");

@@ -1,7 +1,7 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExportedStats, HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
+import { atMost } from '../patience.js';
 import type { Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import type { RestartHost } from './host.js';
@@ -229,12 +229,10 @@ export class ChildLink {
   async #pullFromElders(): Promise<void> {
     const parent = this.#parent;
     if (!parent || parent.isGone) return;
-    const patience = new AbortController();
-    await Promise.race([
+    await atMost(
+      ELDERS_MS,
       parent.pullStats().catch(() => undefined),
-      sleep(ELDERS_MS, undefined, { signal: patience.signal }).catch(() => undefined),
-    ]);
-    patience.abort();
+    );
   }
 
   /** One before this process that has nothing left to do ends now. */

@@ -1,7 +1,7 @@
 // At every flush the histograms are merged, the server's own gauges are written, and the sinks get
 // what they want of it all.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeProxy, SinkPieces } from '../native.js';
+import { atMost } from '../patience.js';
 import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from './control-stats.js';
 import { stateNumber, type ServerState } from './state.js';
@@ -70,10 +70,7 @@ export class StatsFlush {
     const closing = this.#targets.sinks.flatMap((sink) => (sink ? [sink.close()] : []));
     this.#targets = { sinks: [], wantsSamples: false };
     if (closing.length === 0) return;
-    const patience = new AbortController();
-    const late = sleep(CLOSE_MS, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(closing), late]);
-    patience.abort();
+    await atMost(CLOSE_MS, Promise.all(closing));
   }
 
   flush(): void {
