@@ -1,5 +1,6 @@
 // Long JSON, written piece by piece: what is made lazily is made when its turn comes.
 import type { Page } from '../native.js';
+import { indentedJson, newLine, quoted } from './json-text.js';
 
 /** In the place of an entry or an element: none was found so far, and the page may pause. */
 export const PAUSE = Symbol('pause');
@@ -9,7 +10,8 @@ export type Entry = readonly [key: string, value: unknown];
 
 /** An object whose values are made one by one. */
 export class LazyObject {
-  readonly entries: () => Iterable<Entry | Pause>;
+  /** Of the depth of their lines. */
+  readonly entries: (depth: number) => Iterable<Entry | Pause>;
 
   constructor(entries: LazyObject['entries']) {
     this.entries = entries;
@@ -18,20 +20,30 @@ export class LazyObject {
 
 /** A list whose elements are made one by one. */
 export class LazyList {
-  readonly items: () => Iterable<unknown>;
+  /** Of the depth of their lines. */
+  readonly items: (depth: number) => Iterable<unknown>;
 
   constructor(items: LazyList['items']) {
     this.items = items;
   }
 }
 
+/** A value that was written for the depth at which it stands. */
+export class WrittenJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 const PIECE_CHARACTERS = 64 * 1024;
 /** A piece must not keep the control thread longer than this by much: a worker may want its place. */
-const PIECE_MS = 0.08;
+const PIECE_MS = 0.05;
 
-/** JSON of lazy and plain values, indented by one blank per level, with a newline at its end. */
+/** JSON of lazy and plain values, with a newline at its end. */
 export function jsonPage(value: unknown): Page {
-  const texts = textsOf(value, '');
+  const texts = textsOf(value, 0);
   let isDone = false;
   return {
     next: () => {
@@ -52,37 +64,34 @@ export function jsonPage(value: unknown): Page {
   };
 }
 
-function* textsOf(value: unknown, indent: string): Generator<string, void> {
-  const inner = `${indent} `;
-  if (value instanceof LazyObject) {
+function* textsOf(value: unknown, depth: number): Generator<string, void> {
+  const inner = depth + 1;
+  if (value instanceof WrittenJson) {
+    yield value.text;
+  } else if (value instanceof LazyObject) {
     let count = 0;
-    for (const entry of value.entries()) {
+    for (const entry of value.entries(inner)) {
       if (entry === PAUSE) {
         yield '';
         continue;
       }
       const [key, item] = entry;
-      yield `${count++ === 0 ? '{' : ','}\n${inner}${escaped(JSON.stringify(key))}: `;
+      yield `${count++ === 0 ? '{' : ','}${newLine(inner)}${quoted(key)}: `;
       yield* textsOf(item, inner);
     }
-    yield count === 0 ? '{}' : `\n${indent}}`;
+    yield count === 0 ? '{}' : `${newLine(depth)}}`;
   } else if (value instanceof LazyList) {
     let count = 0;
-    for (const item of value.items()) {
+    for (const item of value.items(inner)) {
       if (item === PAUSE) {
         yield '';
         continue;
       }
-      yield `${count++ === 0 ? '[' : ','}\n${inner}`;
+      yield `${count++ === 0 ? '[' : ','}${newLine(inner)}`;
       yield* textsOf(item, inner);
     }
-    yield count === 0 ? '[]' : `\n${indent}]`;
+    yield count === 0 ? '[]' : `${newLine(depth)}]`;
   } else {
-    yield escaped(JSON.stringify(value, null, 1)).replaceAll('\n', `\n${indent}`);
+    yield indentedJson(value, depth);
   }
-}
-
-/** Brackets are escaped, as the real server does: the text is then safe inside of HTML. */
-function escaped(json: string): string {
-  return json.replace(/[<>]/g, (bracket) => (bracket === '<' ? '\\u003c' : '\\u003e'));
 }

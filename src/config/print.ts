@@ -35,11 +35,6 @@ export function printAny(
   return new Printer(schema, options.defaults === 'unset').any(any);
 }
 
-/** Of one field; undefined: it is not shown. */
-export function printField(schema: Schema, field: FieldType, value: unknown): unknown {
-  return new Printer(schema, false).field(field, value);
-}
-
 /** Of an element of a list or of a map, or of a message's single field. */
 export function printValue(schema: Schema, type: ValueType, value: unknown): unknown {
   return new Printer(schema, false).value(type, value);
@@ -83,10 +78,9 @@ class Printer {
     }
     if (field.label === 'map') return this.#map(field.value, (value ?? {}) as PlainObject);
     if (field.presence) return value === undefined ? undefined : this.value(field.value, value);
-    const fallback = defaultOf(field.value);
-    const isDefault = value === undefined || value === fallback || isEmptyBytes(value);
-    if (isDefault && !this.#isPrintingDefaults) return undefined;
-    return this.value(field.value, value ?? fallback);
+    const isUnset = value === undefined || isDefault(field.value, value);
+    if (isUnset && !this.#isPrintingDefaults) return undefined;
+    return this.value(field.value, value ?? defaultOf(field.value));
   }
 
   #map(type: ValueType, map: PlainObject): PlainObject | undefined {
@@ -129,6 +123,10 @@ function printInteger64(scalar: string, value: number): string {
   const integer = BigInt(Math.trunc(value));
   return String(integer > largest ? largest : integer);
 }
+
+/** Whether a field without presence that has this value is as good as unset. */
+export const isDefault = (type: ValueType, value: unknown): boolean =>
+  value === defaultOf(type) || isEmptyBytes(value);
 
 function defaultOf(type: ValueType): unknown {
   if (type.kind === 'scalar') return defaultScalar(type.scalar);

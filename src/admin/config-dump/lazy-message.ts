@@ -1,12 +1,11 @@
-// Decoded messages as a dump shows them: without their secrets; and what is long in them, however
-// deep, is redacted and printed piece by piece.
+// Decoded messages for a page: what is long in them, however deep, is written piece by piece.
 import { isObject, type PlainObject } from '../../config/objects.js';
-import { printField, printMessage, printValue, TYPE_URL } from '../../config/print.js';
+import { TYPE_URL } from '../../config/print.js';
 import type { FieldType, MessageType, Schema, ValueType } from '../../config/schema.js';
-import { LazyList, LazyObject, type Entry } from '../json-page.js';
-import { redact, redactField, redactValue } from './redact.js';
+import { LazyList, LazyObject, WrittenJson, type Entry } from '../json-page.js';
+import { MessageTexts } from './message-texts.js';
 
-/** What has fewer values in it is printed at once: some 50 µs. */
+/** What has fewer values in it is written at once: some 20 µs. */
 const LONG_VALUES = 256;
 /** This much text weighs as much as a value. */
 const VALUE_CHARACTERS = 64;
@@ -14,97 +13,121 @@ const VALUE_CHARACTERS = 64;
 /** Well-known types that are decoded to the JSON that they stand for. */
 const JSON_KINDS: ReadonlySet<ValueType['kind']> = new Set(['struct', 'value', 'list']);
 
+/** A value's `depth` is that of the line on which it begins. */
 export class LazyMessages {
   readonly #schema: Schema;
+  readonly #texts: MessageTexts;
 
   constructor(schema: Schema) {
     this.#schema = schema;
+    this.#texts = new MessageTexts(schema);
   }
 
   /** For a JSON page. */
-  message(type: MessageType, message: PlainObject, isSensitive = false): unknown {
+  message(
+    type: MessageType,
+    message: PlainObject,
+    depth: number,
+    isSensitive = false,
+  ): LazyObject | WrittenJson {
     return isLong(message)
-      ? new LazyObject(() => this.fields(type, message, isSensitive))
-      : printMessage(this.#schema, type, redact(this.#schema, type, message, isSensitive));
+      ? new LazyObject((inner) => this.fields(type, message, inner, isSensitive))
+      : new WrittenJson(this.#texts.message(type, message, depth, isSensitive));
   }
 
   /** The same, as an Any has it: with its type. */
-  typed(type: MessageType, message: PlainObject): unknown {
-    const head = { '@type': TYPE_URL + type.name };
-    if (!isLong(message)) {
-      const shown = redact(this.#schema, type, message);
-      return { ...head, ...printMessage(this.#schema, type, shown) };
-    }
-    const fields = (): Iterable<Entry> => this.fields(type, message);
-    return new LazyObject(function* () {
-      yield* Object.entries(head);
-      yield* fields();
-    });
+  typed(type: MessageType, message: PlainObject, depth: number): LazyObject | WrittenJson {
+    return isLong(message)
+      ? new LazyObject((inner) => this.#typedEntries(type, message, inner, false))
+      : new WrittenJson(this.#texts.typed(type, message, depth, false));
   }
 
-  *fields(type: MessageType, message: PlainObject, isSensitive = false): Generator<Entry> {
+  *fields(
+    type: MessageType,
+    message: PlainObject,
+    depth: number,
+    isSensitive = false,
+  ): Generator<Entry> {
     for (const field of type.fields) {
       const value = message[field.name];
       if (value === undefined) continue;
-      const shown = this.#field(field, value, isSensitive || field.sensitive);
+      const shown = this.#field(field, value, depth, isSensitive || field.sensitive);
       if (shown !== undefined) yield [field.name, shown];
     }
   }
 
-  #field(field: FieldType, value: unknown, isSensitive: boolean): unknown {
+  *#typedEntries(
+    type: MessageType,
+    message: PlainObject,
+    depth: number,
+    isSensitive: boolean,
+  ): Generator<Entry> {
+    yield ['@type', TYPE_URL + type.name];
+    yield* this.fields(type, message, depth, isSensitive);
+  }
+
+  #field(field: FieldType, value: unknown, depth: number, isSensitive: boolean): unknown {
     const type = field.value;
     if (isLong(value) && isSplit(type, isSensitive)) {
-      if (field.label === 'one') return this.#value(type, value, isSensitive);
+      if (field.label === 'one') return this.#value(type, value, depth, isSensitive);
       if (field.label === 'many') return this.#list(type, value as readonly unknown[], isSensitive);
       return this.#map(type, value as PlainObject, isSensitive);
     }
-    const shown = redactField(this.#schema, field, value, isSensitive);
-    return shown === undefined ? undefined : printField(this.#schema, field, shown);
+    return written(this.#texts.field(field, value, depth, isSensitive));
   }
 
   #list(type: ValueType, items: readonly unknown[], isSensitive: boolean): LazyList {
-    const show = (item: unknown): unknown => this.#value(type, item, isSensitive);
-    return new LazyList(function* () {
-      for (const item of items) yield show(item);
+    const show = (item: unknown, depth: number): unknown =>
+      this.#value(type, item, depth, isSensitive);
+    return new LazyList(function* (depth) {
+      for (const item of items) yield show(item, depth);
     });
   }
 
   #map(type: ValueType, map: PlainObject, isSensitive: boolean): LazyObject {
-    const show = (item: unknown): unknown => this.#value(type, item, isSensitive);
-    return new LazyObject(function* () {
-      for (const key of Object.keys(map)) yield [key, show(map[key])];
+    const show = (item: unknown, depth: number): unknown =>
+      this.#value(type, item, depth, isSensitive);
+    return new LazyObject(function* (depth) {
+      for (const key of Object.keys(map)) yield [key, show(map[key], depth)];
     });
   }
 
-  #value(type: ValueType, value: unknown, isSensitive: boolean): unknown {
+  #value(type: ValueType, value: unknown, depth: number, isSensitive: boolean): unknown {
     if (isLong(value) && isSplit(type, isSensitive)) {
       if (type.kind === 'message')
-        return new LazyObject(() => this.fields(type.type, value as PlainObject, isSensitive));
+        return this.message(type.type, value as PlainObject, depth, isSensitive);
       if (type.kind === 'any')
-        return new LazyObject(() => this.#anyEntries(value as PlainObject, isSensitive));
+        return new LazyObject((inner) =>
+          this.#anyEntries(value as PlainObject, inner, isSensitive),
+        );
       if (JSON_KINDS.has(type.kind)) return lazyJson(value);
     }
-    return printValue(this.#schema, type, redactValue(this.#schema, type, value, isSensitive));
+    return written(this.#texts.value(type, value, depth, isSensitive));
   }
 
-  *#anyEntries(any: PlainObject, isSensitive: boolean): Generator<Entry> {
+  *#anyEntries(any: PlainObject, depth: number, isSensitive: boolean): Generator<Entry> {
     const struct = any['$struct'];
     if (isObject(struct)) {
-      yield* this.#anyEntries(struct, isSensitive);
+      yield* this.#anyEntries(struct, depth, isSensitive);
       return;
     }
     const name = String(any['$type']);
     if (name === '') return;
-    yield ['@type', TYPE_URL + name];
     const type = this.#schema.valueTypeOf(name);
     if (type?.kind === 'message') {
-      yield* this.fields(type.type, any, isSensitive);
-    } else if (type && any['value'] !== undefined) {
-      const value = this.#value(type, any['value'], isSensitive);
+      yield* this.#typedEntries(type.type, any, depth, isSensitive);
+      return;
+    }
+    yield ['@type', TYPE_URL + name];
+    if (type && any['value'] !== undefined) {
+      const value = this.#value(type, any['value'], depth, isSensitive);
       if (value !== undefined) yield ['value', value];
     }
   }
 }
+
+const written = (text: string | undefined): WrittenJson | undefined =>
+  text === undefined ? undefined : new WrittenJson(text);
 
 /** Single values that are sensitive may be left out: the whole says what becomes of a list of them. */
 function isSplit(type: ValueType, isSensitive: boolean): boolean {

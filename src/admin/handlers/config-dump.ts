@@ -57,6 +57,8 @@ const refusal = (status: number, body: string): AdminReply => ({
 });
 
 type NameTest = (name: string) => boolean;
+/** For the depth of its line. */
+type Show = (item: DumpItem, depth: number) => unknown;
 type ItemMask = (item: DumpItem) => PlainObject | undefined;
 type Entries = Generator<Entry | Pause, void>;
 
@@ -95,22 +97,24 @@ class DumpPages {
       return refusal(400, `FieldMask ${mask} could not be successfully applied to any configs.`);
     }
     const tree = paths.length > 0 ? maskTree(paths) : undefined;
-    const configs = shown.map((dump) => new LazyObject(() => this.#dumpEntries(dump, tree)));
+    const configs = shown.map(
+      (dump) => new LazyObject((depth) => this.#dumpEntries(dump, tree, depth)),
+    );
     const page = new LazyObject(() => [['configs', new LazyList(() => configs)]]);
     return { type: 'json', body: jsonPage(page) };
   }
 
-  *#dumpEntries({ type, single, lists }: Dump, tree: MaskTree | undefined): Entries {
+  *#dumpEntries({ type, single, lists }: Dump, tree: MaskTree | undefined, depth: number): Entries {
     const shown = tree ? trim(type, single, tree) : single;
     yield ['@type', TYPE_URL + type.name];
     for (const field of type.fields) {
       const list = lists[field.name];
       if (list && field.value.kind === 'message') {
         const of = field.value.type;
-        const show = ({ message }: DumpItem): unknown => this.#messages.message(of, message);
+        const show: Show = ({ message }, inner) => this.#messages.message(of, message, inner);
         if (!tree || tree.has(field.name)) yield* this.#listEntry(field.name, list(), show);
       } else if (shown[field.name] !== undefined) {
-        yield* this.#messages.fields(type, { [field.name]: shown[field.name] });
+        yield* this.#messages.fields(type, { [field.name]: shown[field.name] }, depth);
       }
     }
   }
@@ -131,8 +135,8 @@ class DumpPages {
       const debug = debugText(paths.map((path) => `paths: ${JSON.stringify(path)}`));
       return refusal(400, `FieldMask ${debug} could not be successfully used.`);
     }
-    const show = (item: DumpItem): unknown =>
-      this.#messages.typed(type, (masked ? masked(item) : item.message) ?? {});
+    const show: Show = (item, depth) =>
+      this.#messages.typed(type, (masked ? masked(item) : item.message) ?? {}, depth);
     const page = new LazyObject(() => this.#listEntry('configs', list(), show));
     return { type: 'json', body: jsonPage(page) };
   }
@@ -147,7 +151,7 @@ class DumpPages {
   }
 
   /** The list of those whose name matches; none where there are none. */
-  *#listEntry(key: string, items: Iterable<DumpItem>, show: (item: DumpItem) => unknown): Entries {
+  *#listEntry(key: string, items: Iterable<DumpItem>, show: Show): Entries {
     const wanted = this.#wanted(items);
     for (;;) {
       const { value: first, done } = wanted.next();
@@ -156,9 +160,9 @@ class DumpPages {
         yield PAUSE;
         continue;
       }
-      const rest = function* (): Generator {
-        yield show(first);
-        for (const item of wanted) yield item === PAUSE ? PAUSE : show(item);
+      const rest = function* (depth: number): Generator {
+        yield show(first, depth);
+        for (const item of wanted) yield item === PAUSE ? PAUSE : show(item, depth);
       };
       yield [key, new LazyList(rest)];
       return;
