@@ -7,6 +7,7 @@
 
 #include "format/header_name.h"
 #include "format/response_flags.h"
+#include "http/byte_meter.h"
 #include "http/message.h"
 #include "net/address.h"
 
@@ -43,14 +44,8 @@ struct FormatContext {
   uint64_t bytes_received = 0;
   uint64_t bytes_sent = 0;
   // Of everything.
-  uint64_t downstream_wire_received = 0;
-  uint64_t downstream_wire_sent = 0;
-  uint64_t downstream_header_received = 0;
-  uint64_t downstream_header_sent = 0;
-  uint64_t upstream_wire_received = 0;
-  uint64_t upstream_wire_sent = 0;
-  uint64_t upstream_header_received = 0;
-  uint64_t upstream_header_sent = 0;
+  http::ByteMeter downstream;
+  http::ByteMeter upstream;
   const net::Address* downstream_remote = nullptr;
   const net::Address* downstream_direct_remote = nullptr;
   const net::Address* downstream_local = nullptr;

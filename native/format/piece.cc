@@ -12,6 +12,7 @@ namespace {
 
 using Operator = plan::FormatPiece::Operator;
 using Context = FormatContext;
+using Meter = http::ByteMeter;
 
 constexpr std::string_view kOriginalPath = "x-envoy-original-path";
 
@@ -79,20 +80,25 @@ struct Piece::Source {
   std::string_view Context::* text = nullptr;
   uint64_t Context::* number = nullptr;
   const net::Address* Context::* address = nullptr;
+  Meter Context::* meter = nullptr;
+  uint64_t Meter::* metered = nullptr;
 };
 
 const Piece::Source* Piece::sourceOf(Operator op) {
   using Op = Operator;
   const auto text = [](Op op, std::string_view Context::* member, Kind kind = Kind::Text) {
-    return Source{op, kind, member, nullptr, nullptr};
+    return Source{.op = op, .kind = kind, .text = member};
   };
   const auto number = [](Op op, uint64_t Context::* member, Kind kind = Kind::Number) {
-    return Source{op, kind, nullptr, member, nullptr};
+    return Source{.op = op, .kind = kind, .number = member};
   };
   const auto address = [](Op op, Kind kind, const net::Address* Context::* member) {
-    return Source{op, kind, nullptr, nullptr, member};
+    return Source{.op = op, .kind = kind, .address = member};
   };
-  const auto other = [](Op op, Kind kind) { return Source{op, kind, nullptr, nullptr, nullptr}; };
+  const auto bytes = [](Op op, Meter Context::* meter, uint64_t Meter::* metered) {
+    return Source{.op = op, .kind = Kind::MeteredBytes, .meter = meter, .metered = metered};
+  };
+  const auto other = [](Op op, Kind kind) { return Source{.op = op, .kind = kind}; };
   static const Source kSources[] = {
       other(Op::Literal, Kind::Literal),
       other(Op::Req, Kind::RequestHeader),
@@ -123,10 +129,10 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       text(Op::UpstreamProtocol, &Context::upstream_protocol),
       other(Op::UpstreamRequestAttemptCount, Kind::Attempts),
       text(Op::UpstreamTransportFailureReason, &Context::transport_failure, Kind::Details),
-      number(Op::UpstreamWireBytesSent, &Context::upstream_wire_sent),
-      number(Op::UpstreamWireBytesReceived, &Context::upstream_wire_received),
-      number(Op::UpstreamHeaderBytesSent, &Context::upstream_header_sent),
-      number(Op::UpstreamHeaderBytesReceived, &Context::upstream_header_received),
+      bytes(Op::UpstreamWireBytesSent, &Context::upstream, &Meter::wire_sent),
+      bytes(Op::UpstreamWireBytesReceived, &Context::upstream, &Meter::wire_received),
+      bytes(Op::UpstreamHeaderBytesSent, &Context::upstream, &Meter::header_sent),
+      bytes(Op::UpstreamHeaderBytesReceived, &Context::upstream, &Meter::header_received),
       address(Op::DownstreamRemoteAddress, Kind::Address, &Context::downstream_remote),
       address(Op::DownstreamRemoteAddressWithoutPort, Kind::Ip, &Context::downstream_remote),
       address(Op::DownstreamRemotePort, Kind::Port, &Context::downstream_remote),
@@ -137,10 +143,10 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       address(Op::DownstreamLocalAddress, Kind::Address, &Context::downstream_local),
       address(Op::DownstreamLocalAddressWithoutPort, Kind::Ip, &Context::downstream_local),
       address(Op::DownstreamLocalPort, Kind::Port, &Context::downstream_local),
-      number(Op::DownstreamWireBytesSent, &Context::downstream_wire_sent),
-      number(Op::DownstreamWireBytesReceived, &Context::downstream_wire_received),
-      number(Op::DownstreamHeaderBytesSent, &Context::downstream_header_sent),
-      number(Op::DownstreamHeaderBytesReceived, &Context::downstream_header_received),
+      bytes(Op::DownstreamWireBytesSent, &Context::downstream, &Meter::wire_sent),
+      bytes(Op::DownstreamWireBytesReceived, &Context::downstream, &Meter::wire_received),
+      bytes(Op::DownstreamHeaderBytesSent, &Context::downstream, &Meter::header_sent),
+      bytes(Op::DownstreamHeaderBytesReceived, &Context::downstream, &Meter::header_received),
       text(Op::RouteName, &Context::route_name),
       number(Op::ConnectionId, &Context::connection_id),
       text(Op::StreamId, &Context::stream_id),
@@ -169,6 +175,8 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
   text_ = source->text;
   number_ = source->number;
   address_ = source->address;
+  meter_ = source->meter;
+  metered_ = source->metered;
   switch (kind_) {
     case Kind::RequestHeader:
     case Kind::ResponseHeader:
@@ -241,6 +249,9 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       return true;
     case Kind::Number:
       appendNumber(context.*number_, out);
+      return true;
+    case Kind::MeteredBytes:
+      appendNumber((context.*meter_).*metered_, out);
       return true;
     case Kind::Status:
       appendNumber(uint64_t{context.status}, out);

@@ -53,6 +53,7 @@ class Piece {
     StartTime,
     Flags,
     LongFlags,
+    MeteredBytes,
     Path,
     QueryParameter,
     GrpcStatus,
@@ -79,6 +80,8 @@ class Piece {
   // Where the value is; which of them, the kind says.
   std::string_view FormatContext::* text_ = nullptr;
   uint64_t FormatContext::* number_ = nullptr;
+  http::ByteMeter FormatContext::* meter_ = nullptr;
+  uint64_t http::ByteMeter::* metered_ = nullptr;
   const net::Address* FormatContext::* address_ = nullptr;
   // A literal, or the name of a query parameter.
   std::string argument_;

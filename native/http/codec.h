@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "http/byte_meter.h"
 #include "http/message.h"
 #include "net/address.h"
 
@@ -28,15 +29,6 @@ enum class ResetReason : uint8_t {
   LocalReset,
   // A body that breaks its framing after the head was passed on.
   TruncatedBody,
-};
-
-// Bytes of one exchange on one side's wire.
-struct ByteMeter {
-  uint64_t wire_received = 0;
-  uint64_t wire_sent = 0;
-  // Of these, those of header lines.
-  uint64_t header_received = 0;
-  uint64_t header_sent = 0;
 };
 
 // ---- downstream ----

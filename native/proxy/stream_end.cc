@@ -175,15 +175,8 @@ void Stream::fillFormatContext(format::FormatContext* out) {
   format.transport_failure = transport_failure_;
   format.bytes_received = bytes_received_;
   format.bytes_sent = bytes_sent_;
-  const http::ByteMeter& client = downstream_->meter();
-  format.downstream_wire_received = client.wire_received;
-  format.downstream_wire_sent = client.wire_sent;
-  format.downstream_header_received = client.header_received;
-  format.downstream_header_sent = client.header_sent;
-  format.upstream_wire_received = upstream_bytes_.wire_received;
-  format.upstream_wire_sent = upstream_bytes_.wire_sent;
-  format.upstream_header_received = upstream_bytes_.header_received;
-  format.upstream_header_sent = upstream_bytes_.header_sent;
+  format.downstream = downstream_->meter();
+  format.upstream = upstream_bytes_;
   format.downstream_remote = client_address_.isIp() ? &client_address_ : &downstream_->remote();
   format.downstream_direct_remote = &downstream_->remote();
   format.downstream_local = &downstream_->local();

@@ -318,9 +318,9 @@ void Session::logAccess() {
   context.start_time_us = started_wall_us_;
   context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
   context.flags = flags_;
-  context.bytes_received = context.downstream_wire_received = context.upstream_wire_sent =
+  context.bytes_received = context.downstream.wire_received = context.upstream.wire_sent =
       received_;
-  context.bytes_sent = context.downstream_wire_sent = context.upstream_wire_received = sent_;
+  context.bytes_sent = context.downstream.wire_sent = context.upstream.wire_received = sent_;
   context.attempts = attempts_;
   context.downstream_remote = &remote();
   context.downstream_direct_remote = &remote();

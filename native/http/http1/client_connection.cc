@@ -158,10 +158,10 @@ void ClientConnection::abort(ClientCallbacks::CloseReason reason) {
 
 void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
   batch_.claim(this);
-  const size_t before = batch_.size();
-  out_body_ = writeRequestHead(batch_, head, end);
-  meter_->wire_sent += batch_.size() - before;
-  meter_->header_sent += batch_.size() - before - requestHeadFrameBytes(head);
+  const WrittenHead written = writeRequestHead(batch_, head, end);
+  out_body_ = written.body;
+  meter_->wire_sent += written.bytes;
+  meter_->header_sent += written.header_bytes;
   if (end) {
     request_done_ = true;
     flush();
@@ -171,27 +171,15 @@ void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
 void ClientConnection::sendData(std::string_view data, bool end) {
   batch_.claim(this);
   if (batch_.isAlmostFull()) flush();
-  const size_t before = batch_.size();
-  if (!data.empty()) {
-    if (out_body_ == OutBody::Chunked) {
-      writeChunkStart(batch_, data.size());
-      batch_.addView(data);
-      writeChunkEnd(batch_);
-    } else {
-      batch_.addView(data);
-    }
-  }
-  if (meter_) meter_->wire_sent += batch_.size() - before;
+  const size_t bytes = writeData(batch_, out_body_, data);
+  if (meter_) meter_->wire_sent += bytes;
   if (end) sendTrailers(nullptr);
 }
 
 void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
   batch_.claim(this);
-  const size_t before = batch_.size();
-  if (out_body_ == OutBody::Chunked) {
-    writeLastChunk(batch_, settings_.enable_trailers ? trailers : nullptr);
-  }
-  if (meter_) meter_->wire_sent += batch_.size() - before;
+  const size_t bytes = writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
+  if (meter_) meter_->wire_sent += bytes;
   request_done_ = true;
   flush();
 }

@@ -76,6 +76,27 @@ bool isBodiless(std::string_view method) {
          method == "CONNECT";
 }
 
+WrittenHead finishHead(net::OutBatch& batch, char* begin, char* names, char* names_end,
+                       OutBody body) {
+  char* const end = put(names_end, "\r\n");
+  batch.commit(end);
+  return {body, static_cast<size_t>(end - begin), static_cast<size_t>(names_end - names)};
+}
+
+// "1a2b\r\n": before a chunk's data.
+void writeChunkStart(net::OutBatch& batch, size_t bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  char text[20];
+  int at = 18;
+  text[18] = '\r';
+  text[19] = '\n';
+  do {
+    text[--at] = kDigits[bytes & 15];
+    bytes >>= 4;
+  } while (bytes != 0);
+  batch.copy({text + at, static_cast<size_t>(20 - at)});
+}
+
 }  // namespace
 
 size_t headBytes(const HeaderMap& headers, size_t first_line_bytes) {
@@ -84,9 +105,9 @@ size_t headBytes(const HeaderMap& headers, size_t first_line_bytes) {
   return bytes;
 }
 
-OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end) {
-  char* to = batch.reserve(headBytes(*head.headers, 64));
-  to = putStatusLine(to, head.status, head.http_10);
+WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end) {
+  char* const begin = batch.reserve(headBytes(*head.headers, 64));
+  char* to = putStatusLine(begin, head.status, head.http_10);
   char* const names = to;
   bool has_length = false;
   to = putHeaders(to, *head.headers, &has_length);
@@ -107,25 +128,17 @@ OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, b
     body = OutBody::Chunked;
   }
   if (head.proper_case) capitalizeNames(names, to);
-  batch.commit(put(to, "\r\n"));
-  return end ? OutBody::None : body;
+  return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
-size_t responseHeadFrameBytes(uint16_t status) {
-  return std::string_view("HTTP/1.1 200 \r\n\r\n").size() + http::reasonPhrase(status).size();
-}
-
-size_t requestHeadFrameBytes(const http::RequestOut& head) {
-  return std::string_view("  HTTP/1.1\r\n\r\n").size() + head.method.size() + head.path.size();
-}
-
-OutBody writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end) {
+WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end) {
   const size_t first_line = head.method.size() + head.path.size() + head.authority.size() + 32;
-  char* to = batch.reserve(headBytes(*head.headers, first_line));
-  to = put(to, head.method);
+  char* const begin = batch.reserve(headBytes(*head.headers, first_line));
+  char* to = put(begin, head.method);
   *to++ = ' ';
   to = put(to, head.path);
   to = put(to, " HTTP/1.1\r\n");
+  char* const names = to;
   to = putHeader(to, "host", head.authority);
   bool has_length = false;
   to = putHeaders(to, *head.headers, &has_length);
@@ -140,39 +153,33 @@ OutBody writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, boo
   } else if (!isBodiless(head.method)) {
     to = put(to, "content-length: 0\r\n");
   }
-  batch.commit(put(to, "\r\n"));
-  return end ? OutBody::None : body;
+  return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
-void writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers) {
-  char* to = batch.reserve(headers ? headBytes(*headers, 64) : 128);
-  to = putStatusLine(to, status, false);
+size_t writeInformational(net::OutBatch& batch, uint16_t status, const HeaderMap* headers) {
+  char* const begin = batch.reserve(headers ? headBytes(*headers, 64) : 128);
+  char* to = putStatusLine(begin, status, false);
   bool ignored = false;
   if (headers) to = putHeaders(to, *headers, &ignored);
-  batch.commit(put(to, "\r\n"));
+  return finishHead(batch, begin, to, to, OutBody::None).bytes;
 }
 
-void writeChunkStart(net::OutBatch& batch, size_t bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  char text[20];
-  int at = 18;
-  text[18] = '\r';
-  text[19] = '\n';
-  do {
-    text[--at] = kDigits[bytes & 15];
-    bytes >>= 4;
-  } while (bytes != 0);
-  batch.copy({text + at, static_cast<size_t>(20 - at)});
+size_t writeData(net::OutBatch& batch, OutBody body, std::string_view data) {
+  if (data.empty()) return 0;
+  const size_t before = batch.size();
+  if (body == OutBody::Chunked) writeChunkStart(batch, data.size());
+  batch.addView(data);
+  if (body == OutBody::Chunked) batch.copy("\r\n");
+  return batch.size() - before;
 }
 
-void writeChunkEnd(net::OutBatch& batch) { batch.copy("\r\n"); }
-
-void writeLastChunk(net::OutBatch& batch, const HeaderMap* trailers) {
-  char* to = batch.reserve(trailers ? headBytes(*trailers, 8) : 16);
-  to = put(to, "0\r\n");
+size_t writeEnd(net::OutBatch& batch, OutBody body, const HeaderMap* trailers) {
+  if (body != OutBody::Chunked) return 0;
+  char* const begin = batch.reserve(trailers ? headBytes(*trailers, 8) : 16);
+  char* to = put(begin, "0\r\n");
   bool ignored = false;
   if (trailers) to = putHeaders(to, *trailers, &ignored);
-  batch.commit(put(to, "\r\n"));
+  return finishHead(batch, begin, to, to, body).bytes;
 }
 
 }  // namespace fairlead::http1

@@ -1,4 +1,4 @@
-// HTTP/1 heads as bytes. Pure: writes into a batch that the caller sends.
+// HTTP/1 messages as bytes. Pure: writes into a batch that the caller sends.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,21 @@ enum class OutBody : uint8_t { None, Length, Chunked, UntilClose };
 // An upper bound of the bytes that a head takes.
 size_t headBytes(const http::HeaderMap& headers, size_t first_line_bytes);
 
-OutBody writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end);
-// Of a head's bytes, those that belong to no header: its first line and its empty line.
-size_t responseHeadFrameBytes(uint16_t status);
-size_t requestHeadFrameBytes(const http::RequestOut& head);
-OutBody writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end);
-void writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers);
+struct WrittenHead {
+  OutBody body = OutBody::None;
+  // All that was written, and of it the header lines.
+  size_t bytes = 0;
+  size_t header_bytes = 0;
+};
 
-// "1a2b\r\n": before a chunk's data; writeChunkEnd() follows it.
-void writeChunkStart(net::OutBatch& batch, size_t bytes);
-void writeChunkEnd(net::OutBatch& batch);
-// "0\r\n", the trailers if any, and the empty line.
-void writeLastChunk(net::OutBatch& batch, const http::HeaderMap* trailers);
+WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end);
+WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end);
+
+// These return how many bytes they wrote.
+size_t writeInformational(net::OutBatch& batch, uint16_t status, const http::HeaderMap* headers);
+// `data` must stay until the batch is sent; it may be empty.
+size_t writeData(net::OutBatch& batch, OutBody body, std::string_view data);
+// What follows the last of the data: nothing where no chunks do. `trailers` may be null.
+size_t writeEnd(net::OutBatch& batch, OutBody body, const http::HeaderMap* trailers);
 
 }  // namespace fairlead::http1

@@ -79,9 +79,7 @@ void ServerConnection::finishExchange() {
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
   batch_.claim(this);
-  const size_t before = batch_.size();
-  writeInformational(batch_, status, headers);
-  meter_.wire_sent += batch_.size() - before;
+  meter_.wire_sent += writeInformational(batch_, status, headers);
   flush();
 }
 
@@ -89,10 +87,10 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   batch_.claim(this);
   close_after_ = head.close_after;
   linger_delayed_ = head.linger;
-  const size_t before = batch_.size();
-  out_body_ = writeResponseHead(batch_, head, end);
-  meter_.wire_sent += batch_.size() - before;
-  meter_.header_sent += batch_.size() - before - responseHeadFrameBytes(head.status);
+  const WrittenHead written = writeResponseHead(batch_, head, end);
+  out_body_ = written.body;
+  meter_.wire_sent += written.bytes;
+  meter_.header_sent += written.header_bytes;
   if (out_body_ == OutBody::UntilClose && !head.to_connect) close_after_ = true;
   if (head.to_connect) {
     state_ = State::Raw;
@@ -105,27 +103,13 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
 void ServerConnection::sendData(std::string_view data, bool end) {
   batch_.claim(this);
   if (batch_.isAlmostFull()) flush();
-  const size_t before = batch_.size();
-  if (!data.empty()) {
-    if (out_body_ == OutBody::Chunked) {
-      writeChunkStart(batch_, data.size());
-      batch_.addView(data);
-      writeChunkEnd(batch_);
-    } else {
-      batch_.addView(data);
-    }
-  }
-  meter_.wire_sent += batch_.size() - before;
+  meter_.wire_sent += writeData(batch_, out_body_, data);
   if (end) sendTrailers(nullptr);
 }
 
 void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
   batch_.claim(this);
-  const size_t before = batch_.size();
-  if (out_body_ == OutBody::Chunked) {
-    writeLastChunk(batch_, settings_.enable_trailers ? trailers : nullptr);
-  }
-  meter_.wire_sent += batch_.size() - before;
+  meter_.wire_sent += writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
   answerComplete();
 }
 
