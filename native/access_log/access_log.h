@@ -25,7 +25,7 @@ class AccessLog {
   // The worker's thread. Logs the line if the filter accepts it.
   void write(size_t worker, const format::FormatContext& context, uint64_t random = 0) {
     if (filter_ && !filter_->accepts(context, random)) return;
-    format_.append(context, true, file_->lane(worker));
+    format_.appendLine(context, file_->lane(worker));
     file_->lineDone(worker);
   }
 

@@ -4,19 +4,22 @@
 
 namespace fairlead::format {
 
-Format::Format(const plan::Format& plan) {
+Format::Format(const plan::Format& plan) : omits_empty_(plan.omit_empty) {
+  if (plan.json) json_.emplace(*plan.json, omits_empty_);
   pieces_.reserve(plan.pieces.size());
   for (const plan::FormatPiece& piece : plan.pieces) pieces_.emplace_back(piece);
 }
 
 bool Format::readsRequestHead() const {
   return std::any_of(pieces_.begin(), pieces_.end(),
-                     [](const Piece& piece) { return piece.readsRequestHead(); });
+                     [](const Piece& piece) { return piece.readsRequestHead(); }) ||
+         (json_ && json_->readsRequestHead());
 }
 
 bool Format::readsResponseHead() const {
   return std::any_of(pieces_.begin(), pieces_.end(),
-                     [](const Piece& piece) { return piece.readsResponseHead(); });
+                     [](const Piece& piece) { return piece.readsResponseHead(); }) ||
+         (json_ && json_->readsResponseHead());
 }
 
 const std::string* Format::literal() const {
@@ -25,9 +28,14 @@ const std::string* Format::literal() const {
   return pieces_.size() == 1 ? pieces_[0].literal() : nullptr;
 }
 
-void Format::append(const FormatContext& context, bool dash, std::string* out) const {
+void Format::appendLine(const FormatContext& context, std::string* out) const {
+  if (json_) {
+    json_->append(context, out);
+    out->push_back('\n');
+    return;
+  }
   for (const Piece& piece : pieces_) {
-    if (!piece.append(context, out) && dash) out->push_back('-');
+    if (!piece.append(context, out) && !omits_empty_) out->push_back('-');
   }
 }
 
@@ -36,7 +44,7 @@ std::string_view Format::formatTo(const FormatContext& context, Arena& arena) co
   // Keeps its memory from one value to the next.
   thread_local std::string text;
   text.clear();
-  append(context, false, &text);
+  for (const Piece& piece : pieces_) piece.append(context, &text);
   return text.empty() ? std::string_view("") : arena.copy(text);
 }
 

@@ -208,6 +208,26 @@ void Piece::parsePath(std::string_view argument) {
   if (source == ":PATH") path_source_ = PathSource::Current;
 }
 
+bool Piece::isNumber() const {
+  switch (kind_) {
+    case Kind::Number:
+    case Kind::MeteredBytes:
+    case Kind::Status:
+    case Kind::Attempts:
+    case Kind::Duration:
+    case Kind::ResponseTxDuration:
+    case Kind::Port:
+    case Kind::RequestHeaderBytes:
+    case Kind::ResponseHeaderBytes:
+    case Kind::ResponseTrailerBytes:
+      return true;
+    case Kind::GrpcStatus:
+      return grpc_style_ == GrpcStatusStyle::Number;
+    default:
+      return false;
+  }
+}
+
 bool Piece::readsRequestHead() const {
   switch (kind_) {
     case Kind::RequestHeader:

@@ -20,6 +20,8 @@ class Piece {
 
   // The text of a literal; null for an operator.
   const std::string* literal() const { return kind_ == Kind::Literal ? &argument_ : nullptr; }
+  // Whether its value is a number where values have types.
+  bool isNumber() const;
   bool readsRequestHead() const;
   bool readsResponseHead() const;
   // Appends the value, cut to its length. False: there is none.

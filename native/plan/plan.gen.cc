@@ -13,6 +13,7 @@ bool read(WireReader& wire, Regex* out);
 bool read(WireReader& wire, RegexRewrite* out);
 bool read(WireReader& wire, StringMatch* out);
 bool read(WireReader& wire, FormatPiece* out);
+bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, Cluster* out);
@@ -172,11 +173,42 @@ bool read(WireReader& wire, FormatPiece* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, JsonFormat* out) {
+  while (wire.nextField("JsonFormat")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 5, "JsonFormat.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->key, "JsonFormat.key")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->literal, "JsonFormat.literal")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("JsonFormat.pieces", [&](WireReader& inner) { return read(inner, &out->pieces.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("JsonFormat.items", [&](WireReader& inner) { return read(inner, &out->items.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("JsonFormat")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Format* out) {
   while (wire.nextField("Format")) {
     switch (wire.field()) {
       case 1:
         if (!wire.readMessage("Format.pieces", [&](WireReader& inner) { return read(inner, &out->pieces.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("Format.json", [&](WireReader& inner) { return read(inner, &out->json.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->omit_empty, "Format.omit_empty")) return false;
         break;
       default:
         if (!wire.skip("Format")) return false;

@@ -127,8 +127,35 @@ struct FormatPiece {
   uint32_t max_length = 0;
 };
 
+// A value in a JSON format.
+struct JsonFormat {
+  enum class Kind : uint8_t {
+    // Any JSON that is the same in every line, but for null.
+    Literal = 0,
+    Null = 1,
+    // One operator: a number or a string as it is, null without a value.
+    Value = 2,
+    // A string of pieces.
+    Text = 3,
+    Object = 4,
+    List = 5,
+  };
+  Kind kind = {};
+  // Of a member of an object: its name, as JSON spells it.
+  std::string key;
+  std::string literal;
+  std::vector<FormatPiece> pieces;
+  // Members in their order, or elements.
+  std::vector<JsonFormat> items;
+};
+
 struct Format {
   std::vector<FormatPiece> pieces;
+  // In place of pieces: lines of JSON.
+  std::optional<JsonFormat> json;
+  // What has no value reads as nothing, not as "-"; members of JSON objects that have none, or
+  // that are objects without members, are left out.
+  bool omit_empty = false;
 };
 
 struct CircuitLimits {

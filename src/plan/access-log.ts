@@ -2,8 +2,10 @@
 import type { envoy_config_accesslog_v3_AccessLog as AccessLogMessage } from '../../build/messages.gen.js';
 import { findExtension } from '../extensions/extension.js';
 import { compileAccessLogFilter } from './access-log-filter.js';
+import type { PlainObject } from '../config/objects.js';
 import type { CompileContext } from './context.js';
 import { compileFormat, type FormatUse } from './format.js';
+import { compileJsonFormat } from './json-format.js';
 import type { Place } from './place.js';
 import type { AccessLog, Format } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
@@ -21,13 +23,20 @@ export const DEFAULT_FORMAT =
   '%RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" ' +
   '"%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%"\n';
 
-/** Where a logger writes, and how its lines read. */
+/** How lines read. */
+export interface LogFormat {
+  /** A substitution format, or a JSON object of such. */
+  readonly format: string | PlainObject;
+  /** Whether what has no value reads as nothing. */
+  readonly omitsEmpty?: boolean;
+  /** Where the configuration has it. */
+  readonly place: Place;
+}
+
+/** Where a logger writes, and what. */
 export interface LogTarget {
   readonly path: string;
-  /** A substitution format. */
-  readonly format: string;
-  /** Where the configuration has the format. */
-  readonly formatPlace: Place;
+  readonly format: LogFormat;
 }
 
 export function compileAccessLogs(
@@ -53,13 +62,19 @@ function compileAccessLog(
   const logger = findExtension(context.extensions.accessLoggers, message, place);
   if (!logger || !message.typed_config) return undefined;
   const target = logger.compile(message.typed_config, place.field('typed_config'), context);
-  const format = target && compileLogFormat(target, use);
+  const format = target && compileLogFormat(target.format, use);
   return format && { path: target.path, format, filter };
 }
 
-function compileLogFormat(target: LogTarget, use: FormatUse): Format | undefined {
-  const result = compileFormat(target.format, use);
-  if (!('error' in result)) return result.format;
-  target.formatPlace.error(result.error, result);
-  return undefined;
+function compileLogFormat(
+  { format, omitsEmpty, place }: LogFormat,
+  use: FormatUse,
+): Format | undefined {
+  const result =
+    typeof format === 'string' ? compileFormat(format, use) : compileJsonFormat(format, use);
+  if ('error' in result) {
+    place.error(result.error, result);
+    return undefined;
+  }
+  return { ...('json' in result ? result : result.format), omit_empty: omitsEmpty };
 }

@@ -90,8 +90,10 @@ function compileLogPaths(message: AdminMessage, place: Place, context: CompileCo
     const target =
       log.typed_config && logger?.compile(log.typed_config, at.field('typed_config'), context);
     if (!target) return;
-    if (target.format !== DEFAULT_FORMAT) {
-      target.formatPlace.error('a format of its own for the admin access log is not supported yet');
+    if (target.format.format !== DEFAULT_FORMAT) {
+      target.format.place.error(
+        'a format of its own for the admin access log is not supported yet',
+      );
     }
     paths.push(target.path);
   });

@@ -122,7 +122,7 @@ function compileCommonDuration({ argument }: Command): Compiled {
 
 function compileEnvironment({ argument, length }: Command): Compiled {
   const value = process.env[argument];
-  return value === undefined ? { operator: Operator.ABSENT } : { argument: value.slice(0, length) };
+  return { argument: (value ?? '-').slice(0, length) };
 }
 
 function compileFilterState({ argument }: Command): Compiled {

@@ -122,6 +122,31 @@ export interface FormatPiece {
 
 export interface Format {
   readonly pieces?: readonly FormatPiece[] | undefined;
+  /** In place of pieces: lines of JSON. */
+  readonly json?: JsonFormat | undefined;
+  /** What has no value reads as nothing, not as "-"; members of JSON objects that have none, or that are objects without members, are left out. */
+  readonly omit_empty?: boolean | undefined;
+}
+
+export const JsonFormat_Kind = {
+  LITERAL: 0,
+  NULL: 1,
+  VALUE: 2,
+  TEXT: 3,
+  OBJECT: 4,
+  LIST: 5,
+} as const;
+export type JsonFormat_Kind = (typeof JsonFormat_Kind)[keyof typeof JsonFormat_Kind];
+
+/** A value in a JSON format. */
+export interface JsonFormat {
+  readonly kind?: JsonFormat_Kind | undefined;
+  /** Of a member of an object: its name, as JSON spells it. */
+  readonly key?: string | undefined;
+  readonly literal?: string | undefined;
+  readonly pieces?: readonly FormatPiece[] | undefined;
+  /** Members in their order, or elements. */
+  readonly items?: readonly JsonFormat[] | undefined;
 }
 
 export const Cluster_Balancer = {
@@ -839,6 +864,16 @@ function writeFormatPiece(out: WireWriter, message: FormatPiece): void {
 
 function writeFormat(out: WireWriter, message: Format): void {
   if (message.pieces) for (const item of message.pieces) out.message(10, item, writeFormatPiece);
+  if (message.json !== undefined) out.message(18, message.json, writeJsonFormat);
+  if (message.omit_empty) out.number(24, message.omit_empty ? 1 : 0);
+}
+
+function writeJsonFormat(out: WireWriter, message: JsonFormat): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.key?.length) out.text(18, message.key);
+  if (message.literal?.length) out.text(26, message.literal);
+  if (message.pieces) for (const item of message.pieces) out.message(34, item, writeFormatPiece);
+  if (message.items) for (const item of message.items) out.message(42, item, writeJsonFormat);
 }
 
 function writeCluster(out: WireWriter, message: Cluster): void {

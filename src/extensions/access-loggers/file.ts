@@ -1,14 +1,15 @@
 // envoy.access_loggers.file
 import type { envoy_extensions_access_loggers_file_v3_FileAccessLog as FileAccessLog } from '../../../build/messages.gen.js';
-import type { LogTarget } from '../../plan/access-log.js';
+import type { LogFormat, LogTarget } from '../../plan/access-log.js';
 import { checkLogPath } from '../../plan/log-path.js';
+import type { Place } from '../../plan/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import { defineExtension } from '../extension.js';
-import { compileLogFormat } from './log-format.js';
+import { readLogFormat } from './log-format.js';
 
 const FIELDS = supportedFields<FileAccessLog>(
   'envoy.extensions.access_loggers.file.v3.FileAccessLog',
-  ['path', 'format', 'log_format'],
+  ['path', 'format', 'json_format', 'typed_json_format', 'log_format'],
 );
 
 export const fileAccessLog = defineExtension<FileAccessLog, LogTarget | undefined>({
@@ -18,9 +19,16 @@ export const fileAccessLog = defineExtension<FileAccessLog, LogTarget | undefine
     refuseOtherFields(place, config, FIELDS);
     const path = config.path ?? '';
     checkLogPath(path, place.field('path'));
-    // The older field; empty is the default format.
-    if (config.format) return { path, format: config.format, formatPlace: place.field('format') };
-    const format = compileLogFormat(config.log_format, place.field('log_format'));
-    return format && { path, ...format };
+    const format = readFormat(config, place);
+    return format && { path, format };
   },
 });
+
+/** The older fields come first; an empty text is the default format. */
+function readFormat(config: FileAccessLog, place: Place): LogFormat | undefined {
+  for (const name of ['format', 'json_format', 'typed_json_format'] as const) {
+    const format = config[name];
+    if (format) return { format, place: place.field(name) };
+  }
+  return readLogFormat(config.log_format, place.field('log_format'));
+}

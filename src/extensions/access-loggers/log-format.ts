@@ -1,29 +1,34 @@
 // The format of a logger's lines, which files and streams share.
 import type { envoy_config_core_v3_SubstitutionFormatString as FormatString } from '../../../build/messages.gen.js';
-import { DEFAULT_FORMAT } from '../../plan/access-log.js';
+import { DEFAULT_FORMAT, type LogFormat } from '../../plan/access-log.js';
 import { readTextSource } from '../../plan/data-source.js';
 import type { Place } from '../../plan/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 
-// A content type is only for answers.
+// A content type is only for answers, and members of objects are sorted in any case.
 const FIELDS = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
   'text_format',
   'text_format_source',
+  'json_format',
+  'json_format_options',
+  'omit_empty_values',
   'content_type',
 ]);
 
-/** A text and where it stands; the default when nothing is asked for. Undefined after an error. */
-export function compileLogFormat(
+/** What is asked for, or the default. Undefined after an error. */
+export function readLogFormat(
   message: FormatString | undefined,
   place: Place,
-): { readonly format: string; readonly formatPlace: Place } | undefined {
-  if (message === undefined) return { format: DEFAULT_FORMAT, formatPlace: place };
+): LogFormat | undefined {
+  if (message === undefined) return { format: DEFAULT_FORMAT, place };
   refuseOtherFields(place, message, FIELDS);
+  const omitsEmpty = message.omit_empty_values ?? false;
+  if (message.json_format)
+    return { format: message.json_format, omitsEmpty, place: place.field('json_format') };
   if (message.text_format_source) {
-    const formatPlace = place.field('text_format_source');
-    const format = readTextSource(message.text_format_source, formatPlace);
-    return format === undefined ? undefined : { format, formatPlace };
+    const at = place.field('text_format_source');
+    const format = readTextSource(message.text_format_source, at);
+    return format === undefined ? undefined : { format, omitsEmpty, place: at };
   }
-  if (message.json_format) return undefined;
-  return { format: message.text_format ?? '', formatPlace: place.field('text_format') };
+  return { format: message.text_format ?? '', omitsEmpty, place: place.field('text_format') };
 }

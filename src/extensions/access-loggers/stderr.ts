@@ -3,7 +3,7 @@ import type { envoy_extensions_access_loggers_stream_v3_StderrAccessLog as Stder
 import type { LogTarget } from '../../plan/access-log.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import { defineExtension } from '../extension.js';
-import { compileLogFormat } from './log-format.js';
+import { readLogFormat } from './log-format.js';
 
 const FIELDS = supportedFields<StderrAccessLog>(
   'envoy.extensions.access_loggers.stream.v3.StderrAccessLog',
@@ -15,7 +15,7 @@ export const stderrAccessLog = defineExtension<StderrAccessLog, LogTarget | unde
   type: FIELDS.type,
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
-    const format = compileLogFormat(config.log_format, place.field('log_format'));
-    return format && { path: '/dev/stderr', ...format };
+    const format = readLogFormat(config.log_format, place.field('log_format'));
+    return format && { path: '/dev/stderr', format };
   },
 });

@@ -3,7 +3,7 @@ import type { envoy_extensions_access_loggers_stream_v3_StdoutAccessLog as Stdou
 import type { LogTarget } from '../../plan/access-log.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import { defineExtension } from '../extension.js';
-import { compileLogFormat } from './log-format.js';
+import { readLogFormat } from './log-format.js';
 
 const FIELDS = supportedFields<StdoutAccessLog>(
   'envoy.extensions.access_loggers.stream.v3.StdoutAccessLog',
@@ -15,7 +15,7 @@ export const stdoutAccessLog = defineExtension<StdoutAccessLog, LogTarget | unde
   type: FIELDS.type,
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
-    const format = compileLogFormat(config.log_format, place.field('log_format'));
-    return format && { path: '/dev/stdout', ...format };
+    const format = readLogFormat(config.log_format, place.field('log_format'));
+    return format && { path: '/dev/stdout', format };
   },
 });

@@ -19,9 +19,15 @@ plan::FormatPiece piece(Op op, std::string argument = {}, std::string alternativ
   return {op, std::move(argument), std::move(alternative), max_length};
 }
 
+format::Format formatOf(std::vector<plan::FormatPiece> pieces) {
+  plan::Format plan;
+  plan.pieces = std::move(pieces);
+  return format::Format(plan);
+}
+
 std::string line(const format::FormatContext& context, std::vector<plan::FormatPiece> pieces) {
   std::string text;
-  format::Format(plan::Format{std::move(pieces)}).append(context, true, &text);
+  formatOf(std::move(pieces)).appendLine(context, &text);
   return text;
 }
 std::string shown(const format::FormatContext& context, plan::FormatPiece piece) {
@@ -33,7 +39,7 @@ std::string shown(const format::FormatContext& context, Op op, std::string argum
 
 std::string header(const format::FormatContext& context, std::vector<plan::FormatPiece> pieces) {
   Arena arena(256);
-  return std::string(format::Format(plan::Format{std::move(pieces)}).formatTo(context, arena));
+  return std::string(formatOf(std::move(pieces)).formatTo(context, arena));
 }
 
 // The gRPC status of a response, as `style` shows it.

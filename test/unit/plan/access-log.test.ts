@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AccessLogFilter_Comparison, AccessLogFilter_Kind } from '../../../src/plan/plan.gen.js';
+import {
+  AccessLogFilter_Comparison,
+  AccessLogFilter_Kind,
+  FormatPiece_Operator,
+  JsonFormat_Kind,
+} from '../../../src/plan/plan.gen.js';
 import {
   any,
   compile,
@@ -44,6 +49,90 @@ test('the older format field and the newer ones mean the same', () => {
 test('a fault in a format is reported where the format stands', () => {
   assert.deepEqual(logOf({ log_format: { text_format_source: { inline_string: '%' } } }).issues, [
     "error typed_config.log_format.text_format_source: Incorrect configuration: %. Couldn't find valid command at position 0 (%%?)",
+  ]);
+});
+
+test('a JSON format is a tree of literals, texts and values with types, its members sorted', () => {
+  const { log, issues } = logOf({
+    log_format: {
+      omit_empty_values: true,
+      json_format: {
+        z: true,
+        a: '%RESPONSE_CODE%',
+        'k"': ['50%%', null, 'a %PROTOCOL%', '%ENVIRONMENT(NO)%'],
+      },
+    },
+  });
+  assert.deepEqual(issues, []);
+  const format = log?.format;
+  assert.equal(format?.omit_empty, true);
+  const { NULL, VALUE, TEXT, OBJECT, LIST } = JsonFormat_Kind;
+  const { LITERAL: TEXT_PIECE, PROTOCOL, RESPONSE_CODE } = FormatPiece_Operator;
+  assert.deepEqual(format?.json, {
+    kind: OBJECT,
+    items: [
+      { key: '"a"', kind: VALUE, pieces: [{ operator: RESPONSE_CODE }] },
+      {
+        key: '"k\\""',
+        kind: LIST,
+        items: [
+          { kind: TEXT, pieces: [{ operator: TEXT_PIECE, argument: '50%' }] },
+          { kind: NULL },
+          {
+            kind: TEXT,
+            pieces: [{ operator: TEXT_PIECE, argument: 'a ' }, { operator: PROTOCOL }],
+          },
+          { kind: TEXT, pieces: [{ operator: TEXT_PIECE, argument: '-' }] },
+        ],
+      },
+      { key: '"z"', literal: 'true' },
+    ],
+  });
+});
+
+test('numbers of a JSON format read as the real server prints doubles', () => {
+  const expected: readonly (readonly [number, string])[] = [
+    [0, '0'],
+    [3, '3'],
+    [-3, '-3'],
+    [1.5, '1.5'],
+    [0.1, '0.1'],
+    [100, '100'],
+    [1e5, '1e+05'],
+    [1e6, '1e+06'],
+    [123456789012, '123456789012'],
+    [12345678.9, '12345678.9'],
+    [1e20, '1e+20'],
+    [1e23, '1e+23'],
+    [123456789012345680000, '123456789012345683968'],
+    [1e-5, '1e-05'],
+    [-1e-5, '-1e-05'],
+    [1.25e-3, '0.00125'],
+    [1e100, '1e+100'],
+    [9007199254740993, '9007199254740992'],
+  ];
+  const { log } = logOf({ log_format: { json_format: { l: expected.map(([value]) => value) } } });
+  const [list] = log?.format?.json?.items ?? [];
+  assert.deepEqual(
+    list?.items?.map(({ literal }) => literal),
+    expected.map(([, text]) => text),
+  );
+});
+
+test('the older JSON fields of a file log mean the same', () => {
+  for (const name of ['json_format', 'typed_json_format']) {
+    const { log, issues } = logOf({ [name]: { a: '%PROTOCOL%' } });
+    assert.deepEqual(
+      issues.filter((issue) => issue.startsWith('error')),
+      [],
+    );
+    assert.equal(log?.format?.json?.items?.[0]?.key, '"a"');
+  }
+});
+
+test('a fault in a JSON format is reported, however deep it stands', () => {
+  assert.deepEqual(logOf({ log_format: { json_format: { a: { b: ['%NOPE%'] } } } }).issues, [
+    'error typed_config.log_format.json_format: Not supported field in StreamInfo: NOPE',
   ]);
 });
 
@@ -115,11 +204,7 @@ test('a runtime filter counts in millionths', () => {
   assert.equal(logOf({}, filter).log?.filter?.share_millionths, 500);
 });
 
-test('JSON formats and filters of their own kind are refused by name', () => {
-  assert.match(
-    logOf({ log_format: { json_format: { a: 'b' } } }).issues.join(),
-    /json_format of \S+ is not supported yet/,
-  );
+test('filters of their own kind are refused by name', () => {
   assert.match(
     logOf({}, { grpc_status_filter: {} }).issues.join(),
     /grpc_status_filter of \S+ is not supported yet/,
