@@ -190,10 +190,15 @@ class HeadReader {
     return refused(kCodecError);
   }
 
-  // To the line end behind a value and its folded lines (RFC 9112 §5.2).
+  // To the line end behind a value and its folded lines (RFC 9112 §5.2). As the real server has it,
+  // a CR that ends no line is nothing (§2.2 would have it refused, or be a blank).
   ScanResult readValue(size_t* line_end, bool* folded) {
     for (;;) {
       next_ = Bytes::skipValue(next_, end_);
+      while (end_ - next_ >= 2 && next_[0] == '\r' && next_[1] != '\n') {
+        *folded = true;
+        next_ = Bytes::skipValue(next_ + 1, end_);
+      }
       switch (lookForLineEnd(line_end)) {
         case LineEnd::Here:
           break;
@@ -211,7 +216,7 @@ class HeadReader {
     }
   }
 
-  // Takes the line ends out of a value, in place. What becomes free turns blank: another scan of
+  // Takes line ends and what is left of such out of a value, in place. What becomes free turns blank: another scan of
   // the same bytes (more have come) finds the same value.
   static char* unfold(char* begin, char* end) {
     char* to = begin;
