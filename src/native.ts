@@ -310,8 +310,10 @@ export interface SocketOption {
 export interface OpenedSocket {
   /** -1 after an error, and where an option could not be set before binding. */
   readonly fd: number;
-  /** Why it is not there; 0: it is, or an option is why. */
-  readonly errno: number;
+  /** Where it listens: with the kernel's port if the address left it open. */
+  readonly address: string;
+  /** Why it is not there; empty: it is, or an option is why. */
+  readonly error: string;
   /** Options that could not be set, by index. */
   readonly failures: readonly { readonly option: number; readonly why: string }[];
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "addon/edge.h"
+#include "net/listener.h"
 #include "net/socket_options.h"
 
 namespace fairlead::addon {
@@ -62,8 +63,10 @@ Napi::Value openListenSocket(const Napi::CallbackInfo& info) {
     failures.Set(i, failure);
   }
   const Napi::Object result = Napi::Object::New(env);
+  const std::string bound = opened.fd.valid() ? net::boundAddress(opened.fd.get()).text() : "";
+  result.Set("address", Napi::String::New(env, bound));
   result.Set("fd", Napi::Number::New(env, opened.fd.release()));
-  result.Set("errno", Napi::Number::New(env, opened.error));
+  result.Set("error", Napi::String::New(env, opened.error));
   result.Set("failures", failures);
   return result;
 }

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 namespace fairlead::net {
@@ -30,11 +32,16 @@ void allowReuse(int fd, const Address& address) {
 const char* bindTo(int fd, const Address& address, mode_t pipe_mode) {
   const std::string file = fileOf(address);
   if (!file.empty()) ::unlink(file.c_str());
-  if (::bind(fd, address.raw(), address.rawSize()) != 0) return "bind to";
+  if (::bind(fd, address.raw(), address.rawSize()) != 0) return "bind";
   if (!file.empty() && pipe_mode != 0 && ::chmod(file.c_str(), pipe_mode) != 0) {
     return "set the mode of";
   }
   return nullptr;
+}
+
+Error addressError(const char* what, const Address& address) {
+  return Error{std::string("cannot ") + what + " '" + address.text() + "': " +
+               std::strerror(errno)};
 }
 
 }  // namespace fairlead::net

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include "base/result.h"
 #include "net/address.h"
 
 namespace fairlead::net {
@@ -15,5 +16,8 @@ void allowReuse(int fd, const Address& address);
 // process's mask says. Returns what could not be done, for an error's text, with errno set; null:
 // it is bound.
 const char* bindTo(int fd, const Address& address, mode_t pipe_mode);
+
+// "cannot bind '127.0.0.1:80': Permission denied": what errno says of `what`.
+Error addressError(const char* what, const Address& address);
 
 }  // namespace fairlead::net

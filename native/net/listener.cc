@@ -29,26 +29,21 @@ bool setOption(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-Error socketError(const plan::Listener& listener, const Address& address, const char* what) {
-  return Error{"listener '" + listener.name + "' cannot " + what + " " + address.text() + ": " +
-               std::strerror(errno)};
-}
-
 }  // namespace
 
 Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address) {
   FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return socketError(listener, address, "open a socket for");
+  if (!fd.valid()) return addressError("open a socket for", address);
   allowReuse(fd.get(), address);
   if (address.isIp()) {
     if (listener.reuse_port && !setOption(fd.get(), SOL_SOCKET, SO_REUSEPORT, 1)) {
-      return socketError(listener, address, "share the port of");
+      return addressError("share the port of", address);
     }
     if (listener.freebind && !setOption(fd.get(), IPPROTO_IP, IP_FREEBIND, 1)) {
-      return socketError(listener, address, "set freebind for");
+      return addressError("set freebind for", address);
     }
     if (listener.transparent && !setOption(fd.get(), IPPROTO_IP, IP_TRANSPARENT, 1)) {
-      return socketError(listener, address, "set transparent for");
+      return addressError("set transparent for", address);
     }
     setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
     if (listener.tcp_fast_open_queue_length > 0) {
@@ -57,14 +52,14 @@ Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Ad
     }
   }
   if (const char* what = bindTo(fd.get(), address, listener.pipe_mode)) {
-    return socketError(listener, address, what);
+    return addressError(what, address);
   }
   return fd;
 }
 
 Result<void> listenOn(int fd, const plan::Listener& listener, const Address& address) {
   if (::listen(fd, static_cast<int>(listener.backlog)) == 0) return {};
-  return socketError(listener, address, "listen on");
+  return addressError("listen on", address);
 }
 
 Address boundAddress(int fd) {

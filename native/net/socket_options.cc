@@ -22,14 +22,15 @@ void applyOptions(const std::vector<SocketOption>& options, SocketState state,
   }
 }
 
-bool bindAndListen(const Address& address, mode_t pipe_mode,
-                   const std::vector<SocketOption>& options, OpenedSocket* socket) {
+// What could not be done; null: it listens.
+const char* bindAndListen(const Address& address, mode_t pipe_mode,
+                          const std::vector<SocketOption>& options, OpenedSocket* socket) {
   const int fd = socket->fd.get();
-  if (bindTo(fd, address, pipe_mode) != nullptr) return false;
+  if (const char* what = bindTo(fd, address, pipe_mode)) return what;
   applyOptions(options, SocketState::kBound, socket);
-  if (::listen(fd, SOMAXCONN) != 0) return false;
+  if (::listen(fd, SOMAXCONN) != 0) return "listen on";
   applyOptions(options, SocketState::kListening, socket);
-  return true;
+  return nullptr;
 }
 
 }  // namespace
@@ -40,15 +41,15 @@ OpenedSocket openListenSocket(const Address& address, mode_t pipe_mode,
   socket.fd =
       FileDescriptor(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket.fd.valid()) {
-    socket.error = errno;
+    socket.error = addressError("open a socket for", address).message;
     return socket;
   }
   allowReuse(socket.fd.get(), address);
   applyOptions(options, SocketState::kPrebind, &socket);
   if (!socket.failures.empty()) {
     socket.fd.close();
-  } else if (!bindAndListen(address, pipe_mode, options, &socket)) {
-    socket.error = errno;
+  } else if (const char* what = bindAndListen(address, pipe_mode, options, &socket)) {
+    socket.error = addressError(what, address).message;
     socket.fd.close();
   }
   return socket;

@@ -24,8 +24,8 @@ struct SocketOption {
 struct OpenedSocket {
   // Invalid after an error, and where an option could not be set before binding.
   FileDescriptor fd;
-  // Of socket(2), bind(2), chmod(2) or listen(2); 0: none.
-  int error = 0;
+  // Why there is none; empty: there is one, or an option is why.
+  std::string error;
   // By index, with the error of each.
   struct Failure {
     size_t option = 0;

@@ -1,7 +1,7 @@
 // The admin server's access log: a line for each request, in the default format. Requests are few,
 // and who looks at the log in an incident wants the last one: each line is written at once.
 import { closeSync, openSync, writeSync } from 'node:fs';
-import type { AdminReply, AdminRequest } from './http.js';
+import type { AdminReply, AdminRequest, SentBytes } from './http.js';
 
 export class AdminAccessLog {
   readonly #paths: readonly string[];
@@ -13,8 +13,8 @@ export class AdminAccessLog {
     this.#files = paths.map(openForAppending);
   }
 
-  add(request: AdminRequest, reply: AdminReply, sentBytes: number, localAddress: string): void {
-    const line = formatLine(request, reply, sentBytes, localAddress);
+  add(request: AdminRequest, reply: AdminReply, sent: SentBytes, localAddress: string): void {
+    const line = formatLine(request, reply, sent, localAddress);
     for (const file of this.#files) {
       try {
         writeSync(file, line);
@@ -49,20 +49,24 @@ function openForAppending(path: string): number {
 
 function formatLine(
   { method, target, headers, body, beganMs }: AdminRequest,
-  { status = 200 }: AdminReply,
-  sentBytes: number,
+  { status = 200, fault }: AdminReply,
+  sent: SentBytes,
   localAddress: string,
 ): string {
   const start = new Date(beganMs).toISOString();
   const durationMs = Math.max(0, Math.round(Date.now() - beganMs));
   const forwarded = [headers['x-forwarded-for'], localAddress].filter((part) => part !== '');
+  // What has no head, or no path to look for, never gets an x-forwarded-for.
+  const isForwarded = method !== '' && (fault === undefined || fault === 'protocol');
   const quoted = [
-    forwarded.join(','),
+    isForwarded ? forwarded.join(',') : '-',
     headers['user-agent'] || '-',
     headers['x-request-id'] || '-',
     headers.host || '-',
     '-',
   ];
-  const sizes = `${Buffer.byteLength(body)} ${sentBytes} ${durationMs}`;
-  return `[${start}] "${method} ${target} HTTP/1.1" ${status} - ${sizes} - "${quoted.join('" "')}"\n`;
+  const sizes = `${Buffer.byteLength(body)} ${sent.ofBody} ${durationMs}`;
+  const asked = `${method || '-'} ${target || '-'} HTTP/1.1`;
+  const flags = sent.isCut ? 'DC' : fault === 'protocol' ? 'DPE' : '-';
+  return `[${start}] "${asked}" ${status} ${flags} ${sizes} - "${quoted.join('" "')}"\n`;
 }

@@ -9,29 +9,22 @@ import { makeEndpoints } from './endpoints.js';
 import { findForeignHost, findForgery, isLocal, keepFromFrames } from './guard.js';
 import type { AdminHost } from './host.js';
 import {
+  REASONS,
+  TOO_LONG_BODY,
   badRequest,
-  endsConnection,
   type AdminReply,
   type AdminRequest,
   type AdminService,
-  type AdminTransport,
+  type EndedConnection,
   type SentBytes,
 } from './http.js';
 import { openSocket } from './listen-socket.js';
+import type { AdminTransport } from './node-http.js';
 import { parseParameters } from './parameters.js';
-import { uwebsocketsTransport } from './uwebsockets.js';
 
-/** What the real server's parser takes. */
-const METHODS: ReadonlySet<string> = new Set(
-  (
-    'ACL BIND CHECKOUT COPY DELETE GET HEAD LINK LOCK MERGE MKACTIVITY MKCALENDAR ' +
-    'MKCOL MOVE NOTIFY OPTIONS PATCH POST PROPFIND PROPPATCH PURGE PUT REBIND REPORT SEARCH SOURCE ' +
-    'SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE'
-  ).split(' '),
-);
-const MALFORMED: AdminReply = { status: 400, type: 'plain', body: 'Bad Request', isBare: true };
-const BAD_PATH: AdminReply = { status: 400, body: '', isBare: true };
-const NO_ROUTE: AdminReply = { status: 404, body: '', isBare: true };
+const NO_HOST: AdminReply = { status: 400, body: '', fault: 'host' };
+const BAD_PATH: AdminReply = { status: 400, body: '', fault: 'path' };
+const ELSEWHERE: AdminReply = { status: 404, body: '', fault: 'elsewhere' };
 const FORM = 'application/x-www-form-urlencoded';
 
 export class AdminServer implements AdminService {
@@ -57,31 +50,20 @@ export class AdminServer implements AdminService {
 
   /** Rejects when the address is taken, or a file cannot be opened. */
   async listen(): Promise<void> {
-    const { address, accessLogPaths } = this.#plan;
+    const { address, accessLogPaths, socketOptions } = this.#plan;
     if (accessLogPaths.length > 0) this.#accessLog = new AdminAccessLog(accessLogPaths);
-    const { socketOptions } = this.#plan;
-    this.#transport = await this.#openTransport();
-    const descriptor =
-      socketOptions.length > 0 ? openSocket(this.#host, address, socketOptions) : undefined;
-    this.address = await this.#transport.listen(address, descriptor);
+    // Loaded only where there is an admin server.
+    const { nodeHttpTransport } = await import('./node-http.js');
+    const socket = openSocket(this.#host, address, socketOptions);
+    this.#transport = nodeHttpTransport(this);
+    await this.#transport.listen({ fd: socket.fd });
+    this.address = socket.address;
     if (!isLocal(address)) {
       this.#host.log.warn(
         'admin',
         `the admin server listens on ${this.address}: whoever reaches it can stop and change this proxy`,
       );
     }
-  }
-
-  async #openTransport(): Promise<AdminTransport> {
-    const { hystrix, taps } = this.#host;
-    const { address, socketOptions } = this.#plan;
-    const isPlain = 'host' in address && socketOptions.length === 0;
-    const wantsNode = !isPlain || hystrix !== undefined || taps.areAsked;
-    const fast = wantsNode ? undefined : uwebsocketsTransport(this);
-    this.#host.log.debug('admin', `admin server by ${fast ? 'uWebSockets.js' : 'node:http'}`);
-    if (fast) return fast;
-    const { nodeHttpTransport } = await import('./node-http.js');
-    return nodeHttpTransport(this);
   }
 
   reopenLogs(): void {
@@ -99,37 +81,54 @@ export class AdminServer implements AdminService {
     this.#counts.connectionOpened();
   }
 
-  connectionClosed(): void {
-    this.#counts.connectionClosed();
+  connectionClosed(connection: EndedConnection): void {
+    this.#counts.connectionClosed(connection);
+  }
+
+  received(bytes: number, bytesBefore: number): void {
+    this.#counts.received(bytes, bytesBefore);
   }
 
   answer(request: AdminRequest): AdminReply {
-    this.#counts.requestBegan(request.wireBytes);
+    this.#counts.requestBegan();
     const reply = this.#reply(request);
-    if (endsConnection(request, reply)) this.#counts.willClose();
-    if (reply === MALFORMED) this.#counts.requestMalformed();
-    if (reply === BAD_PATH) this.#counts.pathRefused();
+    if (reply.fault === 'path') this.#counts.pathRefused();
+    if (reply.fault === 'elsewhere') this.#counts.askedElsewhere();
     if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
     return reply;
   }
 
-  abandoned(wireBytes: number): void {
-    this.#counts.requestBegan(wireBytes);
+  refuse(request: AdminRequest, status: number): AdminReply {
+    this.#counts.requestBegan();
+    this.#counts.answered(status);
+    if (status === 413) return { status, body: TOO_LONG_BODY };
+    this.#counts.requestMalformed();
+    return { status, type: 'plain', body: REASONS[status] ?? '', fault: 'protocol' };
+  }
+
+  abandoned(request: AdminRequest): void {
+    this.#counts.requestBegan();
     this.#counts.requestLeft();
-    this.#counts.requestEnded(0, 0);
+    this.#counts.requestEnded(Date.now() - request.beganMs, 0);
+    this.#log(request, { status: 0, body: '' }, { ofBody: 0, onWire: 0, isCut: true });
   }
 
   finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void {
     if (reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
     if (sent.isCut) this.#counts.requestLeft();
     this.#counts.requestEnded(Date.now() - request.beganMs, sent.onWire);
+    this.#log(request, reply, sent);
+  }
+
+  #log(request: AdminRequest, reply: AdminReply, sent: SentBytes): void {
+    if (!this.#accessLog) return;
     const { localAddressIpVersion } = this.#host.options;
-    this.#accessLog?.add(request, reply, sent.ofBody, localAddress(localAddressIpVersion));
+    this.#accessLog.add(request, reply, sent, localAddress(localAddressIpVersion));
   }
 
   #reply(request: AdminRequest): AdminReply {
     const { method, target, headers, body } = request;
-    const refusal = METHODS.has(method) ? refuseTarget(target) : MALFORMED;
+    const refusal = request.namesHost ? refuseTarget(target) : NO_HOST;
     if (refusal) return refusal;
     const { path, query } = splitTarget(target);
     this.#host.log.debug('admin', `request: ${method} ${target}`);
@@ -161,9 +160,7 @@ export class AdminServer implements AdminService {
 
 /** What is no path of this server, before anything looks at it. */
 function refuseTarget(target: string): AdminReply | undefined {
-  if (!target.startsWith('/')) {
-    return target === '*' || /^https?:\/\//i.test(target) ? NO_ROUTE : MALFORMED;
-  }
+  if (!target.startsWith('/')) return ELSEWHERE;
   const [path = ''] = target.split('?', 1);
   return target.includes('#') || path.includes('%00') ? BAD_PATH : undefined;
 }

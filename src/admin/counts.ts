@@ -1,12 +1,13 @@
 // The admin server counts itself, as `http.admin.` and `listener.admin.`.
 import type { ControlStats } from '../server/control-stats.js';
+import type { EndedConnection } from './http.js';
 
 export class AdminCounts {
   readonly #stats: ControlStats;
   #connections = 0;
+  #speaking = 0;
   #requests = 0;
-  /** Connections that this side will end, because their clients have asked for it. */
-  #closing = 0;
+  #bufferedBytes = 0;
 
   constructor(stats: ControlStats) {
     this.#stats = stats;
@@ -15,34 +16,42 @@ export class AdminCounts {
   connectionOpened(): void {
     this.#connections += 1;
     this.#stats.record('listener.admin.connections_accepted_per_socket_event', 1);
+    this.#stats.setGauge('listener.admin.downstream_pre_cx_active', 0);
     this.#count(
       'http.admin.downstream_cx_total',
-      'http.admin.downstream_cx_http1_total',
       'listener.admin.downstream_cx_total',
       'listener.admin.main_thread.downstream_cx_total',
     );
     this.#showConnections();
   }
 
-  connectionClosed(): void {
+  connectionClosed({ lengthMs, isLocal, lastBytes }: EndedConnection): void {
     this.#connections -= 1;
-    const side = this.#closing > 0 ? 'local' : 'remote';
-    this.#closing = Math.max(0, this.#closing - 1);
+    if (lastBytes > 0) this.#showHttp(-1);
     this.#count(
       'http.admin.downstream_cx_destroy',
-      `http.admin.downstream_cx_destroy_${side}`,
+      `http.admin.downstream_cx_destroy_${isLocal ? 'local' : 'remote'}`,
       'listener.admin.downstream_cx_destroy',
     );
+    for (const scope of ['http', 'listener']) {
+      this.#stats.record(`${scope}.admin.downstream_cx_length_ms`, lengthMs);
+    }
+    this.#showBuffered(-lastBytes);
     this.#showConnections();
   }
 
-  willClose(): void {
-    this.#closing += 1;
+  /** The real server looks at its buffer when it has read, and sees what came last. */
+  received(bytes: number, bytesBefore: number): void {
+    if (bytesBefore === 0) {
+      this.#count('http.admin.downstream_cx_http1_total');
+      this.#showHttp(1);
+    }
+    this.#stats.count('http.admin.downstream_cx_rx_bytes_total', bytes);
+    this.#showBuffered(bytes - bytesBefore);
   }
 
-  requestBegan(receivedBytes: number): void {
+  requestBegan(): void {
     this.#requests += 1;
-    this.#stats.count('http.admin.downstream_cx_rx_bytes_total', receivedBytes);
     this.#count('http.admin.downstream_rq_total', 'http.admin.downstream_rq_http1_total');
     this.#stats.setGauge('http.admin.downstream_rq_active', this.#requests);
   }
@@ -81,8 +90,23 @@ export class AdminCounts {
     );
   }
 
+  askedElsewhere(): void {
+    this.#count('http.admin.downstream_rq_non_relative_path');
+  }
+
   pathRefused(): void {
     this.#count('http.admin.downstream_rq_failed_path_normalization');
+  }
+
+  /** Connections on which anything has come. */
+  #showHttp(change: 1 | -1): void {
+    this.#speaking += change;
+    this.#stats.setGauge('http.admin.downstream_cx_http1_active', this.#speaking);
+  }
+
+  #showBuffered(change: number): void {
+    this.#bufferedBytes += change;
+    this.#stats.setGauge('http.admin.downstream_cx_rx_bytes_buffered', this.#bufferedBytes);
   }
 
   #showConnections(): void {
@@ -96,7 +120,6 @@ export class AdminCounts {
 
 const CONNECTION_GAUGES = [
   'http.admin.downstream_cx_active',
-  'http.admin.downstream_cx_http1_active',
   'listener.admin.downstream_cx_active',
   'listener.admin.main_thread.downstream_cx_active',
 ];

@@ -1,5 +1,4 @@
 // What the admin server and its handlers say to each other, whoever speaks HTTP for them.
-import { getSystemErrorMap } from 'node:util';
 import type { Page } from '../native.js';
 import type { Parameters } from './parameters.js';
 
@@ -9,7 +8,6 @@ export const REQUEST_HEADERS = [
   'accept',
   'origin',
   'sec-fetch-site',
-  'connection',
   'content-type',
   'user-agent',
   'x-forwarded-for',
@@ -25,10 +23,12 @@ export interface AdminRequest {
   /** Empty where there was none. */
   readonly headers: Readonly<Record<RequestHeader, string>>;
   readonly body: string;
-  /** Of head and body, as they came. */
-  readonly wireBytes: number;
   /** When its head had come: milliseconds since 1970. */
   readonly beganMs: number;
+  /** Perhaps none: an empty name is one too. */
+  readonly namesHost: boolean;
+  /** Its client wants no further answer on this connection. */
+  readonly asksToClose: boolean;
 }
 
 /** What a handler gets to see. */
@@ -57,11 +57,14 @@ export interface AdminReply {
   readonly body: string | Page | Stream;
   /** It counts only once it has been written: it shows the counters as they were before it. */
   readonly countsAtEnd?: boolean;
-  /** The request is none that an endpoint could answer: HTTP's own headers, then the end. */
-  readonly isBare?: boolean;
+  /** Why the request is none that an endpoint could answer: then it gets HTTP's own headers only. */
+  readonly fault?: Fault;
   /** Called by the transport, once the answer has been written. */
   readonly then?: () => void;
 }
+
+/** 'protocol': it is no HTTP. Only what is 'elsewhere', as a proxy is asked, may be followed by others. */
+export type Fault = 'protocol' | 'host' | 'path' | 'elsewhere';
 
 export type AdminHandler = (query: AdminQuery) => AdminReply;
 
@@ -73,23 +76,58 @@ export const CONTENT_TYPES = {
   events: 'text/event-stream',
 } as const;
 
-/** Of every answer, in this order; `date` and framing are the transport's. */
-export function replyHeaders(reply: AdminReply): readonly (readonly [string, string])[] {
-  const server = ['server', 'envoy'] as const;
-  const type = ['content-type', CONTENT_TYPES[reply.type ?? 'text']] as const;
-  if (reply.isBare) return reply.body === '' ? [server] : [type, server];
+/** Of the statuses that the admin server answers with. */
+export const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  408: 'Request Timeout',
+  413: 'Payload Too Large',
+  426: 'Upgrade Required',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  501: 'Not Implemented',
+  503: 'Service Unavailable',
+};
+
+type Header = readonly [name: string, value: string];
+
+/** How an answer's end is found: by its length, by chunks, or by that of its connection. */
+export type Framing = number | 'chunked' | 'connection';
+
+/** A whole head, in the real server's order. */
+export function replyHeaders(reply: AdminReply, framing: Framing, closes: boolean): Header[] {
+  const type: Header = ['content-type', CONTENT_TYPES[reply.type ?? 'text']];
+  const date: Header = ['date', new Date().toUTCString()];
+  const server: Header = ['server', 'envoy'];
+  const close: Header[] = closes ? [['connection', 'close']] : [];
+  const frame: Header[] =
+    typeof framing === 'number'
+      ? [['content-length', String(framing)]]
+      : framing === 'chunked'
+        ? [['transfer-encoding', 'chunked']]
+        : [];
+  if (reply.fault) {
+    return framing === 0
+      ? [date, server, ...close, ...frame]
+      : [...frame, type, date, server, ...close];
+  }
   return [
     ...(reply.headers ?? []),
     type,
     ['cache-control', reply.type === 'events' ? 'no-cache' : 'no-cache, max-age=0'],
     ['x-content-type-options', 'nosniff'],
+    date,
     server,
+    ...close,
+    ...frame,
   ];
 }
 
 /** Whether the answer is its connection's last. */
-export const endsConnection = ({ headers }: AdminRequest, reply: AdminReply): boolean =>
-  reply.isBare === true || headers.connection.toLowerCase() === 'close';
+export const endsConnection = (request: AdminRequest, { fault }: AdminReply): boolean =>
+  request.asksToClose || (fault !== undefined && fault !== 'elsewhere');
 
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });
 
@@ -110,14 +148,27 @@ export interface SentBytes {
   readonly isCut: boolean;
 }
 
-/** What a transport serves. Nothing here throws. */
+/** A connection that has ended. */
+export interface EndedConnection {
+  readonly lengthMs: number;
+  /** By this side. */
+  readonly isLocal: boolean;
+  /** What came last, as `received` was told. */
+  readonly lastBytes: number;
+}
+
+/** What the transport serves. Nothing here throws. */
 export interface AdminService {
   connectionOpened(): void;
-  connectionClosed(): void;
+  connectionClosed(connection: EndedConnection): void;
+  /** On a connection, after so many the last time. */
+  received(bytes: number, bytesBefore: number): void;
   /** Called once the whole request has come. */
   answer(request: AdminRequest): AdminReply;
+  /** For what is no request, or too long a one: the answer with this status. */
+  refuse(request: AdminRequest, status: number): AdminReply;
   /** Its client has gone before the request had come whole: nothing is done. */
-  abandoned(wireBytes: number): void;
+  abandoned(request: AdminRequest): void;
   /** Nothing is left of the answer but what ends it, or its reader has gone. */
   finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void;
 }
@@ -127,31 +178,10 @@ export type AdminEndpoint =
   /** A socket in the file system; mode 0: as the process's mask says. */
   | { readonly pipe: string; readonly mode: number };
 
-/** A server of HTTP: uWebSockets.js, or Node's own. */
-export interface AdminTransport {
-  /**
-   * Resolves with the bound address ("127.0.0.1:9901"); rejects when it is taken. A descriptor of a
-   * socket that listens there already is for node:http only.
-   */
-  listen(endpoint: AdminEndpoint, descriptor?: number): Promise<string>;
-  /** Ends all connections. */
-  close(): void;
-}
-
 /** Request bodies are small here; what is longer is read, so that its sender reads why it is refused. */
 export const MAX_BODY_BYTES = 1 << 20;
 export const TOO_LONG_BODY = `request bodies of more than ${MAX_BODY_BYTES} bytes are refused\n`;
 
 export function addressText(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-/** "cannot bind '127.0.0.1:80': Permission denied" */
-export function bindFailure(
-  endpoint: AdminEndpoint,
-  error: Pick<NodeJS.ErrnoException, 'errno' | 'message'>,
-): Error {
-  const where = 'pipe' in endpoint ? endpoint.pipe : addressText(endpoint.host, endpoint.port);
-  const [, why = error.message] = getSystemErrorMap().get(error.errno ?? 0) ?? [];
-  return new Error(`cannot bind '${where}': ${why.charAt(0).toUpperCase()}${why.slice(1)}`);
 }

@@ -40,7 +40,7 @@ TEST("An option is set on a socket that listens, whatever the state it asks for"
   for (const auto state : {SocketState::kPrebind, SocketState::kBound, SocketState::kListening}) {
     const auto opened =
         net::openListenSocket(loopback(), 0, {option(SOL_SOCKET, SO_RCVBUF, kBufferBytes, state)});
-    EXPECT_EQ(opened.error, 0);
+    EXPECT_EQ(opened.error, "");
     EXPECT(opened.failures.empty());
     // The kernel doubles it.
     EXPECT_EQ(valueOf(opened.fd.get(), SO_RCVBUF), 2 * kBufferBytes);
@@ -61,7 +61,7 @@ TEST("Without an option of before binding there is no socket; later ones it does
   const auto none = net::openListenSocket(
       loopback(), 0, {good, option(SOL_SOCKET, 9999, 1, SocketState::kPrebind)});
   EXPECT(!none.fd.valid());
-  EXPECT_EQ(none.error, 0);
+  EXPECT_EQ(none.error, "");
   EXPECT_EQ(none.failures.size(), 1u);
   EXPECT_EQ(none.failures[0].option, 1u);
   EXPECT_EQ(none.failures[0].error, ENOPROTOOPT);
@@ -82,7 +82,7 @@ TEST("An address that is taken is an error") {
   const auto address = net::Address::fromKernel(reinterpret_cast<sockaddr*>(&storage), size);
   const auto second = net::openListenSocket(address, 0, {});
   EXPECT(!second.fd.valid());
-  EXPECT_EQ(second.error, EADDRINUSE);
+  EXPECT_EQ(second.error, "cannot bind '" + address.text() + "': Address already in use");
 }
 
 }  // namespace fairlead::test

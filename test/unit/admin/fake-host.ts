@@ -37,7 +37,7 @@ export class FakeHost implements AdminHost {
   concurrency = 2;
   readonly native = new FakeNative();
   readonly sockets = {
-    openListenSocket: () => ({ fd: -1, errno: 0, failures: [] }),
+    openListenSocket: () => ({ fd: -1, address: '', error: '', failures: [] }),
   };
   readonly stats = new ControlStats(this.native);
   taps = new Taps(this.native, [], () => undefined);
@@ -121,7 +121,8 @@ export class AskedServer {
       target,
       headers: { ...none, host: 'localhost:9901', ...headers },
       body,
-      wireBytes: 0,
+      namesHost: true,
+      asksToClose: false,
       beganMs: Date.now(),
     };
     const reply = this.server.answer(request);

@@ -114,7 +114,6 @@ test('a Prometheus page shows the counters as they were before it, the others co
       origin: '',
       accept: '',
       'sec-fetch-site': '',
-      connection: '',
       'content-type': '',
       'user-agent': '',
       'x-forwarded-for': '',
@@ -125,7 +124,8 @@ test('a Prometheus page shows the counters as they were before it, the others co
       target,
       headers: { ...headers, host: 'localhost' },
       body: '',
-      wireBytes: 0,
+      namesHost: true,
+      asksToClose: false,
       beganMs: Date.now(),
     };
     const reply = asked.server.answer(request);

@@ -33,7 +33,7 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
         return native;
       },
       enableCoreDump: () => ++coreDumps,
-      openListenSocket: () => ({ fd: -1, errno: 0, failures: [] }),
+      openListenSocket: () => ({ fd: -1, address: '', error: '', failures: [] }),
     },
     tellManager: (...assignments) => told.push(...assignments),
   });
