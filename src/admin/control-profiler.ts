@@ -35,36 +35,47 @@ export class ControlCpuProfile {
   }
 }
 
-/** What was allocated since it was made, and is still there. */
+/** What is allocated from when it was made on: all of that, or what is still there. */
 export class ControlHeapProfile {
   readonly #session = openSession();
   readonly #beganMs = Date.now();
 
-  constructor() {
-    this.#session.post('HeapProfiler.startSampling', { samplingInterval: HEAP_SAMPLE_BYTES });
+  constructor(of: 'what stays' | 'all') {
+    const isAll = of === 'all';
+    this.#session.post('HeapProfiler.startSampling', {
+      samplingInterval: HEAP_SAMPLE_BYTES,
+      includeObjectsCollectedByMajorGC: isAll,
+      includeObjectsCollectedByMinorGC: isAll,
+    });
   }
 
-  /** The file of a profile. */
-  encode(): Buffer {
-    let samples: ProfileSample[] = [];
+  /** The file of a profile; `more`: of what the sampling does not see. */
+  encode(more: (sampledBytes: number) => readonly ProfileSample[] = () => []): Buffer {
+    const samples: ProfileSample[] = [];
     this.#session.post('HeapProfiler.getSamplingProfile', (error, result) => {
-      if (!error) samples = heapSamples(result.profile.head, []);
+      if (!error) samples.push(...heapSamples(result.profile.head, []));
     });
-    return encodeProfile({
-      kinds: [
-        ['objects', 'count'],
-        ['space', 'bytes'],
-      ],
-      samples,
-      period: HEAP_SAMPLE_BYTES,
-      periodKind: ['space', 'bytes'],
-      durationNanos: (Date.now() - this.#beganMs) * 1e6,
-    });
+    samples.push(...more(samples.reduce((sum, { values }) => sum + (values[1] ?? 0), 0)));
+    return encodeHeap(samples, Date.now() - this.#beganMs);
   }
 
   stop(): void {
     this.#session.disconnect();
   }
+}
+
+/** The file of a profile. The values: objects, bytes. */
+export function encodeHeap(samples: readonly ProfileSample[], durationMs: number): Buffer {
+  return encodeProfile({
+    kinds: [
+      ['objects', 'count'],
+      ['space', 'bytes'],
+    ],
+    samples,
+    period: HEAP_SAMPLE_BYTES,
+    periodKind: ['space', 'bytes'],
+    durationNanos: durationMs * 1e6,
+  });
 }
 
 /** Inner first. */

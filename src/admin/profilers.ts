@@ -1,8 +1,8 @@
 // The profilers of the admin interface: what they write and where.
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import type { NativeProxy } from '../native.js';
-import { ControlCpuProfile, ControlHeapProfile } from './control-profiler.js';
-import { encodeProfile } from './pprof.js';
+import { ControlCpuProfile, ControlHeapProfile, encodeHeap } from './control-profiler.js';
+import { encodeProfile, type ProfileSample } from './pprof.js';
 import { WORKER_SAMPLE_NANOS, WorkerProfiler } from './worker-profiler.js';
 
 interface CpuProfile {
@@ -11,14 +11,17 @@ interface CpuProfile {
   readonly beganMs: number;
 }
 
+type HeapUse = 'heapprofiler' | 'allocprofiler' | 'dump';
+
+/** Undefined, or why the file cannot be written; then nothing has changed. */
+type Failure = string | undefined;
+
 export class Profilers {
   readonly #native: NativeProxy;
   readonly #path: string;
   #cpu: CpuProfile | undefined;
-  /** That of /heapprofiler. */
-  #heap: ControlHeapProfile | undefined;
-  /** That of /heap_dump: it goes on from the first call. */
-  #dump: ControlHeapProfile | undefined;
+  /** V8 has one of the heap. That of a dump goes on until somebody wants another. */
+  #heap: { readonly of: HeapUse; readonly profile: ControlHeapProfile } | undefined;
 
   /** `path`: the file that profiles are written to. */
   constructor(native: NativeProxy, path: string) {
@@ -26,27 +29,31 @@ export class Profilers {
     this.#path = path;
   }
 
-  get isHeapRunning(): boolean {
-    return this.#heap !== undefined;
+  /** Who was asked to profile the heap, and was not ended. */
+  get heapUse(): HeapUse | undefined {
+    return this.#heap?.of;
   }
 
-  /** True also when it runs already; false when the file cannot be written. */
-  startCpu(): boolean {
-    if (this.#cpu) return true;
-    if (!this.#canWrite()) return false;
+  /** Changes nothing when it runs already. */
+  startCpu(): Failure {
+    if (this.#cpu) return undefined;
+    const failure = this.#whyNotWritable();
+    if (failure !== undefined) return failure;
     this.#cpu = {
       workers: new WorkerProfiler(this.#native),
       control: new ControlCpuProfile(),
       beganMs: Date.now(),
     };
-    return true;
+    return undefined;
   }
 
-  /** Writes the profile of all threads; true also when none was running. */
-  stopCpu(): boolean {
+  /** Writes the profile of all threads, if one was running. */
+  stopCpu(): Failure {
     const profile = this.#cpu;
+    if (!profile) return undefined;
+    const failure = this.#whyNotWritable();
+    if (failure !== undefined) return failure;
     this.#cpu = undefined;
-    if (!profile) return true;
     const samples = [...profile.control.stop(), ...profile.workers.stop()];
     return this.#write(
       encodeProfile({
@@ -62,44 +69,75 @@ export class Profilers {
     );
   }
 
-  /** False when the file cannot be written. */
-  startHeap(): boolean {
-    if (!this.#canWrite()) return false;
-    this.#heap = new ControlHeapProfile();
-    return true;
+  startHeap(): Failure {
+    const failure = this.#whyNotWritable();
+    if (failure === undefined) this.#startHeap('heapprofiler');
+    return failure;
   }
 
   /** Writes the profile. */
-  stopHeap(): boolean {
-    const profile = this.#heap;
-    this.#heap = undefined;
-    if (!profile) return true;
-    const bytes = profile.encode();
-    profile.stop();
-    return this.#write(bytes);
+  stopHeap(): Failure {
+    return this.#whyNotWritable() ?? this.#write(this.#stopHeap());
   }
 
-  /** Of what is there since the profiler of the heap was started, or else since the first dump. */
+  startAllocations(): void {
+    this.#startHeap('allocprofiler');
+  }
+
+  /** The profile. */
+  stopAllocations(): Buffer {
+    return this.#stopHeap();
+  }
+
+  /** Of all that is there; with its origins from the first call on, or from /heapprofiler on. */
   heapDump(): Buffer {
-    const profile = this.#heap ?? (this.#dump ??= new ControlHeapProfile());
-    return profile.encode();
+    const { of, profile } = this.#heap ?? this.#startHeap('dump');
+    // Who profiles allocations does not know what is left of them.
+    if (of === 'allocprofiler') return encodeHeap(this.#unsampled(0), 0);
+    return profile.encode((sampledBytes) => this.#unsampled(sampledBytes));
   }
 
-  #canWrite(): boolean {
-    try {
-      closeSync(openSync(this.#path, 'w'));
-      return true;
-    } catch {
-      return false;
-    }
+  #startHeap(of: HeapUse): { of: HeapUse; profile: ControlHeapProfile } {
+    this.#heap?.profile.stop();
+    const profile = new ControlHeapProfile(of === 'allocprofiler' ? 'all' : 'what stays');
+    this.#heap = { of, profile };
+    return this.#heap;
   }
 
-  #write(bytes: Buffer): boolean {
+  #stopHeap(): Buffer {
+    const bytes = this.#heap?.profile.encode() ?? Buffer.alloc(0);
+    this.#heap?.profile.stop();
+    this.#heap = undefined;
+    return bytes;
+  }
+
+  #unsampled(sampledBytes: number): ProfileSample[] {
+    const earlierBytes = Math.max(0, process.memoryUsage().heapUsed - sampledBytes);
+    const sampleOf = (functionName: string, bytes: number, thread: string): ProfileSample => ({
+      frames: [{ functionName, url: '', lineNumber: 0 }],
+      values: [1, bytes],
+      thread,
+    });
+    return [
+      sampleOf('(allocated by JavaScript before the profile began)', earlierBytes, 'control'),
+      sampleOf('(allocated by native code)', this.#native.memory().allocated, 'all'),
+    ];
+  }
+
+  #whyNotWritable(): Failure {
+    return this.#try(() => closeSync(openSync(this.#path, 'a')));
+  }
+
+  #write(bytes: Buffer): Failure {
+    return this.#try(() => writeFileSync(this.#path, bytes));
+  }
+
+  #try(act: () => void): Failure {
     try {
-      writeFileSync(this.#path, bytes);
-      return true;
-    } catch {
-      return false;
+      act();
+      return undefined;
+    } catch (error) {
+      return (error as Error).message;
     }
   }
 }

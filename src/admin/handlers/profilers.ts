@@ -10,6 +10,8 @@ const ENABLE = {
   oneOf: ['y', 'n'],
 } as const;
 
+const ALLOCATIONS = { ...ENABLE, help: 'y starts it, n ends it and answers with the profile' };
+
 export function profilerEndpoints({ native }: AdminHost, profilePath: string): Endpoint[] {
   const profilers = new Profilers(native, profilePath);
   return [
@@ -28,8 +30,15 @@ export function profilerEndpoints({ native }: AdminHost, profilePath: string): E
       handle: switchOf((enable) => switchHeap(profilers, enable, profilePath)),
     },
     {
+      path: '/allocprofiler',
+      help: 'profile all that the control thread allocates; pprof reads the answer to n',
+      mutates: true,
+      parameters: [ALLOCATIONS],
+      handle: switchOf((enable) => switchAllocations(profilers, enable)),
+    },
+    {
       path: '/heap_dump',
-      help: 'what the heap of the control thread holds; pprof reads it',
+      help: 'what the heap holds, and since the first call who allocated it; pprof reads it',
       mutates: false,
       parameters: [],
       handle: () => ({ body: onePiece(profilers.heapDump()) }),
@@ -45,24 +54,39 @@ function switchOf(act: (enable: boolean) => AdminReply): AdminHandler {
 }
 
 function switchCpu(profilers: Profilers, enable: boolean): AdminReply {
-  const isDone = enable ? profilers.startCpu() : profilers.stopCpu();
-  return isDone ? { body: 'OK\n' } : { status: 500, body: 'failure to start the profiler' };
+  const failure = enable ? profilers.startCpu() : profilers.stopCpu();
+  if (failure === undefined) return { body: 'OK\n' };
+  return { status: 500, body: `failure to ${enable ? 'start' : 'stop'} the profiler: ${failure}` };
 }
 
 function switchHeap(profilers: Profilers, enable: boolean, path: string): AdminReply {
-  if (profilers.isHeapRunning === enable) {
-    return badRequest(
-      enable
-        ? 'Fail to start heap profiler: already started'
-        : 'Fail to stop heap profiler: not started',
-    );
+  const isRunning = profilers.heapUse === 'heapprofiler';
+  if (isRunning && enable) return badRequest('Fail to start heap profiler: already started');
+  if (!isRunning && !enable) return badRequest('Fail to stop heap profiler: not started');
+  if (profilers.heapUse === 'allocprofiler') {
+    return badRequest('Fail to start heap profiler: the allocation profiler runs');
   }
-  const isDone = enable ? profilers.startHeap() : profilers.stopHeap();
-  if (!isDone) return { status: 500, body: `Fail to write the heap profile to ${path}` };
+  const failure = enable ? profilers.startHeap() : profilers.stopHeap();
+  if (failure !== undefined) {
+    const what = enable ? 'start' : 'stop';
+    return { status: 500, body: `Fail to ${what} heap profiler: ${failure}` };
+  }
   const what = enable
     ? 'Starting heap profiler'
     : `Heap profiler stopped and data written to ${path}`;
   return { body: what };
+}
+
+function switchAllocations(profilers: Profilers, enable: boolean): AdminReply {
+  const isRunning = profilers.heapUse === 'allocprofiler';
+  if (!isRunning && !enable) return badRequest('Allocation profiler is not started');
+  if (!enable) return { body: onePiece(profilers.stopAllocations()) };
+  if (isRunning) return badRequest('Allocation profiler has already started');
+  if (profilers.heapUse === 'heapprofiler') {
+    return badRequest('Allocation profiler cannot start: the heap profiler runs');
+  }
+  profilers.startAllocations();
+  return { body: 'OK\n' };
 }
 
 function onePiece(bytes: Buffer): AdminReply['body'] {

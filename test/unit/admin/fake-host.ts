@@ -107,6 +107,12 @@ export class AskedServer {
     return { status: reply.status ?? 200, type: reply.type ?? 'text', text: textOf(reply.body) };
   }
 
+  getBytes(target: string, method = 'GET'): Buffer {
+    const { body } = this.ask(target, { method });
+    assert.ok(typeof body === 'object' && 'next' in body);
+    return body.next() ?? Buffer.alloc(0);
+  }
+
   post(target: string, asking: Asking = {}): { status: number; type: string; text: string } {
     return this.get(target, { ...asking, method: 'POST' });
   }

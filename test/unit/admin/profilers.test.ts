@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Profilers } from '../../../src/admin/profilers.js';
@@ -30,15 +30,47 @@ test('a CPU profile of the control thread names what ran', () => {
   assert.match(profile, /nanoseconds/);
 });
 
-test('starting the CPU profiler again changes nothing; a file that cannot be written is refused', () => {
+test('starting the CPU profiler again changes nothing', () => {
   const { asked } = askedWithProfile();
   asked.post('/cpuprofiler?enable=y');
   assert.equal(asked.post('/cpuprofiler?enable=y').text, 'OK\n');
   assert.deepEqual(asked.host.native.calls, ['startCpuProfile']);
   asked.post('/cpuprofiler?enable=n');
+});
+
+test('a file that cannot be written is refused with the reason, and nothing starts or ends', () => {
   const nowhere = new AskedServer({ profilePath: '/nowhere/profile' });
-  const refused = nowhere.post('/cpuprofiler?enable=y');
-  assert.deepEqual([refused.status, refused.text], [500, 'failure to start the profiler']);
+  const why = "ENOENT: no such file or directory, open '/nowhere/profile'";
+  for (const [path, text] of [
+    ['/cpuprofiler?enable=y', `failure to start the profiler: ${why}`],
+    ['/heapprofiler?enable=y', `Fail to start heap profiler: ${why}`],
+  ] as const) {
+    assert.deepEqual(nowhere.post(path), { status: 500, type: 'text', text });
+  }
+  assert.deepEqual(nowhere.host.native.calls, []);
+  assert.equal(nowhere.post('/heapprofiler?enable=n').status, 400);
+
+  const { asked, path } = askedWithProfile();
+  asked.post('/cpuprofiler?enable=y');
+  asked.post('/heapprofiler?enable=y');
+  renameSync(dirname(path), `${dirname(path)}-moved`);
+  for (const profiler of ['cpuprofiler', 'heapprofiler']) {
+    assert.equal(asked.post(`/${profiler}?enable=n`).status, 500);
+  }
+  renameSync(`${dirname(path)}-moved`, dirname(path));
+  for (const profiler of ['heapprofiler', 'cpuprofiler']) {
+    assert.equal(asked.post(`/${profiler}?enable=n`).status, 200);
+    assert.match(gunzipSync(readFileSync(path)).toString('latin1'), /bytes|nanoseconds/);
+  }
+});
+
+test('what was in the file stays until there is a profile to write', () => {
+  const { asked, path } = askedWithProfile();
+  writeFileSync(path, 'the last one');
+  asked.post('/cpuprofiler?enable=y');
+  assert.equal(readFileSync(path, 'utf8'), 'the last one');
+  asked.post('/cpuprofiler?enable=n');
+  assert.notEqual(readFileSync(path, 'latin1'), 'the last one');
 });
 
 test('ending a CPU profiler that does not run is no error; other words are', () => {
@@ -73,7 +105,46 @@ test('the heap profiler starts once, ends once, and writes what was allocated in
   assert.match(gunzipSync(readFileSync(path)).toString('latin1'), /objects.*space.*bytes/s);
 });
 
-test('a heap dump is a profile in bytes', () => {
+test('already the first heap dump tells of all that the heap holds', () => {
   const page = new Profilers(new FakeNative(), '').heapDump();
-  assert.match(gunzipSync(page).toString('latin1'), /objects.*space.*bytes/s);
+  const profile = gunzipSync(page).toString('latin1');
+  assert.match(profile, /objects.*space.*bytes/s);
+  assert.match(profile, /allocated by JavaScript before.*allocated by native code/s);
+});
+
+test('the heap has one profiler at a time; a dump gives way, and finds its bytes again', () => {
+  const { asked } = askedWithProfile();
+  const dump = (): string => gunzipSync(asked.getBytes('/heap_dump')).toString('latin1');
+  dump();
+  assert.equal(asked.post('/heapprofiler?enable=y').status, 200);
+  assert.equal(
+    asked.post('/allocprofiler?enable=y').text,
+    'Allocation profiler cannot start: the heap profiler runs',
+  );
+  assert.equal(asked.post('/heapprofiler?enable=n').status, 200);
+  assert.equal(asked.post('/allocprofiler?enable=y').status, 200);
+  assert.equal(
+    asked.post('/heapprofiler?enable=y').text,
+    'Fail to start heap profiler: the allocation profiler runs',
+  );
+  assert.match(dump(), /allocated by JavaScript before/);
+  const kept = Array.from({ length: 400_000 }, (_, index) => ({ index }));
+  const allocated = gunzipSync(asked.getBytes('/allocprofiler?enable=n', 'POST'));
+  assert.equal(kept.length, 400_000);
+  assert.match(allocated.toString('latin1'), /profilers\.test/);
+  assert.match(dump(), /allocated by JavaScript before/);
+});
+
+test('the allocation profiler starts once, and answers with what was allocated in between', () => {
+  const { asked } = askedWithProfile();
+  const ask = (enable: string): { status: number; text: string } =>
+    asked.post(`/allocprofiler?enable=${enable}`);
+  assert.equal(ask('n').text, 'Allocation profiler is not started');
+  assert.equal(ask('y').text, 'OK\n');
+  assert.equal(ask('y').text, 'Allocation profiler has already started');
+  busyWork();
+  const { status } = ask('n');
+  assert.equal(status, 200);
+  assert.equal(ask('n').status, 400);
+  assert.equal(asked.post('/allocprofiler').text, '?enable=<y|n>\n');
 });
