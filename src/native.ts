@@ -167,6 +167,8 @@ export interface NativeProxy {
   /** The last samples; no more are taken. */
   stopCpuProfile(): Float64Array;
   /** Bytes of malloc's: in use, taken from the system, and free within that. */
+  /** Writes a line of each access log of the admin server; takes what encodeAdminRequest() gives. */
+  logAdminRequest(request: Uint8Array): void;
   memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
 
   /** Sockets of the process before this one, for the listeners that are applied from here on. */

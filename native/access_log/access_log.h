@@ -28,6 +28,11 @@ class AccessLog {
     format_.appendLine(context, file_->lane(worker));
     file_->lineDone(worker);
   }
+  // The control thread, which has no time to flush at.
+  void writeAtOnce(const format::FormatContext& context, uint64_t random) {
+    write(kControlThread, context, random);
+    file_->handOver(kControlThread);
+  }
 
  private:
   std::optional<Filter> filter_;

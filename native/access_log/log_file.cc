@@ -44,7 +44,7 @@ bool LogFile::adopt(net::FileDescriptor fd) {
 bool LogFile::reopen() { return adopt(net::FileDescriptor(openForAppending(path_))); }
 
 void LogFile::lineDone(size_t worker) {
-  Lane& lane = lanes_[worker];
+  Lane& lane = laneOf(worker);
   stats::Shard<stats::Filesystem>& stats = *stats_->shard(worker + 1);
   stats.add(stats::Filesystem::Counter::WriteBuffered);
   stats.up(stats::Filesystem::Gauge::WriteTotalBuffered, lane.text.size() - lane.counted);
@@ -53,7 +53,7 @@ void LogFile::lineDone(size_t worker) {
 }
 
 void LogFile::handOver(size_t worker) {
-  Lane& lane = lanes_[worker];
+  Lane& lane = laneOf(worker);
   if (lane.text.empty()) return;
   std::string text = flusher_.takeSpare();
   text.swap(lane.text);

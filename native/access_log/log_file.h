@@ -1,5 +1,5 @@
-// One log file, shared by all that log to its path. Each worker appends to a lane of its own,
-// without a lock; the flusher owns the descriptor.
+// One log file, shared by all that log to its path. Each worker, and the control thread, appends to
+// a lane of its own, without a lock; the flusher owns the descriptor.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,9 @@ namespace fairlead::access_log {
 
 using FilesystemStats = stats::Block<stats::Filesystem>;
 
+// Stands for a worker's number. What comes after it is the first lane, and the first shard.
+constexpr size_t kControlThread = SIZE_MAX;
+
 class Flusher;
 
 class LogFile : public std::enable_shared_from_this<LogFile> {
@@ -27,9 +30,9 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
 
   const std::string& path() const { return path_; }
 
-  // ---- a worker's thread ----
+  // ---- a worker's thread, or the control thread ----
   // Where its next line goes; call lineDone() after appending to it.
-  std::string* lane(size_t worker) { return &lanes_[worker].text; }
+  std::string* lane(size_t worker) { return &laneOf(worker).text; }
   void lineDone(size_t worker);
   // Hands over what the worker holds.
   void handOver(size_t worker);
@@ -60,8 +63,9 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
         hand_over_bytes_(hand_over_bytes),
         flusher_(flusher),
         stats_(std::move(stats)),
-        lanes_(workers) {}
+        lanes_(workers + 1) {}
 
+  Lane& laneOf(size_t worker) { return lanes_[worker + 1]; }
   bool adopt(net::FileDescriptor fd);
   bool waitUntilWritable(const std::atomic<bool>& is_stopping);
 

@@ -103,6 +103,16 @@ void ProxyLifecycle::setHealthCheckFailed(const Napi::CallbackInfo& info) {
 
 void ProxyLifecycle::reopenLogs(const Napi::CallbackInfo&) { data_plane_->reopenLogs(); }
 
+void ProxyLifecycle::logAdminRequest(const Napi::CallbackInfo& info) {
+  const std::string_view bytes = info[0].IsTypedArray() ? bytesOf(info[0]) : std::string_view();
+  const auto request = plan::readAdminRequest(bytes.data(), bytes.size());
+  if (request) {
+    data_plane_->adminLog().write(request.value());
+  } else {
+    fail(info.Env(), request.error().message);
+  }
+}
+
 void ProxyLifecycle::onTrace(const Napi::CallbackInfo& info) {
   if (!info[0].IsFunction()) {
     fail(info.Env(), "onTrace() takes a function");

@@ -30,6 +30,7 @@ class ProxyLifecycle {
   void setHealthCheckFailed(const Napi::CallbackInfo& info);
 
   void reopenLogs(const Napi::CallbackInfo& info);
+  void logAdminRequest(const Napi::CallbackInfo& info);
   void onTrace(const Napi::CallbackInfo& info);
   Napi::Value shutdown(const Napi::CallbackInfo& info);
 

@@ -36,6 +36,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::setHealthCheckFailed>("setHealthCheckFailed"),
                          method<&ProxyLifecycle::onTrace>("onTrace"),
                          method<&ProxyLifecycle::reopenLogs>("reopenLogs"),
+                         method<&ProxyLifecycle::logAdminRequest>("logAdminRequest"),
                          method<&ProxyClusters::clusterHosts>("clusterHosts"),
                          method<&ProxyClusters::clusterStatus>("clusterStatus"),
                          method<&ProxyClusters::openClusters>("openClusters"),

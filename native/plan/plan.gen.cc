@@ -61,6 +61,7 @@ bool read(WireReader& wire, BucketRule* out);
 bool read(WireReader& wire, Datagrams* out);
 bool read(WireReader& wire, SinkFormat* out);
 bool read(WireReader& wire, StatsSettings* out);
+bool read(WireReader& wire, AdminRequest* out);
 
 bool read(WireReader& wire, Address* out) {
   while (wire.nextField("Address")) {
@@ -1377,6 +1378,9 @@ bool read(WireReader& wire, Update* out) {
       case 6:
         if (!wire.readMessage("Update.taps", [&](WireReader& inner) { return read(inner, &out->taps.emplace_back()); })) return false;
         break;
+      case 7:
+        if (!wire.readMessage("Update.admin_access_logs", [&](WireReader& inner) { return read(inner, &out->admin_access_logs.emplace_back()); })) return false;
+        break;
       default:
         if (!wire.skip("Update")) return false;
     }
@@ -1541,6 +1545,79 @@ bool read(WireReader& wire, StatsSettings* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, AdminRequest* out) {
+  while (wire.nextField("AdminRequest")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->start_us, "AdminRequest.start_us")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->duration_us, "AdminRequest.duration_us")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->method, "AdminRequest.method")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->path, "AdminRequest.path")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->authority, "AdminRequest.authority")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->scheme, "AdminRequest.scheme")) return false;
+        break;
+      case 7:
+        if (!wire.readRepeatedBytes(&out->headers, "AdminRequest.headers")) return false;
+        break;
+      case 8:
+        if (!wire.readRepeatedBytes(&out->response_headers, "AdminRequest.response_headers")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->status, "AdminRequest.status")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->is_cut, "AdminRequest.is_cut")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->is_malformed, "AdminRequest.is_malformed")) return false;
+        break;
+      case 12:
+        if (!wire.readBytes(&out->details, "AdminRequest.details")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->bytes_received, "AdminRequest.bytes_received")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->bytes_sent, "AdminRequest.bytes_sent")) return false;
+        break;
+      case 15:
+        if (!wire.readNumber(&out->wire_received, "AdminRequest.wire_received")) return false;
+        break;
+      case 16:
+        if (!wire.readNumber(&out->wire_sent, "AdminRequest.wire_sent")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->header_received, "AdminRequest.header_received")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->header_sent, "AdminRequest.header_sent")) return false;
+        break;
+      case 19:
+        if (!wire.readBytes(&out->remote_address, "AdminRequest.remote_address")) return false;
+        break;
+      case 20:
+        if (!wire.readBytes(&out->local_address, "AdminRequest.local_address")) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->connection_id, "AdminRequest.connection_id")) return false;
+        break;
+      default:
+        if (!wire.skip("AdminRequest")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 template <typename Message>
 Result<Message> readWhole(const void* data, size_t size) {
   WireReader wire(data, size);
@@ -1555,6 +1632,10 @@ Result<Update> readUpdate(const void* data, size_t size) { return readWhole<Upda
 
 Result<StatsSettings> readStatsSettings(const void* data, size_t size) {
   return readWhole<StatsSettings>(data, size);
+}
+
+Result<AdminRequest> readAdminRequest(const void* data, size_t size) {
+  return readWhole<AdminRequest>(data, size);
 }
 
 }  // namespace fairlead::plan

@@ -716,6 +716,8 @@ struct Update {
   std::vector<uint64_t> runtime_values;
   // What tap filters of earlier updates record from here on; without a tap: nothing.
   std::vector<TapFilter> taps;
+  // Of the admin server's requests; none: they stay as they are.
+  std::vector<AccessLog> admin_access_logs;
 };
 
 struct TagRule {
@@ -807,9 +809,45 @@ struct StatsSettings {
   uint32_t flush_interval_ms = 0;
 };
 
+// A request to the admin server, for its access logs. What is empty has no value.
+struct AdminRequest {
+  // Of the wall clock.
+  uint64_t start_us = 0;
+  uint64_t duration_us = 0;
+  std::string method;
+  std::string path;
+  std::string authority;
+  std::string scheme;
+  // Names, in lower case, and values by turns; without the host.
+  std::vector<std::string> headers;
+  // The same of the answer.
+  std::vector<std::string> response_headers;
+  // 0: no response.
+  uint32_t status = 0;
+  // Its client left before the end.
+  bool is_cut = false;
+  // It was no HTTP.
+  bool is_malformed = false;
+  std::string details;
+  // Of bodies.
+  uint64_t bytes_received = 0;
+  uint64_t bytes_sent = 0;
+  // Of everything.
+  uint64_t wire_received = 0;
+  uint64_t wire_sent = 0;
+  // Of header lines.
+  uint64_t header_received = 0;
+  uint64_t header_sent = 0;
+  // "127.0.0.1:9901".
+  std::string remote_address;
+  std::string local_address;
+  uint64_t connection_id = 0;
+};
+
 // Reads an update. Unknown fields are skipped; anything that is not the wire format is an error that
 // names message, field and offset. Pure; any thread.
 Result<Update> readUpdate(const void* data, size_t size);
 Result<StatsSettings> readStatsSettings(const void* data, size_t size);
+Result<AdminRequest> readAdminRequest(const void* data, size_t size);
 
 }  // namespace fairlead::plan

@@ -101,7 +101,19 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
   slots_.set(update.runtime_values);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
+  applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
+}
+
+void DataPlane::applyAdminLogs(const std::vector<plan::AccessLog>& plans,
+                               std::vector<ApplyError>* errors) {
+  if (plans.empty()) return;
+  auto logs = buildLogs(plans);
+  if (logs) {
+    admin_log_.use(std::move(logs.value()));
+  } else {
+    errors->push_back({"plan", "", logs.error().message});
+  }
 }
 
 // ---- clusters ----

@@ -17,6 +17,7 @@
 #include "route/route_table.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
+#include "worker/admin_log.h"
 #include "worker/cpu_profile.h"
 #include "worker/drain.h"
 #include "worker/listen_sockets.h"
@@ -61,6 +62,8 @@ class DataPlane {
   // applied later are left out.
   void stopListening(DrainScope scope);
   void reopenLogs() { logs_.reopen(); }
+  // A request to the admin server.
+  AdminLog& adminLog() { return admin_log_; }
 
   // Null before start(), and after stop().
   std::unique_ptr<CpuProfile> profileCpu() const;
@@ -106,6 +109,7 @@ class DataPlane {
   Result<std::shared_ptr<const filters::HttpFilterConfig>> buildFilter(
       const plan::HttpFilter& filter, const std::string& stat_prefix);
   Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
+  void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
   Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
       const std::vector<plan::AccessLog>& plans);
 
@@ -122,6 +126,7 @@ class DataPlane {
   // Null until a cluster's hosts come from DNS.
   std::shared_ptr<stats::BlockBase> resolver_stats_;
   access_log::LogFiles logs_;
+  AdminLog admin_log_;
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
   std::map<std::string, std::shared_ptr<const route::RouteTable>> route_tables_;
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;

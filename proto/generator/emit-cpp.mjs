@@ -85,6 +85,7 @@ ${inOrder(messages).map(emitStruct).join('\n')}
 // names message, field and offset. Pure; any thread.
 Result<Update> readUpdate(const void* data, size_t size);
 Result<StatsSettings> readStatsSettings(const void* data, size_t size);
+Result<AdminRequest> readAdminRequest(const void* data, size_t size);
 
 }  // namespace fairlead::plan
 `;
@@ -154,6 +155,10 @@ Result<Update> readUpdate(const void* data, size_t size) { return readWhole<Upda
 
 Result<StatsSettings> readStatsSettings(const void* data, size_t size) {
   return readWhole<StatsSettings>(data, size);
+}
+
+Result<AdminRequest> readAdminRequest(const void* data, size_t size) {
+  return readWhole<AdminRequest>(data, size);
 }
 
 }  // namespace fairlead::plan

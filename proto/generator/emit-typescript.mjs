@@ -77,5 +77,12 @@ export function encodeStatsSettings(settings: StatsSettings): Uint8Array {
   writeStatsSettings(out, settings);
   return out.finish();
 }
+
+/** The bytes that NativeProxy.logAdminRequest takes. */
+export function encodeAdminRequest(request: AdminRequest): Uint8Array {
+  const out = new WireWriter();
+  writeAdminRequest(out, request);
+  return out.finish();
+}
 `;
 }

@@ -1,72 +1,70 @@
-// The admin server's access log: a line for each request, in the default format. Requests are few,
-// and who looks at the log in an incident wants the last one: each line is written at once.
-import { closeSync, openSync, writeSync } from 'node:fs';
-import type { AdminReply, AdminRequest, SentBytes } from './http.js';
+// What the admin server's access logs are told of a request; the data plane formats and writes.
+import { encodeAdminRequest } from '../plan/plan.gen.js';
+import type { NativeProxy } from '../native.js';
+import type { AdminReply, AdminRequest, Fault, SentBytes } from './http.js';
 
-export class AdminAccessLog {
-  readonly #paths: readonly string[];
-  #files: number[];
+/** Why a request that no endpoint saw was answered as it was. */
+const DETAILS: Readonly<Record<Fault, string>> = {
+  protocol: 'http1.codec_error',
+  host: 'missing_host_header',
+  path: 'path_normalization_failed',
+  elsewhere: 'absolute_path_rejected',
+};
+const LEFT = 'downstream_remote_disconnect';
+const ANSWERED = 'admin_filter_response';
 
-  /** Throws when a file cannot be opened. */
-  constructor(paths: readonly string[]) {
-    this.#paths = paths;
-    this.#files = paths.map(openForAppending);
-  }
-
-  add(request: AdminRequest, reply: AdminReply, sent: SentBytes, localAddress: string): void {
-    const line = formatLine(request, reply, sent, localAddress);
-    for (const file of this.#files) {
-      try {
-        writeSync(file, line);
-      } catch {
-        // A full disk does not end the admin server.
-      }
-    }
-  }
-
-  /** A file that cannot be opened any more goes on where it is. */
-  reopen(): void {
-    this.#files = this.#files.map((before, index) => {
-      try {
-        const file = openForAppending(this.#paths[index] ?? '');
-        closeSync(before);
-        return file;
-      } catch {
-        return before;
-      }
-    });
-  }
-
-  close(): void {
-    for (const file of this.#files) closeSync(file);
-    this.#files = [];
-  }
-}
-
-function openForAppending(path: string): number {
-  return openSync(path, 'a', 0o644);
-}
-
-function formatLine(
-  { method, target, headers, body, beganMs }: AdminRequest,
+/** `localAddress` stands for a client that says nothing of itself. */
+export function logRequest(
+  native: Pick<NativeProxy, 'logAdminRequest'>,
+  request: AdminRequest,
   { status = 200, fault }: AdminReply,
   sent: SentBytes,
   localAddress: string,
-): string {
-  const start = new Date(beganMs).toISOString();
-  const durationMs = Math.max(0, Math.round(Date.now() - beganMs));
-  const forwarded = [headers['x-forwarded-for'], localAddress].filter((part) => part !== '');
-  // What has no head, or no path to look for, never gets an x-forwarded-for.
-  const isForwarded = method !== '' && (fault === undefined || fault === 'protocol');
-  const quoted = [
-    isForwarded ? forwarded.join(',') : '-',
-    headers['user-agent'] || '-',
-    headers['x-request-id'] || '-',
-    headers.host || '-',
-    '-',
-  ];
-  const sizes = `${Buffer.byteLength(body)} ${sent.ofBody} ${durationMs}`;
-  const asked = `${method || '-'} ${target || '-'} HTTP/1.1`;
-  const flags = sent.isCut ? 'DC' : fault === 'protocol' ? 'DPE' : '-';
-  return `[${start}] "${asked}" ${status} ${flags} ${sizes} - "${quoted.join('" "')}"\n`;
+): void {
+  const { method, target, headers, connection } = request;
+  // What has no head, or no path to look for, gets no headers of ours.
+  const isPassedOn = method !== '' && (fault === undefined || fault === 'protocol');
+  const own = isPassedOn ? forwardedOf(headers['x-forwarded-for'], localAddress) : [];
+  native.logAdminRequest(
+    encodeAdminRequest({
+      start_us: request.beganMs * 1000,
+      duration_us: Math.max(0, Date.now() - request.beganMs) * 1000,
+      method,
+      path: target,
+      authority: headers.host,
+      scheme: isPassedOn ? 'http' : '',
+      headers: [...own, ...lowerCase(request.rawHeaders)],
+      response_headers: sent.headers.flat(),
+      status,
+      is_cut: sent.isCut,
+      is_malformed: fault === 'protocol',
+      details: sent.isCut ? LEFT : fault ? DETAILS[fault] : ANSWERED,
+      bytes_received: Buffer.byteLength(request.body),
+      bytes_sent: sent.ofBody,
+      wire_received: connection.receivedBytes,
+      wire_sent: sent.onWire,
+      header_received: request.rawHeaders.reduce(addBytes, (request.rawHeaders.length / 2) * 3),
+      header_sent: sent.headers.flat().reduce(addBytes, sent.headers.length * ': \r\n'.length),
+      remote_address: connection.remoteAddress,
+      local_address: connection.localAddress,
+      connection_id: connection.id,
+    }),
+  );
 }
+
+function forwardedOf(before: string, localAddress: string): string[] {
+  const forwarded = before === '' ? localAddress : `${before},${localAddress}`;
+  return ['x-forwarded-for', forwarded, 'x-forwarded-proto', 'http'];
+}
+
+/** Those that are shown as the authority are none of the headers. */
+function lowerCase(raw: readonly string[]): string[] {
+  const headers: string[] = [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? '';
+    if (name !== 'host') headers.push(name, raw[index + 1] ?? '');
+  }
+  return headers;
+}
+
+const addBytes = (sum: number, text: string): number => sum + Buffer.byteLength(text);

@@ -1,7 +1,7 @@
 // The admin server: which endpoint answers, what is refused before any does, and what is counted.
 import type { AdminPlan } from '../plan/admin.js';
 import { localAddress } from '../server/local-address.js';
-import { AdminAccessLog } from './access-log.js';
+import { logRequest } from './access-log.js';
 import { compileAllowedPaths } from './allowed-paths.js';
 import { AdminCounts } from './counts.js';
 import { endpointList, type Endpoint } from './endpoint.js';
@@ -36,7 +36,6 @@ export class AdminServer implements AdminService {
   readonly #byPath: ReadonlyMap<string, Endpoint>;
   readonly #isAllowed: (target: string) => boolean;
   readonly #counts: AdminCounts;
-  #accessLog: AdminAccessLog | undefined;
   #transport: AdminTransport | undefined;
 
   constructor(host: AdminHost, plan: AdminPlan) {
@@ -48,10 +47,9 @@ export class AdminServer implements AdminService {
     this.#counts = new AdminCounts(host.stats);
   }
 
-  /** Rejects when the address is taken, or a file cannot be opened. */
+  /** Rejects when the address is taken. */
   async listen(): Promise<void> {
-    const { address, accessLogPaths, socketOptions } = this.#plan;
-    if (accessLogPaths.length > 0) this.#accessLog = new AdminAccessLog(accessLogPaths);
+    const { address, socketOptions } = this.#plan;
     // Loaded only where there is an admin server.
     const { nodeHttpTransport } = await import('./node-http.js');
     const socket = openSocket(this.#host, address, socketOptions);
@@ -66,15 +64,9 @@ export class AdminServer implements AdminService {
     }
   }
 
-  reopenLogs(): void {
-    this.#accessLog?.reopen();
-  }
-
   close(): void {
     this.#transport?.close();
     this.#transport = undefined;
-    this.#accessLog?.close();
-    this.#accessLog = undefined;
   }
 
   connectionOpened(): void {
@@ -110,7 +102,7 @@ export class AdminServer implements AdminService {
     this.#counts.requestBegan();
     this.#counts.requestLeft();
     this.#counts.requestEnded(Date.now() - request.beganMs, 0);
-    this.#log(request, { status: 0, body: '' }, { ofBody: 0, onWire: 0, isCut: true });
+    this.#log(request, { status: 0, body: '' }, { headers: [], ofBody: 0, onWire: 0, isCut: true });
   }
 
   finished(request: AdminRequest, reply: AdminReply, sent: SentBytes): void {
@@ -121,9 +113,9 @@ export class AdminServer implements AdminService {
   }
 
   #log(request: AdminRequest, reply: AdminReply, sent: SentBytes): void {
-    if (!this.#accessLog) return;
+    if (this.#plan.accessLogs.length === 0) return;
     const { localAddressIpVersion } = this.#host.options;
-    this.#accessLog.add(request, reply, sent, localAddress(localAddressIpVersion));
+    logRequest(this.#host.native, request, reply, sent, localAddress(localAddressIpVersion));
   }
 
   #reply(request: AdminRequest): AdminReply {

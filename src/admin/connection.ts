@@ -5,10 +5,12 @@ import type { Socket } from 'node:net';
 import { Exchange } from './exchange.js';
 import {
   REASONS,
+  addressText,
   REQUEST_HEADERS,
   replyHeaders,
   type AdminRequest,
   type AdminService,
+  type ConnectionInfo,
   type RequestHeader,
 } from './http.js';
 import { findHeadFault, statusOfParseError } from './request-head.js';
@@ -28,25 +30,36 @@ const NO_HEADERS = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, '']))
   string
 >;
 
+const textOf = (address: string | undefined, port: number | undefined): string =>
+  address === undefined || port === undefined ? '' : addressText(address, port);
+
 export class Connection {
   readonly #service: AdminService;
   readonly #socket: Socket;
+  readonly #ends: Omit<ConnectionInfo, 'receivedBytes'>;
   readonly #openedMs = Date.now();
   readonly #waiting: (() => void)[] = [];
   #current: Exchange | undefined;
   /** Of what came, and was told of. */
   #toldBytes = 0;
   #lastBytes = 0;
-  /** When the last answer was over. */
+  /** What had come when the last answer was over. */
+  #bytesBefore = 0;
+  /** When that was. */
   #freeSinceMs = this.#openedMs;
   #isEnding = false;
   /** Its client has left amid a request. */
   #isTruncated = false;
 
-  constructor(service: AdminService, socket: Socket) {
+  constructor(service: AdminService, socket: Socket, id: number) {
     this.#service = service;
     this.#socket = socket;
     service.connectionOpened();
+    this.#ends = {
+      id,
+      remoteAddress: textOf(socket.remoteAddress, socket.remotePort),
+      localAddress: textOf(socket.localAddress, socket.localPort),
+    };
     socket.once('close', () => this.#closed());
   }
 
@@ -59,6 +72,7 @@ export class Connection {
       }
       this.#current = new Exchange(this.#service, incoming, response, {
         tellRead: () => this.#tellRead(),
+        describe: () => this.#describe(),
         ends: () => (this.#isEnding = true),
         over: () => this.#over(),
       });
@@ -91,6 +105,7 @@ export class Connection {
   #over(): void {
     this.#current = undefined;
     this.#freeSinceMs = Date.now();
+    this.#bytesBefore = this.#toldBytes;
     if (!this.#isEnding && !this.#socket.destroyed) this.#waiting.shift()?.();
   }
 
@@ -102,11 +117,11 @@ export class Connection {
     this.#tellRead();
     const reply = this.#service.refuse(request, status);
     const body = String(reply.body);
-    const lines = replyHeaders(reply, body.length, true).map(
-      ([name, value]) => `${name}: ${value}`,
-    );
+    const headers = replyHeaders(reply, body.length, true);
+    const lines = headers.map(([name, value]) => `${name}: ${value}`);
     const text = [`HTTP/1.1 ${status} ${REASONS[status]}`, ...lines, '', body].join('\r\n');
     this.#service.finished(request, reply, {
+      headers,
       ofBody: body.length,
       onWire: text.length,
       isCut: false,
@@ -121,12 +136,18 @@ export class Connection {
     return {
       method: '',
       target: '',
+      rawHeaders: [],
       headers: NO_HEADERS,
       body: '',
       beganMs: this.#freeSinceMs,
       namesHost: false,
       asksToClose: false,
+      connection: this.#describe(),
     };
+  }
+
+  #describe(): ConnectionInfo {
+    return { ...this.#ends, receivedBytes: this.#socket.bytesRead - this.#bytesBefore };
   }
 
   #tellRead(): void {

@@ -9,7 +9,9 @@ import {
   type AdminReply,
   type AdminRequest,
   type AdminService,
+  type ConnectionInfo,
   type Framing,
+  type Header,
   type RequestHeader,
 } from './http.js';
 import { asksToClose } from './request-head.js';
@@ -21,6 +23,7 @@ export interface ExchangeConnection {
   tellRead(): void;
   /** The answer that begins is its last. */
   ends(): void;
+  describe(): ConnectionInfo;
   /** The next request may be answered. */
   over(): void;
 }
@@ -38,6 +41,7 @@ export class Exchange {
   #bodyBytes = 0;
   /** Once the request has come whole. */
   #asked: { readonly request: AdminRequest; readonly reply: AdminReply } | undefined;
+  #headers: readonly Header[] = [];
   #isChunked = false;
   #isFinished = false;
   #isOver = false;
@@ -70,11 +74,13 @@ export class Exchange {
     return {
       method,
       target: url,
+      rawHeaders: this.#incoming.rawHeaders,
       headers: pickHeaders(this.#incoming),
       body: Buffer.concat(this.#chunks).toString(),
       beganMs: this.#beganMs,
       namesHost: this.#incoming.headers.host !== undefined,
       asksToClose: asksToClose(this.#incoming),
+      connection: this.#connection.describe(),
     };
   }
 
@@ -123,6 +129,7 @@ export class Exchange {
     const status = reply.status ?? 200;
     const reason = REASONS[status] ?? 'Error';
     const headers = replyHeaders(reply, framing, closes);
+    this.#headers = headers;
     this.#wireBytes = `HTTP/1.1 ${status} ${reason}\r\n\r\n`.length;
     for (const [name, value] of headers) {
       this.#wireBytes += Buffer.byteLength(name) + Buffer.byteLength(value) + ': \r\n'.length;
@@ -157,8 +164,12 @@ export class Exchange {
     if (this.#isFinished || !this.#asked) return;
     this.#isFinished = true;
     const { request, reply } = this.#asked;
-    const sent = { ofBody: this.#sentBytes, onWire: this.#wireBytes, isCut };
-    this.#service.finished(request, reply, sent);
+    this.#service.finished(request, reply, {
+      headers: this.#headers,
+      ofBody: this.#sentBytes,
+      onWire: this.#wireBytes,
+      isCut,
+    });
   }
 }
 

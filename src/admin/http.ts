@@ -20,6 +20,8 @@ export interface AdminRequest {
   readonly method: string;
   /** Path and query, as they were sent. */
   readonly target: string;
+  /** Names and values by turns, as they were sent. */
+  readonly rawHeaders: readonly string[];
   /** Empty where there was none. */
   readonly headers: Readonly<Record<RequestHeader, string>>;
   readonly body: string;
@@ -29,6 +31,17 @@ export interface AdminRequest {
   readonly namesHost: boolean;
   /** Its client wants no further answer on this connection. */
   readonly asksToClose: boolean;
+  readonly connection: ConnectionInfo;
+}
+
+/** A connection, as an access log shows it. */
+export interface ConnectionInfo {
+  readonly id: number;
+  /** "127.0.0.1:9901"; empty of a pipe. */
+  readonly remoteAddress: string;
+  readonly localAddress: string;
+  /** Of this request, as far as it has come. */
+  readonly receivedBytes: number;
 }
 
 /** What a handler gets to see. */
@@ -91,7 +104,7 @@ export const REASONS: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 };
 
-type Header = readonly [name: string, value: string];
+export type Header = readonly [name: string, value: string];
 
 /** How an answer's end is found: by its length, by chunks, or by that of its connection. */
 export type Framing = number | 'chunked' | 'connection';
@@ -141,6 +154,7 @@ const escapeAngle = (bracket: string): string => (bracket === '<' ? '\\u003c' : 
 
 /** Of an answer. */
 export interface SentBytes {
+  readonly headers: readonly Header[];
   readonly ofBody: number;
   /** With head and framing. */
   readonly onWire: number;

@@ -22,9 +22,11 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
     keepAliveTimeout: IDLE_TIMEOUT_MS,
     requireHostHeader: false,
   });
+  let connectionCount = 0;
   const connections = new WeakMap<Socket, Connection>();
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(service, socket));
+    connections.set(socket, new Connection(service, socket, connectionCount));
+    connectionCount += 1;
   });
   const serve = (incoming: IncomingMessage, response: ServerResponse): void =>
     connections.get(incoming.socket)?.serve(incoming, response);

@@ -1,16 +1,16 @@
 // The admin server's part of the bootstrap.
 import type { envoy_config_bootstrap_v3_Admin as AdminMessage } from '../../build/messages.gen.js';
-import { DEFAULT_FORMAT } from './access-log.js';
+import { DEFAULT_FORMAT, compileAccessLogs } from './access-log.js';
 import { compileAddressOrName } from './address.js';
 import type { CompileContext } from './context.js';
-import { findExtension } from '../extensions/extension.js';
+import { compileFormat } from './format.js';
 import { formatIp } from './ip.js';
 import { checkLogPath } from './log-path.js';
 import { compileStringMatcher } from './matchers.js';
 import type { SocketOption } from '../native.js';
 import { compileSocketOptions } from './socket-options.js';
 import type { Place } from './place.js';
-import type { StringMatch } from './plan.gen.js';
+import type { AccessLog, StringMatch } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
 // There is no limit of all connections to be exempt from: an overload manager is refused.
@@ -35,8 +35,7 @@ export interface AdminPlan {
   readonly address:
     | { readonly host: string; readonly port: number }
     | { readonly pipe: string; /** 0: as the process's mask says. */ readonly mode: number };
-  /** Files that get a line for every request, in the default format. */
-  readonly accessLogPaths: readonly string[];
+  readonly accessLogs: readonly AccessLog[];
   readonly profilePath: string;
   /** Of its listen socket, in their order. */
   readonly socketOptions: readonly SocketOption[];
@@ -51,7 +50,10 @@ export function compileAdmin(
   context: CompileContext,
 ): AdminPlan | undefined {
   refuseOtherFields(place, message, ADMIN);
-  const paths = compileLogPaths(message, place, context);
+  const accessLogs = [
+    ...compileOldLog(message.access_log_path, place.field('access_log_path')),
+    ...compileAccessLogs(message.access_log, 'http_log', place.field('access_log'), context),
+  ];
   const allow = (message as WithAllowPaths).allow_paths ?? [];
   const allowPaths = allow.flatMap(
     (matcher, index) =>
@@ -72,30 +74,16 @@ export function compileAdmin(
     address: address.ip
       ? { host: formatIp(address.ip), port: address.port ?? 0 }
       : { pipe: address.pipe ?? '', mode: message.address.pipe?.mode ?? 0 },
-    accessLogPaths: paths,
+    accessLogs,
     socketOptions: compileSocketOptions(message.socket_options ?? [], address.ip),
     profilePath: message.profile_path || DEFAULT_PROFILE_PATH,
     allowPaths,
   };
 }
 
-function compileLogPaths(message: AdminMessage, place: Place, context: CompileContext): string[] {
-  const paths = message.access_log_path ? [message.access_log_path] : [];
-  for (const path of paths) checkLogPath(path, place.field('access_log_path'));
-  (message.access_log ?? []).forEach((log, index) => {
-    const at = place.field('access_log').index(index);
-    if (log.filter)
-      at.field('filter').error('a filter of the admin access log is not supported yet');
-    const logger = findExtension(context.extensions.accessLoggers, log, at);
-    const target =
-      log.typed_config && logger?.compile(log.typed_config, at.field('typed_config'), context);
-    if (!target) return;
-    if (target.format.format !== DEFAULT_FORMAT) {
-      target.format.place.error(
-        'a format of its own for the admin access log is not supported yet',
-      );
-    }
-    paths.push(target.path);
-  });
-  return paths;
+function compileOldLog(path: string | undefined, place: Place): AccessLog[] {
+  if (!path) return [];
+  checkLogPath(path, place);
+  const compiled = compileFormat(DEFAULT_FORMAT, 'http_log');
+  return 'error' in compiled ? [] : [{ path, format: compiled.format }];
 }

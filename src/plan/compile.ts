@@ -114,6 +114,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
       assignments: clusters.flatMap((plan) => plan.assignment ?? []),
       route_tables: [...routeTables.values()],
       listeners,
+      admin_access_logs: [...(admin?.accessLogs ?? [])],
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
     taps,

@@ -738,6 +738,8 @@ export interface Update {
   readonly runtime_values?: readonly number[] | undefined;
   /** What tap filters of earlier updates record from here on; without a tap: nothing. */
   readonly taps?: readonly TapFilter[] | undefined;
+  /** Of the admin server's requests; none: they stay as they are. */
+  readonly admin_access_logs?: readonly AccessLog[] | undefined;
 }
 
 export const StatsSettings_Selection = {
@@ -825,6 +827,41 @@ export interface BucketRule {
   readonly match?: StringMatch | undefined;
   /** Upper bounds, ascending: IEEE doubles, little-endian. */
   readonly bounds?: Uint8Array | undefined;
+}
+
+/** A request to the admin server, for its access logs. What is empty has no value. */
+export interface AdminRequest {
+  /** Of the wall clock. */
+  readonly start_us?: number | undefined;
+  readonly duration_us?: number | undefined;
+  readonly method?: string | undefined;
+  readonly path?: string | undefined;
+  readonly authority?: string | undefined;
+  readonly scheme?: string | undefined;
+  /** Names, in lower case, and values by turns; without the host. */
+  readonly headers?: readonly string[] | undefined;
+  /** The same of the answer. */
+  readonly response_headers?: readonly string[] | undefined;
+  /** 0: no response. */
+  readonly status?: number | undefined;
+  /** Its client left before the end. */
+  readonly is_cut?: boolean | undefined;
+  /** It was no HTTP. */
+  readonly is_malformed?: boolean | undefined;
+  readonly details?: string | undefined;
+  /** Of bodies. */
+  readonly bytes_received?: number | undefined;
+  readonly bytes_sent?: number | undefined;
+  /** Of everything. */
+  readonly wire_received?: number | undefined;
+  readonly wire_sent?: number | undefined;
+  /** Of header lines. */
+  readonly header_received?: number | undefined;
+  readonly header_sent?: number | undefined;
+  /** "127.0.0.1:9901". */
+  readonly remote_address?: string | undefined;
+  readonly local_address?: string | undefined;
+  readonly connection_id?: number | undefined;
 }
 
 function writeAddress(out: WireWriter, message: Address): void {
@@ -1250,6 +1287,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.listeners) for (const item of message.listeners) out.message(34, item, writeListener);
   if (message.runtime_values) for (const item of message.runtime_values) out.number(40, item);
   if (message.taps) for (const item of message.taps) out.message(50, item, writeTapFilter);
+  if (message.admin_access_logs) for (const item of message.admin_access_logs) out.message(58, item, writeAccessLog);
 }
 
 function writeStatsSettings(out: WireWriter, message: StatsSettings): void {
@@ -1302,6 +1340,30 @@ function writeBucketRule(out: WireWriter, message: BucketRule): void {
   if (message.bounds?.length) out.bytes(18, message.bounds);
 }
 
+function writeAdminRequest(out: WireWriter, message: AdminRequest): void {
+  if (message.start_us) out.number(8, message.start_us);
+  if (message.duration_us) out.number(16, message.duration_us);
+  if (message.method?.length) out.text(26, message.method);
+  if (message.path?.length) out.text(34, message.path);
+  if (message.authority?.length) out.text(42, message.authority);
+  if (message.scheme?.length) out.text(50, message.scheme);
+  if (message.headers) for (const item of message.headers) out.text(58, item);
+  if (message.response_headers) for (const item of message.response_headers) out.text(66, item);
+  if (message.status) out.number(72, message.status);
+  if (message.is_cut) out.number(80, message.is_cut ? 1 : 0);
+  if (message.is_malformed) out.number(88, message.is_malformed ? 1 : 0);
+  if (message.details?.length) out.text(98, message.details);
+  if (message.bytes_received) out.number(104, message.bytes_received);
+  if (message.bytes_sent) out.number(112, message.bytes_sent);
+  if (message.wire_received) out.number(120, message.wire_received);
+  if (message.wire_sent) out.number(128, message.wire_sent);
+  if (message.header_received) out.number(136, message.header_received);
+  if (message.header_sent) out.number(144, message.header_sent);
+  if (message.remote_address?.length) out.text(154, message.remote_address);
+  if (message.local_address?.length) out.text(162, message.local_address);
+  if (message.connection_id) out.number(168, message.connection_id);
+}
+
 /** The bytes that NativeProxy.apply takes. */
 export function encodeUpdate(update: Update): Uint8Array {
   const out = new WireWriter();
@@ -1313,5 +1375,12 @@ export function encodeUpdate(update: Update): Uint8Array {
 export function encodeStatsSettings(settings: StatsSettings): Uint8Array {
   const out = new WireWriter();
   writeStatsSettings(out, settings);
+  return out.finish();
+}
+
+/** The bytes that NativeProxy.logAdminRequest takes. */
+export function encodeAdminRequest(request: AdminRequest): Uint8Array {
+  const out = new WireWriter();
+  writeAdminRequest(out, request);
   return out.finish();
 }

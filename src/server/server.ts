@@ -218,7 +218,6 @@ export class Server implements AdminHost, RestartHost {
 
   reopenLogs(): void {
     this.native.reopenLogs();
-    this.#admin?.reopenLogs();
     this.log.reopen();
   }
 

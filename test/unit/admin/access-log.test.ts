@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { AdminAccessLog } from '../../../src/admin/access-log.js';
-import type { AdminRequest, SentBytes } from '../../../src/admin/http.js';
+import { test } from 'node:test';
+import { logRequest } from '../../../src/admin/access-log.js';
+import type { AdminReply, AdminRequest, SentBytes } from '../../../src/admin/http.js';
 
 const REQUEST: AdminRequest = {
   method: 'POST',
   target: '/logging?level=info',
+  rawHeaders: ['Host', 'localhost:9901', 'User-Agent', 'curl/8'],
   headers: {
     host: 'localhost:9901',
     origin: '',
@@ -22,72 +20,64 @@ const REQUEST: AdminRequest = {
   body: 'abc',
   namesHost: true,
   asksToClose: false,
-  beganMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678),
+  beganMs: Date.now(),
+  connection: {
+    id: 7,
+    remoteAddress: '127.0.0.1:1',
+    localAddress: '127.0.0.1:2',
+    receivedBytes: 9,
+  },
 };
+const NO_HEAD = { ...REQUEST, method: '', target: '', rawHeaders: [], body: '' };
+const SENT: SentBytes = { headers: [['server', 'envoy']], ofBody: 2, onWire: 30, isCut: false };
 
-const sent = (ofBody: number): SentBytes => ({ ofBody, onWire: 0, isCut: false });
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
+/** What of these texts the data plane is told, in the order of its message. */
+function told(
+  texts: readonly string[],
+  request: AdminRequest,
+  reply: AdminReply,
+  sent: SentBytes = SENT,
+): string[] {
+  let bytes = '';
+  const native = {
+    logAdminRequest: (given: Uint8Array) => (bytes = Buffer.from(given).toString('latin1')),
+  };
+  logRequest(native, request, reply, sent, '192.0.2.1');
+  return texts.filter((text) => bytes.includes(text));
 }
 
-test('a line has the default format, with what is absent as a dash', (t) => {
-  const path = join(folderOf(t), 'admin.log');
-  const log = new AdminAccessLog([path]);
-  log.add(REQUEST, { status: 400, body: 'no' }, sent(2), '192.0.2.1');
-  log.close();
-
-  const line = readFileSync(path, 'utf8').replace(/400 - 3 2 \d+ /, '400 - 3 2 N ');
-  assert.equal(
-    line,
-    '[2026-01-02T03:04:05.678Z] "POST /logging?level=info HTTP/1.1" 400 - 3 2 N - ' +
-      '"192.0.2.1" "curl/8" "-" "localhost:9901" "-"\n',
-  );
+test('a request is told with its headers in lower case, and who it is passed on for', () => {
+  const texts = ['POST', '/logging?level=info', 'localhost:9901', 'user-agent', 'curl/8'];
+  const more = ['x-forwarded-for', '192.0.2.1', 'server', 'envoy', 'admin_filter_response'];
+  assert.deepEqual(told([...texts, ...more], REQUEST, { body: 'ok' }), [...texts, ...more]);
+  assert.deepEqual(told(['Host', 'User-Agent'], REQUEST, { body: 'ok' }), []);
 });
 
-test('what came of a request that got no answer is told by its flags', (t) => {
-  const path = join(folderOf(t), 'admin.log');
-  const log = new AdminAccessLog([path]);
-  const headers = { ...REQUEST.headers, host: '', 'user-agent': '' };
-  const none = { ...REQUEST, method: '', target: '', headers, body: '' };
-  log.add(none, { status: 0, body: '' }, { ...sent(0), isCut: true }, '192.0.2.1');
-  log.add(none, { status: 426, body: '', fault: 'protocol' }, sent(16), '192.0.2.1');
-  log.add(REQUEST, { status: 400, body: '', fault: 'path' }, sent(0), '192.0.2.1');
-  log.close();
-
-  const lines = readFileSync(path, 'utf8')
-    .replace(/^\[.*?\] /gm, '')
-    .replace(/ \d+ - "/g, ' N - "');
-  assert.deepEqual(lines.split('\n'), [
-    '"- - HTTP/1.1" 0 DC 0 0 N - "-" "-" "-" "-" "-"',
-    '"- - HTTP/1.1" 426 DPE 0 16 N - "-" "-" "-" "-" "-"',
-    '"POST /logging?level=info HTTP/1.1" 400 - 3 0 N - "-" "curl/8" "-" "localhost:9901" "-"',
-    '',
-  ]);
+test('an x-forwarded-for that came is gone on with', () => {
+  const headers = { ...REQUEST.headers, 'x-forwarded-for': '198.51.100.7' };
+  const text = '198.51.100.7,192.0.2.1';
+  assert.deepEqual(told([text], { ...REQUEST, headers }, { body: '' }), [text]);
 });
 
-test('a line is there as soon as it has been added', (t) => {
-  const path = join(folderOf(t), 'admin.log');
-  const log = new AdminAccessLog([path]);
-  t.after(() => log.close());
-  for (const count of [1, 2, 3]) {
-    log.add(REQUEST, { body: '' }, sent(0), '192.0.2.1');
-    assert.equal(readFileSync(path, 'utf8').split('\n').length, count + 1);
+test('what no page was looked for has its reason, and nothing of ours', () => {
+  for (const [fault, details] of [
+    ['host', 'missing_host_header'],
+    ['path', 'path_normalization_failed'],
+    ['elsewhere', 'absolute_path_rejected'],
+  ] as const) {
+    const reply = { status: 400, body: '', fault };
+    assert.deepEqual(told([details, 'x-forwarded-for'], REQUEST, reply), [details]);
   }
+  const malformed: AdminReply = { status: 400, body: 'no', fault: 'protocol' };
+  const texts = ['http1.codec_error', 'x-forwarded-for'];
+  assert.deepEqual(told(texts, NO_HEAD, malformed), ['http1.codec_error']);
+  // Its head was read.
+  assert.deepEqual(told(texts, REQUEST, malformed).sort(), texts);
 });
 
-test('after a rotation new lines are in the new file, and none is lost', (t) => {
-  const folder = folderOf(t);
-  const [path, old] = [join(folder, 'admin.log'), join(folder, 'old.log')];
-  const log = new AdminAccessLog([path]);
-  log.add(REQUEST, { body: '' }, sent(1), '192.0.2.1');
-  renameSync(path, old);
-  log.reopen();
-  log.add(REQUEST, { body: '' }, sent(2), '192.0.2.1');
-  log.close();
-
-  assert.match(readFileSync(old, 'utf8'), / 200 - 3 1 /);
-  assert.match(readFileSync(path, 'utf8'), / 200 - 3 2 /);
+test('a client that left is told of as one', () => {
+  const details = 'downstream_remote_disconnect';
+  const cut = { ...SENT, isCut: true };
+  assert.deepEqual(told([details], REQUEST, { body: 'ok' }, cut), [details]);
+  assert.deepEqual(told([details], NO_HEAD, { status: 0, body: '' }, cut), [details]);
 });

@@ -4,7 +4,7 @@ import { REQUEST_HEADERS, type AdminRequest } from '../../../src/admin/http.js';
 import { StringMatch_Kind } from '../../../src/plan/plan.gen.js';
 import { optionsOf } from '../support/options.js';
 
-import { AskedServer } from './fake-host.js';
+import { AskedServer, NO_CONNECTION } from './fake-host.js';
 
 test('an unknown path is answered with the list of what there is', () => {
   const { status, text } = new AskedServer().get('/nothing');
@@ -126,6 +126,14 @@ test('a handler that fails is answered with 500', () => {
   });
 });
 
+test('requests are logged where there is an access log', () => {
+  for (const accessLogs of [[], [{ path: '/tmp/admin.log' }]]) {
+    const asked = new AskedServer({ accessLogs });
+    asked.get('/ready');
+    assert.equal(asked.host.native.calls.length, accessLogs.length);
+  }
+});
+
 test('requests are counted by the class of their status, here and for the listener', () => {
   const asked = new AskedServer();
   asked.get('/ready');
@@ -155,6 +163,8 @@ test('requests that go nowhere are counted as what they are', () => {
     namesHost: false,
     asksToClose: false,
     beganMs: Date.now(),
+    rawHeaders: [],
+    connection: NO_CONNECTION,
   };
   asked.server.connectionOpened();
   asked.server.received(120, 0);

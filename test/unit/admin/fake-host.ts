@@ -18,7 +18,7 @@ import { optionsOf } from '../support/options.js';
 
 export const PLAN: AdminPlan = {
   address: { host: '127.0.0.1', port: 0 },
-  accessLogPaths: [],
+  accessLogs: [],
   profilePath: '',
   socketOptions: [],
   allowPaths: [],
@@ -91,6 +91,9 @@ export interface Asking {
   readonly body?: string;
 }
 
+export const NO_CONNECTION = { id: 0, remoteAddress: '', localAddress: '', receivedBytes: 0 };
+export const NOTHING_SENT = { headers: [], ofBody: 0, onWire: 0, isCut: false };
+
 /** An admin server that is asked without a network. */
 export class AskedServer {
   readonly host = new FakeHost();
@@ -130,9 +133,11 @@ export class AskedServer {
       namesHost: true,
       asksToClose: false,
       beganMs: Date.now(),
+      rawHeaders: [],
+      connection: NO_CONNECTION,
     };
     const reply = this.server.answer(request);
-    this.server.finished(request, reply, { ofBody: 0, onWire: 0, isCut: false });
+    this.server.finished(request, reply, NOTHING_SENT);
     reply.then?.();
     return reply;
   }

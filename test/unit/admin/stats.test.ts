@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StatsQuery } from '../../../src/native.js';
-import { AskedServer } from './fake-host.js';
+import { AskedServer, NO_CONNECTION, NOTHING_SENT } from './fake-host.js';
 
 function queryOf(target: string): StatsQuery {
   const asked = new AskedServer();
@@ -127,11 +127,13 @@ test('a Prometheus page shows the counters as they were before it, the others co
       namesHost: true,
       asksToClose: false,
       beganMs: Date.now(),
+      rawHeaders: [],
+      connection: NO_CONNECTION,
     };
     const reply = asked.server.answer(request);
     assert.ok(typeof reply.body === 'object' && 'next' in reply.body);
     reply.body.next();
-    asked.server.finished(request, reply, { ofBody: 0, onWire: 0, isCut: false });
+    asked.server.finished(request, reply, NOTHING_SENT);
   };
   ask('/stats');
   ask('/stats/prometheus');

@@ -211,18 +211,28 @@ test('filters of their own kind are refused by name', () => {
   );
 });
 
-test('the admin server logs in the default format, to each of its paths', () => {
+test('the admin server logs as listeners do; to the old path in the default format', () => {
   const compiled = compile({
     admin: {
       access_log_path: '/tmp/old.log',
-      access_log: [{ name: 'log', typed_config: any(FILE_LOG, { path: '/tmp/new.log' }) }],
+      access_log: [
+        { name: 'log', typed_config: any(FILE_LOG, { path: '/tmp/new.log', format: 'x' }) },
+      ],
       address: { socket_address: { address: '127.0.0.1', port_value: 9901 } },
     },
   });
   assert.deepEqual(issuesOf(compiled), []);
-  assert.deepEqual(compiled.admin, {
+  const { accessLogs = [], ...rest } = compiled.admin ?? {};
+  assert.deepEqual(
+    accessLogs.map(({ path, format }) => [path, (format?.pieces?.length ?? 0) > 1]),
+    [
+      ['/tmp/old.log', true],
+      ['/tmp/new.log', false],
+    ],
+  );
+  assert.deepEqual(compiled.update.admin_access_logs, accessLogs);
+  assert.deepEqual(rest, {
     address: { host: '127.0.0.1', port: 9901 },
-    accessLogPaths: ['/tmp/old.log', '/tmp/new.log'],
     socketOptions: [],
     profilePath: '/var/log/envoy/envoy.prof',
     allowPaths: [],

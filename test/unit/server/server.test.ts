@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
 import { readConfiguration, StartError } from '../../../src/server/configuration.js';
 import { Server } from '../../../src/server/server.js';
-import type { NativeOptions } from '../../../src/native.js';
+import { loadAddon, type NativeOptions } from '../../../src/native.js';
 import { FakeLog } from '../support/fake-log.js';
 import { FakeNative } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';
@@ -33,7 +33,7 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
         return native;
       },
       enableCoreDump: () => ++coreDumps,
-      openListenSocket: () => ({ fd: -1, address: '', error: '', failures: [] }),
+      openListenSocket: loadAddon().openListenSocket,
     },
     tellManager: (...assignments) => told.push(...assignments),
   });

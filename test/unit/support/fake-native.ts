@@ -177,6 +177,9 @@ export class FakeNative implements NativeProxy {
     this.calls.push('stopCpuProfile');
     return this.readCpuProfile();
   }
+  logAdminRequest(): void {
+    this.calls.push('logAdminRequest');
+  }
   memory() {
     return { allocated: 1, heapSize: 2, free: 3 };
   }
