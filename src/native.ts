@@ -151,6 +151,22 @@ export interface NativeProxy {
   clusterHosts(
     cluster: string,
   ): readonly { readonly address: string; readonly port: number }[] | undefined;
+  /** The host whose turn it is; undefined where none may be used, which is counted. */
+  chooseHost(cluster: string): ControlHost | undefined;
+  /** Counts on a host what the control plane does there; `amount` may be negative. */
+  hostAdd(
+    cluster: string,
+    address: string,
+    port: number,
+    counter: HostCounter,
+    amount: number,
+  ): void;
+  /** Counts an answer that the control plane got of a cluster, by its status. */
+  countAnswer(cluster: string, status: number): void;
+  /** From here on there is `cluster.<name>.http2.`; the name is as statistics have it. */
+  addHttp2Stats(cluster: string): void;
+  /** From here on there is `grpc.<prefix>.`. */
+  addGoogleGrpcStats(statPrefix: string): void;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */
@@ -196,6 +212,24 @@ export interface NativeProxy {
   /** The process whose gauges were imported is gone. */
   dropImportedGauges(): void;
 }
+
+/** A host as the control plane connects to it; port 0: a pipe. */
+export interface ControlHost {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What /clusters shows of a host. */
+export type HostCounter =
+  | 'cx_total'
+  | 'cx_active'
+  | 'cx_connect_fail'
+  | 'rq_total'
+  | 'rq_active'
+  | 'rq_pending_active'
+  | 'rq_success'
+  | 'rq_error'
+  | 'rq_timeout';
 
 /** A listen socket that one process hands to the next. */
 export interface PassedSocket {

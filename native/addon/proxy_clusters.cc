@@ -9,25 +9,96 @@
 
 namespace fairlead::addon {
 
+namespace {
+
+Napi::Object describe(const Napi::Env& env, const upstream::Host& host) {
+  const Napi::Object item = Napi::Object::New(env);
+  item.Set("address", host.address().ip());
+  item.Set("port", host.address().port());
+  return item;
+}
+
+// Null: there is no counter of this name.
+upstream::OwnedCounter* counterOf(upstream::HostCounters& counters, std::string_view name) {
+  if (name == "cx_total") return &counters.cx_total;
+  if (name == "cx_active") return &counters.cx_active;
+  if (name == "cx_connect_fail") return &counters.cx_connect_fail;
+  if (name == "rq_total") return &counters.rq_total;
+  if (name == "rq_active") return &counters.rq_active;
+  if (name == "rq_pending_active") return &counters.rq_pending_active;
+  if (name == "rq_success") return &counters.rq_success;
+  if (name == "rq_error") return &counters.rq_error;
+  if (name == "rq_timeout") return &counters.rq_timeout;
+  return nullptr;
+}
+
+}  // namespace
+
+std::shared_ptr<upstream::Cluster> ProxyClusters::find(const Napi::Value& name) const {
+  const auto found = data_plane_->clusters().find(name.ToString().Utf8Value());
+  return found == data_plane_->clusters().end() ? nullptr : found->second;
+}
+
 Napi::Value ProxyClusters::clusterHosts(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const auto found = data_plane_->clusters().find(info[0].ToString().Utf8Value());
-  if (found == data_plane_->clusters().end()) return env.Undefined();
+  const auto cluster = find(info[0]);
+  if (!cluster) return env.Undefined();
   const Napi::Array result = Napi::Array::New(env);
-  if (!found->second->hosts()) return result;
-  for (const auto& host : found->second->hosts()->hosts()) {
-    const Napi::Object item = Napi::Object::New(env);
-    item.Set("address", host->address().ip());
-    item.Set("port", host->address().port());
-    result.Set(result.Length(), item);
+  if (!cluster->hosts()) return result;
+  for (const auto& host : cluster->hosts()->hosts()) {
+    result.Set(result.Length(), describe(env, *host));
   }
   return result;
 }
 
+Napi::Value ProxyClusters::chooseHost(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  const auto host = cluster ? control_hosts_.choose(cluster) : nullptr;
+  return host ? describe(info.Env(), *host) : info.Env().Undefined();
+}
+
+void ProxyClusters::hostAdd(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  if (!cluster || !cluster->hosts()) return;
+  const std::string address = info[1].ToString().Utf8Value();
+  const uint32_t port = info[2].ToNumber().Uint32Value();
+  const std::string counter = info[3].ToString().Utf8Value();
+  const int64_t amount = info[4].ToNumber().Int64Value();
+  for (const auto& host : cluster->hosts()->hosts()) {
+    if (host->address().port() != port || host->address().ip() != address) continue;
+    upstream::OwnedCounter* owned = counterOf(host->controlCounters(), counter);
+    if (!owned) {
+      fail(info.Env(), "hosts have no counter '" + counter + "'");
+      return;
+    }
+    // Unsigned numbers wrap: to add -1 is to take 1 away.
+    owned->add(static_cast<uint64_t>(amount));
+    return;
+  }
+}
+
+void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  if (!cluster) return;
+  const auto status = static_cast<uint16_t>(info[1].ToNumber().Uint32Value());
+  stats::Shard<stats::Cluster>& stats = *cluster->stats().shard(0);
+  stats.add(stats::Cluster::Counter::UpstreamRqCompleted);
+  stats.countResponse(stats::CodeVariant::All, status);
+  stats.countResponse(stats::CodeVariant::Internal, status);
+}
+
+void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {
+  data_plane_->addHttp2Stats(info[0].ToString().Utf8Value());
+}
+
+void ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
+  data_plane_->addGoogleGrpcStats(info[0].ToString().Utf8Value());
+}
+
 Napi::Value ProxyClusters::clusterStatus(const Napi::CallbackInfo& info) {
-  const auto found = data_plane_->clusters().find(info[0].ToString().Utf8Value());
-  if (found == data_plane_->clusters().end()) return info.Env().Undefined();
-  return Napi::String::New(info.Env(), worker::clusterStatusJson(*found->second));
+  const auto cluster = find(info[0]);
+  if (!cluster) return info.Env().Undefined();
+  return Napi::String::New(info.Env(), worker::clusterStatusJson(*cluster));
 }
 
 Napi::Value ProxyClusters::openClusters(const Napi::CallbackInfo& info) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "upstream/control_hosts.h"
 #include "worker/data_plane.h"
 
 namespace fairlead::addon {
@@ -12,16 +13,29 @@ namespace fairlead::addon {
 class ProxyClusters {
  public:
   explicit ProxyClusters(std::shared_ptr<worker::DataPlane> data_plane)
-      : data_plane_(std::move(data_plane)) {}
+      : data_plane_(std::move(data_plane)), control_hosts_(data_plane_->workerCount()) {}
 
   // Absent: there is no such cluster.
   Napi::Value clusterHosts(const Napi::CallbackInfo& info);
+  // ---- connections of the control plane itself ----
+  // Absent: the cluster has no host that may be used, or is not there.
+  Napi::Value chooseHost(const Napi::CallbackInfo& info);
+  // Of a host that is gone nothing is counted any more.
+  void hostAdd(const Napi::CallbackInfo& info);
+  void countAnswer(const Napi::CallbackInfo& info);
+  void addHttp2Stats(const Napi::CallbackInfo& info);
+  void addGoogleGrpcStats(const Napi::CallbackInfo& info);
+
   // Absent: there is no such cluster.
   Napi::Value clusterStatus(const Napi::CallbackInfo& info);
   Napi::Value openClusters(const Napi::CallbackInfo& info);
 
  private:
+  // Null: there is no such cluster.
+  std::shared_ptr<upstream::Cluster> find(const Napi::Value& name) const;
+
   std::shared_ptr<worker::DataPlane> data_plane_;
+  upstream::ControlHosts control_hosts_;
 };
 
 }  // namespace fairlead::addon

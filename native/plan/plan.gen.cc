@@ -315,6 +315,12 @@ bool read(WireReader& wire, Cluster* out) {
       case 24:
         if (!wire.readNumber(&out->max_stream_duration_ms, "Cluster.max_stream_duration_ms")) return false;
         break;
+      case 25:
+        if (!wire.readNumber(&out->is_control_only, "Cluster.is_control_only")) return false;
+        break;
+      case 26:
+        if (!wire.readNumber(&out->is_encrypted, "Cluster.is_encrypted")) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
     }

@@ -206,6 +206,10 @@ struct Cluster {
   // Where connections to hosts come from, if set.
   std::optional<Address> source_address;
   uint64_t max_stream_duration_ms = 0;
+  // Only the control plane connects to its hosts: no request is forwarded to it.
+  bool is_control_only = false;
+  // They are reached by TLS.
+  bool is_encrypted = false;
 };
 
 struct Host {

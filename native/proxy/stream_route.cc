@@ -170,6 +170,8 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
     std::string_view name;
     if (view.header(target_->cluster_header, &name)) cluster_name_ = name;
     cluster_ = context().clusters.find(cluster_name_);
+    // A request must not reach hosts that expect HTTP/2 or TLS without it.
+    if (cluster_ && cluster_->settings().is_control_only) cluster_ = nullptr;
   }
   if (!cluster_) {
     log::debug(log::Component::Router, tags(), "unknown cluster '", cluster_name_, "'");

@@ -2615,4 +2615,210 @@ struct Sds {
                                      kHistograms, kValues, false, false};
 };
 
+struct Http2Codec {
+  enum class Counter : uint16_t {
+    CookiesTotalBytesTooLarge,
+    DeferredStreamClose,
+    DroppedHeadersWithUnderscores,
+    GoawaySent,
+    HeaderListSizeTooLarge,
+    HeaderOverflow,
+    HeadersCbNoStream,
+    InboundEmptyFramesFlood,
+    InboundPriorityFramesFlood,
+    InboundWindowUpdateFramesFlood,
+    KeepaliveTimeout,
+    MetadataEmptyFrames,
+    OutboundControlFlood,
+    OutboundFlood,
+    RequestsRejectedWithUnderscoresInHeaders,
+    RxMessagingError,
+    RxReset,
+    StreamRefusedErrors,
+    Trailers,
+    TxFlushTimeout,
+    TxReset,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Nghttp2DownstreamConnections,
+    Nghttp2UpstreamConnections,
+    Oghttp2DownstreamConnections,
+    Oghttp2UpstreamConnections,
+    OutboundControlFramesActive,
+    OutboundFramesActive,
+    PendingSendBytes,
+    StreamsActive,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    CookieCount,
+    CookieSize,
+    HeaderCount,
+    HeaderListSize,
+    kCount,
+  };
+  static constexpr std::array<StatName, 21> kCounters = {{
+      {"cookies_total_bytes_too_large", Shown::Always, 0},
+      {"deferred_stream_close", Shown::Always, 0},
+      {"dropped_headers_with_underscores", Shown::Always, 0},
+      {"goaway_sent", Shown::Always, 0},
+      {"header_list_size_too_large", Shown::Always, 0},
+      {"header_overflow", Shown::Always, 0},
+      {"headers_cb_no_stream", Shown::Always, 0},
+      {"inbound_empty_frames_flood", Shown::Always, 0},
+      {"inbound_priority_frames_flood", Shown::Always, 0},
+      {"inbound_window_update_frames_flood", Shown::Always, 0},
+      {"keepalive_timeout", Shown::Always, 0},
+      {"metadata_empty_frames", Shown::Always, 0},
+      {"outbound_control_flood", Shown::Always, 0},
+      {"outbound_flood", Shown::Always, 0},
+      {"requests_rejected_with_underscores_in_headers", Shown::Always, 0},
+      {"rx_messaging_error", Shown::Always, 0},
+      {"rx_reset", Shown::Always, 0},
+      {"stream_refused_errors", Shown::Always, 0},
+      {"trailers", Shown::Always, 0},
+      {"tx_flush_timeout", Shown::Always, 0},
+      {"tx_reset", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 8> kGauges = {{
+      {"nghttp2_downstream_connections", Shown::Always, 0},
+      {"nghttp2_upstream_connections", Shown::Always, 0},
+      {"oghttp2_downstream_connections", Shown::Always, 0},
+      {"oghttp2_upstream_connections", Shown::Always, 0},
+      {"outbound_control_frames_active", Shown::Always, 0},
+      {"outbound_frames_active", Shown::Always, 0},
+      {"pending_send_bytes", Shown::Always, 0},
+      {"streams_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 4> kHistograms = {{
+      {"cookie_count", Shown::Always, 0},
+      {"cookie_size", Shown::Always, 0},
+      {"header_count", Shown::Always, 0},
+      {"header_list_size", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 29> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 12},
+      {Kind::Gauge, 4},
+      {Kind::Counter, 13},
+      {Kind::Gauge, 5},
+      {Kind::Gauge, 6},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+      {Kind::Counter, 17},
+      {Kind::Gauge, 7},
+      {Kind::Counter, 18},
+      {Kind::Counter, 19},
+      {Kind::Counter, 20},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct GoogleGrpc {
+  enum class Counter : uint16_t {
+    GoogleGrpcClientCreation,
+    StreamsClosed0,
+    StreamsClosed1,
+    StreamsClosed10,
+    StreamsClosed11,
+    StreamsClosed12,
+    StreamsClosed13,
+    StreamsClosed14,
+    StreamsClosed15,
+    StreamsClosed16,
+    StreamsClosed2,
+    StreamsClosed3,
+    StreamsClosed4,
+    StreamsClosed5,
+    StreamsClosed6,
+    StreamsClosed7,
+    StreamsClosed8,
+    StreamsClosed9,
+    StreamsTotal,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 19> kCounters = {{
+      {"google_grpc_client_creation", Shown::Always, 0},
+      {"streams_closed_0", Shown::Always, 0},
+      {"streams_closed_1", Shown::Always, 0},
+      {"streams_closed_10", Shown::Always, 0},
+      {"streams_closed_11", Shown::Always, 0},
+      {"streams_closed_12", Shown::Always, 0},
+      {"streams_closed_13", Shown::Always, 0},
+      {"streams_closed_14", Shown::Always, 0},
+      {"streams_closed_15", Shown::Always, 0},
+      {"streams_closed_16", Shown::Always, 0},
+      {"streams_closed_2", Shown::Always, 0},
+      {"streams_closed_3", Shown::Always, 0},
+      {"streams_closed_4", Shown::Always, 0},
+      {"streams_closed_5", Shown::Always, 0},
+      {"streams_closed_6", Shown::Always, 0},
+      {"streams_closed_7", Shown::Always, 0},
+      {"streams_closed_8", Shown::Always, 0},
+      {"streams_closed_9", Shown::Always, 0},
+      {"streams_total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 19> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
 }  // namespace fairlead::stats

@@ -90,6 +90,14 @@ Scope zoneScope(std::string_view cluster, std::string_view from, std::string_vie
                     "zone." + std::string(from) + "." + std::string(to) + ".");
 }
 
+Scope googleGrpcScope(std::string_view prefix) {
+  const Token token = tokenOf(prefix);
+  return {"grpc." + token.name + ".",
+          "grpc." + token.rest,
+          {},
+          {{"envoy.google_grpc_client_prefix", token.label}}};
+}
+
 Scope httpScope(std::string_view prefix) {
   const Token token = tokenOf(prefix);
   return {"http." + token.name + ".",

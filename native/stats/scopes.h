@@ -16,6 +16,7 @@ Scope plainScope(std::string prefix);
 Scope clusterScope(std::string_view name);
 // "cluster.<name>.zone.<from>.<to>."
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to);
+Scope googleGrpcScope(std::string_view prefix);
 Scope httpScope(std::string_view prefix);
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration);
 Scope tcpScope(std::string_view prefix);

@@ -1,5 +1,6 @@
-// One endpoint of a cluster. Settings never change; counters have one slot per worker, written by
-// its owner only (relaxed load and store), summed by the control thread.
+// One endpoint of a cluster. Settings never change; counters have one slot per worker and one, the
+// last, for the control thread, written by its owner only (relaxed load and store), summed by the
+// control thread.
 #pragma once
 
 #include <atomic>
@@ -38,8 +39,8 @@ class Host {
       : settings_(settings),
         address_(net::Address::fromPlan(settings.address.value_or(plan::Address()))),
         text_(address_.text()),
-        counters_(std::make_unique<HostCounters[]>(workers)),
-        workers_(workers) {}
+        counters_(std::make_unique<HostCounters[]>(workers + 1)),
+        threads_(workers + 1) {}
 
   const plan::Host& settings() const { return settings_; }
   const net::Address& address() const { return address_; }
@@ -51,11 +52,12 @@ class Host {
   uint32_t priority() const { return settings_.priority; }
 
   HostCounters& counters(unsigned worker) { return counters_[worker]; }
-  // Any thread: the sum over all workers.
+  HostCounters& controlCounters() { return counters_[threads_ - 1]; }
+  // Any thread: the sum over all threads.
   template <typename Field>
   uint64_t sum(Field HostCounters::* field) const {
     uint64_t total = 0;
-    for (unsigned i = 0; i < workers_; ++i) total += (counters_[i].*field).read();
+    for (unsigned i = 0; i < threads_; ++i) total += (counters_[i].*field).read();
     return total;
   }
 
@@ -67,7 +69,7 @@ class Host {
   const net::Address address_;
   const std::string text_;
   const std::unique_ptr<HostCounters[]> counters_;
-  const unsigned workers_;
+  const unsigned threads_;
 };
 
 }  // namespace fairlead::upstream

@@ -116,6 +116,16 @@ void DataPlane::applyAdminLogs(const std::vector<plan::AccessLog>& plans,
   }
 }
 
+void DataPlane::addHttp2Stats(std::string_view cluster) {
+  other_stats_.push_back(
+      registry_.create<stats::Http2Codec>(innerScope(stats::clusterScope(cluster), "http2.")));
+}
+
+void DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
+  other_stats_.push_back(
+      registry_.create<stats::GoogleGrpc>(stats::googleGrpcScope(stat_prefix)));
+}
+
 // ---- clusters ----
 
 void DataPlane::applyCluster(const plan::Cluster& plan) {
@@ -124,6 +134,12 @@ void DataPlane::applyCluster(const plan::Cluster& plan) {
       plan, registry_.create<stats::Cluster>(stats::clusterScope(scope)));
   if (plan.is_resolved && !resolver_stats_) {
     resolver_stats_ = registry_.create<stats::DnsCares>(plainScope("dns.cares."));
+  }
+  if (plan.is_encrypted) {
+    const stats::Scope own = stats::clusterScope(scope);
+    other_stats_.push_back(registry_.create<stats::Ssl>(innerScope(own, "ssl.")));
+    other_stats_.push_back(
+        registry_.create<stats::SslSocketFactory>(innerScope(own, "client_ssl_socket_factory.")));
   }
   const bool known = clusters_.contains(plan.name);
   clusters_[plan.name] = cluster;

@@ -78,6 +78,10 @@ class DataPlane {
   std::vector<ApplyError> takeBack();
 
   stats::Registry& stats() { return registry_; }
+  // Statistics that the control plane counts by itself: they are there from here on.
+  void addHttp2Stats(std::string_view cluster);
+  void addGoogleGrpcStats(std::string_view stat_prefix);
+  unsigned workerCount() const { return options_.workers; }
   // Gauges that are made only when someone reads: circuit breakers.
   void refreshGauges();
 

@@ -4,6 +4,7 @@ import type { BalancerPlan } from '../plan/balancer.js';
 import type { NetworkFilterPlan } from '../plan/filter-chain.js';
 import type { LogTarget } from '../plan/access-log.js';
 import type { UpstreamHttpOptions } from '../plan/http-options.js';
+import type { UpstreamTlsPlan } from '../grpc/service-plan.js';
 import type { SinkPlan } from '../stats/sink-plan.js';
 import { fileAccessLog } from './access-loggers/file.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
@@ -25,6 +26,7 @@ import { hystrix } from './stat-sinks/hystrix.js';
 import { metricsService } from './stat-sinks/metrics-service.js';
 import { statsd } from './stat-sinks/statsd.js';
 import { rawBuffer } from './transport-sockets/raw-buffer.js';
+import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 
 export interface Registry {
@@ -33,7 +35,8 @@ export interface Registry {
   /** Undefined after an error. */
   readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
   readonly downstreamTransportSockets: readonly Extension<true>[];
-  readonly upstreamTransportSockets: readonly Extension<true>[];
+  /** true: bytes in the clear; undefined after an error. */
+  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsPlan | undefined>[];
   readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
   readonly balancers: readonly Extension<BalancerPlan>[];
   /** Undefined after an error. */
@@ -45,7 +48,7 @@ export const REGISTRY: Registry = {
   httpFilters: [healthCheck, tap, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer],
-  upstreamTransportSockets: [rawBuffer],
+  upstreamTransportSockets: [rawBuffer, upstreamTls],
   protocolOptions: [httpProtocolOptions],
   balancers: [roundRobin, leastRequest, random],
   statSinks: [statsd, dogStatsd, metricsService, hystrix],

@@ -10,17 +10,19 @@ import type {
   envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../build/messages.gen.js';
 import { findExtension } from '../extensions/extension.js';
-import { RAW_BUFFER } from '../extensions/transport-sockets/raw-buffer.js';
+import { isRawBuffer, RAW_BUFFER } from '../extensions/transport-sockets/raw-buffer.js';
+import { grpcCluster, type UpstreamTlsPlan } from '../grpc/service-plan.js';
 import { compileSourceAddress } from './address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
-import type { CompileContext } from './context.js';
+import type { CompileContext, ControlOnly } from './context.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
 import { compileUpstreamHttp, type UpstreamHttpOptions } from './http-options.js';
 import { wholeMs, wholePercent } from './numbers.js';
 import type { Place } from './place.js';
 import type { Address, Assignment, CircuitLimits, Cluster } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
+import { compileHttp2 } from './upstream-http2.js';
 
 // How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
 // for hosts that change: those of ORIGINAL_DST and EDS. What becomes of healthy hosts that are removed
@@ -42,6 +44,7 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'common_lb_config',
     'common_http_protocol_options',
     'http_protocol_options',
+    'http2_protocol_options',
     'upstream_http_protocol_options',
     'typed_extension_protocol_options',
     'dns_refresh_rate',
@@ -115,17 +118,17 @@ export function compileCluster(
   refuseOtherFields(place, message, CLUSTER);
   const balancer = compileBalancer(message, place, context);
   const source = compileHostSource(message, place);
-  findExtension(
-    context.extensions.upstreamTransportSockets,
-    message.transport_socket ?? RAW_BUFFER,
-    place.field('transport_socket'),
-  );
+  const socket = compileSocket(message, place.field('transport_socket'), context);
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
   const bind = message.upstream_bind_config
     ? { config: message.upstream_bind_config, place: place.field('upstream_bind_config') }
     : defaultBind;
-  const http = compileUpstreamHttp(findHttpOptions(message, place, context));
+  const options = findHttpOptions(message, place, context);
+  const http = compileUpstreamHttp(options);
+  const http2 = options.http2 && compileHttp2(options.http2, options.http2Place);
+  const why = whyControlOnly(message, options, place);
+  if (why) context.controlOnlyClusters.set(message.name ?? '', why);
   const cluster: Cluster = {
     name: message.name,
     observability_name: message.alt_stat_name || message.name,
@@ -144,8 +147,37 @@ export function compileCluster(
       place.field('upstream_connection_options'),
     ),
     source_address: bind && compileBind(bind.config, bind.place),
+    is_control_only: why !== undefined,
+    is_encrypted: why?.protocol === 'TLS',
   };
+  const tls = typeof socket === 'object' ? socket : undefined;
+  if (socket) context.grpcClusters.set(message.name ?? '', grpcCluster(cluster, { http2, tls }));
   return source && balancer && { cluster, ...source };
+}
+
+/** Why requests cannot be forwarded to the cluster yet; undefined: they can. */
+function whyControlOnly(
+  message: ClusterMessage,
+  options: UpstreamHttpOptions,
+  place: Place,
+): ControlOnly | undefined {
+  const isTls = message.transport_socket && !isRawBuffer(message.transport_socket);
+  if (isTls) return { protocol: 'TLS', place: place.field('transport_socket') };
+  return options.http2 && { protocol: 'HTTP/2', place: options.http2Place };
+}
+
+/** True: bytes in the clear. Undefined after an error. */
+function compileSocket(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): true | UpstreamTlsPlan | undefined {
+  const config = message.transport_socket ?? RAW_BUFFER;
+  const extension = findExtension(context.extensions.upstreamTransportSockets, config, place);
+  return (
+    config.typed_config &&
+    extension?.compile(config.typed_config, place.field('typed_config'), context)
+  );
 }
 
 /** STATIC: an assignment; otherwise what DNS is asked. Undefined after an error. */
@@ -264,7 +296,11 @@ function findHttpOptions(
       at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
   }
   if (!options) return ownHttpOptions(message, place);
-  for (const name of ['common_http_protocol_options', 'http_protocol_options'] as const) {
+  for (const name of [
+    'common_http_protocol_options',
+    'http_protocol_options',
+    'http2_protocol_options',
+  ] as const) {
     if (message[name])
       place.field(name).warn(`has no effect beside typed_extension_protocol_options`);
   }
@@ -274,10 +310,20 @@ function findHttpOptions(
 function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOptions {
   const sni = message.upstream_http_protocol_options;
   if (sni) refuseOtherFields(place.field('upstream_http_protocol_options'), sni, SNI);
+  if (message.http_protocol_options && message.http2_protocol_options) {
+    place
+      .field('http2_protocol_options')
+      .error(
+        "cluster: Both HTTP1 and HTTP2 options may only be configured with non-default 'protocol_selection' values",
+        { related: place.field('http_protocol_options') },
+      );
+  }
   return {
     common: message.common_http_protocol_options,
     commonPlace: place.field('common_http_protocol_options'),
     http1: message.http_protocol_options,
     http1Place: place.field('http_protocol_options'),
+    http2: message.http2_protocol_options,
+    http2Place: place.field('http2_protocol_options'),
   };
 }

@@ -141,6 +141,8 @@ function contextOf(
     clusterNames: new Set(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
     ),
+    grpcClusters: new Map(),
+    controlOnlyClusters: new Map(),
     runtime: new RuntimeReads(options.runtime),
     extensions: options.extensions ?? REGISTRY,
     addRouteTable: (table) => addRouteTable(table, routeTables),

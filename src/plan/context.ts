@@ -1,8 +1,17 @@
 // What every compile function may look at besides its own message.
 import type { Registry } from '../extensions/registry.js';
 import type { TapDeclaration } from '../taps/taps.js';
+import type { GrpcClusterPlan } from '../grpc/service-plan.js';
+import type { Place } from './place.js';
 import type { RouteTable } from './plan.gen.js';
 import type { RuntimeReads } from './runtime-reads.js';
+
+/** What a cluster's hosts expect, which only the control plane speaks yet. */
+export interface ControlOnly {
+  readonly protocol: 'HTTP/2' | 'TLS';
+  /** Where the configuration says so. */
+  readonly place: Place;
+}
 
 export interface CompileContext {
   /** The node's cluster: --service-cluster, or else of the bootstrap. */
@@ -15,6 +24,10 @@ export interface CompileContext {
   readonly localAddress: string;
   /** Names of all clusters that are known when routes are read. */
   readonly clusterNames: ReadonlySet<string>;
+  /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
+  readonly grpcClusters: Map<string, GrpcClusterPlan>;
+  /** Those of them that nothing but the control plane can reach yet. */
+  readonly controlOnlyClusters: Map<string, ControlOnly>;
   readonly runtime: RuntimeReads;
   readonly extensions: Registry;
   /** Takes a route table and gives the name under which the plan has it. */

@@ -1,6 +1,7 @@
 // The HTTP settings that clusters and connection managers share.
 import type {
   envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
+  envoy_config_core_v3_Http2ProtocolOptions as Http2Options,
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
 } from '../../build/messages.gen.js';
 import { wholeMs } from './numbers.js';
@@ -39,6 +40,9 @@ export interface UpstreamHttpOptions {
   readonly commonPlace: Place;
   readonly http1: Http1Options | undefined;
   readonly http1Place: Place;
+  /** Set: the hosts expect HTTP/2. */
+  readonly http2: Http2Options | undefined;
+  readonly http2Place: Place;
 }
 
 export type UpstreamHttpPlan = Pick<

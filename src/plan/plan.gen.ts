@@ -191,6 +191,10 @@ export interface Cluster {
   /** Where connections to hosts come from, if set. */
   readonly source_address?: Address | undefined;
   readonly max_stream_duration_ms?: number | undefined;
+  /** Only the control plane connects to its hosts: no request is forwarded to it. */
+  readonly is_control_only?: boolean | undefined;
+  /** They are reached by TLS. */
+  readonly is_encrypted?: boolean | undefined;
 }
 
 export interface CircuitLimits {
@@ -937,6 +941,8 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.keepalive_interval_s) out.number(176, message.keepalive_interval_s);
   if (message.source_address !== undefined) out.message(186, message.source_address, writeAddress);
   if (message.max_stream_duration_ms) out.number(192, message.max_stream_duration_ms);
+  if (message.is_control_only) out.number(200, message.is_control_only ? 1 : 0);
+  if (message.is_encrypted) out.number(208, message.is_encrypted ? 1 : 0);
 }
 
 function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {

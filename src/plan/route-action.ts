@@ -5,6 +5,7 @@ import type {
   envoy_config_route_v3_WeightedCluster as WeightedCluster,
   envoy_config_route_v3_WeightedCluster_ClusterWeight as ClusterWeight,
 } from '../../build/messages.gen.js';
+import { refuseRequests } from './control-only.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { compileRegexRewrite, requestHeaderName } from './matchers.js';
 import { nearestName } from '../config/suggest.js';
@@ -111,6 +112,7 @@ function checkCluster(
   place: Place,
   scope: RouteScope,
 ): void {
+  refuseRequests(name, place, scope.context);
   const known = scope.context.clusterNames;
   // A cluster whose name is missing, which is an error of its own, may be the one.
   if (!scope.validatesClusters || known.has(name) || known.has('')) return;

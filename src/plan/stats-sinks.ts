@@ -5,8 +5,6 @@ import type { SinkPlan } from '../stats/sink-plan.js';
 import type { CompileContext } from './context.js';
 import type { Place } from './place.js';
 
-const RAW = 'envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer';
-
 export function compileStatsSinks(
   bootstrap: Bootstrap,
   place: Place,
@@ -17,18 +15,6 @@ export function compileStatsSinks(
     const extension = findExtension(context.extensions.statSinks, sink, at);
     if (!extension || !sink.typed_config) return [];
     const plan = extension.compile(sink.typed_config, at.field('typed_config'), context);
-    if (!plan) return [];
-    if ('cluster' in plan && isEncrypted(bootstrap, plan.cluster)) {
-      at.error(`statistics cannot be sent over TLS to cluster '${plan.cluster}' yet`, {
-        expected: 'a cluster without a transport_socket',
-      });
-    }
-    return plan;
+    return plan ?? [];
   });
-}
-
-function isEncrypted(bootstrap: Bootstrap, name: string): boolean {
-  const clusters = bootstrap.static_resources?.clusters ?? [];
-  const socket = clusters.find((cluster) => cluster.name === name)?.transport_socket;
-  return socket !== undefined && socket.typed_config?.$type !== RAW;
 }

@@ -10,6 +10,7 @@ import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { build } from '../cli/version.js';
 import { monotonicMs } from '../clock.js';
+import { GrpcClients } from '../grpc/clients.js';
 import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
@@ -21,6 +22,7 @@ import type { Tell } from '../service-manager.js';
 import { StartError, type Configuration } from './configuration.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
+import { labelText } from '../stats/scope-name.js';
 import { ControlStats } from './control-stats.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
 import type { DnsMonitor } from './dns.js';
@@ -66,6 +68,7 @@ export class Server implements AdminHost, RestartHost {
   readonly #tellManager: Tell;
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
+  readonly #grpcClients: GrpcClients;
   /** Workers are nothing that Node would wait for. */
   #staysAlive: NodeJS.Timeout | undefined;
   #monitors: DnsMonitor[] = [];
@@ -107,6 +110,7 @@ export class Server implements AdminHost, RestartHost {
       }),
     });
     this.stats = new ControlStats(this.native);
+    this.#grpcClients = new GrpcClients(this.native, this.stats);
     this.drain = new Drain(this.native, {
       // Read as 32 bits, as the real server does with a negative number.
       seconds: options.drainTimeS >>> 0,
@@ -306,7 +310,7 @@ export class Server implements AdminHost, RestartHost {
       ...(serviceNode && { id: serviceNode }),
       ...(serviceCluster && { cluster: serviceCluster }),
     };
-    const sinks = await makeSinks(compiled.sinks, node, {
+    const sinks = await makeSinks(compiled.sinks, node, this.#grpcClients, {
       hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
       countOf: (cluster, statistic, amount) =>
         this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
@@ -326,7 +330,7 @@ export class Server implements AdminHost, RestartHost {
   #scopeOf(name: string): string {
     const { clusters } = this.#configuration.compiled.update;
     const cluster = clusters?.find((known) => known.name === name);
-    return `cluster.${cluster?.observability_name || name}`;
+    return `cluster.${labelText(cluster?.observability_name || name)}`;
   }
 
   /** A file that cannot be written does not keep the proxy from its work. */

@@ -2,7 +2,9 @@
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
 import { packageVersion } from '../cli/version.js';
 import { SinkFormat_Kind, type SinkFormat } from '../plan/plan.gen.js';
+import type { GrpcClients } from '../grpc/clients.js';
 import { LineSink } from './line-sink.js';
+import { MetricsSink } from './metrics-sink.js';
 import { identifierBytes } from './node-bytes.js';
 import type { SinkHost, StatsSink } from './sink.js';
 import type { SinkPlan } from './sink-plan.js';
@@ -15,10 +17,11 @@ export function wantsSamples(plans: readonly SinkPlan[]): boolean {
   return formatsOf(plans).some(({ kind }) => kind !== SinkFormat_Kind.METRICS);
 }
 
-/** Those that the data plane serves itself are undefined. gRPC is loaded only where it is used. */
+/** Those that the data plane serves itself are undefined. */
 export async function makeSinks(
   plans: readonly SinkPlan[],
   node: Node,
+  clients: GrpcClients,
   host: SinkHost,
 ): Promise<(StatsSink | undefined)[]> {
   const sinks: (StatsSink | undefined)[] = [];
@@ -26,8 +29,8 @@ export async function makeSinks(
     if (plan.kind === 'datagrams') sinks.push(undefined);
     if (plan.kind === 'lines') sinks.push(new LineSink(plan.cluster, host));
     if (plan.kind === 'metrics') {
-      const { MetricsSink } = await import('./metrics-sink.js');
-      sinks.push(new MetricsSink(plan, identifierBytes(node, packageVersion()), host));
+      const client = await clients.make(plan.service);
+      sinks.push(new MetricsSink(plan, client, identifierBytes(node, packageVersion()), host));
     }
   }
   return sinks;

@@ -1,4 +1,5 @@
 // Where statistics are sent, as the configuration has it.
+import type { GrpcServicePlan } from '../grpc/service-plan.js';
 import type { SinkFormat } from '../plan/plan.gen.js';
 
 export type SinkPlan =
@@ -10,10 +11,8 @@ export type SinkPlan =
   | {
       readonly kind: 'metrics';
       readonly format: SinkFormat;
-      readonly cluster: string;
-      readonly authority: string;
+      readonly service: GrpcServicePlan;
       /** How many metrics a message may have; 0: any number. */
       readonly batchSize: number;
-      readonly metadata: readonly (readonly [name: string, value: string])[];
     }
   | { readonly kind: 'hystrix'; readonly buckets: number };

@@ -6,6 +6,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log.js';
 import type { CompileContext } from '../../plan/context.js';
+import { refuseBytes } from '../../plan/control-only.js';
 import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
 import { nearestName } from '../../config/suggest.js';
 import { wholeMs } from '../../plan/numbers.js';
@@ -72,7 +73,7 @@ function compileTargets(
   const weighted = config.weighted_clusters;
   if (!weighted) {
     const cluster = config.cluster ?? '';
-    warnIfUnknown(cluster, place.field('cluster'), context);
+    checkCluster(cluster, place.field('cluster'), context);
     return [{ cluster, weight: 1 }];
   }
   const at = place.field('weighted_clusters');
@@ -80,13 +81,14 @@ function compileTargets(
   return (weighted.clusters ?? []).map((target, index) => {
     const where = at.field('clusters').index(index);
     refuseOtherFields(where, target, WEIGHT);
-    warnIfUnknown(target.name ?? '', where.field('name'), context);
+    checkCluster(target.name ?? '', where.field('name'), context);
     return { cluster: target.name, weight: target.weight };
   });
 }
 
 /** The real server takes such a name, too: a cluster of that name may come later. */
-function warnIfUnknown(name: string, place: Place, context: CompileContext): void {
+function checkCluster(name: string, place: Place, context: CompileContext): void {
+  refuseBytes(name, place, context);
   if (context.clusterNames.has(name)) return;
   place.warn(`unknown cluster '${name}': connections are closed until there is one`, {
     suggestion: nearestName(name, context.clusterNames),

@@ -1,5 +1,6 @@
 // envoy.stat_sinks.statsd
 import type { envoy_config_metrics_v3_StatsdSink as StatsdSink } from '../../../build/messages.gen.js';
+import { refuseBytes } from '../../plan/control-only.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
 import type { SinkPlan } from '../../stats/sink-plan.js';
@@ -34,6 +35,7 @@ export const statsd = defineExtension<StatsdSink, SinkPlan | undefined>({
           expected: 'the name of a static cluster',
         });
       }
+      refuseBytes(cluster, place.field('tcp_cluster_name'), context);
       return { kind: 'lines', format, cluster };
     }
     const address = compileDatagramAddress(config.address, place.field('address'));

@@ -13,3 +13,7 @@ export const rawBuffer = defineExtension<RawBuffer, true>({
   type: TYPE,
   compile: () => true,
 });
+
+export function isRawBuffer(socket: Named): boolean {
+  return socket.typed_config?.$type === TYPE;
+}

@@ -16,6 +16,7 @@ const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [
 ]);
 const EXPLICIT = supportedFields<ExplicitHttpConfig>(`${TYPE}.ExplicitHttpConfig`, [
   'http_protocol_options',
+  'http2_protocol_options',
 ]);
 const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
 
@@ -34,6 +35,8 @@ export const httpProtocolOptions = defineExtension<HttpProtocolOptions, Upstream
       commonPlace: place.field('common_http_protocol_options'),
       http1: explicit.http_protocol_options,
       http1Place: explicitPlace.field('http_protocol_options'),
+      http2: explicit.http2_protocol_options,
+      http2Place: explicitPlace.field('http2_protocol_options'),
     };
   },
 });

@@ -1,0 +1,68 @@
+// What connections of the control plane count on their cluster and its hosts, as a worker would.
+import { labelText } from '../stats/scope-name.js';
+import type { ControlHost, HostCounter, NativeProxy } from '../native.js';
+
+/** The statistics that a cluster is counted in. */
+export interface StatsHost {
+  count(name: string, amount?: number): void;
+  setGauge(name: string, value: number): void;
+  record(name: string, value: number): void;
+}
+
+export type ClusterNative = Pick<
+  NativeProxy,
+  'chooseHost' | 'hostAdd' | 'countAnswer' | 'addHttp2Stats' | 'addGoogleGrpcStats'
+>;
+
+export class ClusterStats {
+  readonly #cluster: string;
+  readonly #statName: string;
+  readonly #prefix: string;
+  readonly #native: ClusterNative;
+  readonly #stats: StatsHost;
+  readonly #gauges = new Map<string, number>();
+  #hasHttp2 = false;
+
+  /** `statName`: as the statistics call the cluster. */
+  constructor(cluster: string, statName: string, native: ClusterNative, stats: StatsHost) {
+    this.#cluster = cluster;
+    this.#statName = statName;
+    this.#prefix = `cluster.${labelText(statName)}.`;
+    this.#native = native;
+    this.#stats = stats;
+  }
+
+  chooseHost(): ControlHost | undefined {
+    return this.#native.chooseHost(this.#cluster);
+  }
+
+  count(name: string, amount = 1): void {
+    this.#stats.count(this.#prefix + name, amount);
+  }
+
+  /** Adds to a gauge; `amount` may be negative. */
+  move(gauge: string, amount: number): void {
+    const value = (this.#gauges.get(gauge) ?? 0) + amount;
+    this.#gauges.set(gauge, value);
+    this.#stats.setGauge(this.#prefix + gauge, value);
+  }
+
+  record(histogram: string, value: number): void {
+    this.#stats.record(this.#prefix + histogram, Math.round(value));
+  }
+
+  countOn(host: ControlHost, counter: HostCounter, amount = 1): void {
+    this.#native.hostAdd(this.#cluster, host.address, host.port, counter, amount);
+  }
+
+  countAnswer(status: number): void {
+    this.#native.countAnswer(this.#cluster, status);
+  }
+
+  /** Statistics of HTTP/2 are there from the first connection on. */
+  showHttp2(): void {
+    if (this.#hasHttp2) return;
+    this.#hasHttp2 = true;
+    this.#native.addHttp2Stats(this.#statName);
+  }
+}

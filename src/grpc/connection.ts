@@ -1,0 +1,282 @@
+// One HTTP/2 connection to one host of a cluster, with as many streams as the host takes.
+//
+//   connecting -> ready -> draining (no new streams) -> closed
+//   connecting -> closed
+import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { OutgoingHttpHeaders } from 'node:http2';
+import { monotonicMs } from '../clock.js';
+import type { ControlHost } from '../native.js';
+import type { ClusterStats } from './cluster-stats.js';
+import { dial, type DialFailure } from './dial.js';
+import type { GrpcClusterPlan } from './service-plan.js';
+
+/** Who waits for a connection. */
+export interface ConnectionWaiter {
+  onReady(connection: Connection): void;
+  onFailed(failure: DialFailure): void;
+}
+
+type State = 'connecting' | 'ready' | 'draining' | 'closed';
+
+/** The statistic of a certificate that is refused. */
+const SSL_FAULTS: Readonly<Partial<Record<DialFailure['kind'], string>>> = {
+  tls: 'ssl.connection_error',
+  certificate: 'ssl.fail_verify_error',
+  subject: 'ssl.fail_verify_san',
+  hash: 'ssl.fail_verify_cert_hash',
+};
+
+export class Connection {
+  readonly host: ControlHost;
+  readonly #cluster: GrpcClusterPlan;
+  readonly #stats: ClusterStats;
+  readonly #onClosed: (connection: Connection) => void;
+  readonly #startMs = monotonicMs();
+  readonly #waiters = new Set<ConnectionWaiter>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #state: State = 'connecting';
+  #giveUp: () => void;
+  #session: ClientHttp2Session | undefined;
+  #raw: Socket | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #active = 0;
+  #total = 0;
+  #isEndedHere = false;
+  /** When it ended, streams were on it. */
+  #hadActive = false;
+  #countedIn = 0;
+  #countedOut = 0;
+
+  constructor(
+    cluster: GrpcClusterPlan,
+    host: ControlHost,
+    stats: ClusterStats,
+    onClosed: (connection: Connection) => void,
+  ) {
+    this.#cluster = cluster;
+    this.host = host;
+    this.#stats = stats;
+    this.#onClosed = onClosed;
+    stats.showHttp2();
+    stats.count('upstream_cx_total');
+    stats.count('upstream_cx_http2_total');
+    stats.move('upstream_cx_active', 1);
+    stats.move('http2.nghttp2_upstream_connections', 1);
+    stats.countOn(host, 'cx_total');
+    stats.countOn(host, 'cx_active');
+    this.#giveUp = dial(cluster, host, {
+      onOpen: (socket, raw) => this.#open(socket, raw),
+      onFailure: (failure) => this.#fail(failure),
+    });
+  }
+
+  /** New streams may be opened, now or soon. */
+  get isUsable(): boolean {
+    return this.#state === 'connecting' || this.isReady;
+  }
+
+  get isReady(): boolean {
+    return this.#state === 'ready' && this.#session?.closed === false && !this.isLost;
+  }
+
+  /** It is gone with all its streams, or about to be. */
+  get isLost(): boolean {
+    return this.#state === 'closed' || this.#session?.destroyed === true;
+  }
+
+  /** Calls one of the waiter's methods, later; only while it is connecting. */
+  wait(waiter: ConnectionWaiter): void {
+    this.#waiters.add(waiter);
+  }
+
+  /** Whether it was waiting. */
+  forget(waiter: ConnectionWaiter): boolean {
+    return this.#waiters.delete(waiter);
+  }
+
+  /** Only while it is ready. */
+  request(headers: OutgoingHttpHeaders): ClientHttp2Stream {
+    const session = this.#session;
+    if (!session) throw new Error('the connection is not open');
+    clearTimeout(this.#idleTimer);
+    this.#active++;
+    this.#total++;
+    this.#stats.count('upstream_rq_total');
+    this.#moveActive(1);
+    const { maxRequests } = this.#cluster;
+    const stream = session.request(headers);
+    stream.once('close', () => {
+      if (session.destroyed) this.#hadActive = true;
+      this.#active--;
+      this.#moveActive(-1);
+      this.countBytes();
+      if (this.#active === 0) this.#onIdle();
+    });
+    if (maxRequests > 0 && this.#total >= maxRequests) {
+      this.#stats.count('upstream_cx_max_requests');
+      this.drain();
+    }
+    return stream;
+  }
+
+  /** Takes no new streams, and closes once the last one has ended. */
+  drain(): void {
+    if (this.#state === 'connecting') {
+      this.close();
+      return;
+    }
+    if (this.#state !== 'ready') return;
+    this.#state = 'draining';
+    if (this.#active === 0) this.close();
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    this.#isEndedHere = true;
+    if (this.#session) {
+      this.#session.destroy();
+      return;
+    }
+    this.#giveUp();
+    this.#end();
+  }
+
+  /** What has gone over the network since the previous call. */
+  countBytes(): void {
+    if (!this.#raw) return;
+    const { bytesRead, bytesWritten } = this.#raw;
+    if (bytesRead > this.#countedIn) {
+      this.#stats.count('upstream_cx_rx_bytes_total', bytesRead - this.#countedIn);
+      this.#countedIn = bytesRead;
+    }
+    if (bytesWritten > this.#countedOut) {
+      this.#stats.count('upstream_cx_tx_bytes_total', bytesWritten - this.#countedOut);
+      this.#countedOut = bytesWritten;
+    }
+  }
+
+  #moveActive(amount: number): void {
+    this.#stats.move('upstream_rq_active', amount);
+    this.#stats.move('http2.streams_active', amount);
+    this.#stats.countOn(this.host, 'rq_active', amount);
+    if (amount > 0) this.#stats.countOn(this.host, 'rq_total');
+  }
+
+  #open(socket: Socket, raw: Socket): void {
+    const { http2, tls, maxConnectionMs } = this.#cluster;
+    this.#raw = raw;
+    this.#stats.record('upstream_cx_connect_ms', monotonicMs() - this.#startMs);
+    if (tls) this.#stats.count('ssl.handshake');
+    const session = connect('http://host', {
+      createConnection: () => socket,
+      settings: { enablePush: false, ...http2.settings },
+    });
+    this.#session = session;
+    session.unref();
+    session.on('error', () => undefined);
+    session.once('goaway', () => {
+      this.#stats.count('upstream_cx_close_notify');
+      this.drain();
+    });
+    session.once('close', () => this.#onSessionClosed());
+    session.once('connect', () => {
+      const { connectionWindowBytes } = http2;
+      if (connectionWindowBytes !== undefined) session.setLocalWindowSize(connectionWindowBytes);
+    });
+    if (http2.ping) this.#ping(session, http2.ping);
+    if (maxConnectionMs > 0) {
+      this.#after(maxConnectionMs, () => {
+        this.#stats.count('upstream_cx_max_duration_reached');
+        this.drain();
+      });
+    }
+    this.#state = 'ready';
+    for (const waiter of this.#takeWaiters()) {
+      if (this.isReady) waiter.onReady(this);
+      else waiter.onFailed({ kind: 'refused', message: 'the connection was closed' });
+    }
+    if (this.#active === 0) this.#onIdle();
+  }
+
+  #fail(failure: DialFailure): void {
+    this.#stats.count('upstream_cx_connect_fail');
+    if (failure.kind === 'timeout') {
+      this.#isEndedHere = true;
+      this.#stats.count('upstream_cx_connect_timeout');
+    }
+    const fault = SSL_FAULTS[failure.kind];
+    if (fault !== undefined) this.#stats.count(fault);
+    this.#stats.countOn(this.host, 'cx_connect_fail');
+    const waiters = this.#takeWaiters();
+    this.#end();
+    for (const waiter of waiters) waiter.onFailed(failure);
+  }
+
+  #takeWaiters(): ConnectionWaiter[] {
+    const waiters = [...this.#waiters];
+    this.#waiters.clear();
+    return waiters;
+  }
+
+  #onSessionClosed(): void {
+    this.countBytes();
+    if (this.#hadActive || this.#active > 0) {
+      const who = this.#isEndedHere ? 'local' : 'remote';
+      this.#stats.count('upstream_cx_destroy_with_active_rq');
+      this.#stats.count(`upstream_cx_destroy_${who}_with_active_rq`);
+    }
+    this.#stats.record('upstream_rq_per_cx', this.#total);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    clearTimeout(this.#idleTimer);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#stats.count('upstream_cx_destroy');
+    this.#stats.count(`upstream_cx_destroy_${this.#isEndedHere ? 'local' : 'remote'}`);
+    this.#stats.move('upstream_cx_active', -1);
+    this.#stats.move('http2.nghttp2_upstream_connections', -1);
+    this.#stats.countOn(this.host, 'cx_active', -1);
+    this.#stats.record('upstream_cx_length_ms', monotonicMs() - this.#startMs);
+    this.#onClosed(this);
+  }
+
+  #onIdle(): void {
+    if (this.#state === 'draining') this.close();
+    const { idleTimeoutMs } = this.#cluster;
+    if (this.#state !== 'ready' || idleTimeoutMs === 0) return;
+    this.#idleTimer = setTimeout(() => {
+      this.#stats.count('upstream_cx_idle_timeout');
+      this.close();
+    }, idleTimeoutMs).unref();
+  }
+
+  #after(ms: number, act: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      act();
+    }, ms).unref();
+    this.#timers.add(timer);
+  }
+
+  #ping(session: ClientHttp2Session, ping: NonNullable<GrpcClusterPlan['http2']['ping']>): void {
+    const { intervalMs, timeoutMs, jitterPct } = ping;
+    this.#after(intervalMs * (1 + (Math.random() * jitterPct) / 100), () => {
+      if (session.destroyed) return;
+      let isAnswered = false;
+      this.#after(timeoutMs, () => {
+        if (isAnswered || session.destroyed) return;
+        this.#stats.count('http2.keepalive_timeout');
+        this.#isEndedHere = true;
+        session.destroy(undefined, constants.NGHTTP2_NO_ERROR);
+      });
+      session.ping((error) => {
+        isAnswered = error === null;
+        if (isAnswered) this.#ping(session, ping);
+      });
+    });
+  }
+}

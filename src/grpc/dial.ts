@@ -1,0 +1,107 @@
+// A socket to a host of a cluster: TCP or a pipe, and TLS where the cluster has it.
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { formatIp } from '../plan/ip.js';
+import type { ControlHost } from '../native.js';
+import { refusalOf } from './peer-certificate.js';
+import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
+
+export interface DialFailure {
+  readonly kind: 'timeout' | 'refused' | 'tls' | 'certificate' | 'subject' | 'hash';
+  readonly message: string;
+}
+
+export interface DialEvents {
+  /** `raw`: below TLS; its counts are those of the network. */
+  onOpen(socket: Socket, raw: Socket): void;
+  onFailure(failure: DialFailure): void;
+}
+
+const contexts = new WeakMap<UpstreamTlsPlan, SecureContext>();
+
+/** Exactly one event follows, unless what comes back was called before: it gives the attempt up. */
+export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEvents): () => void {
+  const raw =
+    host.port === 0
+      ? connectTcp(host.address)
+      : connectTcp({
+          host: host.address,
+          port: host.port,
+          ...(cluster.source && {
+            localAddress: formatIp(cluster.source.ip ?? new Uint8Array()),
+            localPort: cluster.source.port ?? 0,
+          }),
+        });
+  raw.setNoDelay(true);
+  if (cluster.keepalive) raw.setKeepAlive(true, cluster.keepalive.idleMs);
+  const sockets: Socket[] = [raw];
+  let isOver = false;
+  const giveUp = (): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    for (const socket of sockets) socket.destroy();
+  };
+  const fail = (failure: DialFailure): void => {
+    if (isOver) return;
+    giveUp();
+    events.onFailure(failure);
+  };
+  const timer = setTimeout(
+    () => fail({ kind: 'timeout', message: `no connection within ${cluster.connectTimeoutMs} ms` }),
+    cluster.connectTimeoutMs,
+  );
+  const succeed = (socket: Socket): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(timer);
+    for (const each of sockets) each.removeAllListeners('error');
+    // Whoever takes it over hears of errors by other ways, or not at all.
+    for (const each of sockets) each.on('error', () => undefined);
+    events.onOpen(socket, raw);
+  };
+  raw.once('error', (error) => fail({ kind: 'refused', message: error.message }));
+  raw.once('close', () => fail({ kind: 'refused', message: 'the connection was closed' }));
+  raw.once('connect', () => {
+    const { tls } = cluster;
+    if (!tls) {
+      succeed(raw);
+      return;
+    }
+    const socket = connectTls({
+      socket: raw,
+      secureContext: secureContextOf(tls),
+      ALPNProtocols: [...tls.alpn],
+      ...(tls.sni !== '' && { servername: tls.sni }),
+      // What the configuration wants to be verified is verified below, and nothing else.
+      rejectUnauthorized: false,
+    });
+    sockets.push(socket);
+    socket.once('error', (error) => fail({ kind: 'tls', message: error.message }));
+    socket.once('secureConnect', () => {
+      const refusal = refusalOf(socket, tls);
+      if (refusal) fail(refusal);
+      else succeed(socket);
+    });
+  });
+  return giveUp;
+}
+
+/** Throws what OpenSSL says of certificates, keys or lists that it does not understand. */
+export function secureContextOf(tls: UpstreamTlsPlan): SecureContext {
+  let context = contexts.get(tls);
+  if (context) return context;
+  context = createSecureContext({
+    ...(tls.roots && { ca: tls.roots }),
+    ...(tls.crl && { crl: tls.crl }),
+    cert: tls.certificates.map(({ chain }) => chain),
+    key: tls.certificates.map(({ key, passphrase }) => ({ pem: key, passphrase })),
+    minVersion: tls.minVersion,
+    maxVersion: tls.maxVersion,
+    ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
+    ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
+    ...(tls.signatures !== undefined && { sigalgs: tls.signatures }),
+  });
+  contexts.set(tls, context);
+  return context;
+}

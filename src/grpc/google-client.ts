@@ -1,0 +1,92 @@
+// A google_grpc service: the gRPC library finds its hosts, and connects to them, by itself.
+import {
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ChannelCredentials,
+} from '@grpc/grpc-js';
+import type { GrpcClient, GrpcStream, GrpcStreamEvents } from './client.js';
+import type { StatsHost } from './cluster-stats.js';
+import type { GoogleGrpcPlan } from './service-plan.js';
+import { GRPC_CODES } from './status.js';
+
+/** A server that is back is found so soon; by itself the library may take two minutes. */
+const MAX_RECONNECT_MS = 5000;
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+export class GoogleClient implements GrpcClient {
+  readonly #service: GoogleGrpcPlan;
+  readonly #stats: StatsHost;
+  readonly #scope: string;
+  readonly #client: Client;
+
+  /** `scope`: "grpc.<prefix>", where its statistics are. */
+  constructor(service: GoogleGrpcPlan, scope: string, stats: StatsHost) {
+    this.#service = service;
+    this.#stats = stats;
+    this.#scope = scope;
+    this.#client = new Client(service.target, channelCredentials(service), {
+      'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
+      // Clients of different services share no connections.
+      'grpc.use_local_subchannel_pool': 1,
+      ...service.channelOptions,
+    });
+    stats.count(`${scope}.google_grpc_client_creation`);
+  }
+
+  open(method: string, events: GrpcStreamEvents): GrpcStream {
+    const metadata = new Metadata();
+    for (const [name, value] of this.#service.metadata) metadata.set(name, value);
+    this.#stats.count(`${this.#scope}.streams_total`);
+    const call = this.#client.makeBidiStreamRequest(method, asIs, asIs, metadata);
+    let isOver = false;
+    call.on('data', (message: Buffer) => {
+      if (!isOver) events.onMessage(message);
+    });
+    // What went wrong is told by the status.
+    call.on('error', () => undefined);
+    call.on('status', ({ code, details }) => {
+      this.#stats.count(`${this.#scope}.streams_closed_${code}`);
+      if (isOver) return;
+      isOver = true;
+      events.onEnd({ code: GRPC_CODES[code] ?? 'UNKNOWN', message: details });
+    });
+    const client = this.#client;
+    return {
+      get isConnected() {
+        return client.getChannel().getConnectivityState(false) === connectivityState.READY;
+      },
+      write: (message, onSent) => {
+        call.write(message, onSent);
+      },
+      end: () => call.end(),
+      cancel: () => {
+        isOver = true;
+        call.cancel();
+      },
+    };
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+}
+
+function channelCredentials({
+  credentials: plan,
+  accessTokens,
+}: GoogleGrpcPlan): ChannelCredentials {
+  if (plan.kind === 'insecure') return credentials.createInsecure();
+  let channel = credentials.createSsl(plan.roots, plan.key, plan.chain);
+  for (const token of accessTokens) {
+    const call = credentials.createFromMetadataGenerator((_, done) => {
+      const metadata = new Metadata();
+      metadata.set('authorization', `Bearer ${token}`);
+      done(null, metadata);
+    });
+    channel = credentials.combineChannelCredentials(channel, call);
+  }
+  return channel;
+}
