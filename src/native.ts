@@ -163,6 +163,9 @@ export interface NativeProxy {
   ): void;
   /** Counts an answer that the control plane got of a cluster, by its status. */
   countAnswer(cluster: string, status: number): void;
+  /** Takes one of the budget, beyond its limit too; returnBudget() gives it back. */
+  takeBudget(cluster: string, budget: ClusterBudget): void;
+  returnBudget(cluster: string, budget: ClusterBudget): void;
   /** From here on there is `cluster.<name>.http2.`; the name is as statistics have it. */
   addHttp2Stats(cluster: string): void;
   /** From here on there is `grpc.<prefix>.`. */
@@ -230,6 +233,10 @@ export type HostCounter =
   | 'rq_success'
   | 'rq_error'
   | 'rq_timeout';
+
+/** What circuit breakers count, at the default priority. */
+export type ClusterBudget =
+  'connections' | 'connection_pools' | 'pending_requests' | 'requests' | 'retries';
 
 /** A listen socket that one process hands to the next. */
 export interface PassedSocket {

@@ -32,6 +32,17 @@ upstream::OwnedCounter* counterOf(upstream::HostCounters& counters, std::string_
   return nullptr;
 }
 
+// Of the default priority; null: there is no budget of this name.
+upstream::Budget* budgetOf(upstream::Cluster& cluster, std::string_view name) {
+  upstream::Limits& limits = cluster.limits(0);
+  if (name == "connections") return &limits.connections;
+  if (name == "connection_pools") return &limits.connection_pools;
+  if (name == "pending_requests") return &limits.pending_requests;
+  if (name == "requests") return &limits.requests;
+  if (name == "retries") return &limits.retries;
+  return nullptr;
+}
+
 }  // namespace
 
 std::shared_ptr<upstream::Cluster> ProxyClusters::find(const Napi::Value& name) const {
@@ -75,6 +86,31 @@ void ProxyClusters::hostAdd(const Napi::CallbackInfo& info) {
     owned->add(static_cast<uint64_t>(amount));
     return;
   }
+}
+
+void ProxyClusters::takeBudget(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  if (!cluster) return;
+  upstream::Budget* budget = budgetOf(*cluster, info[1].ToString().Utf8Value());
+  if (budget) {
+    budget->take();
+  } else {
+    fail(info.Env(), "clusters have no such budget");
+  }
+}
+
+void ProxyClusters::returnBudget(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  if (!cluster) return;
+  const std::string name = info[1].ToString().Utf8Value();
+  upstream::Budget* budget = budgetOf(*cluster, name);
+  if (!budget) {
+    fail(info.Env(), "clusters have no such budget");
+    return;
+  }
+  budget->giveBack();
+  // A host's pools of all priorities go together.
+  if (name == "connection_pools") cluster->limits(1).connection_pools.touch();
 }
 
 void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {

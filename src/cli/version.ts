@@ -46,3 +46,26 @@ export function packageVersion(): string {
   const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
+
+/** As nodes tell it (envoy.config.core.v3.BuildVersion). */
+export interface BuildVersion {
+  readonly version: {
+    readonly major_number: number;
+    readonly minor_number: number;
+    readonly patch: number;
+  };
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export function buildVersion(): BuildVersion {
+  const [major = 0, minor = 0, patch = 0] = packageVersion().split('.').map(Number);
+  return {
+    version: { major_number: major, minor_number: minor, patch },
+    metadata: {
+      'revision.sha': build().revision,
+      'revision.status': build().status,
+      'build.type': build().type,
+      'ssl.version': tlsLibrary(),
+    },
+  };
+}

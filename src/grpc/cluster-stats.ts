@@ -1,6 +1,6 @@
 // What connections of the control plane count on their cluster and its hosts, as a worker would.
 import { labelText } from '../stats/scope-name.js';
-import type { ControlHost, HostCounter, NativeProxy } from '../native.js';
+import type { ClusterBudget, ControlHost, HostCounter, NativeProxy } from '../native.js';
 
 /** The statistics that a cluster is counted in. */
 export interface StatsHost {
@@ -11,8 +11,16 @@ export interface StatsHost {
 
 export type ClusterNative = Pick<
   NativeProxy,
-  'chooseHost' | 'hostAdd' | 'countAnswer' | 'addHttp2Stats' | 'addGoogleGrpcStats'
+  | 'chooseHost'
+  | 'hostAdd'
+  | 'takeBudget'
+  | 'returnBudget'
+  | 'countAnswer'
+  | 'addHttp2Stats'
+  | 'addGoogleGrpcStats'
 >;
+
+const HELD = ['outbound_control_frames_active', 'outbound_frames_active', 'pending_send_bytes'];
 
 export class ClusterStats {
   readonly #cluster: string;
@@ -53,6 +61,24 @@ export class ClusterStats {
 
   countOn(host: ControlHost, counter: HostCounter, amount = 1): void {
     this.#native.hostAdd(this.#cluster, host.address, host.port, counter, amount);
+  }
+
+  /** What HTTP/2 itself holds back: nothing that this process would know of. */
+  showNothingHeld(): void {
+    for (const gauge of HELD) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
+  }
+
+  take(budget: ClusterBudget): void {
+    this.#native.takeBudget(this.#cluster, budget);
+  }
+
+  giveBack(budget: ClusterBudget): void {
+    this.#native.returnBudget(this.#cluster, budget);
+  }
+
+  /** A call by the client that all clusters share. */
+  countCall(): void {
+    this.#stats.count('http.async-client.rq_total');
   }
 
   countAnswer(status: number): void {

@@ -62,6 +62,7 @@ export class ClusterStream implements GrpcStream {
     this.#onOver = onOver;
     this.#reader = new MessageReader(service.maxMessageBytes);
     this.#retries = service.retry && new Retries(service.retry, pool.stats);
+    pool.stats.countCall();
     this.#start();
   }
 
@@ -75,7 +76,10 @@ export class ClusterStream implements GrpcStream {
       return;
     }
     const frame = frameMessage(message);
-    const tell = once(onSent);
+    const tell = once(() => {
+      this.#connection?.countBytes();
+      onSent();
+    });
     this.#stream?.write(frame, tell);
     if (this.#stream && !this.#retries) return;
     this.#kept.push({ frame, onSent: tell });
@@ -134,6 +138,8 @@ export class ClusterStream implements GrpcStream {
   #movePending(connection: Connection, amount: number): void {
     this.#pool.stats.move('upstream_rq_pending_active', amount);
     this.#pool.stats.countOn(connection.host, 'rq_pending_active', amount);
+    if (amount > 0) this.#pool.stats.take('pending_requests');
+    else this.#pool.stats.giveBack('pending_requests');
   }
 
   #attach(connection: Connection): void {
@@ -183,8 +189,6 @@ export class ClusterStream implements GrpcStream {
     for (const { frame, onSent } of this.#kept) stream.write(frame, onSent);
     if (!this.#retries) this.#kept = [];
     if (this.#isEnded) stream.end();
-    stream.on('drain', () => connection.countBytes());
-    connection.countBytes();
   }
 
   /** The server has said how the call ends. */

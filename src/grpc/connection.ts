@@ -62,9 +62,11 @@ export class Connection {
     stats.count('upstream_cx_total');
     stats.count('upstream_cx_http2_total');
     stats.move('upstream_cx_active', 1);
-    stats.move('http2.nghttp2_upstream_connections', 1);
+    stats.count('http2.nghttp2_upstream_connections');
     stats.countOn(host, 'cx_total');
     stats.countOn(host, 'cx_active');
+    stats.take('connections');
+    stats.take('connection_pools');
     this.#giveUp = dial(cluster, host, {
       onOpen: (socket, raw) => this.#open(socket, raw),
       onFailure: (failure) => this.#fail(failure),
@@ -100,6 +102,7 @@ export class Connection {
     const session = this.#session;
     if (!session) throw new Error('the connection is not open');
     clearTimeout(this.#idleTimer);
+    if (this.#total === 0) this.#stats.showNothingHeld();
     this.#active++;
     this.#total++;
     this.#stats.count('upstream_rq_total');
@@ -132,7 +135,8 @@ export class Connection {
   }
 
   close(): void {
-    if (this.#state === 'closed') return;
+    // What the peer has ended is about to be told.
+    if (this.isLost) return;
     this.#isEndedHere = true;
     if (this.#session) {
       this.#session.destroy();
@@ -160,7 +164,12 @@ export class Connection {
     this.#stats.move('upstream_rq_active', amount);
     this.#stats.move('http2.streams_active', amount);
     this.#stats.countOn(this.host, 'rq_active', amount);
-    if (amount > 0) this.#stats.countOn(this.host, 'rq_total');
+    if (amount > 0) {
+      this.#stats.countOn(this.host, 'rq_total');
+      this.#stats.take('requests');
+    } else {
+      this.#stats.giveBack('requests');
+    }
   }
 
   #open(socket: Socket, raw: Socket): void {
@@ -238,8 +247,9 @@ export class Connection {
     this.#stats.count('upstream_cx_destroy');
     this.#stats.count(`upstream_cx_destroy_${this.#isEndedHere ? 'local' : 'remote'}`);
     this.#stats.move('upstream_cx_active', -1);
-    this.#stats.move('http2.nghttp2_upstream_connections', -1);
     this.#stats.countOn(this.host, 'cx_active', -1);
+    this.#stats.giveBack('connections');
+    this.#stats.giveBack('connection_pools');
     this.#stats.record('upstream_cx_length_ms', monotonicMs() - this.#startMs);
     this.#onClosed(this);
   }

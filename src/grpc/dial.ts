@@ -34,13 +34,14 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
         });
   raw.setNoDelay(true);
   if (cluster.keepalive) raw.setKeepAlive(true, cluster.keepalive.idleMs);
-  const sockets: Socket[] = [raw];
+  let top: Socket = raw;
   let isOver = false;
   const giveUp = (): void => {
     if (isOver) return;
     isOver = true;
     clearTimeout(timer);
-    for (const socket of sockets) socket.destroy();
+    // Later: Node dies of a TLS socket that is destroyed by its own events. It takes what is below it.
+    setImmediate(() => top.destroy());
   };
   const fail = (failure: DialFailure): void => {
     if (isOver) return;
@@ -55,12 +56,9 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
     if (isOver) return;
     isOver = true;
     clearTimeout(timer);
-    for (const each of sockets) each.removeAllListeners('error');
-    // Whoever takes it over hears of errors by other ways, or not at all.
-    for (const each of sockets) each.on('error', () => undefined);
     events.onOpen(socket, raw);
   };
-  raw.once('error', (error) => fail({ kind: 'refused', message: error.message }));
+  raw.on('error', (error) => fail({ kind: 'refused', message: error.message }));
   raw.once('close', () => fail({ kind: 'refused', message: 'the connection was closed' }));
   raw.once('connect', () => {
     const { tls } = cluster;
@@ -76,8 +74,8 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
       // What the configuration wants to be verified is verified below, and nothing else.
       rejectUnauthorized: false,
     });
-    sockets.push(socket);
-    socket.once('error', (error) => fail({ kind: 'tls', message: error.message }));
+    top = socket;
+    socket.on('error', (error) => fail({ kind: 'tls', message: error.message }));
     socket.once('secureConnect', () => {
       const refusal = refusalOf(socket, tls);
       if (refusal) fail(refusal);

@@ -24,6 +24,7 @@ import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
 import { labelText } from '../stats/scope-name.js';
 import { ControlStats } from './control-stats.js';
+import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
 import type { DnsMonitor } from './dns.js';
 import { Drain } from './drain.js';
@@ -304,20 +305,19 @@ export class Server implements AdminHost, RestartHost {
 
   async #startFlush(): Promise<void> {
     const { settings, compiled } = this.#configuration;
-    const { serviceNode, serviceCluster } = this.options;
-    const node = {
-      ...this.node,
-      ...(serviceNode && { id: serviceNode }),
-      ...(serviceCluster && { cluster: serviceCluster }),
-    };
-    const sinks = await makeSinks(compiled.sinks, node, this.#grpcClients, {
-      hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
-      countOf: (cluster, statistic, amount) =>
-        this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
-      count: (name) => this.stats.count(name),
-      warn: (message) => this.log.warn('stats_sinks', message),
-      info: (message) => this.log.info('stats_sinks', message),
-    });
+    const sinks = await makeSinks(
+      compiled.sinks,
+      senderOf(this.node, this.options),
+      this.#grpcClients,
+      {
+        hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
+        countOf: (cluster, statistic, amount) =>
+          this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
+        count: (name) => this.stats.count(name),
+        warn: (message) => this.log.warn('stats_sinks', message),
+        info: (message) => this.log.info('stats_sinks', message),
+      },
+    );
     if (this.#ending) return;
     this.#flush.start(settings.statsFlushIntervalMs, {
       sinks,

@@ -1,11 +1,9 @@
 // The sinks of a configuration, in the order of the data plane's formats.
-import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
-import { packageVersion } from '../cli/version.js';
 import { SinkFormat_Kind, type SinkFormat } from '../plan/plan.gen.js';
 import type { GrpcClients } from '../grpc/clients.js';
 import { LineSink } from './line-sink.js';
 import { MetricsSink } from './metrics-sink.js';
-import { identifierBytes } from './node-bytes.js';
+import { identifierBytes, type Sender } from './node-bytes.js';
 import type { SinkHost, StatsSink } from './sink.js';
 import type { SinkPlan } from './sink-plan.js';
 
@@ -20,7 +18,7 @@ export function wantsSamples(plans: readonly SinkPlan[]): boolean {
 /** Those that the data plane serves itself are undefined. */
 export async function makeSinks(
   plans: readonly SinkPlan[],
-  node: Node,
+  sender: Sender,
   clients: GrpcClients,
   host: SinkHost,
 ): Promise<(StatsSink | undefined)[]> {
@@ -30,7 +28,7 @@ export async function makeSinks(
     if (plan.kind === 'lines') sinks.push(new LineSink(plan.cluster, host));
     if (plan.kind === 'metrics') {
       const client = await clients.make(plan.service);
-      sinks.push(new MetricsSink(plan, client, identifierBytes(node, packageVersion()), host));
+      sinks.push(new MetricsSink(plan, client, identifierBytes(sender), host));
     }
   }
   return sinks;

@@ -1,5 +1,7 @@
 // A node (envoy.config.core.v3.Node) in protobuf's wire format.
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type { BuildVersion } from '../cli/version.js';
+import type { ListedExtension } from '../extensions/catalogue.js';
 import { WireWriter } from '../plan/wire.js';
 
 const INTEGER = 0;
@@ -7,16 +9,23 @@ const FIXED64 = 1;
 const BYTES = 2;
 const tag = (field: number, type: number): number => (field << 3) | type;
 
-/** StreamMetricsMessage.identifier; `version`: of this package. */
-export function identifierBytes(node: Node, version: string): Uint8Array {
+/** Who sends statistics: the node of the configuration, this build, and what it has. */
+export interface Sender {
+  readonly node: Node;
+  readonly build: BuildVersion;
+  readonly extensions: readonly ListedExtension[];
+}
+
+/** StreamMetricsMessage.identifier */
+export function identifierBytes(sender: Sender): Uint8Array {
   const out = new WireWriter();
-  out.message(tag(1, BYTES), node, (identifier) =>
-    identifier.message(tag(1, BYTES), node, (inner) => writeNode(inner, node, version)),
+  out.message(tag(1, BYTES), sender, (identifier) =>
+    identifier.message(tag(1, BYTES), sender, writeNode),
   );
   return out.finish();
 }
 
-function writeNode(out: WireWriter, node: Node, version: string): void {
+function writeNode(out: WireWriter, { node, build, extensions }: Sender): void {
   writeText(out, 1, node.id);
   writeText(out, 2, node.cluster);
   if (node.metadata) out.message(tag(3, BYTES), node.metadata, writeStruct);
@@ -28,14 +37,22 @@ function writeNode(out: WireWriter, node: Node, version: string): void {
     });
   }
   writeText(out, 6, 'envoy');
-  const numbers = version.split('.').map(Number);
-  out.message(tag(8, BYTES), numbers, (build) =>
-    build.message(tag(1, BYTES), numbers, (inner, [major = 0, minor = 0, patch = 0]) => {
-      inner.number(tag(1, INTEGER), major);
-      inner.number(tag(2, INTEGER), minor);
-      inner.number(tag(3, INTEGER), patch);
-    }),
-  );
+  out.message(tag(8, BYTES), build, (inner, { version, metadata }) => {
+    inner.message(tag(1, BYTES), version, (numbers, { major_number, minor_number, patch }) => {
+      numbers.number(tag(1, INTEGER), major_number);
+      numbers.number(tag(2, INTEGER), minor_number);
+      numbers.number(tag(3, INTEGER), patch);
+    });
+    inner.message(tag(2, BYTES), metadata, writeStruct);
+  });
+  for (const extension of extensions) out.message(tag(9, BYTES), extension, writeExtension);
+}
+
+function writeExtension(out: WireWriter, extension: ListedExtension): void {
+  writeText(out, 1, extension.name);
+  writeText(out, 2, extension.category);
+  if (extension.isDisabled) out.number(tag(5, INTEGER), 1);
+  writeText(out, 6, extension.type);
 }
 
 function writeText(out: WireWriter, field: number, text: string | undefined): void {

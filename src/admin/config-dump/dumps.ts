@@ -7,7 +7,8 @@ import type {
 import { isObject, type PlainObject } from '../../config/objects.js';
 import type { MessageType, Schema } from '../../config/schema.js';
 import type { AdminHost } from '../host.js';
-import { buildVersion, extensionsJson, USER_AGENT } from '../handlers/server-info.js';
+import { buildVersion } from '../../cli/version.js';
+import { extensionsJson, USER_AGENT } from '../handlers/server-info.js';
 import { liveAssignment, readLiveHosts } from './endpoints.js';
 
 /** One configured object of a dump: a decoded message of the list's element type. */

@@ -6,7 +6,7 @@ import type {
 import { durationText, type OptionInfo, type OptionValue } from '../../cli/option-info.js';
 import { OPTION_LIST } from '../../cli/options.js';
 import type { Options } from '../../cli/parse.js';
-import { build, packageVersion, tlsLibrary, versionText } from '../../cli/version.js';
+import { buildVersion, versionText } from '../../cli/version.js';
 import { disableExtensions, listExtensions } from '../../extensions/catalogue.js';
 import { REGISTRY } from '../../extensions/registry.js';
 import type { Endpoint } from '../endpoint.js';
@@ -100,17 +100,4 @@ function localityJson(locality: Locality | undefined, serviceZone: string): obje
   if (!locality && serviceZone === '') return undefined;
   const { region = '', zone = '', sub_zone = '' } = locality ?? {};
   return { region, zone: serviceZone || zone, sub_zone };
-}
-
-export function buildVersion(): object {
-  const [major = 0, minor = 0, patch = 0] = packageVersion().split('.').map(Number);
-  return {
-    version: { major_number: major, minor_number: minor, patch },
-    metadata: {
-      'revision.sha': build().revision,
-      'revision.status': build().status,
-      'build.type': build().type,
-      'ssl.version': tlsLibrary(),
-    },
-  };
 }
