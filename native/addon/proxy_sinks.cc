@@ -25,6 +25,7 @@ Napi::Value piecesOf(const Napi::Env& env, const std::vector<std::string>& piece
 }  // namespace
 
 void ProxySinks::openFlush(const Napi::CallbackInfo& info) {
+  data_plane_->refreshGauges();
   sinks_->open(info[0].ToNumber().Int64Value());
 }
 

@@ -29,7 +29,7 @@ class ProxySinks {
   void resetHystrix(const Napi::CallbackInfo& info);
 
  private:
-  // Kept for the others, which read it.
+  // Kept for the others, which read it, and for gauges that are made when somebody reads.
   std::shared_ptr<worker::DataPlane> data_plane_;
   std::unique_ptr<worker::StatsSinks> sinks_;
   std::unique_ptr<worker::HystrixEvents> hystrix_;

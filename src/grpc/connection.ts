@@ -47,6 +47,7 @@ export class Connection {
   #hadActive = false;
   #countedIn = 0;
   #countedOut = 0;
+  #shownBuffered = 0;
 
   constructor(
     cluster: GrpcClusterPlan,
@@ -152,12 +153,19 @@ export class Connection {
     const { bytesRead, bytesWritten } = this.#raw;
     if (bytesRead > this.#countedIn) {
       this.#stats.count('upstream_cx_rx_bytes_total', bytesRead - this.#countedIn);
+      // What was read last, as the real server shows it.
+      this.#showBuffered(bytesRead - this.#countedIn);
       this.#countedIn = bytesRead;
     }
     if (bytesWritten > this.#countedOut) {
       this.#stats.count('upstream_cx_tx_bytes_total', bytesWritten - this.#countedOut);
       this.#countedOut = bytesWritten;
     }
+  }
+
+  #showBuffered(bytes: number): void {
+    this.#stats.move('upstream_cx_rx_bytes_buffered', bytes - this.#shownBuffered);
+    this.#shownBuffered = bytes;
   }
 
   #moveActive(amount: number): void {
@@ -236,6 +244,7 @@ export class Connection {
       this.#stats.count(`upstream_cx_destroy_${who}_with_active_rq`);
     }
     this.#stats.record('upstream_rq_per_cx', this.#total);
+    this.#showBuffered(0);
     this.#end();
   }
 
