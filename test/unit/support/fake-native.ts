@@ -2,8 +2,11 @@
 import type { Stream } from '../../../src/admin/http.js';
 import type {
   ApplyError,
+  ClusterBudget,
+  ControlHost,
   DrainScope,
   DrainStrategy,
+  HostCounter,
   ListenerStatus,
   NativeProxy,
   Page,
@@ -156,6 +159,30 @@ export class FakeNative implements NativeProxy {
   }
   clusterHosts(): readonly { readonly address: string; readonly port: number }[] | undefined {
     return this.hosts;
+  }
+  chooseHost(): ControlHost | undefined {
+    return this.hosts[0];
+  }
+  hostAdd(cluster: string, _: string, port: number, counter: HostCounter, amount: number): void {
+    this.#add(`${cluster}:${port} ${counter}`, amount);
+  }
+  countAnswer(cluster: string, status: number): void {
+    this.#add(`${cluster} ${status}`, 1);
+  }
+  takeBudget(cluster: string, budget: ClusterBudget): void {
+    this.#add(`${cluster} ${budget}`, 1);
+  }
+  returnBudget(cluster: string, budget: ClusterBudget): void {
+    this.#add(`${cluster} ${budget}`, -1);
+  }
+  addHttp2Stats(cluster: string): void {
+    this.calls.push(`addHttp2Stats ${cluster}`);
+  }
+  addGoogleGrpcStats(statPrefix: string): void {
+    this.calls.push(`addGoogleGrpcStats ${statPrefix}`);
+  }
+  #add(name: string, amount: number): void {
+    this.values.set(name, (this.values.get(name) ?? 0) + amount);
   }
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page {
     return pageOf(`clusters as ${format}${filter ? ', filtered' : ''}`);

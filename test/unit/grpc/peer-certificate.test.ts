@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { alternativeNames } from '../../../src/grpc/peer-certificate.js';
+
+test('the names of a certificate are told apart by type, quoted ones too', () => {
+  assert.deepEqual(
+    alternativeNames(
+      'DNS:a.example, URI:"spiffe://x/a, b", IP Address:127.0.0.1, email:me@example, othername:<unsupported>',
+    ),
+    [
+      { type: 'DNS', value: 'a.example' },
+      { type: 'URI', value: 'spiffe://x/a, b' },
+      { type: 'IP_ADDRESS', value: '127.0.0.1' },
+      { type: 'EMAIL', value: 'me@example' },
+    ],
+  );
+  assert.deepEqual(alternativeNames(''), []);
+});
+
+test('a name inside a quoted one is not a name', () => {
+  assert.deepEqual(alternativeNames('URI:"x, DNS:evil.example"'), [
+    { type: 'URI', value: 'x, DNS:evil.example' },
+  ]);
+});
