@@ -266,10 +266,10 @@ test('a cluster name may only be used once', () => {
   ]);
 });
 
-test('a TLS transport socket is refused by its type', () => {
-  const type = 'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext';
-  const { issues } = clusterOf({ transport_socket: { name: 'tls', typed_config: any(type) } });
+test('a transport socket that is not supported is refused by its type', () => {
+  const type = 'envoy.extensions.transport_sockets.alts.v3.Alts';
+  const { issues } = clusterOf({ transport_socket: { name: 'alts', typed_config: any(type) } });
   assert.deepEqual(issues, [
-    `error typed_config: the extension 'tls' (${type}) is not supported yet`,
+    `error typed_config: the extension 'alts' (${type}) is not supported yet`,
   ]);
 });
