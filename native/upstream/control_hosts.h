@@ -1,5 +1,5 @@
-// Hosts for the connections that the control plane opens itself, such as those of gRPC services: the
-// cluster's own policy chooses. The control thread's.
+// Hosts for the connections that the control plane opens itself, such as those of gRPC services:
+// the cluster's own policy chooses. The control thread's.
 #pragma once
 
 #include <map>

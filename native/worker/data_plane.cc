@@ -122,8 +122,7 @@ void DataPlane::addHttp2Stats(std::string_view cluster) {
 }
 
 void DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
-  other_stats_.push_back(
-      registry_.create<stats::GoogleGrpc>(stats::googleGrpcScope(stat_prefix)));
+  other_stats_.push_back(registry_.create<stats::GoogleGrpc>(stats::googleGrpcScope(stat_prefix)));
 }
 
 // ---- clusters ----

@@ -88,6 +88,14 @@ export function compileTap(
 }
 
 function compileSink(sink: OutputSink, place: Place): TapSink | undefined {
+  if (sink.streaming_grpc) {
+    place
+      .field('streaming_grpc')
+      .error('traces cannot be sent to a tap service: the real server has no such output either', {
+        expected: 'streaming_admin, buffered_admin or file_per_tap',
+      });
+    return undefined;
+  }
   refuseOtherFields(place, sink, SINK);
   if (sink.file_per_tap) return { kind: 'file', pathPrefix: sink.file_per_tap.path_prefix ?? '' };
   if (sink.streaming_admin) return { kind: 'stream' };

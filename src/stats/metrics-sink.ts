@@ -2,6 +2,7 @@
 // stream is opened by the first flush, and again by the first after its end.
 import type { GrpcClient, GrpcStream } from '../grpc/client.js';
 import { statusText, type GrpcStatus } from '../grpc/status.js';
+import { atMost } from '../patience.js';
 import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
 import type { SinkPlan } from './sink-plan.js';
@@ -11,6 +12,8 @@ const METHOD = '/envoy.service.metrics.v3.MetricsService/StreamMetrics';
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
 /** What a server that does not read may make us keep: as many messages. */
 const MAX_WAITING = 64;
+/** What a server gets to take the rest. */
+const CLOSE_MS = 1000;
 
 export class MetricsSink implements StatsSink {
   readonly #batchSize: number;
@@ -59,7 +62,7 @@ export class MetricsSink implements StatsSink {
       // The server answers once it has all.
       const ended = new Promise<void>((resolve) => (this.#onLastEnd = resolve));
       stream.end();
-      await ended;
+      await atMost(CLOSE_MS, ended);
     }
     this.#client.close();
   }
