@@ -29,7 +29,8 @@ export type DrainStrategy = 'gradual' | 'immediate';
 /** A statistic of the control plane's own: an opaque number from `stat`. */
 export type StatHandle = number;
 
-export type StatsFormat = 'text' | 'json' | 'prometheus';
+/** 'metric-families': Prometheus' protobuf exposition. */
+export type StatsFormat = 'text' | 'json' | 'prometheus' | 'metric-families';
 export type StatsType = 'All' | 'Counters' | 'Gauges' | 'Histograms' | 'TextReadouts';
 export type HistogramBuckets = 'summary' | 'cumulative' | 'disjoint' | 'detailed';
 
@@ -42,6 +43,11 @@ export interface StatsQuery {
   readonly type: StatsType;
   /** Absent: the format's own default (summary; Prometheus: cumulative buckets). */
   readonly histogramBuckets?: HistogramBuckets;
+  /**
+   * Of metric families: native histograms of at most so many buckets, where the coarsest ones have
+   * no more. Absent: none are native.
+   */
+  readonly nativeBuckets?: number;
   /** Prometheus only: text readouts as gauges with a `text_value` label. */
   readonly textReadouts: boolean;
   /** 'exclude': without hidden stats; 'only': nothing else. */

@@ -42,6 +42,8 @@ Result<stats::Query> queryOf(const Napi::Object& wanted) {
   if (buckets == "cumulative") query.buckets = stats::Buckets::Cumulative;
   if (buckets == "disjoint") query.buckets = stats::Buckets::Disjoint;
   if (buckets == "detailed") query.buckets = stats::Buckets::Detailed;
+  const Napi::Value native_buckets = wanted.Get("nativeBuckets");
+  if (native_buckets.IsNumber()) query.native_buckets = native_buckets.ToNumber().Uint32Value();
   return query;
 }
 
@@ -105,10 +107,11 @@ Napi::Value ProxyStats::openStats(const Napi::CallbackInfo& info) {
   data_plane_->refreshGauges();
   const stats::Registry& registry = data_plane_->stats();
   const std::string format = textOf(wanted, "format");
-  auto page = format == "json"         ? stats::openJson(registry, query.value())
-              : format == "prometheus" ? stats::openPrometheus(registry, query.value())
-                                       : stats::openText(registry, query.value());
-  return PageObject::make(info.Env(), std::move(page));
+  const auto open = format == "json"              ? stats::openJson
+                    : format == "prometheus"      ? stats::openPrometheus
+                    : format == "metric-families" ? stats::openMetricFamilies
+                                                  : stats::openText;
+  return PageObject::make(info.Env(), open(registry, std::move(query.value())));
 }
 
 }  // namespace fairlead::addon

@@ -98,14 +98,28 @@ void BlockBase::readGauges(std::vector<Reading>* readings) const {
   for (size_t i = 0; i < readings->size(); ++i) (*readings)[i] = gauge(i);
 }
 
+const BlockBase::Flushed* BlockBase::flushed(size_t histogram) const {
+  return histogram < histograms_.size() ? histograms_[histogram].get() : nullptr;
+}
+
 const Distribution& BlockBase::interval(size_t histogram) const {
-  const bool known = histogram < histograms_.size() && histograms_[histogram];
-  return known ? histograms_[histogram]->interval : kNothing;
+  const Flushed* known = flushed(histogram);
+  return known && known->interval ? *known->interval : kNothing;
 }
 
 const Distribution& BlockBase::total(size_t histogram) const {
-  const bool known = histogram < histograms_.size() && histograms_[histogram];
-  return known ? histograms_[histogram]->total : kNothing;
+  const Flushed* known = flushed(histogram);
+  return known && known->total ? *known->total : kNothing;
+}
+
+std::shared_ptr<const Distribution> BlockBase::heldInterval(size_t histogram) const {
+  const Flushed* known = flushed(histogram);
+  return known ? known->interval : nullptr;
+}
+
+std::shared_ptr<const Distribution> BlockBase::heldTotal(size_t histogram) const {
+  const Flushed* known = flushed(histogram);
+  return known ? known->total : nullptr;
 }
 
 bool BlockBase::isRecorded(size_t histogram) const {
@@ -235,7 +249,7 @@ void BlockBase::flushHistograms(BinCounts* scratch) {
     if (!histograms_[i]) histograms_[i] = std::make_unique<Flushed>();
     Flushed& flushed = *histograms_[i];
     if (recorded == flushed.recorded) {
-      flushed.interval = Distribution();
+      flushed.interval.reset();
       continue;
     }
     scratch->clear();
@@ -245,9 +259,11 @@ void BlockBase::flushHistograms(BinCounts* scratch) {
       const HistogramCells* cells = shard->histograms[i].load(std::memory_order_acquire);
       if (cells) cells->addTo(scratch);
     }
-    Distribution total(*scratch);
+    auto total = std::make_shared<const Distribution>(*scratch);
     flushed.recorded = recorded;
-    flushed.interval = total.since(flushed.total);
+    // Of the first flush, both are the same.
+    flushed.interval =
+        flushed.total ? std::make_shared<const Distribution>(total->since(*flushed.total)) : total;
     flushed.total = std::move(total);
   }
 }

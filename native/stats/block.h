@@ -57,6 +57,9 @@ class BlockBase {
   // What was recorded between the latest two flushes, and before the latest. Until the next flush.
   const Distribution& interval(size_t histogram) const;
   const Distribution& total(size_t histogram) const;
+  // The same, left as they are by any later flush. Null: nothing was recorded.
+  std::shared_ptr<const Distribution> heldInterval(size_t histogram) const;
+  std::shared_ptr<const Distribution> heldTotal(size_t histogram) const;
   // Something was recorded, flushed or not.
   bool isRecorded(size_t histogram) const;
   // Empty until it is set.
@@ -121,14 +124,17 @@ class BlockBase {
  private:
   struct Flushed {
     uint64_t recorded = 0;
-    Distribution interval;
-    Distribution total;
+    // Null: nothing was recorded.
+    std::shared_ptr<const Distribution> interval;
+    std::shared_ptr<const Distribution> total;
   };
 
   uint64_t rawCounter(size_t index) const;
   uint64_t rawUps(size_t gauge) const;
   uint64_t rawDowns(size_t gauge) const;
   Reading ownGauge(size_t gauge) const;
+  // Null until its first flush.
+  const Flushed* flushed(size_t histogram) const;
   std::vector<Code> rawCodes() const;
   uint64_t baseline(size_t counter) const;
   const std::vector<bool>& rejectedNames(Kind kind) const;

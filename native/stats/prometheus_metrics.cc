@@ -149,6 +149,11 @@ void MetricWalk::sortSeries() {
   }
 }
 
+std::unique_ptr<MetricWalk> openMetrics(const Registry& registry, const Query& query) {
+  if (registry.tagProducer()) return std::make_unique<TagMetricWalk>(registry, query);
+  return std::make_unique<ScopeMetricWalk>(registry, query);
+}
+
 // ---- labels of scopes ----
 
 ScopeMetricWalk::ScopeMetricWalk(const Registry& registry, const Query& query)

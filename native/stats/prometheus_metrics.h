@@ -127,6 +127,9 @@ class MetricWalk {
   std::string full_name_;
 };
 
+// The one that the registry's configuration wants.
+std::unique_ptr<MetricWalk> openMetrics(const Registry& registry, const Query& query);
+
 // By the labels that scopes know of themselves: no full name is made.
 class ScopeMetricWalk final : public MetricWalk {
  public:

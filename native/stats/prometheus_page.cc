@@ -4,24 +4,15 @@
 #include "stats/buckets.h"
 #include "stats/numbers.h"
 #include "stats/pace.h"
-#include "stats/prometheus_metrics.h"
-#include "stats/tagged_name.h"
+#include "stats/series_labels.h"
 
 namespace fairlead::stats {
 
 namespace {
 
-bool isNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-void appendSanitized(std::string* out, std::string_view name) {
-  for (const char c : name) out->push_back(isNameByte(c) ? c : '_');
-}
-
 void appendLabel(std::string* out, std::string_view name, std::string_view value) {
   if (!out->empty()) out->push_back(',');
-  appendSanitized(out, name);
+  appendMetricName(out, name);
   out->append("=\"");
   for (const char c : value) {
     if (c == '\\' || c == '"') out->push_back('\\');
@@ -32,11 +23,6 @@ void appendLabel(std::string* out, std::string_view name, std::string_view value
     }
   }
   out->push_back('"');
-}
-
-std::unique_ptr<MetricWalk> openWalk(const Registry& registry, const Query& query) {
-  if (registry.tagProducer()) return std::make_unique<TagMetricWalk>(registry, query);
-  return std::make_unique<ScopeMetricWalk>(registry, query);
 }
 
 const char* typeOf(Kind kind, bool is_summary) {
@@ -55,7 +41,7 @@ const char* typeOf(Kind kind, bool is_summary) {
 class PrometheusPage final : public Page {
  public:
   PrometheusPage(const Registry& registry, Query query)
-      : registry_(registry), query_(std::move(query)), walk_(openWalk(registry, query_)) {}
+      : registry_(registry), query_(std::move(query)), walk_(openMetrics(registry, query_)) {}
 
   bool next(std::string* out) override {
     const size_t start = out->size();
@@ -74,7 +60,7 @@ class PrometheusPage final : public Page {
       }
       at_ = 0;
       metric_ = "envoy_";
-      appendSanitized(&metric_, walk_->name());
+      appendMetricName(&metric_, walk_->name());
       out->append("# TYPE ").append(metric_).append(" ");
       out->append(typeOf(walk_->kind(), isSummary())).append("\n");
     }
@@ -85,14 +71,16 @@ class PrometheusPage final : public Page {
   bool isSummary() const { return query_.buckets == Buckets::Summary; }
 
   void append(std::string* out, const Series& series) {
-    setLabels(series);
+    labels_.clear();
+    forEachLabel(registry_, walk_->kind(), series, [this](auto name, auto value) {
+      appendLabel(&labels_, name, value);
+    });
     switch (walk_->kind()) {
       case Kind::Counter:
       case Kind::Gauge:
         appendLine(out, "", "", series.value);
         return;
       case Kind::Text:
-        appendLabel(&labels_, "text_value", series.block->text(series.member.index));
         appendLine(out, "", "", 0);
         return;
       case Kind::Histogram:
@@ -103,35 +91,6 @@ class PrometheusPage final : public Page {
         }
         return;
     }
-  }
-
-  void setLabels(const Series& series) {
-    labels_.clear();
-    if (registry_.tagProducer()) {
-      setTaggedLabels(series);
-      return;
-    }
-    const auto add = [this](const std::vector<Label>& labels) {
-      for (const auto& [name, value] : labels) appendLabel(&labels_, name, value);
-    };
-    if (const int status = series.code.statusNumber(); series.member.form == Member::Form::Status) {
-      appendLabel(&labels_, "envoy.response_code", std::to_string(status));
-    } else if (series.member.form == Member::Form::Family) {
-      appendLabel(&labels_, "envoy.response_code_class", std::to_string(series.code.familyDigit()));
-    } else if (series.member.code_class) {
-      appendLabel(&labels_, "envoy.response_code_class", {&series.member.code_class, 1});
-    }
-    const Scope& scope = series.block->scope();
-    add(scope.first_labels);
-    if (hasConfiguredTags(scope, series.name)) add(registry_.fixedLabels());
-    add(scope.labels);
-  }
-
-  void setTaggedLabels(const Series& series) {
-    std::vector<Label> labels;
-    std::string name;
-    appendTagged(registry_, *series.block, series.name, series.code, &labels, &name);
-    for (const auto& [label, value] : labels) appendLabel(&labels_, label, value);
   }
 
   // The metric's name with a suffix, and its labels with one more (`le="0.5"`).

@@ -26,6 +26,9 @@ struct Query {
   bool hidden_only = false;
   // Absent: summaries, for Prometheus cumulative.
   std::optional<Buckets> buckets;
+  // Prometheus in protobuf: native histograms of at most so many buckets, where the coarsest ones
+  // have no more. Absent: none are native.
+  std::optional<uint32_t> native_buckets;
   // Which full names are shown, or not shown; empty: all.
   NameTest filter;
   bool invert_filter = false;
@@ -49,5 +52,7 @@ class Page {
 std::unique_ptr<Page> openText(const Registry& registry, Query query);
 std::unique_ptr<Page> openJson(const Registry& registry, Query query);
 std::unique_ptr<Page> openPrometheus(const Registry& registry, Query query);
+// The same as messages io.prometheus.client.MetricFamily, each after its length.
+std::unique_ptr<Page> openMetricFamilies(const Registry& registry, Query query);
 
 }  // namespace fairlead::stats

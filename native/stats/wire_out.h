@@ -13,9 +13,18 @@ inline void appendVarint(std::string* out, uint64_t value) {
   out->push_back(static_cast<char>(value));
 }
 
+constexpr size_t varintSize(uint64_t value) {
+  return (static_cast<size_t>(std::bit_width(value | 1)) + 6) / 7;
+}
+
 inline void appendInteger(std::string* out, uint32_t field, uint64_t value) {
   appendVarint(out, field << 3);
   appendVarint(out, value);
+}
+
+// A field of type sint32 or sint64.
+inline void appendSigned(std::string* out, uint32_t field, int64_t value) {
+  appendInteger(out, field, static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63));
 }
 
 inline void appendDouble(std::string* out, uint32_t field, double value) {

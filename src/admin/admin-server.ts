@@ -140,7 +140,8 @@ export class AdminServer implements AdminService {
     const isForm = headers['content-type'].startsWith(FORM) && !endpoint.ignoresForm;
     const form = isForm ? body : '';
     try {
-      const reply = endpoint.handle({ body, parameters: parseParameters(query || form) });
+      const parameters = parseParameters(query || form);
+      const reply = endpoint.handle({ body, accept: headers.accept, parameters });
       return keepFromFrames(reply, request);
     } catch (error) {
       const why = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -47,6 +47,8 @@ export interface ConnectionInfo {
 /** What a handler gets to see. */
 export interface AdminQuery {
   readonly body: string;
+  /** What the client would like to get, of all such headers; empty where there was none. */
+  readonly accept: string;
   /** Of the query, then of a form in the body. */
   readonly parameters: Parameters;
 }
@@ -87,6 +89,8 @@ export const CONTENT_TYPES = {
   json: 'application/json',
   html: 'text/html; charset=UTF-8',
   events: 'text/event-stream',
+  metricFamilies:
+    'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
 } as const;
 
 /** Of the statuses that the admin server answers with. */

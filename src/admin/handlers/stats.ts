@@ -5,6 +5,7 @@ import type { Endpoint, EndpointParameter } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { badRequest, type AdminReply } from '../http.js';
 import { lazyPage } from '../lazy-page.js';
+import { prefersMetricFamilies } from '../media-types.js';
 import type { Parameters } from '../parameters.js';
 import { activeStatsPage, statsPage } from '../stats-page.js';
 import { HTML_DISABLED } from './home.js';
@@ -14,6 +15,8 @@ const PAGES = ['html', 'active-html'] as const;
 const TYPES = ['All', 'Counters', 'Histograms', 'Gauges', 'TextReadouts'] as const;
 const BUCKETS = ['cumulative', 'disjoint', 'detailed', 'summary'] as const;
 const MODES = [...BUCKETS, 'none', 'prometheusnative'] as const;
+const DEFAULT_NATIVE_BUCKETS = 20;
+const MOST_NATIVE_BUCKETS = 2 ** 32 - 1;
 const HIDDEN = ['include', 'only', 'exclude'] as const;
 
 const USED_ONLY: EndpointParameter = {
@@ -54,10 +57,10 @@ export function statsEndpoints(host: AdminHost): Endpoint[] {
       mutates: false,
       parameters: PARAMETERS,
       ignoresForm: true,
-      handle: ({ parameters }) => {
+      handle: ({ parameters, accept }) => {
         const format = parameters.get('format') || 'text';
         const page = findIn(PAGES, format);
-        if (!page) return answer(host, parameters, format);
+        if (!page) return answer(host, parameters, format, accept);
         return process.env.FAIRLEAD_ADMIN_HTML === 'disabled'
           ? HTML_DISABLED
           : answerPage(host, parameters, page);
@@ -76,10 +79,14 @@ export function statsEndpoints(host: AdminHost): Endpoint[] {
         },
         FILTER,
         INVERT,
-        buckets(['cumulative', 'summary']),
+        buckets(['cumulative', 'summary', 'prometheusnative']),
+        {
+          name: 'native_histogram_max_buckets',
+          help: `Of each native histogram, at most so many buckets (${DEFAULT_NATIVE_BUCKETS})`,
+        },
       ],
       ignoresForm: true,
-      handle: ({ parameters }) => answer(host, parameters, 'prometheus'),
+      handle: ({ parameters, accept }) => answer(host, parameters, 'prometheus', accept),
     },
     {
       path: '/reset_counters',
@@ -94,14 +101,26 @@ export function statsEndpoints(host: AdminHost): Endpoint[] {
   ];
 }
 
-function answer(host: AdminHost, parameters: Parameters, format: string): AdminReply {
-  const query = readQuery(parameters, format);
+const TYPE_OF = {
+  text: 'text',
+  json: 'json',
+  prometheus: 'text',
+  'metric-families': 'metricFamilies',
+} as const;
+
+function answer(
+  host: AdminHost,
+  parameters: Parameters,
+  format: string,
+  accept: string,
+): AdminReply {
+  const query = readQuery(parameters, format, prefersMetricFamilies(accept));
   if (typeof query === 'string') return badRequest(query);
   if (host.flushesOnAdmin) host.flushStats();
   return {
-    type: query.format === 'json' ? 'json' : 'text',
+    type: TYPE_OF[query.format],
     body: lazyPage(() => host.native.openStats(query)),
-    countsAtEnd: query.format === 'prometheus',
+    countsAtEnd: query.format === 'prometheus' || query.format === 'metric-families',
   };
 }
 
@@ -110,7 +129,7 @@ function answerPage(
   parameters: Parameters,
   page: (typeof PAGES)[number],
 ): AdminReply {
-  const reply = answer(host, parameters, 'text');
+  const reply = answer(host, parameters, 'text', '');
   if (typeof reply.body === 'string' || 'listen' in reply.body) return reply;
   const body =
     page === 'html'
@@ -120,7 +139,11 @@ function answerPage(
 }
 
 /** What is asked for, or why it cannot be: the first of what the real server looks at. */
-function readQuery(parameters: Parameters, formatName: string): StatsQuery | string {
+function readQuery(
+  parameters: Parameters,
+  formatName: string,
+  inMetricFamilies: boolean,
+): StatsQuery | string {
   const pattern = parameters.get('filter') ?? '';
   if (pattern === '' && parameters.has('invert_filter'))
     return 'invert_filter can only be used if filter is also provided';
@@ -130,12 +153,16 @@ function readQuery(parameters: Parameters, formatName: string): StatsQuery | str
   const mode = findIn(MODES, given);
   if (given !== '' && !mode)
     return `usage: /stats?histogram_buckets=(${BUCKETS.join('|')}|prometheusnative)\n`;
+  const mostBuckets = readBucketLimit(parameters.get('native_histogram_max_buckets') ?? '');
+  if (mostBuckets === undefined)
+    return 'invalid native_histogram_max_buckets value: must be a positive integer';
   const type = findIn(TYPES, parameters.get('type') || 'All');
   if (!type) return 'invalid &type= param';
   const hidden = findIn(HIDDEN, parameters.get('hidden') || 'exclude');
   if (!hidden) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
-  const format = findIn(FORMATS, formatName);
-  if (!format) return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
+  const known = findIn(FORMATS, formatName);
+  if (!known) return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
+  const format = known === 'prometheus' && inMetricFamilies ? 'metric-families' : known;
   const histogramBuckets = bucketsOf(mode, format);
   if (typeof histogramBuckets === 'object') return histogramBuckets.refusal;
   return {
@@ -147,7 +174,15 @@ function readQuery(parameters: Parameters, formatName: string): StatsQuery | str
     textReadouts: parameters.has('text_readouts'),
     ...(filter && { filter: filter.program }),
     ...(histogramBuckets && { histogramBuckets }),
+    ...(mode === 'prometheusnative' && { nativeBuckets: mostBuckets }),
   };
+}
+
+/** Undefined: it is no limit. */
+function readBucketLimit(text: string): number | undefined {
+  if (text === '') return DEFAULT_NATIVE_BUCKETS;
+  const limit = /^\s*\+?\d+\s*$/.test(text) ? Number(text) : 0;
+  return limit > 0 && limit <= MOST_NATIVE_BUCKETS ? limit : undefined;
 }
 
 /** Each format has a default of its own, and modes that it cannot show. */
@@ -155,11 +190,12 @@ function bucketsOf(
   mode: (typeof MODES)[number] | undefined,
   format: StatsQuery['format'],
 ): StatsQuery['histogramBuckets'] | { readonly refusal: string } {
-  const isPrometheus = format === 'prometheus';
+  const isPrometheus = format === 'prometheus' || format === 'metric-families';
   switch (mode) {
     case 'none':
       return isPrometheus ? 'summary' : undefined;
     case 'prometheusnative':
+      if (format === 'metric-families') return undefined;
       return {
         refusal: isPrometheus
           ? 'unsupported prometheusnative histogram type when not using protobuf exposition format'

@@ -1,0 +1,17 @@
+// Which form of Prometheus' page a client would like to get. Pure.
+
+const TEXT = 'text/plain';
+const PROTOBUF = 'application/vnd.google.protobuf';
+
+/**
+ * Whether protobuf comes before text among what an `accept` header names. As the real server reads
+ * it: the order alone counts, not the weights, and neither wildcards nor parameters are looked at.
+ */
+export function prefersMetricFamilies(accept: string): boolean {
+  for (const item of accept.split(',')) {
+    const [mediaType] = item.replace(/^[ \t]+|[ \t]+$/g, '').split(';', 1);
+    if (mediaType === PROTOBUF) return true;
+    if (mediaType === TEXT) return false;
+  }
+  return false;
+}
