@@ -161,7 +161,10 @@ function readQuery(
   const hidden = findIn(HIDDEN, parameters.get('hidden') || 'exclude');
   if (!hidden) return 'usage: /stats?hidden=(include|only|exclude)\n\n';
   const known = findIn(FORMATS, formatName);
-  if (!known) return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
+  const isGivenKnown =
+    findIn([...FORMATS, ...PAGES, ''], parameters.get('format') ?? '') !== undefined;
+  if (!known || !isGivenKnown)
+    return 'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n';
   const format = known === 'prometheus' && inMetricFamilies ? 'metric-families' : known;
   const histogramBuckets = bucketsOf(mode, format);
   if (typeof histogramBuckets === 'object') return histogramBuckets.refusal;
