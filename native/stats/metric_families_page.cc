@@ -36,7 +36,13 @@ constexpr size_t kDoubleSize = 9;
 // A tag of one byte, a length, and what it is the length of.
 constexpr size_t bytesSize(size_t length) { return 1 + varintSize(length) + length; }
 
+// Values are escaped, as if they were text: so the real server has them.
 void appendLabel(std::string* out, std::string_view name, std::string_view value) {
+  std::string escaped;
+  if (value.find_first_of("\\\"\n") != std::string_view::npos) {
+    appendEscaped(&escaped, value);
+    value = escaped;
+  }
   appendVarint(out, kLabel << 3 | 2);
   appendVarint(out, bytesSize(name.size()) + bytesSize(value.size()));
   appendVarint(out, 1 << 3 | 2);

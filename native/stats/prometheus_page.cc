@@ -14,14 +14,7 @@ void appendLabel(std::string* out, std::string_view name, std::string_view value
   if (!out->empty()) out->push_back(',');
   appendMetricName(out, name);
   out->append("=\"");
-  for (const char c : value) {
-    if (c == '\\' || c == '"') out->push_back('\\');
-    if (c == '\n') {
-      out->append("\\n");
-    } else {
-      out->push_back(c);
-    }
-  }
+  appendEscaped(out, value);
   out->push_back('"');
 }
 

@@ -17,6 +17,18 @@ inline void appendMetricName(std::string* out, std::string_view name) {
   for (const char c : name) out->push_back(isMetricNameByte(c) ? c : '_');
 }
 
+// A label's value as the text format spells it between its quotes.
+inline void appendEscaped(std::string* out, std::string_view value) {
+  for (const char c : value) {
+    if (c == '\\' || c == '"') out->push_back('\\');
+    if (c == '\n') {
+      out->append("\\n");
+    } else {
+      out->push_back(c);
+    }
+  }
+}
+
 // Calls visit(name, value) for each label that scopes and codes of answers give.
 template <typename Visit>
 void forEachScopeLabel(const Registry& registry, const Series& series, Visit visit) {
