@@ -38,9 +38,21 @@ Token splitAt(std::string name, size_t dot) {
   return {name, name.substr(0, dot), name.substr(dot + 1) + "."};
 }
 
+// The dots at a name's end are lost.
+std::string trimmed(std::string name) {
+  while (name.ends_with('.')) name.pop_back();
+  return name;
+}
+
 Token tokenOf(std::string_view raw) {
-  std::string name = sanitized(raw);
+  std::string name = trimmed(sanitized(raw));
   return splitAt(name, name.find('.'));
+}
+
+// Of a name that is a label; one of dots alone is none.
+Scope namedScope(const std::string& stem, const char* label, const Token& token) {
+  if (token.name.empty()) return plainScope(stem);
+  return {stem + token.name + ".", stem + token.rest, {}, {{label, token.label}}};
 }
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -62,7 +74,7 @@ size_t addressLength(std::string_view name) {
 }
 
 Token listenerToken(std::string_view raw) {
-  std::string name = sanitized(raw);
+  std::string name = trimmed(sanitized(raw));
   if (addressLength(name) == name.size() && !name.empty()) return {name, name, ""};
   return splitAt(name, name.find('.'));
 }
@@ -78,11 +90,7 @@ Scope innerScope(Scope scope, std::string_view part) {
 }
 
 Scope clusterScope(std::string_view name) {
-  const Token token = tokenOf(name);
-  return {"cluster." + token.name + ".",
-          "cluster." + token.rest,
-          {},
-          {{"envoy.cluster_name", token.label}}};
+  return namedScope("cluster.", "envoy.cluster_name", tokenOf(name));
 }
 
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to) {
@@ -99,11 +107,7 @@ Scope googleGrpcScope(std::string_view prefix) {
 }
 
 Scope httpScope(std::string_view prefix) {
-  const Token token = tokenOf(prefix);
-  return {"http." + token.name + ".",
-          "http." + token.rest,
-          {},
-          {{"envoy.http_conn_manager_prefix", token.label}}};
+  return namedScope("http.", "envoy.http_conn_manager_prefix", tokenOf(prefix));
 }
 
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration) {
@@ -117,24 +121,19 @@ Scope rdsScope(std::string_view http_prefix, std::string_view route_configuratio
 }
 
 Scope tcpScope(std::string_view prefix) {
-  const Token token = tokenOf(prefix);
-  return {"tcp." + token.name + ".", "tcp." + token.rest, {}, {{"envoy.tcp_prefix", token.label}}};
+  return namedScope("tcp.", "envoy.tcp_prefix", tokenOf(prefix));
 }
 
 Scope listenerScope(std::string_view name) {
-  const Token token = listenerToken(name);
-  return {"listener." + token.name + ".",
-          "listener." + token.rest,
-          {},
-          {{"envoy.listener_address", token.label}}};
+  return namedScope("listener.", "envoy.listener_address", listenerToken(name));
 }
 
 Scope listenerHttpScope(std::string_view listener, std::string_view http_prefix) {
-  const Token http = tokenOf(http_prefix);
+  const Scope http = httpScope(http_prefix);
   Scope scope = listenerScope(listener);
-  scope.prefix += "http." + http.name + ".";
-  scope.metric_prefix += "http." + http.rest;
-  scope.labels.insert(scope.labels.begin(), {"envoy.http_conn_manager_prefix", http.label});
+  scope.prefix += http.prefix;
+  scope.metric_prefix += http.metric_prefix;
+  scope.labels.insert(scope.labels.begin(), http.labels.begin(), http.labels.end());
   return scope;
 }
 
@@ -193,11 +192,8 @@ Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix) {
 }
 
 Scope sdsScope(std::string_view secret) {
-  const Token token = splitAt(std::string(secret), secret.find('.'));
-  return {"sds." + token.name + ".",
-          "sds." + token.rest,
-          {},
-          {{"envoy.xds_resource_name", token.label}}};
+  return namedScope("sds.", "envoy.xds_resource_name",
+                    splitAt(std::string(secret), secret.find('.')));
 }
 
 Scope workerScope(const std::string& prefix, unsigned worker) {
