@@ -283,7 +283,6 @@ void Session::releaseUpstream(bool by_peer) {
     stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemoteWithActiveRq
                       : ClusterCounter::UpstreamCxDestroyLocalWithActiveRq);
     stats.down(ClusterGauge::UpstreamRqActive);
-    stats.record(ClusterHistogram::UpstreamRqPerCx, 1);
     host.rq_active.subtract();
   } else if (connect_deadline_ != net::kNever) {
     // Ended while connecting.
