@@ -51,6 +51,9 @@ void appendLabel(std::string* out, std::string_view name, std::string_view value
   appendBytes(out, 2, value);
 }
 
+// The NaN that the real server has where there is no quantile.
+constexpr double kNoQuantile = std::bit_cast<double>(UINT64_C(0x7fffffffffffffff));
+
 void appendSummary(std::string* out, const Distribution& interval) {
   appendInteger(out, 1, interval.count());
   appendDouble(out, 2, interval.sum());
@@ -58,7 +61,7 @@ void appendSummary(std::string* out, const Distribution& interval) {
     appendVarint(out, 3 << 3 | 2);
     appendVarint(out, 2 * kDoubleSize);
     appendDouble(out, 1, quantile);
-    appendDouble(out, 2, interval.quantile(quantile));
+    appendDouble(out, 2, interval.empty() ? kNoQuantile : interval.quantile(quantile));
   }
 }
 
@@ -223,7 +226,7 @@ class MetricFamiliesPage final : public Page {
       appendBytes(out, isSummary() ? kSummary : kHistogram,
                   histogramOf(series, held_[written_].get()));
     } else {
-        appendVarint(out, (walk_->kind() == Kind::Counter ? kCounter : kGauge) << 3 | 2);
+      appendVarint(out, (walk_->kind() == Kind::Counter ? kCounter : kGauge) << 3 | 2);
       appendVarint(out, kDoubleSize);
       appendDouble(out, 1, static_cast<double>(series.value));
     }

@@ -65,9 +65,8 @@ class PrometheusPage final : public Page {
 
   void append(std::string* out, const Series& series) {
     labels_.clear();
-    forEachLabel(registry_, walk_->kind(), series, [this](auto name, auto value) {
-      appendLabel(&labels_, name, value);
-    });
+    forEachLabel(registry_, walk_->kind(), series,
+                 [this](auto name, auto value) { appendLabel(&labels_, name, value); });
     switch (walk_->kind()) {
       case Kind::Counter:
       case Kind::Gauge:

@@ -1,5 +1,5 @@
-// The labels of a series, in the order in which they are shown; names as they are before Prometheus'
-// rules for names. The control thread's.
+// The labels of a series, in the order in which they are shown; names as they are before
+// Prometheus' rules for names. The control thread's.
 #pragma once
 
 #include <charconv>

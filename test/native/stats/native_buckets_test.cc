@@ -50,8 +50,12 @@ TEST("native buckets: they get coarser until the bins reach into no more than th
 }
 
 TEST("native buckets: those that bins share are counted once, and their values together") {
-  const std::vector<uint64_t> values = {1,  1,  1,  1,  1,  2,  2,  2,  2,  2, 2,
-                                        2,  3,  3,  10, 10, 11, 11, 11, 12};
+  std::vector<uint64_t> values(5, 1);
+  values.insert(values.end(), 7, 2);
+  values.insert(values.end(), 2, 3);
+  values.insert(values.end(), 2, 10);
+  values.insert(values.end(), 3, 11);
+  values.insert(values.end(), 1, 12);
   EXPECT_EQ(bucketsOf(values, 100), "schema 4, 0 zeros: 0x5 16x7 26x2 54x2 56x3 58x1");
   EXPECT_EQ(bucketsOf(values, 7), "schema 2, 0 zeros: 0x5 4x7 7x2 14x5 15x1");
   EXPECT_EQ(bucketsOf(values, 3), "schema -1, 0 zeros: 0x5 1x9 2x6");
