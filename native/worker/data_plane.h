@@ -82,7 +82,7 @@ class DataPlane {
   void addHttp2Stats(std::string_view cluster);
   void addGoogleGrpcStats(std::string_view stat_prefix);
   unsigned workerCount() const { return options_.workers; }
-  // Gauges that are made only when someone reads: circuit breakers.
+  // Gauges that are made only when someone reads or they are sent: circuit breakers.
   void refreshGauges();
 
   struct BoundListener {

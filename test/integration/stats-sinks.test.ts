@@ -103,6 +103,31 @@ test('statsd gets each counter, gauge and value as a datagram; DogStatsD with ta
   assert.ok(tagged.got.every((datagram) => datagram.length <= 400));
 });
 
+test('gauges of circuit breakers are sent although nobody reads them', async (t) => {
+  const plain = await datagrams(t);
+  const origin = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'));
+  }).listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  t.after(() => origin.close());
+  const { port } = origin.address() as AddressInfo;
+  const proxy = await startProxy(t, {
+    ...webBootstrap([{ match: { prefix: '/' }, route: { cluster: 'origin' } }], { origin: port }),
+    stats_flush_interval: '0.1s',
+    stats_sinks: [
+      {
+        name: 'envoy.stat_sinks.statsd',
+        typed_config: { '@type': `${METRICS}.StatsdSink`, address: address(plain.port) },
+      },
+    ],
+  });
+  const url = await proxy.listenerUrl('web');
+  assert.equal((await fetch(url)).status, 200);
+  const gauge = 'envoy.cluster.origin.circuit_breakers.default.rq_open:0|g';
+  await until(() => plain.got.includes(gauge));
+});
+
 test('statsd over TCP gets lines, also what came since the last flush when the proxy ends', async (t) => {
   let text = '';
   const sockets: Socket[] = [];
