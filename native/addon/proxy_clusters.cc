@@ -55,7 +55,6 @@ Napi::Value ProxyClusters::clusterHosts(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
   if (!cluster) return env.Undefined();
   const Napi::Array result = Napi::Array::New(env);
-  if (!cluster->hosts()) return result;
   for (const auto& host : cluster->hosts()->hosts()) {
     result.Set(result.Length(), describe(env, *host));
   }

@@ -47,7 +47,7 @@ class Cluster {
   }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
 
-  // Control thread only: what /clusters shows.
+  // Control thread only: what /clusters shows. Set as soon as the cluster is applied.
   const std::shared_ptr<const HostSet>& hosts() const { return hosts_; }
   void setHosts(std::shared_ptr<const HostSet> hosts) { hosts_ = std::move(hosts); }
 

@@ -26,6 +26,18 @@ HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_thresh
   spreadLoad(panic_threshold_pct, overprovisioning_pct);
 }
 
+uint64_t HostSet::prioritiesOtherThan(const HostSet& before) const {
+  const HostList none;
+  const auto hostsOf = [&none](const HostSet& set, size_t i) -> const HostList& {
+    return i < set.priorities_.size() ? set.priorities_[i].all : none;
+  };
+  uint64_t count = 0;
+  for (size_t i = 0; i < std::max(priorities_.size(), before.priorities_.size()); ++i) {
+    if (hostsOf(*this, i) != hostsOf(before, i)) ++count;
+  }
+  return count;
+}
+
 // Healthy hosts of the first priorities come first, then the degraded ones in the same order; what
 // rounding loses goes to the first priority that takes anything.
 void HostSet::spreadLoad(uint32_t panic_threshold_pct, uint32_t overprovisioning_pct) {

@@ -37,6 +37,8 @@ class HostSet {
   // Draining: they count neither as healthy nor as lost.
   uint32_t excludedCount() const { return excluded_count_; }
   uint32_t maxWeight() const { return max_weight_; }
+  // In how many priorities the hosts are others than in `before`.
+  uint64_t prioritiesOtherThan(const HostSet& before) const;
 
  private:
   void spreadLoad(uint32_t panic_threshold_pct, uint32_t overprovisioning_pct);

@@ -182,7 +182,10 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   if (!fd.valid()) {
     budget.giveBack();
     stats.add(Counter::UpstreamCxConnectFail);
+    stats.add(Counter::UpstreamCxDestroy);
+    stats.add(Counter::UpstreamCxDestroyRemote);
     counters_.cx_connect_fail.add();
+    if (connection_count_ == 0) countAsPool(false);
     *failure = PoolFailure::ConnectFailure;
     return false;
   }

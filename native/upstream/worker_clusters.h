@@ -35,7 +35,7 @@ class WorkerClusters {
       if (!place->isEmpty()) leaving_.push_back(std::move(place));
     }
     place = std::make_unique<WorkerCluster>(std::move(cluster), context_);
-    if (hosts) place->setHosts(std::move(hosts));
+    place->setHosts(std::move(hosts));
   }
   void setHosts(std::string_view name, std::shared_ptr<const HostSet> hosts) {
     if (WorkerCluster* cluster = find(name)) cluster->setHosts(std::move(hosts));

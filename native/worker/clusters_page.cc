@@ -87,7 +87,7 @@ class ClustersPage : public stats::Page {
         append(out, *cluster, is_empty_);
         is_empty_ = false;
       }
-      const size_t hosts = cluster->hosts() ? cluster->hosts()->hosts().size() : 0;
+      const size_t hosts = cluster->hosts()->hosts().size();
       pace.budget -= std::min(pace.budget, hosts + 1);
     }
     if (at != clusters.end()) {
@@ -133,7 +133,6 @@ class TextPage final : public ClustersPage {
       line(priority + "::max_retries", std::to_string(limits.retries.max()));
     }
     line("added_via_api", cluster.settings().added_via_api ? "true" : "false");
-    if (!cluster.hosts()) return;
     for (const auto& host : cluster.hosts()->hosts()) appendHost(out, prefix, *host);
   }
 
@@ -214,7 +213,7 @@ void appendCluster(std::string* out, const Cluster& cluster) {
   out->append("{\"name\":");
   appendJsonString(out, cluster.name());
   if (cluster.settings().added_via_api) out->append(",\"added_via_api\":true");
-  if (cluster.hosts() && !cluster.hosts()->hosts().empty()) {
+  if (!cluster.hosts()->hosts().empty()) {
     out->append(",\"host_statuses\":[");
     bool first_host = true;
     for (const auto& host : cluster.hosts()->hosts()) {

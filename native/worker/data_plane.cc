@@ -150,8 +150,12 @@ void DataPlane::applyCluster(const plan::Cluster& plan) {
   for (const auto& inflated : inflated_stats_) {
     inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, clusters_.size());
   }
+  // Until an assignment comes there are no hosts, which is reason enough to panic.
+  auto none = std::make_shared<const upstream::HostSet>(
+      std::vector<std::shared_ptr<upstream::Host>>(), plan.panic_threshold_pct, 100);
+  cluster->setHosts(none);
   for (const auto& worker : workers_) {
-    worker->post([target = worker.get(), cluster] { target->clusters().set(cluster, nullptr); });
+    worker->post([target = worker.get(), cluster, none] { target->clusters().set(cluster, none); });
   }
 }
 
@@ -164,9 +168,7 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
   upstream::Cluster& cluster = *found->second;
   // Hosts that stay keep their connections and counters: they are the same objects.
   std::map<std::string, std::shared_ptr<upstream::Host>> before;
-  if (cluster.hosts()) {
-    for (const auto& host : cluster.hosts()->hosts()) before[host->key()] = host;
-  }
+  for (const auto& host : cluster.hosts()->hosts()) before[host->key()] = host;
   std::vector<std::shared_ptr<upstream::Host>> hosts;
   for (const plan::Host& host_plan : plan.hosts) {
     auto host = std::make_shared<upstream::Host>(host_plan, options_.workers);
@@ -176,13 +178,13 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
     }
     hosts.push_back(same == before.end() ? std::move(host) : same->second);
   }
-  const bool changed = !cluster.hosts() ? !hosts.empty() : hosts != cluster.hosts()->hosts();
   auto set = std::make_shared<const upstream::HostSet>(
       std::move(hosts), cluster.settings().panic_threshold_pct, plan.overprovisioning_factor_pct);
   stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
-  if (changed) stats.add(ClusterCounter::MembershipChange);
+  const uint64_t changes = set->prioritiesOtherThan(*cluster.hosts());
+  if (changes > 0) stats.add(ClusterCounter::MembershipChange, changes);
   // Those of a cluster that never had a host stay gauges that nobody touched.
-  if (changed || stats.isSet(ClusterGauge::MembershipTotal)) {
+  if (changes > 0 || stats.isSet(ClusterGauge::MembershipTotal)) {
     stats.set(ClusterGauge::MembershipTotal, set->hosts().size());
     stats.set(ClusterGauge::MembershipHealthy, set->healthyCount());
     stats.set(ClusterGauge::MembershipDegraded, set->degradedCount());

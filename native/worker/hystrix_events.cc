@@ -141,7 +141,7 @@ void HystrixEvents::append(const std::string& name, upstream::Cluster& cluster, 
   const Counts counts = move(name, countsOf(cluster));
   const uint64_t failed = counts.errors + counts.timeouts + counts.rejected;
   const uint64_t max_pending = cluster.limits(0).pending_requests.max();
-  const uint64_t hosts = cluster.hosts() ? cluster.hosts()->hosts().size() : 0;
+  const uint64_t hosts = cluster.hosts()->hosts().size();
   const auto rq_time = static_cast<size_t>(stats::Cluster::Histogram::UpstreamRqTime);
   {
     Event event(out);

@@ -357,7 +357,7 @@ export class Server implements AdminHost, RestartHost {
             }
             if (plan.kind === 'logical') return;
             const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
-            this.stats.setGauge(`${scope}.max_host_weight`, Math.max(0, ...weights));
+            this.stats.setGauge(`${scope}.max_host_weight`, Math.max(1, ...weights));
           },
           questions,
           count: (stat) => this.stats.count(`${scope}.${stat}`),

@@ -72,6 +72,30 @@ TEST("A host that refuses gives 503, and the client's connection lives on") {
   EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_total"), 3u);
 }
 
+TEST("A pipe that is not there is counted as a connection that the host ended") {
+  plan::Update plan = httpPlan({1});
+  plan.assignments[0].hosts[0].address.emplace().pipe = "/nowhere/at/all";
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write(kGet);
+  EXPECT(client.readMessage().starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_connect_fail"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_destroy_remote"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_active"), 0u);
+}
+
+TEST("A cluster whose hosts nobody knows yet panics") {
+  plan::Update plan = httpPlan({1});
+  plan.assignments.clear();
+  plan.clusters[0].panic_threshold_pct = 50;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write(kGet);
+  EXPECT(client.readMessage().starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  EXPECT_EQ(proxy.stat("cluster.origin.lb_healthy_panic"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_none_healthy"), 1u);
+}
+
 TEST("A host that does not take connections fails them after the connect timeout") {
   uint16_t port = 0;
   const net::FileDescriptor deaf = listenOnLoopback(&port, 0);

@@ -138,6 +138,19 @@ TEST("A host set counts health, and its loads are always 100 in all") {
   }
 }
 
+TEST("A new set of hosts differs by priority; one that is gone differs too") {
+  Hosts hosts;
+  hosts.add().add(1, 1).add(1, 2);
+  const HostSet three = hosts.set();
+  const HostSet none = Hosts().set();
+  EXPECT_EQ(three.prioritiesOtherThan(none), 3u);
+  EXPECT_EQ(three.prioritiesOtherThan(three), 0u);
+  const HostSet four = hosts.add(1, 1).set();
+  EXPECT_EQ(four.prioritiesOtherThan(three), 1u);
+  EXPECT_EQ(none.prioritiesOtherThan(four), 3u);
+  EXPECT_EQ(none.prioritiesOtherThan(none), 0u);
+}
+
 TEST("Equal settings make the same key; anything that differs another one") {
   plan::Host host;
   host.address.emplace().ip = std::string("\x0a\0\0\1", 4);
