@@ -47,11 +47,13 @@ function readFolder(
   }
 }
 
-/** Comments, empty lines and blanks at the end do not belong to the value. */
+/** Comments, empty lines and blanks at the end do not belong to the value; before a comment a line ends. */
 function readFile(path: string): RuntimeEntry {
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const kept = lines.filter((line) => line !== '' && !line.startsWith('#'));
-  const entry = readEntry(kept.join('\n').trimEnd());
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean);
+  const kept = lines
+    .map((line, index) => (index === lines.length - 1 ? line.trimEnd() : `${line}\n`))
+    .filter((line) => !line.startsWith('#'));
+  const entry = readEntry(kept.join(''));
   if ('fault' in entry) throw new Error(`${path}: ${entry.fault}`);
   return entry;
 }

@@ -48,8 +48,13 @@ export function takeSnapshot(
   return { layers, diskLayerCount, faults };
 }
 
-export const layerMessages = (bootstrap: Bootstrap): readonly LayerMessage[] =>
-  bootstrap.layered_runtime?.layers ?? [];
+/** A layered runtime without layers still takes overrides. */
+const ADMIN_ONLY: readonly LayerMessage[] = [{ admin_layer: {} }];
+
+export function layerMessages({ layered_runtime: layered }: Bootstrap): readonly LayerMessage[] {
+  if (!layered) return [];
+  return layered.layers?.length ? layered.layers : ADMIN_ONLY;
+}
 
 export function keysOf({ layers }: RuntimeSnapshot): ReadonlySet<string> {
   return new Set(layers.flatMap(({ entries }) => [...entries.keys()]));

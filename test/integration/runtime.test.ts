@@ -75,3 +75,16 @@ test('numbers of a static layer are shown with six digits, and count in full', a
   assert.equal(page.entries['long']?.final_value, '0.123457');
   assert.equal(await (await fetch(await proxy.listenerUrl('web'))).text(), 'new');
 });
+
+test('a layered runtime without layers takes overrides, in a layer without a name', async (t) => {
+  const proxy = await startWith(t, []);
+  const modified = await fetch(`${proxy.adminUrl}/runtime_modify?canary.share=100`, {
+    method: 'POST',
+  });
+  assert.equal(modified.status, 200);
+  assert.equal(await (await fetch(await proxy.listenerUrl('web'))).text(), 'new');
+  assert.deepEqual(await (await fetch(`${proxy.adminUrl}/runtime`)).json(), {
+    entries: { 'canary.share': { layer_values: ['100'], final_value: '100' } },
+    layers: [''],
+  });
+});

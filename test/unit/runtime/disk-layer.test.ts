@@ -32,8 +32,19 @@ test('comments, empty lines and blanks at the end are not of the value', () => {
     d: ' # kept\n',
     e: '  \n',
     f: 'v #c',
+    g: 'val\n# why\n',
+    h: '# nothing\n',
   });
-  const texts = { a: 'val\nmore', b: '  lead trail', c: 'a\nb', d: ' # kept', e: '', f: 'v #c' };
+  const texts = {
+    a: 'val\nmore',
+    b: '  lead trail',
+    c: 'a\nb',
+    d: ' # kept',
+    e: '',
+    f: 'v #c',
+    g: 'val\n',
+    h: '',
+  };
   assert.deepEqual(textsOf(folder), texts);
 });
 
