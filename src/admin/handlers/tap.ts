@@ -65,7 +65,7 @@ function readRequest(body: string): TapRequest | string {
   if (!isObject(read.value)) return `Unable to convert YAML as JSON: ${body}`;
   const type = schema().getMessage(TYPE);
   const { message, issues, broken } = decodeMessage(schema(), type, read.value);
-  const wrong = issues.length > 0 ? issues : validateMessage(schema(), type, message, broken);
+  const wrong = [...issues, ...validateMessage(schema(), type, message, broken)];
   return wrong.some(isError) ? textOf(wrong) : (message as TapRequest);
 }
 

@@ -65,6 +65,19 @@ test('a body that is none, no YAML or no tap request is refused with the reason'
   assert.match(refused(request({ streaming_grpc: { grpc_service: {} } })), /streaming_grpc/);
 });
 
+test('the rules of a request hold for one with a deprecated name in it too', () => {
+  const { asked } = serverOf();
+  const tap_config = {
+    match_config: { and_match: { rules: [{ any_match: true }] } },
+    output_config: { sinks: [{ streaming_admin: {} }, { streaming_admin: {} }] },
+  };
+  const body = JSON.stringify({ config_id: 'mine', tap_config });
+  const { status, text } = asked.post('/tap', { body });
+  assert.equal(status, 400);
+  assert.match(text, /and_match\.rules: has 1 element; expected at least 2 elements/);
+  assert.match(text, /sinks: has 2 elements; expected at most 1 element/);
+});
+
 test('traces are streamed as they come, until the client leaves', () => {
   const { asked, host } = serverOf();
   const client = attach(asked, request({ streaming_admin: {}, format: 'JSON_BODY_AS_STRING' }));
