@@ -176,6 +176,7 @@ std::vector<BlockBase::Code> BlockBase::rawCodes() const {
 
 std::vector<BlockBase::Code> BlockBase::codes() const {
   std::vector<Code> codes = rawCodes();
+  for (Code& code : codes) code.used = code.value > 0;
   auto code = codes.begin();
   for (const Code& before : code_baseline_) {
     while (code->name < before.name) ++code;
@@ -215,6 +216,7 @@ std::vector<BlockBase::LatchedCode> BlockBase::latchCodes() {
     return *earlier != end && (*earlier)->name == name ? (*earlier)->value : 0;
   };
   for (const Code& code : codes) {
+    if (code.value == 0) continue;
     latched.push_back({code.name, code.value - before(&reset, code_baseline_.end(), code.name),
                        code.value - before(&sent, sent_codes_.end(), code.name)});
   }

@@ -70,6 +70,8 @@ class BlockBase {
   struct Code {
     CodeName name;
     uint64_t value;
+    // Counted, though maybe reset since; not only shown.
+    bool used = false;
   };
   std::vector<Code> codes() const;
   // These are shown from here on, counted or not.
@@ -87,6 +89,7 @@ class BlockBase {
     uint64_t value;
     uint64_t delta;
   };
+  // Those that are used.
   std::vector<LatchedCode> latchCodes();
 
   // Whether the configuration wants the statistic neither shown nor sent. `test` must outlive the

@@ -125,6 +125,7 @@ void MetricWalk::collectStat(const BlockBase& block, const Member& member) {
 
 void MetricWalk::collectCode(const BlockBase& block, const Member& member,
                              const BlockBase::Code& code) {
+  if (query_.used_only && !code.used) return;
   std::string& name = code_names_[code.name];
   if (name.empty()) code.name.appendTo(&name);
   full_name_.assign(block.scope().prefix).append(name);

@@ -72,6 +72,7 @@ void RowSource::addCodes(const BlockBase& block, RowStream* stream) {
   std::vector<Row>& rows = stream->rows_;
   const auto middle = static_cast<std::ptrdiff_t>(rows.size());
   for (size_t i = 0; i < codes.size(); ++i) {
+    if (query_.used_only && !codes[i].used) continue;
     names[i].clear();
     codes[i].name.appendTo(&names[i]);
     full_name_.assign(stream->prefix_).append(names[i]);

@@ -6,10 +6,11 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
   using Gauge = stats::Cluster::Gauge;
   const Limits& limits = limits_[priority];
   const bool high = priority == 1;
-  // A breaker of a resource that nobody ever took stays a gauge that nobody touched.
+  // A breaker of a resource that nobody ever took stays a gauge that nobody touched, closed even
+  // where nobody may take any.
   const auto open = [&stats](Gauge normal, Gauge high_one, bool is_high, const Budget& budget) {
     const Gauge gauge = is_high ? high_one : normal;
-    if (budget.isTouched() || budget.isExhausted()) stats.set(gauge, budget.isExhausted() ? 1 : 0);
+    if (budget.isTouched()) stats.set(gauge, budget.isExhausted() ? 1 : 0);
   };
   open(Gauge::CircuitBreakersDefaultCxOpen, Gauge::CircuitBreakersHighCxOpen, high,
        limits.connections);

@@ -34,7 +34,8 @@ export function findForeignHost(
 ): string | undefined {
   const { host } = request.headers;
   if (!isLoopback(listening) || allowedHosts.includes(ANY_HOST)) return undefined;
-  const name = host.replace(/:\d+$/, '').toLowerCase();
+  // A dot at the end only says that the name is whole.
+  const name = host.replace(/\.?(?::\d*)?$/, '').toLowerCase();
   if (isOwnName(name) || allowedHosts.some((allowed) => allowed.toLowerCase() === name)) {
     return undefined;
   }

@@ -129,6 +129,8 @@ TEST("only what was used: written at least once, whatever it reads now; histogra
   Fixture of;
   of.be_x->shard(0)->set(Cluster::Gauge::MembershipTotal, 0);
   of.be_x->shard(1)->record(Cluster::Histogram::UpstreamCxLengthMs, 1);
+  const CodeName shown = CodeName::family(CodeVariant::Retry, 5);
+  of.be_x->showCodes({&shown, 1});
   of.registry.resetCounters();
   Query query;
   query.used_only = true;
@@ -148,6 +150,9 @@ TEST("only what was used: written at least once, whatever it reads now; histogra
   query.histograms = true;
   EXPECT(whole(openText, of.registry, query).starts_with("cluster.be.upstream_rq_time: P0("));
   EXPECT(whole(openText, of.registry, query).find("cx_length") == std::string::npos);
+  EXPECT(whole(openText, of.registry).find("be.x.retry.upstream_rq_5xx: 0\n") != std::string::npos);
+  query.counters = true;
+  EXPECT(whole(openPrometheus, of.registry, query).find("retry") == std::string::npos);
 }
 
 TEST("a lazy name waits for its first value; HTTP/1 counters for the first such connection") {

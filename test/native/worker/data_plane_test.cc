@@ -63,6 +63,16 @@ void readEverything(worker::DataPlane& plane, hot_restart::StatsExport* told) {
 
 }  // namespace
 
+TEST("A limit of 0 that nobody came up against is no open breaker") {
+  plan::Update plan = httpPlan({1});
+  plan.clusters[0].limits.assign(2, {0, 0, 0, 0, false});
+  Proxy proxy(plan);
+  proxy.dataPlane().refreshGauges();
+  EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.default.rq_retry_open"), 0u);
+  EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.default.cx_open"), 0u);
+  EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.high.rq_open"), 0u);
+}
+
 TEST("Whatever the control thread reads and changes, requests are answered") {
   Origin origin(answering("hello"));
   char log[] = "/tmp/fairlead-data-plane-XXXXXX";

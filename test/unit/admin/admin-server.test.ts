@@ -71,8 +71,12 @@ test('on loopback a foreign name that leads here is refused: it would pass for i
   const asked = new AskedServer();
 
   assert.equal(asked.get('/ready', { headers: { host: 'rebound.test:9901' } }).status, 403);
-  for (const host of ['localhost', 'a:80', '127.0.0.1:9901', '[::1]:9901', 'admin.localhost']) {
+  const own = ['localhost', 'localhost.:80', 'LOCALHOST.', 'a:80', '127.0.0.1:9901', '[::1]:9901'];
+  for (const host of [...own, 'admin.localhost', '127.0.0.1:', '[::ffff:127.0.0.1]']) {
     assert.equal(asked.get('/ready', { headers: { host } }).status, 200, host);
+  }
+  for (const host of ['rebound.test.', '127.0.0.1.rebound.test', 'localhost.rebound.test:80']) {
+    assert.equal(asked.get('/ready', { headers: { host } }).status, 403, host);
   }
 });
 
