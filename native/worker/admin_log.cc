@@ -43,10 +43,10 @@ void AdminLog::write(const plan::AdminRequest& request) {
   context.details = request.details;
   context.bytes_received = request.bytes_received;
   context.bytes_sent = request.bytes_sent;
-  context.downstream_wire_received = request.wire_received;
-  context.downstream_wire_sent = request.wire_sent;
-  context.downstream_header_received = request.header_received;
-  context.downstream_header_sent = request.header_sent;
+  context.downstream.wire_received = request.wire_received;
+  context.downstream.wire_sent = request.wire_sent;
+  context.downstream.header_received = request.header_received;
+  context.downstream.header_sent = request.header_sent;
   if (readAddress(request.remote_address, &remote)) {
     context.downstream_remote = &remote;
     context.downstream_direct_remote = &remote;

@@ -174,7 +174,7 @@ TEST("metric families: labels by rules are those of the text") {
 TEST("metric families: pieces stay small, and what is recorded between them breaks no message") {
   Registry registry(1);
   std::vector<std::shared_ptr<Block<Cluster>>> clusters;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 300; ++i) {
     clusters.push_back(registry.create<Cluster>(clusterScope("c" + std::to_string(i))));
     clusters.back()->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 1);
   }
@@ -198,7 +198,7 @@ TEST("metric families: pieces stay small, and what is recorded between them brea
       value = value * 3 + 1;
       registry.flushHistograms();
     }
-    EXPECT(pieces > 100);
+    EXPECT(pieces > 10);
     EXPECT(countMessages(bytes) > 100);
   }
 }
