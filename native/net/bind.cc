@@ -40,8 +40,8 @@ const char* bindTo(int fd, const Address& address, mode_t pipe_mode) {
 }
 
 Error addressError(const char* what, const Address& address) {
-  return Error{std::string("cannot ") + what + " '" + address.text() + "': " +
-               std::strerror(errno)};
+  return Error{std::string("cannot ") + what + " '" + address.text() +
+               "': " + std::strerror(errno)};
 }
 
 }  // namespace fairlead::net

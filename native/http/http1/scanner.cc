@@ -216,8 +216,8 @@ class HeadReader {
     }
   }
 
-  // Takes line ends and what is left of such out of a value, in place. What becomes free turns blank: another scan of
-  // the same bytes (more have come) finds the same value.
+  // Takes line ends and what is left of such out of a value, in place. What becomes free turns
+  // blank: another scan of the same bytes (more have come) finds the same value.
   static char* unfold(char* begin, char* end) {
     char* to = begin;
     for (const char* at = begin; at < end; ++at) {

@@ -7,15 +7,15 @@ type Layers = NonNullable<AdminHost['bootstrap']['layered_runtime']>['layers'];
 
 function serverOf(layers: Layers): AskedServer {
   const host = new FakeHost();
-  host.runtime = host.makeRuntime({ layered_runtime: { layers: layers ?? [] } });
+  host.runtime = host.makeRuntime(layers ? { layered_runtime: { layers } } : {});
   return new AskedServer({}, host);
 }
 
 const BASE = { name: 'base', static_layer: { a: 1, b: { c: 'x', d: true } } };
 const ADMIN = { name: 'ours', admin_layer: {} };
 
-test('without layers there is nothing to show and nothing to change', () => {
-  const asked = serverOf([]);
+test('without a layered runtime there is nothing to show and nothing to change', () => {
+  const asked = serverOf(undefined);
   assert.deepEqual(JSON.parse(asked.get('/runtime').text), { entries: {}, layers: [] });
   const refused = asked.post('/runtime_modify?a=1');
   assert.equal(refused.status, 503);

@@ -55,7 +55,9 @@ test('what is known when the format is compiled joins the text around it', (cont
   assert.deepEqual(piecesOf('%HOSTNAME% %ENVIRONMENT(FAIRLEAD_TEST):3% %ACCESS_LOG_TYPE%'), [
     { operator: Operator.LITERAL, argument: `${hostname()} val DownstreamEnd` },
   ]);
-  assert.deepEqual(piecesOf('%ENVIRONMENT(FAIRLEAD_NO_SUCH)%'), [{ operator: Operator.ABSENT }]);
+  assert.deepEqual(piecesOf('%ENVIRONMENT(FAIRLEAD_NO_SUCH)%'), [
+    { operator: Operator.LITERAL, argument: '-' },
+  ]);
   assert.equal(piecesOf('%ACCESS_LOG_TYPE%', 'tcp_log')[0]?.argument, 'TcpConnectionEnd');
 });
 
