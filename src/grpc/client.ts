@@ -8,7 +8,7 @@ export interface GrpcStreamEvents {
 }
 
 export interface GrpcStream {
-  /** There is a connection, and the stream is on it. */
+  /** The server has been heard, and the stream is on a connection to it. */
   readonly isConnected: boolean;
   /** `onSent`: it has left, or never will. */
   write(message: Buffer, onSent: () => void): void;

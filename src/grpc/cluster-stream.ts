@@ -67,7 +67,7 @@ export class ClusterStream implements GrpcStream {
   }
 
   get isConnected(): boolean {
-    return this.#state === 'open';
+    return this.#state === 'open' && this.#connection?.isHeard === true;
   }
 
   write(message: Buffer, onSent: () => void): void {

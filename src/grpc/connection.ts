@@ -42,6 +42,7 @@ export class Connection {
   #idleTimer: NodeJS.Timeout | undefined;
   #active = 0;
   #total = 0;
+  #isHeard = false;
   #isEndedHere = false;
   /** When it ended, streams were on it. */
   #hadActive = false;
@@ -81,6 +82,11 @@ export class Connection {
 
   get isReady(): boolean {
     return this.#state === 'ready' && this.#session?.closed === false && !this.isLost;
+  }
+
+  /** The host has spoken HTTP/2. */
+  get isHeard(): boolean {
+    return this.#isHeard;
   }
 
   /** It is gone with all its streams, or about to be. */
@@ -192,6 +198,7 @@ export class Connection {
     this.#session = session;
     session.unref();
     session.on('error', () => undefined);
+    session.once('remoteSettings', () => (this.#isHeard = true));
     session.once('goaway', () => {
       this.#stats.count('upstream_cx_close_notify');
       this.drain();
