@@ -169,8 +169,11 @@ export interface NativeProxy {
   ): void;
   /** Counts an answer that the control plane got of a cluster, by its status. */
   countAnswer(cluster: string, status: number): void;
-  /** Takes one of the budget, beyond its limit too; returnBudget() gives it back. */
-  takeBudget(cluster: string, budget: ClusterBudget): void;
+  /**
+   * Takes one of the budget, which returnBudget() gives back. Whether one was left: if not, one is
+   * taken only with `beyond`.
+   */
+  takeBudget(cluster: string, budget: ClusterBudget, beyond: boolean): boolean;
   returnBudget(cluster: string, budget: ClusterBudget): void;
   /** From here on there is `cluster.<name>.http2.`; the name is as statistics have it. */
   addHttp2Stats(cluster: string): void;

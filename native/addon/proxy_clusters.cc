@@ -87,15 +87,14 @@ void ProxyClusters::hostAdd(const Napi::CallbackInfo& info) {
   }
 }
 
-void ProxyClusters::takeBudget(const Napi::CallbackInfo& info) {
+Napi::Value ProxyClusters::takeBudget(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
-  if (!cluster) return;
+  if (!cluster) return Napi::Boolean::New(info.Env(), false);
   upstream::Budget* budget = budgetOf(*cluster, info[1].ToString().Utf8Value());
-  if (budget) {
-    budget->take();
-  } else {
-    fail(info.Env(), "clusters have no such budget");
-  }
+  if (!budget) return fail(info.Env(), "clusters have no such budget");
+  const bool had_room = budget->tryTake();
+  if (!had_room && info[2].ToBoolean()) budget->take();
+  return Napi::Boolean::New(info.Env(), had_room);
 }
 
 void ProxyClusters::returnBudget(const Napi::CallbackInfo& info) {

@@ -23,8 +23,9 @@ class ProxyClusters {
   // Of a host that is gone nothing is counted any more.
   void hostAdd(const Napi::CallbackInfo& info);
   void countAnswer(const Napi::CallbackInfo& info);
-  // Takes one of a budget of the default priority, or gives one back.
-  void takeBudget(const Napi::CallbackInfo& info);
+  // Takes one of a budget of the default priority, or gives one back. Whether there was one left;
+  // where none is, one is taken only if asked to go beyond.
+  Napi::Value takeBudget(const Napi::CallbackInfo& info);
   void returnBudget(const Napi::CallbackInfo& info);
   void addHttp2Stats(const Napi::CallbackInfo& info);
   void addGoogleGrpcStats(const Napi::CallbackInfo& info);

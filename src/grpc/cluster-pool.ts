@@ -1,4 +1,5 @@
 // The connections to the hosts of a cluster: one for each, opened when its turn first comes.
+import type { ControlHost } from '../native.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from './cluster-stats.js';
 import { Connection } from './connection.js';
 import type { GrpcClusterPlan } from './service-plan.js';
@@ -6,20 +7,24 @@ import type { GrpcClusterPlan } from './service-plan.js';
 export class ClusterPool {
   readonly cluster: GrpcClusterPlan;
   readonly stats: ClusterStats;
+  /** By host: those that take new streams. */
   readonly #connections = new Map<string, Connection>();
+  /** Those that drain among them. */
+  readonly #all = new Set<Connection>();
 
   constructor(cluster: GrpcClusterPlan, native: ClusterNative, stats: StatsHost) {
     this.cluster = cluster;
     this.stats = new ClusterStats(cluster.name, cluster.statName, native, stats);
   }
 
-  /** To the host whose turn it is; undefined: there is none that may be used. */
-  choose(): Connection | undefined {
-    const host = this.stats.chooseHost();
-    if (!host) return undefined;
-    const key = `${host.address} ${host.port}`;
-    const known = this.#connections.get(key);
-    if (known?.isUsable) return known;
+  /** One that takes streams, now or soon. */
+  find(host: ControlHost): Connection | undefined {
+    const known = this.#connections.get(keyOf(host));
+    return known?.isUsable ? known : undefined;
+  }
+
+  open(host: ControlHost): Connection {
+    const key = keyOf(host);
     const connection = new Connection(this.cluster, host, this.stats, () => {
       if (this.#connections.get(key) === connection) this.#connections.delete(key);
       this.#all.delete(connection);
@@ -29,10 +34,9 @@ export class ClusterPool {
     return connection;
   }
 
-  /** Those that drain among them. */
-  readonly #all = new Set<Connection>();
-
   close(): void {
     for (const connection of [...this.#all]) connection.close();
   }
 }
+
+const keyOf = ({ address, port }: ControlHost): string => `${address} ${port}`;

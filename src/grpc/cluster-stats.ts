@@ -68,8 +68,14 @@ export class ClusterStats {
     for (const gauge of HELD) this.#stats.setGauge(`${this.#prefix}http2.${gauge}`, 0);
   }
 
-  take(budget: ClusterBudget): void {
-    this.#native.takeBudget(this.#cluster, budget);
+  /** Whether one was left, and is taken. */
+  tryTake(budget: ClusterBudget): boolean {
+    return this.#native.takeBudget(this.#cluster, budget, false);
+  }
+
+  /** Takes one all the same; whether one was left. */
+  take(budget: ClusterBudget): boolean {
+    return this.#native.takeBudget(this.#cluster, budget, true);
   }
 
   giveBack(budget: ClusterBudget): void {

@@ -103,14 +103,21 @@ export class ClusterStream implements GrpcStream {
     // Later, so that whoever opens a stream has it before it hears of it.
     queueMicrotask(() => {
       if (this.#state !== 'waiting') return;
-      const connection = this.#pool.choose();
-      if (!connection) {
-        this.#fail({ code: 'UNAVAILABLE', message: 'no healthy upstream' }, 'no-host');
+      const { stats } = this.#pool;
+      const host = stats.chooseHost();
+      if (!host) {
+        this.#fail({ code: 'UNAVAILABLE', message: 'no healthy upstream' }, 'refused');
         return;
       }
-      this.#connection = connection;
-      if (connection.isReady) this.#attach(connection);
-      else this.#await(connection);
+      const open = this.#pool.find(host);
+      if (open?.isReady) {
+        this.#attach(open);
+      } else if (stats.tryTake('pending_requests')) {
+        this.#await(open ?? this.#pool.open(host));
+      } else {
+        stats.count('upstream_rq_pending_overflow');
+        this.#fail({ code: 'UNAVAILABLE', message: 'too many streams wait' }, 'refused');
+      }
     });
   }
 
@@ -130,6 +137,7 @@ export class ClusterStream implements GrpcStream {
   };
 
   #await(connection: Connection): void {
+    this.#connection = connection;
     this.#pool.stats.count('upstream_rq_pending_total');
     this.#movePending(connection, 1);
     connection.wait(this.#waiter);
@@ -138,13 +146,18 @@ export class ClusterStream implements GrpcStream {
   #movePending(connection: Connection, amount: number): void {
     this.#pool.stats.move('upstream_rq_pending_active', amount);
     this.#pool.stats.countOn(connection.host, 'rq_pending_active', amount);
-    if (amount > 0) this.#pool.stats.take('pending_requests');
-    else this.#pool.stats.giveBack('pending_requests');
+    if (amount < 0) this.#pool.stats.giveBack('pending_requests');
   }
 
   #attach(connection: Connection): void {
-    this.#state = 'open';
+    this.#connection = connection;
     const stream = connection.request(this.#headers);
+    if (!stream) {
+      this.#pool.stats.countOn(connection.host, 'rq_error');
+      this.#fail({ code: 'UNAVAILABLE', message: 'too many streams are open' }, 'refused');
+      return;
+    }
+    this.#state = 'open';
     this.#stream = stream;
     const { maxStreamMs } = this.#pool.cluster;
     if (maxStreamMs > 0) {
@@ -214,8 +227,8 @@ export class ClusterStream implements GrpcStream {
   }
 
   /** It came to nothing here: there is another try, or it is over. */
-  #fail(status: GrpcStatus, how: 'no-host' | 'connect' | 'connection' | 'reset'): void {
-    const delayMs = how === 'no-host' || this.#isAnswered ? undefined : this.#retries?.next(how);
+  #fail(status: GrpcStatus, how: 'refused' | 'connect' | 'connection' | 'reset'): void {
+    const delayMs = how === 'refused' || this.#isAnswered ? undefined : this.#retries?.next(how);
     if (delayMs !== undefined) {
       this.#pause(delayMs);
       return;

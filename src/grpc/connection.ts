@@ -67,7 +67,8 @@ export class Connection {
     stats.count('http2.nghttp2_upstream_connections');
     stats.countOn(host, 'cx_total');
     stats.countOn(host, 'cx_active');
-    stats.take('connections');
+    // The first connection to a host is opened whatever the limit.
+    if (!stats.take('connections')) stats.count('upstream_cx_overflow');
     stats.take('connection_pools');
     this.#giveUp = dial(cluster, host, {
       onOpen: (socket, raw) => this.#open(socket, raw),
@@ -104,10 +105,14 @@ export class Connection {
     return this.#waiters.delete(waiter);
   }
 
-  /** Only while it is ready. */
-  request(headers: OutgoingHttpHeaders): ClientHttp2Stream {
+  /** Only while it is ready. Undefined: the cluster has its limit of requests. */
+  request(headers: OutgoingHttpHeaders): ClientHttp2Stream | undefined {
     const session = this.#session;
     if (!session) throw new Error('the connection is not open');
+    if (!this.#stats.tryTake('requests')) {
+      this.#stats.count('upstream_rq_active_overflow');
+      return undefined;
+    }
     clearTimeout(this.#idleTimer);
     if (this.#total === 0) this.#stats.showNothingHeld();
     this.#active++;
@@ -180,7 +185,6 @@ export class Connection {
     this.#stats.countOn(this.host, 'rq_active', amount);
     if (amount > 0) {
       this.#stats.countOn(this.host, 'rq_total');
-      this.#stats.take('requests');
     } else {
       this.#stats.giveBack('requests');
     }

@@ -169,8 +169,9 @@ export class FakeNative implements NativeProxy {
   countAnswer(cluster: string, status: number): void {
     this.#add(`${cluster} ${status}`, 1);
   }
-  takeBudget(cluster: string, budget: ClusterBudget): void {
+  takeBudget(cluster: string, budget: ClusterBudget): boolean {
     this.#add(`${cluster} ${budget}`, 1);
+    return true;
   }
   returnBudget(cluster: string, budget: ClusterBudget): void {
     this.#add(`${cluster} ${budget}`, -1);
