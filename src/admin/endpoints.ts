@@ -1,5 +1,6 @@
 // The one table of admin endpoints: it drives routing, method checks, /help and the home page.
 import type { Endpoint } from './endpoint.js';
+import { certificateEndpoints } from './handlers/certificates.js';
 import { clusterEndpoints } from './handlers/clusters.js';
 import { configDumpEndpoints } from './handlers/config-dump.js';
 import { diagnosticEndpoints } from './handlers/diagnostics.js';
@@ -23,6 +24,7 @@ import type { AdminHost } from './host.js';
 export function makeEndpoints(host: AdminHost, plan: AdminPlan): readonly Endpoint[] {
   const endpoints: Endpoint[] = [
     ...homeEndpoints(() => endpoints),
+    ...certificateEndpoints(host),
     ...clusterEndpoints(host),
     ...configDumpEndpoints(host),
     ...diagnosticEndpoints(host),

@@ -4,6 +4,7 @@ import type {
   envoy_config_core_v3_Node as Node,
 } from '../../build/messages.gen.js';
 import type { Options } from '../cli/parse.js';
+import type { UpstreamTlsPlan } from '../grpc/service-plan.js';
 import type { Log } from '../logging/logger.js';
 import type { Addon, NativeProxy } from '../native.js';
 import type { ControlStats } from '../server/control-stats.js';
@@ -30,6 +31,8 @@ export interface AdminHost {
   readonly log: Log;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;
+  /** Of clusters. */
+  readonly tlsContexts: readonly UpstreamTlsPlan[];
   /** Absent: there is no such sink. */
   readonly hystrix: HystrixStream | undefined;
   state(): ServerState;

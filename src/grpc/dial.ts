@@ -75,7 +75,7 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
       rejectUnauthorized: false,
     });
     top = socket;
-    socket.on('error', (error) => fail({ kind: 'tls', message: error.message }));
+    socket.on('error', (error) => fail({ kind: 'tls', message: reasonOf(error) }));
     socket.once('secureConnect', () => {
       const refusal = refusalOf(socket, tls);
       if (refusal) fail(refusal);
@@ -85,14 +85,19 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
   return giveUp;
 }
 
+/** OpenSSL's own message tells of its sources. */
+function reasonOf(error: Error & { readonly reason?: string }): string {
+  return `TLS: ${error.reason ?? error.message}`;
+}
+
 /** Throws what OpenSSL says of certificates, keys or lists that it does not understand. */
 export function secureContextOf(tls: UpstreamTlsPlan): SecureContext {
   let context = contexts.get(tls);
   if (context) return context;
   context = createSecureContext({
-    ...(tls.roots && { ca: tls.roots }),
+    ...(tls.roots && { ca: tls.roots.pem }),
     ...(tls.crl && { crl: tls.crl }),
-    cert: tls.certificates.map(({ chain }) => chain),
+    cert: tls.certificates.map(({ chain }) => chain.pem),
     key: tls.certificates.map(({ key, passphrase }) => ({ pem: key, passphrase })),
     minVersion: tls.minVersion,
     maxVersion: tls.maxVersion,

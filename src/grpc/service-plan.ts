@@ -87,13 +87,19 @@ export interface SubjectTest {
   readonly ignoreCase: boolean;
 }
 
+export interface PemFile {
+  readonly pem: Buffer;
+  /** "<inline>": the configuration itself. */
+  readonly path: string;
+}
+
 export interface UpstreamTlsPlan {
   readonly sni: string;
   /** Without them nobody's certificate is verified, as in the real server. */
-  readonly roots?: Buffer;
+  readonly roots?: PemFile;
   readonly crl?: Buffer;
   readonly certificates: readonly {
-    readonly chain: Buffer;
+    readonly chain: PemFile;
     readonly key: Buffer;
     readonly passphrase: string;
   }[];

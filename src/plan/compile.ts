@@ -7,6 +7,7 @@ import type {
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issue.js';
 import { REGISTRY, type Registry } from '../extensions/registry.js';
+import type { UpstreamTlsPlan } from '../grpc/service-plan.js';
 import type { SinkPlan } from '../stats/sink-plan.js';
 import type { TapDeclaration } from '../taps/taps.js';
 import { compileAdmin, type AdminPlan } from './admin.js';
@@ -87,6 +88,8 @@ export interface CompiledBootstrap {
   /** What was read of the runtime. */
   readonly runtimeReads: RuntimeReads;
   readonly sinks: readonly SinkPlan[];
+  /** Of clusters, in their order. */
+  readonly tlsContexts: readonly UpstreamTlsPlan[];
   readonly issues: readonly Issue[];
 }
 
@@ -121,6 +124,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
+    tlsContexts: [...context.grpcClusters.values()].flatMap(({ tls }) => tls ?? []),
     issues,
   };
 }

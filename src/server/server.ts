@@ -6,6 +6,7 @@ import type {
   envoy_config_core_v3_Node as Node,
 } from '../../build/messages.gen.js';
 import type { AdminHost } from '../admin/host.js';
+import { daysUntil, firstExpiryMs } from '../admin/handlers/certificates.js';
 import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { build } from '../cli/version.js';
@@ -59,6 +60,7 @@ export class Server implements AdminHost, RestartHost {
   readonly drain: Drain;
   readonly taps: Taps;
   readonly flushesOnAdmin: boolean;
+  readonly tlsContexts: AdminHost['tlsContexts'];
   /** Absent: there is no such sink. */
   readonly hystrix: HystrixStream | undefined;
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
@@ -92,6 +94,7 @@ export class Server implements AdminHost, RestartHost {
     this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
     this.#configuration = configuration;
     this.sockets = addon;
+    this.tlsContexts = configuration.compiled.tlsContexts;
     if (options.enableCoreDump) enableCoreDump(addon, log);
     if (configuration.settings.logFormat !== undefined) {
       log.setPattern(configuration.settings.logFormat);
@@ -126,12 +129,14 @@ export class Server implements AdminHost, RestartHost {
       setSlots: (values) => this.native.apply(encodeUpdate({ runtime_values: values })),
       log: (level, message) => log.write(level, 'runtime', message),
     });
+    const expiryMs = firstExpiryMs(this.tlsContexts);
     this.#flush = new StatsFlush({
       native: this.native,
       stats: this.stats,
       state: () => this.state(),
       uptimeOfAllEpochsMs: () => this.uptimeOfAllEpochsMs(),
       pullParentStats: () => this.pullParentStats(),
+      daysUntilFirstExpiry: () => expiryMs && daysUntil(expiryMs, Date.now()),
       parentConnections: () => this.#epoch?.parentConnections,
       warn: (message) => log.warn('stats_sinks', message),
     });

@@ -13,6 +13,8 @@ export interface FlushSource {
   uptimeOfAllEpochsMs(): number;
   /** What earlier processes have counted since the last time is merged. */
   pullParentStats(): Promise<void>;
+  /** Of all TLS certificates; undefined: there is none. */
+  daysUntilFirstExpiry(): number | undefined;
   /** Of processes before this one; undefined where there can be none. */
   parentConnections(): number | undefined;
   warn(message: string): void;
@@ -27,7 +29,7 @@ export interface FlushTargets {
   readonly onFlush?: (() => void) | undefined;
 }
 
-/** No certificate expires: the largest number of days that the gauge holds. */
+/** Where nothing expires: the largest number of days that the gauge holds. */
 const NEVER_EXPIRES_DAYS = 4_294_967_295;
 /** Single values wait no longer: in this time even busy workers do not fill what they have for them. */
 const SAMPLES_MS = 50;
@@ -160,7 +162,8 @@ export class StatsFlush {
     if (parentConnections !== undefined) {
       stats.setGauge('server.parent_connections', parentConnections);
     }
-    stats.setGauge('server.days_until_first_cert_expiring', NEVER_EXPIRES_DAYS);
+    const days = this.#source.daysUntilFirstExpiry() ?? NEVER_EXPIRES_DAYS;
+    stats.setGauge('server.days_until_first_cert_expiring', days);
   }
 
   /** Of all listeners, those of processes before this one included. */

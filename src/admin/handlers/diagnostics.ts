@@ -1,5 +1,5 @@
-// Waits for locks; and what the real server has pages for and this one has nothing to show on yet: no
-// TLS certificates, nothing that a listener waits for.
+// Waits for locks; and what the real server has a page for and this one has nothing to show on yet:
+// nothing that a listener waits for.
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply, type AdminReply } from '../http.js';
@@ -9,7 +9,6 @@ const NO_TRACING =
 
 export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
   return [
-    page('/certs', 'the TLS certificates in use', () => jsonReply({ certificates: [] })),
     page('/contention', 'how long locks were waited for, if that is traced', () =>
       contention(host),
     ),

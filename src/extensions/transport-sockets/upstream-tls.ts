@@ -1,6 +1,7 @@
 // envoy.transport_sockets.tls of a cluster. The gRPC clients of the control plane speak TLS; the data
 // plane does not yet.
 import type {
+  envoy_config_core_v3_DataSource as DataSource,
   envoy_extensions_transport_sockets_tls_v3_CertificateValidationContext as Validation,
   envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
   envoy_extensions_transport_sockets_tls_v3_TlsCertificate as Certificate,
@@ -8,7 +9,7 @@ import type {
   envoy_extensions_transport_sockets_tls_v3_UpstreamTlsContext as UpstreamTls,
 } from '../../../build/messages.gen.js';
 import { secureContextOf } from '../../grpc/dial.js';
-import type { SubjectTest, TlsVersion, UpstreamTlsPlan } from '../../grpc/service-plan.js';
+import type { PemFile, SubjectTest, TlsVersion, UpstreamTlsPlan } from '../../grpc/service-plan.js';
 import { readDataSource, readTextSource } from '../../plan/data-source.js';
 import type { Place } from '../../plan/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
@@ -141,7 +142,7 @@ function compileCertificates(
       );
       return [];
     }
-    return { chain: Buffer.from(chain), key: Buffer.from(key), passphrase };
+    return { chain: pemFile(message.certificate_chain, chain), key: Buffer.from(key), passphrase };
   });
   return plans.length === messages.length ? plans : undefined;
 }
@@ -162,7 +163,7 @@ function compileValidation(
     );
   }
   return {
-    ...(roots.length > 0 && { roots: Buffer.from(roots) }),
+    ...(roots.length > 0 && { roots: pemFile(message.trusted_ca, roots) }),
     ...(crl.length > 0 && { crl: Buffer.from(crl) }),
     subjects,
     hashes: (message.verify_certificate_hash ?? []).map((hash) =>
@@ -171,6 +172,11 @@ function compileValidation(
     keyHashes: message.verify_certificate_spki ?? [],
   };
 }
+
+const pemFile = (source: DataSource | undefined, bytes: Uint8Array): PemFile => ({
+  pem: Buffer.from(bytes),
+  path: source?.filename || '<inline>',
+});
 
 function compileSubjects(message: Validation, place: Place): SubjectTest[] | undefined {
   const typed = message.match_typed_subject_alt_names ?? [];

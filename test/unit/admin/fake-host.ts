@@ -45,6 +45,7 @@ export class FakeHost implements AdminHost {
   readonly log = new Log({ level: 'off', pattern: '%v' });
   runtime = this.makeRuntime({});
   flushesOnAdmin = false;
+  tlsContexts: AdminHost['tlsContexts'] = [];
   hystrix: AdminHost['hystrix'] = undefined;
   serverState: ServerState = 'LIVE';
   isHealthy = true;
