@@ -1,10 +1,11 @@
 // A socket to a host of a cluster: TCP or a pipe, and TLS where the cluster has it.
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { formatIp } from '../plan/ip.js';
 import type { ControlHost } from '../native.js';
 import { refusalOf } from './peer-certificate.js';
-import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
+import { secureContextOf } from './secure-context.js';
+import type { GrpcClusterPlan } from './service-plan.js';
 
 export interface DialFailure {
   readonly kind: 'timeout' | 'refused' | 'tls' | 'certificate' | 'subject' | 'hash';
@@ -16,8 +17,6 @@ export interface DialEvents {
   onOpen(socket: Socket, raw: Socket): void;
   onFailure(failure: DialFailure): void;
 }
-
-const contexts = new WeakMap<UpstreamTlsPlan, SecureContext>();
 
 /** Exactly one event follows, unless what comes back was called before: it gives the attempt up. */
 export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEvents): () => void {
@@ -88,23 +87,4 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
 /** OpenSSL's own message tells of its sources. */
 function reasonOf(error: Error & { readonly reason?: string }): string {
   return `TLS: ${error.reason ?? error.message}`;
-}
-
-/** Throws what OpenSSL says of certificates, keys or lists that it does not understand. */
-export function secureContextOf(tls: UpstreamTlsPlan): SecureContext {
-  let context = contexts.get(tls);
-  if (context) return context;
-  context = createSecureContext({
-    ...(tls.roots && { ca: tls.roots.pem }),
-    ...(tls.crl && { crl: tls.crl }),
-    cert: tls.certificates.map(({ chain }) => chain.pem),
-    key: tls.certificates.map(({ key, passphrase }) => ({ pem: key, passphrase })),
-    minVersion: tls.minVersion,
-    maxVersion: tls.maxVersion,
-    ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
-    ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
-    ...(tls.signatures !== undefined && { sigalgs: tls.signatures }),
-  });
-  contexts.set(tls, context);
-  return context;
 }

@@ -1,6 +1,7 @@
 // Whether a server is who the configuration says it is.
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
+import { alternativeNames } from './alternative-names.js';
 import type { DialFailure } from './dial.js';
 import type { SubjectTest, UpstreamTlsPlan } from './service-plan.js';
 
@@ -38,28 +39,6 @@ function hasSubject(certificate: X509Certificate, tests: readonly SubjectTest[])
   return tests.some((test) =>
     names.some(({ type, value }) => type === test.type && matches(test, value)),
   );
-}
-
-const TYPES: Readonly<Record<string, SubjectTest['type']>> = {
-  DNS: 'DNS',
-  URI: 'URI',
-  email: 'EMAIL',
-  'IP Address': 'IP_ADDRESS',
-};
-
-/** Of 'DNS:a.example, URI:"spiffe://x, y"': what could be misread is a JSON text. */
-export function alternativeNames(
-  text: string,
-): readonly { readonly type: SubjectTest['type']; readonly value: string }[] {
-  const names: { type: SubjectTest['type']; value: string }[] = [];
-  for (const [, label = '', value = ''] of text.matchAll(
-    /([A-Za-z ]+?):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g,
-  )) {
-    const type = TYPES[label];
-    if (!type) continue;
-    names.push({ type, value: value.startsWith('"') ? (JSON.parse(value) as string) : value });
-  }
-  return names;
 }
 
 function matches({ type, how, value: wanted, ignoreCase }: SubjectTest, found: string): boolean {

@@ -11,7 +11,6 @@ import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../cli/parse.js';
 import { build } from '../cli/version.js';
 import { monotonicMs } from '../clock.js';
-import { GrpcClients } from '../grpc/clients.js';
 import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
@@ -71,7 +70,6 @@ export class Server implements AdminHost, RestartHost {
   readonly #tellManager: Tell;
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
-  readonly #grpcClients: GrpcClients;
   /** Workers are nothing that Node would wait for. */
   #staysAlive: NodeJS.Timeout | undefined;
   #monitors: DnsMonitor[] = [];
@@ -114,7 +112,6 @@ export class Server implements AdminHost, RestartHost {
       }),
     });
     this.stats = new ControlStats(this.native);
-    this.#grpcClients = new GrpcClients(this.native, this.stats);
     this.drain = new Drain(this.native, {
       // Read as 32 bits, as the real server does with a negative number.
       seconds: options.drainTimeS >>> 0,
@@ -310,19 +307,14 @@ export class Server implements AdminHost, RestartHost {
 
   async #startFlush(): Promise<void> {
     const { settings, compiled } = this.#configuration;
-    const sinks = await makeSinks(
-      compiled.sinks,
-      senderOf(this.node, this.options),
-      this.#grpcClients,
-      {
-        hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
-        countOf: (cluster, statistic, amount) =>
-          this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
-        count: (name) => this.stats.count(name),
-        warn: (message) => this.log.warn('stats_sinks', message),
-        info: (message) => this.log.info('stats_sinks', message),
-      },
-    );
+    const sinks = await makeSinks(compiled.sinks, senderOf(this.node, this.options), this, {
+      hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
+      countOf: (cluster, statistic, amount) =>
+        this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
+      count: (name) => this.stats.count(name),
+      warn: (message) => this.log.warn('stats_sinks', message),
+      info: (message) => this.log.info('stats_sinks', message),
+    });
     if (this.#ending) return;
     this.#flush.start(settings.statsFlushIntervalMs, {
       sinks,

@@ -1,6 +1,7 @@
 // The sinks of a configuration, in the order of the data plane's formats.
 import { SinkFormat_Kind, type SinkFormat } from '../plan/plan.gen.js';
 import type { GrpcClients } from '../grpc/clients.js';
+import type { ClusterNative, StatsHost } from '../grpc/cluster-stats.js';
 import { LineSink } from './line-sink.js';
 import { MetricsSink } from './metrics-sink.js';
 import { identifierBytes, type Sender } from './node-bytes.js';
@@ -15,21 +16,32 @@ export function wantsSamples(plans: readonly SinkPlan[]): boolean {
   return formatsOf(plans).some(({ kind }) => kind !== SinkFormat_Kind.METRICS);
 }
 
-/** Those that the data plane serves itself are undefined. */
+/** Those that the data plane serves itself are undefined. `counted`: where gRPC is counted. */
 export async function makeSinks(
   plans: readonly SinkPlan[],
   sender: Sender,
-  clients: GrpcClients,
+  counted: { readonly native: ClusterNative; readonly stats: StatsHost },
   host: SinkHost,
 ): Promise<(StatsSink | undefined)[]> {
   const sinks: (StatsSink | undefined)[] = [];
+  let clients: GrpcClients | undefined;
   for (const plan of plans) {
     if (plan.kind === 'datagrams') sinks.push(undefined);
     if (plan.kind === 'lines') sinks.push(new LineSink(plan.cluster, host));
     if (plan.kind === 'metrics') {
+      clients ??= await loadClients(counted);
       const client = await clients.make(plan.service);
       sinks.push(new MetricsSink(plan, client, identifierBytes(sender), host));
     }
   }
   return sinks;
+}
+
+/** gRPC is loaded only where it is used. */
+async function loadClients(counted: {
+  readonly native: ClusterNative;
+  readonly stats: StatsHost;
+}): Promise<GrpcClients> {
+  const module = await import('../grpc/clients.js');
+  return new module.GrpcClients(counted.native, counted.stats);
 }

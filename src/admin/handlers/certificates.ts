@@ -1,6 +1,7 @@
 // GET /certs: the certificates of TLS contexts, and how long they are good for.
-import { X509Certificate } from 'node:crypto';
-import { alternativeNames } from '../../grpc/peer-certificate.js';
+import type { X509Certificate } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { alternativeNames } from '../../grpc/alternative-names.js';
 import type { PemFile, UpstreamTlsPlan } from '../../grpc/service-plan.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
@@ -26,7 +27,7 @@ export function certificateEndpoints(host: AdminHost): Endpoint[] {
 /** When the first of all certificates expires: milliseconds since 1970; undefined: there is none. */
 export function firstExpiryMs(contexts: readonly UpstreamTlsPlan[]): number | undefined {
   const times = contexts.flatMap((tls) =>
-    filesOf(tls).map(({ pem }) => Date.parse(new X509Certificate(pem).validTo)),
+    filesOf(tls).map(({ pem }) => Date.parse(parse(pem).validTo)),
   );
   return times.length > 0 ? Math.min(...times) : undefined;
 }
@@ -47,9 +48,15 @@ function contextJson({ roots, certificates }: UpstreamTlsPlan, nowMs: number): o
   };
 }
 
+function parse(pem: Buffer): X509Certificate {
+  // Loaded where it is needed: most bootstraps have no TLS.
+  const crypto = createRequire(import.meta.url)('node:crypto') as typeof import('node:crypto');
+  return new crypto.X509Certificate(pem);
+}
+
 /** Of several certificates in a file the first is shown. */
 function certificateJson({ pem, path }: PemFile, nowMs: number): object {
-  const certificate = new X509Certificate(pem);
+  const certificate = parse(pem);
   const names = alternativeNames(certificate.subjectAltName ?? '');
   return {
     path,

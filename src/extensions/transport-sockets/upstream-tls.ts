@@ -8,7 +8,7 @@ import type {
   envoy_extensions_transport_sockets_tls_v3_TlsParameters as Parameters,
   envoy_extensions_transport_sockets_tls_v3_UpstreamTlsContext as UpstreamTls,
 } from '../../../build/messages.gen.js';
-import { secureContextOf } from '../../grpc/dial.js';
+import { secureContextOf } from '../../grpc/secure-context.js';
 import type { PemFile, SubjectTest, TlsVersion, UpstreamTlsPlan } from '../../grpc/service-plan.js';
 import { readDataSource, readTextSource } from '../../plan/data-source.js';
 import type { Place } from '../../plan/place.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { alternativeNames } from '../../../src/grpc/peer-certificate.js';
+import { alternativeNames } from '../../../src/grpc/alternative-names.js';
 
 test('the names of a certificate are told apart by type, quoted ones too', () => {
   assert.deepEqual(
