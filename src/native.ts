@@ -157,6 +157,8 @@ export interface NativeProxy {
   clusterHosts(
     cluster: string,
   ): readonly { readonly address: string; readonly port: number }[] | undefined;
+  /** How its statistics begin: "cluster.<name>."; undefined where there is no such cluster. */
+  clusterPrefix(cluster: string): string | undefined;
   /** The host whose turn it is; undefined where none may be used, which is counted. */
   chooseHost(cluster: string): ControlHost | undefined;
   /** Counts on a host what the control plane does there; `amount` may be negative. */
@@ -175,10 +177,10 @@ export interface NativeProxy {
    */
   takeBudget(cluster: string, budget: ClusterBudget, beyond: boolean): boolean;
   returnBudget(cluster: string, budget: ClusterBudget): void;
-  /** From here on there is `cluster.<name>.http2.`; the name is as statistics have it. */
+  /** From here on there is `cluster.<name>.http2.`. */
   addHttp2Stats(cluster: string): void;
-  /** From here on there is `grpc.<prefix>.`. */
-  addGoogleGrpcStats(statPrefix: string): void;
+  /** From here on there are statistics that begin so: "grpc.<prefix>.". */
+  addGoogleGrpcStats(statPrefix: string): string;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */

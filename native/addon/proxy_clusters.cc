@@ -122,11 +122,18 @@ void ProxyClusters::countAnswer(const Napi::CallbackInfo& info) {
 }
 
 void ProxyClusters::addHttp2Stats(const Napi::CallbackInfo& info) {
-  data_plane_->addHttp2Stats(info[0].ToString().Utf8Value());
+  if (const auto cluster = find(info[0])) data_plane_->addHttp2Stats(*cluster);
 }
 
-void ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
-  data_plane_->addGoogleGrpcStats(info[0].ToString().Utf8Value());
+Napi::Value ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
+  const std::string prefix = info[0].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addGoogleGrpcStats(prefix));
+}
+
+Napi::Value ProxyClusters::clusterPrefix(const Napi::CallbackInfo& info) {
+  const auto cluster = find(info[0]);
+  if (!cluster) return info.Env().Undefined();
+  return Napi::String::New(info.Env(), cluster->stats().scope().prefix);
 }
 
 Napi::Value ProxyClusters::clusterStatus(const Napi::CallbackInfo& info) {

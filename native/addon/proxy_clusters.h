@@ -17,6 +17,9 @@ class ProxyClusters {
 
   // Absent: there is no such cluster.
   Napi::Value clusterHosts(const Napi::CallbackInfo& info);
+  // How the names of its statistics begin. Absent: there is no such cluster.
+  Napi::Value clusterPrefix(const Napi::CallbackInfo& info);
+
   // ---- connections of the control plane itself ----
   // Absent: the cluster has no host that may be used, or is not there.
   Napi::Value chooseHost(const Napi::CallbackInfo& info);
@@ -28,7 +31,7 @@ class ProxyClusters {
   Napi::Value takeBudget(const Napi::CallbackInfo& info);
   void returnBudget(const Napi::CallbackInfo& info);
   void addHttp2Stats(const Napi::CallbackInfo& info);
-  void addGoogleGrpcStats(const Napi::CallbackInfo& info);
+  Napi::Value addGoogleGrpcStats(const Napi::CallbackInfo& info);
 
   // Absent: there is no such cluster.
   Napi::Value clusterStatus(const Napi::CallbackInfo& info);

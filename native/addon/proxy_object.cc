@@ -38,6 +38,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::reopenLogs>("reopenLogs"),
                          method<&ProxyLifecycle::logAdminRequest>("logAdminRequest"),
                          method<&ProxyClusters::clusterHosts>("clusterHosts"),
+                         method<&ProxyClusters::clusterPrefix>("clusterPrefix"),
                          method<&ProxyClusters::chooseHost>("chooseHost"),
                          method<&ProxyClusters::hostAdd>("hostAdd"),
                          method<&ProxyClusters::countAnswer>("countAnswer"),

@@ -99,11 +99,7 @@ Scope zoneScope(std::string_view cluster, std::string_view from, std::string_vie
 }
 
 Scope googleGrpcScope(std::string_view prefix) {
-  const Token token = tokenOf(prefix);
-  return {"grpc." + token.name + ".",
-          "grpc." + token.rest,
-          {},
-          {{"envoy.google_grpc_client_prefix", token.label}}};
+  return namedScope("grpc.", "envoy.google_grpc_client_prefix", tokenOf(prefix));
 }
 
 Scope httpScope(std::string_view prefix) {

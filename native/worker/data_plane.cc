@@ -116,13 +116,14 @@ void DataPlane::applyAdminLogs(const std::vector<plan::AccessLog>& plans,
   }
 }
 
-void DataPlane::addHttp2Stats(std::string_view cluster) {
+void DataPlane::addHttp2Stats(upstream::Cluster& cluster) {
   other_stats_.push_back(
-      registry_.create<stats::Http2Codec>(innerScope(stats::clusterScope(cluster), "http2.")));
+      registry_.create<stats::Http2Codec>(innerScope(cluster.stats().scope(), "http2.")));
 }
 
-void DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
+const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
   other_stats_.push_back(registry_.create<stats::GoogleGrpc>(stats::googleGrpcScope(stat_prefix)));
+  return other_stats_.back()->scope().prefix;
 }
 
 // ---- clusters ----

@@ -79,8 +79,9 @@ class DataPlane {
 
   stats::Registry& stats() { return registry_; }
   // Statistics that the control plane counts by itself: they are there from here on.
-  void addHttp2Stats(std::string_view cluster);
-  void addGoogleGrpcStats(std::string_view stat_prefix);
+  void addHttp2Stats(upstream::Cluster& cluster);
+  // Returns how their names begin: "grpc.<prefix>.".
+  const std::string& addGoogleGrpcStats(std::string_view stat_prefix);
   unsigned workerCount() const { return options_.workers; }
   // Gauges that are made only when someone reads or they are sent: circuit breakers.
   void refreshGauges();

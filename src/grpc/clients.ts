@@ -3,7 +3,6 @@ import type { GrpcClient } from './client.js';
 import { ClusterClient } from './cluster-client.js';
 import { ClusterPool } from './cluster-pool.js';
 import type { ClusterNative, StatsHost } from './cluster-stats.js';
-import { labelText } from '../stats/scope-name.js';
 import type { EnvoyGrpcPlan, GrpcServicePlan } from './service-plan.js';
 
 interface SharedPool {
@@ -26,8 +25,8 @@ export class GrpcClients {
   async make(service: GrpcServicePlan): Promise<GrpcClient> {
     if (service.kind === 'envoy') return this.#makeClusterClient(service);
     const { GoogleClient } = await import('./google-client.js');
-    this.#native.addGoogleGrpcStats(service.statPrefix);
-    return new GoogleClient(service, `grpc.${labelText(service.statPrefix)}`, this.#stats);
+    const prefix = this.#native.addGoogleGrpcStats(service.statPrefix);
+    return new GoogleClient(service, prefix, this.#stats);
   }
 
   #makeClusterClient(service: EnvoyGrpcPlan): GrpcClient {

@@ -14,7 +14,7 @@ export class ClusterPool {
 
   constructor(cluster: GrpcClusterPlan, native: ClusterNative, stats: StatsHost) {
     this.cluster = cluster;
-    this.stats = new ClusterStats(cluster.name, cluster.statName, native, stats);
+    this.stats = new ClusterStats(cluster.name, native, stats);
   }
 
   /** One that takes streams, now or soon. */

@@ -1,5 +1,4 @@
 // What connections of the control plane count on their cluster and its hosts, as a worker would.
-import { labelText } from '../stats/scope-name.js';
 import type { ClusterBudget, ControlHost, HostCounter, NativeProxy } from '../native.js';
 
 /** The statistics that a cluster is counted in. */
@@ -18,24 +17,22 @@ export type ClusterNative = Pick<
   | 'countAnswer'
   | 'addHttp2Stats'
   | 'addGoogleGrpcStats'
+  | 'clusterPrefix'
 >;
 
 const HELD = ['outbound_control_frames_active', 'outbound_frames_active', 'pending_send_bytes'];
 
 export class ClusterStats {
   readonly #cluster: string;
-  readonly #statName: string;
   readonly #prefix: string;
   readonly #native: ClusterNative;
   readonly #stats: StatsHost;
   readonly #gauges = new Map<string, number>();
   #hasHttp2 = false;
 
-  /** `statName`: as the statistics call the cluster. */
-  constructor(cluster: string, statName: string, native: ClusterNative, stats: StatsHost) {
+  constructor(cluster: string, native: ClusterNative, stats: StatsHost) {
     this.#cluster = cluster;
-    this.#statName = statName;
-    this.#prefix = `cluster.${labelText(statName)}.`;
+    this.#prefix = native.clusterPrefix(cluster) ?? '';
     this.#native = native;
     this.#stats = stats;
   }
@@ -95,6 +92,6 @@ export class ClusterStats {
   showHttp2(): void {
     if (this.#hasHttp2) return;
     this.#hasHttp2 = true;
-    this.#native.addHttp2Stats(this.#statName);
+    this.#native.addHttp2Stats(this.#cluster);
   }
 }

@@ -19,27 +19,27 @@ const asIs = (bytes: Buffer): Buffer => bytes;
 export class GoogleClient implements GrpcClient {
   readonly #service: GoogleGrpcPlan;
   readonly #stats: StatsHost;
-  readonly #scope: string;
+  readonly #prefix: string;
   readonly #client: Client;
 
-  /** `scope`: "grpc.<prefix>", where its statistics are. */
-  constructor(service: GoogleGrpcPlan, scope: string, stats: StatsHost) {
+  /** `prefix`: how its statistics begin. */
+  constructor(service: GoogleGrpcPlan, prefix: string, stats: StatsHost) {
     this.#service = service;
     this.#stats = stats;
-    this.#scope = scope;
+    this.#prefix = prefix;
     this.#client = new Client(service.target, channelCredentials(service), {
       'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
       // Clients of different services share no connections.
       'grpc.use_local_subchannel_pool': 1,
       ...service.channelOptions,
     });
-    stats.count(`${scope}.google_grpc_client_creation`);
+    stats.count(`${prefix}google_grpc_client_creation`);
   }
 
   open(method: string, events: GrpcStreamEvents): GrpcStream {
     const metadata = new Metadata();
     for (const [name, value] of this.#service.metadata) metadata.set(name, value);
-    this.#stats.count(`${this.#scope}.streams_total`);
+    this.#stats.count(`${this.#prefix}streams_total`);
     const call = this.#client.makeBidiStreamRequest(method, asIs, asIs, metadata);
     let isOver = false;
     call.on('data', (message: Buffer) => {
@@ -48,7 +48,7 @@ export class GoogleClient implements GrpcClient {
     // What went wrong is told by the status.
     call.on('error', () => undefined);
     call.on('status', ({ code, details }) => {
-      this.#stats.count(`${this.#scope}.streams_closed_${code}`);
+      this.#stats.count(`${this.#prefix}streams_closed_${code}`);
       if (isOver) return;
       isOver = true;
       events.onEnd({ code: GRPC_CODES[code] ?? 'UNKNOWN', message: details });

@@ -49,8 +49,6 @@ export type GoogleCredentials =
 /** A cluster as connections of the control plane see it. */
 export interface GrpcClusterPlan {
   readonly name: string;
-  /** As its statistics call it. */
-  readonly statName: string;
   readonly connectTimeoutMs: number;
   /** 0: never. */
   readonly idleTimeoutMs: number;
@@ -126,7 +124,6 @@ export function grpcCluster(
   const name = cluster.name ?? '';
   return {
     name,
-    statName: cluster.observability_name || name,
     connectTimeoutMs: cluster.connect_timeout_ms ?? 0,
     idleTimeoutMs: cluster.idle_timeout_ms ?? 0,
     maxConnectionMs: cluster.max_connection_duration_ms ?? 0,

@@ -22,7 +22,6 @@ import type { Tell } from '../service-manager.js';
 import { StartError, type Configuration } from './configuration.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
-import { labelText } from '../stats/scope-name.js';
 import { ControlStats } from './control-stats.js';
 import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
@@ -310,7 +309,7 @@ export class Server implements AdminHost, RestartHost {
     const sinks = await makeSinks(compiled.sinks, senderOf(this.node, this.options), this, {
       hostsOf: (cluster) => this.native.clusterHosts(cluster) ?? [],
       countOf: (cluster, statistic, amount) =>
-        this.stats.count(`${this.#scopeOf(cluster)}.${statistic}`, amount),
+        this.stats.count((this.native.clusterPrefix(cluster) ?? '') + statistic, amount),
       count: (name) => this.stats.count(name),
       warn: (message) => this.log.warn('stats_sinks', message),
       info: (message) => this.log.info('stats_sinks', message),
@@ -321,13 +320,6 @@ export class Server implements AdminHost, RestartHost {
       wantsSamples: wantsSamples(compiled.sinks),
       onFlush: this.hystrix && (() => this.hystrix?.flush()),
     });
-  }
-
-  /** "cluster.<name>", as its statistics begin. */
-  #scopeOf(name: string): string {
-    const { clusters } = this.#configuration.compiled.update;
-    const cluster = clusters?.find((known) => known.name === name);
-    return `cluster.${labelText(cluster?.observability_name || name)}`;
   }
 
   /** A file that cannot be written does not keep the proxy from its work. */
@@ -346,7 +338,7 @@ export class Server implements AdminHost, RestartHost {
       const { DnsMonitor, QuestionCounts } = await import('./dns.js');
       const questions = new QuestionCounts(this.stats);
       this.#monitors = dnsClusters.map((plan) => {
-        const scope = this.#scopeOf(plan.name);
+        const prefix = this.native.clusterPrefix(plan.name) ?? '';
         return new DnsMonitor(plan, {
           onHosts: (assignment) => {
             for (const error of this.native.apply(encodeUpdate({ assignments: [assignment] }))) {
@@ -354,10 +346,10 @@ export class Server implements AdminHost, RestartHost {
             }
             if (plan.kind === 'logical') return;
             const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
-            this.stats.setGauge(`${scope}.max_host_weight`, Math.max(1, ...weights));
+            this.stats.setGauge(`${prefix}max_host_weight`, Math.max(1, ...weights));
           },
           questions,
-          count: (stat) => this.stats.count(`${scope}.${stat}`),
+          count: (stat) => this.stats.count(`${prefix}${stat}`),
           log: (level, message) => this.log.write(level, 'dns', message),
         });
       });

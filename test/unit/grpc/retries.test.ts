@@ -6,7 +6,7 @@ import { FakeNative } from '../support/fake-native.js';
 
 function retries(on: readonly string[], count = 1) {
   const counts = new Map<string, number>();
-  const stats = new ClusterStats('c', 'c', new FakeNative(), {
+  const stats = new ClusterStats('c', new FakeNative(), {
     count: (name) => counts.set(name, (counts.get(name) ?? 0) + 1),
     setGauge: () => undefined,
     record: () => undefined,

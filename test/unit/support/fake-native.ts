@@ -179,8 +179,11 @@ export class FakeNative implements NativeProxy {
   addHttp2Stats(cluster: string): void {
     this.calls.push(`addHttp2Stats ${cluster}`);
   }
-  addGoogleGrpcStats(statPrefix: string): void {
-    this.calls.push(`addGoogleGrpcStats ${statPrefix}`);
+  addGoogleGrpcStats(statPrefix: string): string {
+    return `grpc.${statPrefix}.`;
+  }
+  clusterPrefix(cluster: string): string {
+    return `cluster.${cluster}.`;
   }
   #add(name: string, amount: number): void {
     this.values.set(name, (this.values.get(name) ?? 0) + amount);
