@@ -10,7 +10,7 @@ import type { Connection } from './connection.js';
 import type { DialFailure } from './dial.js';
 import { frameMessage, MessageReader } from './message-frames.js';
 import { Retries } from './retries.js';
-import type { EnvoyGrpcPlan } from './service-plan.js';
+import { timerMs, type EnvoyGrpcPlan } from './service-plan.js';
 import { isServerFault, statusIn, statusOfHttp, type GrpcStatus } from './status.js';
 
 /** What is kept for another try is not longer; the real server's limit. */
@@ -164,7 +164,7 @@ export class ClusterStream implements GrpcStream {
       this.#durationTimer ??= setTimeout(() => {
         this.#pool.stats.count('upstream_rq_max_duration_reached');
         this.#finish({ code: 'UNAVAILABLE', message: 'upstream max stream duration reached' });
-      }, maxStreamMs).unref();
+      }, timerMs(maxStreamMs)).unref();
     }
     let final: GrpcStatus | undefined;
     let httpStatus = 0;
@@ -251,7 +251,7 @@ export class ClusterStream implements GrpcStream {
   #pause(delayMs: number): void {
     this.#state = 'paused';
     this.#connection = undefined;
-    this.#retryTimer = setTimeout(() => this.#start(), delayMs).unref();
+    this.#retryTimer = setTimeout(() => this.#start(), timerMs(delayMs)).unref();
   }
 
   #abandonRetries(): void {

@@ -9,7 +9,7 @@ import { monotonicMs } from '../clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
 import { dial, type DialFailure } from './dial.js';
-import type { GrpcClusterPlan } from './service-plan.js';
+import { timerMs, type GrpcClusterPlan } from './service-plan.js';
 
 /** Who waits for a connection. */
 export interface ConnectionWaiter {
@@ -281,14 +281,14 @@ export class Connection {
     this.#idleTimer = setTimeout(() => {
       this.#stats.count('upstream_cx_idle_timeout');
       this.close();
-    }, idleTimeoutMs).unref();
+    }, timerMs(idleTimeoutMs)).unref();
   }
 
   #after(ms: number, act: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       act();
-    }, ms).unref();
+    }, timerMs(ms)).unref();
     this.#timers.add(timer);
   }
 

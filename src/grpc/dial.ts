@@ -5,7 +5,7 @@ import { formatIp } from '../plan/ip.js';
 import type { ControlHost } from '../native.js';
 import { refusalOf } from './peer-certificate.js';
 import { secureContextOf } from './secure-context.js';
-import type { GrpcClusterPlan } from './service-plan.js';
+import { timerMs, type GrpcClusterPlan } from './service-plan.js';
 
 export interface DialFailure {
   readonly kind: 'timeout' | 'refused' | 'tls' | 'certificate' | 'subject' | 'hash';
@@ -49,7 +49,7 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
   };
   const timer = setTimeout(
     () => fail({ kind: 'timeout', message: `no connection within ${cluster.connectTimeoutMs} ms` }),
-    cluster.connectTimeoutMs,
+    timerMs(cluster.connectTimeoutMs),
   );
   const succeed = (socket: Socket): void => {
     if (isOver) return;

@@ -48,7 +48,8 @@ export class GoogleClient implements GrpcClient {
     // What went wrong is told by the status.
     call.on('error', () => undefined);
     call.on('status', ({ code, details }) => {
-      this.#stats.count(`${this.#prefix}streams_closed_${code}`);
+      const known = GRPC_CODES[code] === undefined ? GRPC_CODES.indexOf('UNKNOWN') : code;
+      this.#stats.count(`${this.#prefix}streams_closed_${known}`);
       if (isOver) return;
       isOver = true;
       events.onEnd({ code: GRPC_CODES[code] ?? 'UNKNOWN', message: details });

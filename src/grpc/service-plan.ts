@@ -137,3 +137,10 @@ export function grpcCluster(
     ...(options.tls && { tls: options.tls }),
   };
 }
+
+/** Node fires timers at once that are longer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export function timerMs(ms: number): number {
+  return Math.min(ms, LONGEST_TIMER_MS);
+}

@@ -42,6 +42,16 @@ const RETRY = supportedFields<RetryPolicy>('envoy.config.core.v3.RetryPolicy', [
   'retry_back_off',
 ]);
 
+const OF_CONNECTIONS: ReadonlySet<string> = new Set([
+  'connection',
+  'http2-settings',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+const OF_GRPC: ReadonlySet<string> = new Set(['content-type', 'te']);
+
 const DEFAULT_RETRIES = 1;
 const DEFAULT_BACK_OFF_MS = 25;
 
@@ -52,7 +62,11 @@ export function compileGrpcService(
   context: CompileContext,
 ): GrpcServicePlan | undefined {
   refuseOtherFields(place, service, SERVICE);
-  const metadata = compileMetadata(service.initial_metadata ?? [], place.field('initial_metadata'));
+  const metadata = compileMetadata(
+    service.initial_metadata ?? [],
+    place.field('initial_metadata'),
+    service.google_grpc !== undefined,
+  );
   if (service.google_grpc) {
     if (service.retry_policy) {
       place
@@ -110,7 +124,11 @@ function compileEnvoyGrpc(
 }
 
 /** Of several values for a name the last is sent. Formats are checked, but no request gives them values. */
-function compileMetadata(headers: readonly HeaderValue[], place: Place): GrpcMetadata {
+function compileMetadata(
+  headers: readonly HeaderValue[],
+  place: Place,
+  isGoogle: boolean,
+): GrpcMetadata {
   const metadata = new Map<string, string | Buffer>();
   headers.forEach((header, index) => {
     const at = place.index(index);
@@ -118,6 +136,11 @@ function compileMetadata(headers: readonly HeaderValue[], place: Place): GrpcMet
     const value = header.value ?? '';
     if (name.startsWith(':') || name === 'host') {
       at.field('key').error(':-prefixed or host headers may not be modified');
+      return;
+    }
+    const illegal = whyIllegal(name, value, isGoogle);
+    if (illegal !== undefined) {
+      at.error(`cannot be sent: ${illegal}`);
       return;
     }
     if (header.raw_value?.length) {
@@ -133,9 +156,24 @@ function compileMetadata(headers: readonly HeaderValue[], place: Place): GrpcMet
       at.field('value').error(checked.error, checked);
       return;
     }
-    metadata.set(name, name.endsWith('-bin') ? Buffer.from(value) : value);
+    metadata.set(name, name.endsWith('-bin') ? Buffer.from(value) : latin1(value));
   });
   return [...metadata];
+}
+
+/** Headers are bytes: Node writes a character of a header's value as one. */
+const latin1 = (value: string): string => Buffer.from(value).toString('latin1');
+
+/** Why HTTP/2, or the gRPC library, does not take the header. */
+function whyIllegal(name: string, value: string, isGoogle: boolean): string | undefined {
+  const names = isGoogle ? /^[0-9a-z_.-]+$/ : /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+  if (!names.test(name)) return `'${name}' is no name of metadata`;
+  if (OF_CONNECTIONS.has(name))
+    return `'${name}' is about connections, which HTTP/2 does not allow`;
+  if (OF_GRPC.has(name)) return `gRPC sets '${name}' itself`;
+  if (name.endsWith('-bin')) return undefined;
+  const values = isGoogle ? /^[ -~]*$/ : /^[^\0-\x08\x0a-\x1f\x7f]*$/;
+  return values.test(value) ? undefined : 'its value has characters that no header may have';
 }
 
 function compileRetry(policy: RetryPolicy, place: Place): GrpcRetryPlan {

@@ -54,6 +54,7 @@ const NAMED: Readonly<Record<number, NamedSetting>> = {
 type NamedSetting = 'hpack_table_size' | 'max_concurrent_streams' | 'initial_stream_window_size';
 const ENABLE_PUSH = 2;
 const ENABLE_CONNECT = 8;
+const MAX_WINDOW_BYTES = 2 ** 31 - 1;
 const DEFAULT_JITTER_PCT = 15;
 
 export function compileHttp2(options: Http2Options, place: Place): Http2Plan {
@@ -107,7 +108,11 @@ function compileCustom(options: Http2Options, place: Place): Partial<Record<Name
       return;
     }
     const name = NAMED[identifier];
-    if (name) custom[name] = value;
+    if (name === 'initial_stream_window_size' && value > MAX_WINDOW_BYTES) {
+      where.field('value').error(`a window of ${value} bytes is not possible`, {
+        expected: `at most ${MAX_WINDOW_BYTES}`,
+      });
+    } else if (name) custom[name] = value;
     else if (identifier !== ENABLE_PUSH) {
       where.error(`the HTTP/2 setting 0x${identifier.toString(16)} is not supported yet`, {
         expected: `one of ${Object.keys(NAMED).join(', ')}`,

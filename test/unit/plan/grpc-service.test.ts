@@ -104,6 +104,29 @@ test('what initial metadata cannot be is told in the words of the real server', 
   ]);
 });
 
+test('metadata that HTTP/2 or the gRPC library would refuse is refused at once', () => {
+  const headers = [
+    { key: 'a b', value: 'x' },
+    { key: 'connection', value: 'x' },
+    { key: 'te', value: 'x' },
+    { key: 'x', value: 'a\nb' },
+    { key: 'y', value: 'é' },
+  ];
+  const at = 'error typed_config.grpc_service.initial_metadata';
+  const common = [
+    `${at}[0]: cannot be sent: 'a b' is no name of metadata`,
+    `${at}[1]: cannot be sent: 'connection' is about connections, which HTTP/2 does not allow`,
+    `${at}[2]: cannot be sent: gRPC sets 'te' itself`,
+    `${at}[3]: cannot be sent: its value has characters that no header may have`,
+  ];
+  assert.deepEqual(compileSink({ ...ENVOY, initial_metadata: headers }).issues, common);
+  const google = { google_grpc: { target_uri: 't', stat_prefix: 'g' } };
+  assert.deepEqual(compileSink({ ...google, initial_metadata: headers }).issues, [
+    ...common,
+    `${at}[4]: cannot be sent: its value has characters that no header may have`,
+  ]);
+});
+
 test('an unknown cluster is an error that knows the nearest name', () => {
   assert.deepEqual(compileSink({ envoy_grpc: { cluster_name: 'metric' } }).issues, [
     "error typed_config.grpc_service.envoy_grpc.cluster_name: Unknown gRPC client cluster 'metric' (metrics?)",
