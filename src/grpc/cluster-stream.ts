@@ -152,9 +152,9 @@ export class ClusterStream implements GrpcStream {
   #attach(connection: Connection): void {
     this.#connection = connection;
     const stream = connection.request(this.#headers);
-    if (!stream) {
+    if (typeof stream === 'string') {
       this.#pool.stats.countOn(connection.host, 'rq_error');
-      this.#fail({ code: 'UNAVAILABLE', message: 'too many streams are open' }, 'refused');
+      this.#fail({ code: 'UNAVAILABLE', message: stream }, 'refused');
       return;
     }
     this.#state = 'open';

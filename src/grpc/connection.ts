@@ -105,13 +105,20 @@ export class Connection {
     return this.#waiters.delete(waiter);
   }
 
-  /** Only while it is ready. Undefined: the cluster has its limit of requests. */
-  request(headers: OutgoingHttpHeaders): ClientHttp2Stream | undefined {
+  /** Only while it is ready. A text says why there is no stream. */
+  request(headers: OutgoingHttpHeaders): ClientHttp2Stream | string {
     const session = this.#session;
     if (!session) throw new Error('the connection is not open');
     if (!this.#stats.tryTake('requests')) {
       this.#stats.count('upstream_rq_active_overflow');
-      return undefined;
+      return 'too many streams are open';
+    }
+    let stream: ClientHttp2Stream;
+    try {
+      stream = session.request(headers);
+    } catch (error) {
+      this.#stats.giveBack('requests');
+      return (error as Error).message;
     }
     clearTimeout(this.#idleTimer);
     if (this.#total === 0) this.#stats.showNothingHeld();
@@ -120,7 +127,6 @@ export class Connection {
     this.#stats.count('upstream_rq_total');
     this.#moveActive(1);
     const { maxRequests } = this.#cluster;
-    const stream = session.request(headers);
     stream.once('close', () => {
       if (session.destroyed) this.#hadActive = true;
       this.#active--;
