@@ -109,7 +109,7 @@ test('numbers of a JSON format read as the real server prints doubles', () => {
     [-1e-5, '-1e-05'],
     [1.25e-3, '0.00125'],
     [1e100, '1e+100'],
-    [9007199254740993, '9007199254740992'],
+    [9007199254740992, '9007199254740992'],
   ];
   const { log } = logOf({ log_format: { json_format: { l: expected.map(([value]) => value) } } });
   const [list] = log?.format?.json?.items ?? [];
