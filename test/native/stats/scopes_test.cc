@@ -26,6 +26,15 @@ TEST("a cluster's name is a label up to its first dot; colons become underscores
             "cluster.c1.zone.za.zb. cluster.zone.za.zb. envoy.cluster_name=c1");
 }
 
+TEST("the dots at a name's end are lost; a name of dots alone is no label") {
+  EXPECT_EQ(shown(clusterScope("ends..")), "cluster.ends. cluster. envoy.cluster_name=ends");
+  EXPECT_EQ(shown(clusterScope("a.b.")), "cluster.a.b. cluster.b. envoy.cluster_name=a");
+  EXPECT_EQ(shown(clusterScope("..")), "cluster. cluster.");
+  EXPECT_EQ(shown(httpScope("in.")), "http.in. http. envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(listenerScope("10.0.0.1_80.")),
+            "listener.10.0.0.1_80. listener. envoy.listener_address=10.0.0.1_80");
+}
+
 TEST("an address is one label, dots and all; another listener name ends at its first dot") {
   EXPECT_EQ(shown(listenerScope("127.0.0.1_80")),
             "listener.127.0.0.1_80. listener. envoy.listener_address=127.0.0.1_80");

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StatsQuery } from '../../../src/native.js';
-import { AskedServer, NO_CONNECTION, NOTHING_SENT } from './fake-host.js';
+import { AskedServer, NO_CONNECTION, NOTHING_SENT, type Asking } from './fake-host.js';
 
-function queryOf(target: string): StatsQuery {
+const METRIC_FAMILIES = { headers: { accept: 'application/vnd.google.protobuf' } };
+
+function queryOf(target: string, asking: Asking = {}): StatsQuery {
   const asked = new AskedServer();
-  const { status, text } = asked.get(target);
+  const { status, text } = asked.get(target, asking);
   assert.equal(status, 200, text);
   const [query] = asked.host.native.queries;
   assert.ok(query);
@@ -62,6 +64,14 @@ const REFUSED: Readonly<Record<string, string>> = {
   '/stats/prometheus?histogram_buckets=detailed': 'unsupported prometheus histogram bucket mode',
   '/stats/prometheus?histogram_buckets=prometheusnative':
     'unsupported prometheusnative histogram type when not using protobuf exposition format',
+  '/stats/prometheus?format=bogus':
+    'usage: /stats?format=(html|active-html|json|prometheus|text)\n\n',
+  ...Object.fromEntries(
+    ['0', '-1', '1.5', 'abc', '0x10', '1e3', '4294967296'].map((limit) => [
+      `/stats?native_histogram_max_buckets=${limit}`,
+      'invalid native_histogram_max_buckets value: must be a positive integer',
+    ]),
+  ),
 };
 
 test('values that mean nothing are refused in the words of the real server', () => {
@@ -74,6 +84,10 @@ test('of several mistakes the one is told that the real server finds first', () 
   const mistakes = [
     ['filter=(', 'Invalid re2 regex: missing ): ('],
     ['histogram_buckets=bogus', REFUSED['/stats?histogram_buckets=bogus']],
+    [
+      'native_histogram_max_buckets=0',
+      'invalid native_histogram_max_buckets value: must be a positive integer',
+    ],
     ['type=bogus', 'invalid &type= param'],
     ['hidden=bogus', REFUSED['/stats?hidden=show']],
     ['format=bogus', REFUSED['/stats?format=bogus']],
@@ -89,6 +103,34 @@ test('of several mistakes the one is told that the real server finds first', () 
 test('for Prometheus no buckets are the quantiles', () => {
   assert.equal(queryOf('/stats/prometheus?histogram_buckets=none').histogramBuckets, 'summary');
   assert.equal(queryOf('/stats?histogram_buckets=none').histogramBuckets, undefined);
+});
+
+test('who prefers protobuf gets metric families, on pages of Prometheus only', () => {
+  for (const target of ['/stats/prometheus', '/stats?format=prometheus']) {
+    assert.equal(queryOf(target, METRIC_FAMILIES).format, 'metric-families');
+    assert.equal(new AskedServer().get(target, METRIC_FAMILIES).type, 'metricFamilies');
+  }
+  for (const target of ['/stats', '/stats?format=json']) {
+    assert.deepEqual(queryOf(target, METRIC_FAMILIES), queryOf(target));
+  }
+  const refused = new AskedServer().get('/stats/prometheus?filter=%5B', METRIC_FAMILIES);
+  assert.equal(refused.type, 'text');
+});
+
+test('metric families have native histograms, by default of 20 buckets', () => {
+  const target = '/stats/prometheus?histogram_buckets=prometheusnative';
+  assert.equal(queryOf(target, METRIC_FAMILIES).nativeBuckets, 20);
+  assert.equal(queryOf('/stats/prometheus', METRIC_FAMILIES).nativeBuckets, undefined);
+  for (const [limit, buckets] of [
+    ['', 20],
+    ['7', 7],
+    ['+07', 7],
+    ['%207%20', 7],
+    ['4294967295', 2 ** 32 - 1],
+  ] as const) {
+    const query = queryOf(`${target}&native_histogram_max_buckets=${limit}`, METRIC_FAMILIES);
+    assert.equal(query.nativeBuckets, buckets);
+  }
 });
 
 test('with stats_flush_on_admin statistics are flushed before they are shown', () => {
