@@ -79,12 +79,13 @@ async function untilLive(port, proxy) {
  * The whole answer, and how long it took.
  * @param {number} port
  * @param {string} path
- * @param {{keepText?: boolean, agent?: import('node:http').Agent}} [options]
+ * @param {{keepText?: boolean, agent?: import('node:http').Agent, accept?: string}} [options]
  */
-export function fetchPage(port, path, { keepText = false, agent = false } = {}) {
+export function fetchPage(port, path, { keepText = false, agent = false, accept } = {}) {
   const startedMs = performance.now();
+  const headers = accept === undefined ? {} : { accept };
   return new Promise((resolve, reject) => {
-    const request = get({ host: '127.0.0.1', port, path, agent }, (response) => {
+    const request = get({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
       let bytes = 0;
       let text = '';
       response.on('data', (chunk) => {

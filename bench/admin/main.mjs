@@ -21,6 +21,16 @@ const PAGES = [
   { path: '/clusters', budget: 1 },
   { path: '/config_dump', budget: 1 },
 ];
+/** Of some, other forms are timed too. */
+const TIMED_PAGES = [
+  ...PAGES.map((page) => ({ ...page, title: page.path })),
+  {
+    path: '/stats?format=prometheus',
+    accept: 'application/vnd.google.protobuf',
+    title: '/stats?format=prometheus as protobuf',
+    budget: 0.25,
+  },
+];
 const READER = fileURLToPath(new URL('reader.mjs', import.meta.url));
 const LOAD_CONNECTIONS = 32;
 const WINDOW_SECONDS = 3;
@@ -85,11 +95,11 @@ async function withContestants(names, options, use) {
 // ---- pages ----
 
 async function timePages(contestants, rounds) {
-  const samples = PAGES.map(() => new Map(contestants.map(({ name }) => [name, []])));
+  const samples = TIMED_PAGES.map(() => new Map(contestants.map(({ name }) => [name, []])));
   for (let round = 0; round <= rounds; ++round) {
-    for (const [index, { path }] of PAGES.entries()) {
+    for (const [index, { path, accept }] of TIMED_PAGES.entries()) {
       for (const { name, adminPort } of contestants) {
-        const { ms, bytes, status } = await fetchPage(adminPort, path);
+        const { ms, bytes, status } = await fetchPage(adminPort, path, { accept });
         if (status !== 200) throw new Error(`${name}: ${path} answers ${status}`);
         // The first round warms up.
         if (round > 0) samples[index].get(name).push({ ms, bytes });
@@ -97,8 +107,8 @@ async function timePages(contestants, rounds) {
     }
   }
   const peaks = Object.fromEntries(contestants.map(({ name, pid }) => [name, memoryOf(pid)]));
-  const rows = PAGES.map(({ path, budget }, index) => ({
-    path,
+  const rows = TIMED_PAGES.map(({ title, budget }, index) => ({
+    path: title,
     budget,
     byName: Object.fromEntries(
       [...samples[index]].map(([name, all]) => [

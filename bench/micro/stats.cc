@@ -61,6 +61,18 @@ void readPieces(micro::State& state, Open open, const Query& query) {
   }
 }
 
+// One iteration is a page.
+void readAll(micro::State& state, Open open, const Query& query) {
+  std::string piece;
+  for (auto _ : state) {
+    const std::unique_ptr<Page> page = open(fleet().registry, query);
+    do {
+      piece.clear();
+    } while (page->next(&piece));
+    micro::keep(piece.data());
+  }
+}
+
 }  // namespace
 
 MICRO("stats: add to a counter") {
@@ -121,6 +133,9 @@ MICRO("stats: 10,000 clusters, requests to all and a flush") {
 MICRO("stats: 10,000 clusters, a piece of text") { readPieces(state, openText, {}); }
 MICRO("stats: 10,000 clusters, a piece of JSON") { readPieces(state, openJson, {}); }
 MICRO("stats: 10,000 clusters, a piece of Prometheus") { readPieces(state, openPrometheus, {}); }
+MICRO("stats: 10,000 clusters, a piece of metric families") {
+  readPieces(state, openMetricFamilies, {});
+}
 
 MICRO("stats: 10,000 clusters, open a page of text") {
   for (auto _ : state) micro::keep(openText(fleet().registry, {}).get());
@@ -128,6 +143,16 @@ MICRO("stats: 10,000 clusters, open a page of text") {
 
 MICRO("stats: 10,000 clusters, open a page of Prometheus") {
   for (auto _ : state) micro::keep(openPrometheus(fleet().registry, {}).get());
+}
+
+MICRO("stats: 10,000 clusters, the whole page of Prometheus") {
+  readAll(state, openPrometheus, {});
+}
+MICRO("stats: 10,000 clusters, all metric families") { readAll(state, openMetricFamilies, {}); }
+MICRO("stats: 10,000 clusters, all metric families with native histograms") {
+  Query query;
+  query.native_buckets = 20;
+  readAll(state, openMetricFamilies, query);
 }
 
 MICRO("stats: 10,000 clusters, all text that a filter leaves (one in 1.2 million)") {

@@ -139,7 +139,7 @@ void BlockBase::setText(size_t text, std::string value) {
   texts_[text] = std::move(value);
 }
 
-std::vector<BlockBase::Code> BlockBase::rawCodes() const {
+std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only) const {
   std::vector<Code> codes;
   if (!layout_.has_codes) return codes;
   const auto count = [&codes](CodeName name, uint64_t value) {
@@ -151,10 +151,14 @@ std::vector<BlockBase::Code> BlockBase::rawCodes() const {
     }
     codes.push_back({name, value});
   };
-  for (const CodeName name : shown_codes_) codes.push_back({name, 0});
+  const auto isWanted = [only](CodeVariant variant) { return !only || *only == variant; };
+  for (const CodeName name : shown_codes_) {
+    if (isWanted(name.variant())) codes.push_back({name, 0});
+  }
   // Under all names that an answer of this status is counted.
   const auto countAll = [&](CodeName status, uint64_t value) {
     const CodeVariant variant = status.variant();
+    if (!isWanted(variant)) return;
     const int number = status.statusNumber();
     count(status, value);
     if (number > 0) count(CodeName::family(variant, number / 100), value);
@@ -174,11 +178,12 @@ std::vector<BlockBase::Code> BlockBase::rawCodes() const {
   return codes;
 }
 
-std::vector<BlockBase::Code> BlockBase::codes() const {
-  std::vector<Code> codes = rawCodes();
+std::vector<BlockBase::Code> BlockBase::codes(std::optional<CodeVariant> only) const {
+  std::vector<Code> codes = rawCodes(only);
   for (Code& code : codes) code.used = code.value > 0;
   auto code = codes.begin();
   for (const Code& before : code_baseline_) {
+    if (only && before.name.variant() != *only) continue;
     while (code->name < before.name) ++code;
     code->value -= before.value;
   }

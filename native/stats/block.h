@@ -73,7 +73,8 @@ class BlockBase {
     // Counted, though maybe reset since; not only shown.
     bool used = false;
   };
-  std::vector<Code> codes() const;
+  // `only`: no others.
+  std::vector<Code> codes(std::optional<CodeVariant> only = std::nullopt) const;
   // These are shown from here on, counted or not.
   void showCodes(std::span<const CodeName> names);
 
@@ -138,7 +139,7 @@ class BlockBase {
   Reading ownGauge(size_t gauge) const;
   // Null until its first flush.
   const Flushed* flushed(size_t histogram) const;
-  std::vector<Code> rawCodes() const;
+  std::vector<Code> rawCodes(std::optional<CodeVariant> only = std::nullopt) const;
   uint64_t baseline(size_t counter) const;
   const std::vector<bool>& rejectedNames(Kind kind) const;
   bool isTouched(size_t counter) const { return counter < touched_.size() && touched_[counter]; }

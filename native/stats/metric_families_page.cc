@@ -16,6 +16,7 @@ namespace {
 using wire::appendBytes;
 using wire::appendDouble;
 using wire::appendInteger;
+using wire::appendLength;
 using wire::appendSigned;
 using wire::appendVarint;
 using wire::varintSize;
@@ -43,10 +44,8 @@ void appendLabel(std::string* out, std::string_view name, std::string_view value
     appendEscaped(&escaped, value);
     value = escaped;
   }
-  appendVarint(out, kLabel << 3 | 2);
-  appendVarint(out, bytesSize(name.size()) + bytesSize(value.size()));
-  appendVarint(out, 1 << 3 | 2);
-  appendVarint(out, name.size());
+  appendLength(out, kLabel, bytesSize(name.size()) + bytesSize(value.size()));
+  appendLength(out, 1, name.size());
   appendMetricName(out, name);
   appendBytes(out, 2, value);
 }
@@ -58,8 +57,7 @@ void appendSummary(std::string* out, const Distribution& interval) {
   appendInteger(out, 1, interval.count());
   appendDouble(out, 2, interval.sum());
   for (const double quantile : kQuantiles) {
-    appendVarint(out, 3 << 3 | 2);
-    appendVarint(out, 2 * kDoubleSize);
+    appendLength(out, 3, 2 * kDoubleSize);
     appendDouble(out, 1, quantile);
     appendDouble(out, 2, interval.empty() ? kNoQuantile : interval.quantile(quantile));
   }
@@ -71,8 +69,7 @@ void appendBuckets(std::string* out, const Distribution& total, std::span<const 
   appendDouble(out, 2, total.sum());
   const std::vector<uint64_t> counts = total.atOrBelow(bounds);
   for (size_t i = 0; i < counts.size(); ++i) {
-    appendVarint(out, 3 << 3 | 2);
-    appendVarint(out, 1 + varintSize(counts[i]) + kDoubleSize);
+    appendLength(out, 3, 1 + varintSize(counts[i]) + kDoubleSize);
     appendInteger(out, 1, counts[i]);
     appendDouble(out, 2, bounds[i]);
   }
@@ -219,15 +216,13 @@ class MetricFamiliesPage final : public Page {
     const size_t labels_begin = written_ == 0 ? 0 : measured_[written_ - 1].labels_end;
     const auto [labels_end, size] = measured_[written_];
     const Series& series = walk_->series()[written_];
-    appendVarint(out, kMetric << 3 | 2);
-    appendVarint(out, size);
+    appendLength(out, kMetric, size);
     out->append(labels_, labels_begin, labels_end - labels_begin);
     if (walk_->kind() == Kind::Histogram) {
       appendBytes(out, isSummary() ? kSummary : kHistogram,
                   histogramOf(series, held_[written_].get()));
     } else {
-      appendVarint(out, (walk_->kind() == Kind::Counter ? kCounter : kGauge) << 3 | 2);
-      appendVarint(out, kDoubleSize);
+      appendLength(out, walk_->kind() == Kind::Counter ? kCounter : kGauge, kDoubleSize);
       appendDouble(out, 1, static_cast<double>(series.value));
     }
     if (++written_ == measured_.size()) phase_ = Phase::Search;

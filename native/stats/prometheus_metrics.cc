@@ -221,9 +221,8 @@ void ScopeMetricWalk::collect(const BlockBase& block, const Metric& metric) {
       collectStat(block, member);
       continue;
     }
-    for (const BlockBase::Code& code : block.codes()) {
-      if (code.name.variant() != member.variant || !isOfForm(code.name, member.form)) continue;
-      collectCode(block, member, code);
+    for (const BlockBase::Code& code : block.codes(member.variant)) {
+      if (isOfForm(code.name, member.form)) collectCode(block, member, code);
     }
   }
 }

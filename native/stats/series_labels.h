@@ -2,6 +2,7 @@
 // Prometheus' rules for names. The control thread's.
 #pragma once
 
+#include <array>
 #include <charconv>
 
 #include "stats/prometheus_metrics.h"
@@ -9,12 +10,20 @@
 
 namespace fairlead::stats {
 
-inline constexpr bool isMetricNameByte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
+// With an underscore for each byte that no name has.
 inline void appendMetricName(std::string* out, std::string_view name) {
-  for (const char c : name) out->push_back(isMetricNameByte(c) ? c : '_');
+  static constexpr std::array<bool, 256> kIsNameByte = [] {
+    std::array<bool, 256> known{};
+    for (int c = '0'; c <= '9'; ++c) known[c] = true;
+    for (int c = 'a'; c <= 'z'; ++c) known[c] = known[c - 'a' + 'A'] = true;
+    known['_'] = true;
+    return known;
+  }();
+  const size_t start = out->size();
+  out->append(name);
+  for (size_t i = start; i < out->size(); ++i) {
+    if (!kIsNameByte[static_cast<uint8_t>((*out)[i])]) (*out)[i] = '_';
+  }
 }
 
 // A label's value as the text format spells it between its quotes.
