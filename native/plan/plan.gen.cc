@@ -17,6 +17,8 @@ bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, Cluster* out);
+bool read(WireReader& wire, LimitOverrides* out);
+bool read(WireReader& wire, ClusterRuntime* out);
 bool read(WireReader& wire, Host* out);
 bool read(WireReader& wire, Assignment* out);
 bool read(WireReader& wire, HeaderMatch* out);
@@ -323,6 +325,47 @@ bool read(WireReader& wire, Cluster* out) {
         break;
       default:
         if (!wire.skip("Cluster")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LimitOverrides* out) {
+  while (wire.nextField("LimitOverrides")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->max_connections.emplace(), "LimitOverrides.max_connections")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_pending_requests.emplace(), "LimitOverrides.max_pending_requests")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_requests.emplace(), "LimitOverrides.max_requests")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->max_retries.emplace(), "LimitOverrides.max_retries")) return false;
+        break;
+      default:
+        if (!wire.skip("LimitOverrides")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ClusterRuntime* out) {
+  while (wire.nextField("ClusterRuntime")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster_name, "ClusterRuntime.cluster_name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ClusterRuntime.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->maintenance_millionths, "ClusterRuntime.maintenance_millionths")) return false;
+        break;
+      default:
+        if (!wire.skip("ClusterRuntime")) return false;
     }
   }
   return wire.ok();
@@ -1386,6 +1429,9 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 7:
         if (!wire.readMessage("Update.admin_access_logs", [&](WireReader& inner) { return read(inner, &out->admin_access_logs.emplace_back()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("Update.cluster_runtimes", [&](WireReader& inner) { return read(inner, &out->cluster_runtimes.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

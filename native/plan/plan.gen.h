@@ -212,6 +212,23 @@ struct Cluster {
   bool is_encrypted = false;
 };
 
+// What the runtime says of a cluster's limits; what it does not say stays as it is configured.
+struct LimitOverrides {
+  std::optional<uint32_t> max_connections;
+  std::optional<uint32_t> max_pending_requests;
+  std::optional<uint32_t> max_requests;
+  std::optional<uint32_t> max_retries;
+};
+
+// What the runtime says of a cluster, as a whole: an empty one takes all of it back.
+struct ClusterRuntime {
+  std::string cluster_name;
+  // Of the default priority, and of the high one.
+  std::vector<LimitOverrides> limits;
+  // The share of requests that is refused without asking a host, in millionths.
+  uint32_t maintenance_millionths = 0;
+};
+
 struct Host {
   enum class Health : uint8_t {
     Healthy = 0,
@@ -722,6 +739,8 @@ struct Update {
   std::vector<TapFilter> taps;
   // Of the admin server's requests; none: they stay as they are.
   std::vector<AccessLog> admin_access_logs;
+  // Of clusters that are not known nothing is kept.
+  std::vector<ClusterRuntime> cluster_runtimes;
 };
 
 struct TagRule {

@@ -187,6 +187,13 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
       log::Component::Router, tags(), "cluster '",
       [&]() -> std::string_view { return cluster_->settings().name; }, "' match for URL '",
       head.path, "'");
+  if (cluster_->isRefusingForMaintenance()) {
+    chargeUpstream(503, nullptr);
+    LocalReply answer{503, "maintenance mode", "maintenance_mode", Flag::UpstreamOverflow};
+    answer.overloaded = true;
+    reply(answer);
+    return;
+  }
   upstream::HttpPool* pool = cluster_->chooseHttpPool();
   if (!pool) {
     log::debug(log::Component::Router, tags(), "no healthy upstream");

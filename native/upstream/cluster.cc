@@ -2,6 +2,22 @@
 
 namespace fairlead::upstream {
 
+void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
+  for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
+    plan::CircuitLimits limits = settings_.limits[i];
+    if (i < runtime.limits.size()) {
+      const plan::LimitOverrides& other = runtime.limits[i];
+      limits.max_connections = other.max_connections.value_or(limits.max_connections);
+      limits.max_pending_requests =
+          other.max_pending_requests.value_or(limits.max_pending_requests);
+      limits.max_requests = other.max_requests.value_or(limits.max_requests);
+      limits.max_retries = other.max_retries.value_or(limits.max_retries);
+    }
+    limits_[i].configure(limits);
+  }
+  maintenance_.store(runtime.maintenance_millionths, std::memory_order_relaxed);
+}
+
 void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const {
   using Gauge = stats::Cluster::Gauge;
   const Limits& limits = limits_[priority];

@@ -3,6 +3,7 @@
 // by a message of its own).
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -39,6 +40,10 @@ class Cluster {
   // `priority`: 0 default, 1 high.
   Limits& limits(uint32_t priority) { return limits_[priority & 1]; }
   const Limits& limits(uint32_t priority) const { return limits_[priority & 1]; }
+  // Control thread: the runtime's word on limits and maintenance from here on.
+  void applyRuntime(const plan::ClusterRuntime& runtime);
+  // In millionths of all requests. Any thread.
+  uint32_t maintenanceShare() const { return maintenance_.load(std::memory_order_relaxed); }
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
   const http1::ClientSettings& clientSettings() const { return client_; }
@@ -55,6 +60,7 @@ class Cluster {
   const plan::Cluster settings_;
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
   Limits limits_[2];
+  std::atomic<uint32_t> maintenance_{0};
   http1::ClientSettings client_;
   std::shared_ptr<const HostSet> hosts_;
 };

@@ -39,6 +39,14 @@ void WorkerCluster::onDeferred() {
   });
 }
 
+bool WorkerCluster::isRefusingForMaintenance() {
+  const uint32_t share = cluster_->maintenanceShare();
+  constexpr uint32_t kMillion = 1'000'000;
+  if (share == 0 || context_.random.below(kMillion) >= share) return false;
+  stats().add(Counter::UpstreamRqMaintenanceMode);
+  return true;
+}
+
 HttpPool* WorkerCluster::chooseHttpPool() {
   const Choice choice = balancer_.choose();
   if (choice.panicked) stats().add(Counter::LbHealthyPanic);

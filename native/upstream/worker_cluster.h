@@ -49,6 +49,8 @@ class WorkerCluster : private net::Deferred {
   // A pool that drains has become empty: it goes in the next turn, when nobody is inside it.
   void dropEmptyPoolsSoon() { context_.loop.defer(this); }
 
+  // Asked once for each request: whether the runtime wants it refused. Counts it then.
+  bool isRefusingForMaintenance();
   // The pool of the host whose turn it is; null when no host may be used.
   HttpPool* chooseHttpPool();
   // For the TCP relay: null when no host may be used.

@@ -100,6 +100,10 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::RouteTable& table : update.route_tables) applyRouteTable(table, &errors);
   for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
   slots_.set(update.runtime_values);
+  for (const plan::ClusterRuntime& runtime : update.cluster_runtimes) {
+    const auto cluster = clusters_.find(runtime.cluster_name);
+    if (cluster != clusters_.end()) cluster->second->applyRuntime(runtime);
+  }
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;

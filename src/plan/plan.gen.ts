@@ -205,6 +205,23 @@ export interface CircuitLimits {
   readonly track_remaining?: boolean | undefined;
 }
 
+/** What the runtime says of a cluster's limits; what it does not say stays as it is configured. */
+export interface LimitOverrides {
+  readonly max_connections?: number | undefined;
+  readonly max_pending_requests?: number | undefined;
+  readonly max_requests?: number | undefined;
+  readonly max_retries?: number | undefined;
+}
+
+/** What the runtime says of a cluster, as a whole: an empty one takes all of it back. */
+export interface ClusterRuntime {
+  readonly cluster_name?: string | undefined;
+  /** Of the default priority, and of the high one. */
+  readonly limits?: readonly LimitOverrides[] | undefined;
+  /** The share of requests that is refused without asking a host, in millionths. */
+  readonly maintenance_millionths?: number | undefined;
+}
+
 /** The hosts of a cluster, replaced as a whole. */
 export interface Assignment {
   readonly cluster_name?: string | undefined;
@@ -744,6 +761,8 @@ export interface Update {
   readonly taps?: readonly TapFilter[] | undefined;
   /** Of the admin server's requests; none: they stay as they are. */
   readonly admin_access_logs?: readonly AccessLog[] | undefined;
+  /** Of clusters that are not known nothing is kept. */
+  readonly cluster_runtimes?: readonly ClusterRuntime[] | undefined;
 }
 
 export const StatsSettings_Selection = {
@@ -951,6 +970,19 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.max_requests) out.number(24, message.max_requests);
   if (message.max_retries) out.number(32, message.max_retries);
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
+}
+
+function writeLimitOverrides(out: WireWriter, message: LimitOverrides): void {
+  if (message.max_connections !== undefined) out.number(8, message.max_connections);
+  if (message.max_pending_requests !== undefined) out.number(16, message.max_pending_requests);
+  if (message.max_requests !== undefined) out.number(24, message.max_requests);
+  if (message.max_retries !== undefined) out.number(32, message.max_retries);
+}
+
+function writeClusterRuntime(out: WireWriter, message: ClusterRuntime): void {
+  if (message.cluster_name?.length) out.text(10, message.cluster_name);
+  if (message.limits) for (const item of message.limits) out.message(18, item, writeLimitOverrides);
+  if (message.maintenance_millionths) out.number(24, message.maintenance_millionths);
 }
 
 function writeAssignment(out: WireWriter, message: Assignment): void {
@@ -1294,6 +1326,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.runtime_values) for (const item of message.runtime_values) out.number(40, item);
   if (message.taps) for (const item of message.taps) out.message(50, item, writeTapFilter);
   if (message.admin_access_logs) for (const item of message.admin_access_logs) out.message(58, item, writeAccessLog);
+  if (message.cluster_runtimes) for (const item of message.cluster_runtimes) out.message(66, item, writeClusterRuntime);
 }
 
 function writeStatsSettings(out: WireWriter, message: StatsSettings): void {

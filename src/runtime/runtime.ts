@@ -1,6 +1,8 @@
 // The runtime while the server runs: follows layers on disk, takes overrides, counts.
+import type { ClusterRuntime } from '../plan/plan.gen.js';
 import type { RuntimeReads } from '../plan/runtime-reads.js';
 import type { ControlStats } from '../server/control-stats.js';
+import { clusterOverrides } from './cluster-overrides.js';
 import { DiskWatch } from './disk-watch.js';
 import { readEntry, type RuntimeEntries, type RuntimeEntry } from './layer.js';
 import {
@@ -18,6 +20,8 @@ export interface RuntimeHooks {
   readonly reads: RuntimeReads;
   /** The values of the plans' slots, in their order. */
   readonly setSlots: (values: readonly number[]) => void;
+  /** What there is to say of single clusters, and what is to be said no more. */
+  readonly setClusters: (clusters: readonly ClusterRuntime[]) => void;
   readonly log: (level: 'debug' | 'warning', message: string) => void;
 }
 
@@ -31,6 +35,7 @@ export class Runtime {
   readonly #hooks: RuntimeHooks;
   #snapshot: RuntimeSnapshot;
   #overrides: RuntimeEntries = new Map();
+  #clusters: ReadonlyMap<string, ClusterRuntime> = new Map();
   #watches: DiskWatch[] = [];
 
   /** `first`: what the plans were compiled with. */
@@ -105,7 +110,16 @@ export class Runtime {
     for (const fault of snapshot.faults) this.#hooks.log('debug', fault);
     const slots = this.#hooks.reads.slotValues(valuesOf(snapshot));
     if (slots.length > 0) this.#hooks.setSlots(slots);
+    this.#tellClusters();
     this.#count();
+  }
+
+  #tellClusters(): void {
+    const before = this.#clusters;
+    this.#clusters = clusterOverrides(this.#snapshot);
+    const gone = [...before.keys()].filter((name) => !this.#clusters.has(name));
+    const told = [...gone.map((name) => ({ cluster_name: name })), ...this.#clusters.values()];
+    if (told.length > 0) this.#hooks.setClusters(told);
   }
 
   #count(): void {

@@ -123,6 +123,7 @@ export class Server implements AdminHost, RestartHost {
       stats: this.stats,
       reads: configuration.compiled.runtimeReads,
       setSlots: (values) => this.native.apply(encodeUpdate({ runtime_values: values })),
+      setClusters: (runtimes) => this.native.apply(encodeUpdate({ cluster_runtimes: runtimes })),
       log: (level, message) => log.write(level, 'runtime', message),
     });
     const expiryMs = firstExpiryMs(this.tlsContexts);

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,4 +90,44 @@ test('a layered runtime without layers takes overrides, in a layer without a nam
     entries: { 'canary.share': { layer_values: ['100'], final_value: '100' } },
     layers: [''],
   });
+});
+
+test("a cluster's maintenance and limits follow their runtime keys", async (t) => {
+  const origin = createServer((_request, response) => response.end('yes')).listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  t.after(() => origin.close());
+  const { port } = origin.address() as AddressInfo;
+  const route = { match: { prefix: '/' }, route: { cluster: 'a.b' } };
+  const proxy = await startProxy(t, {
+    ...webBootstrap([route], { 'a.b': port }),
+    layered_runtime: {
+      layers: [
+        {
+          name: 'static',
+          static_layer: { circuit_breakers: { 'a.b': { high: { max_requests: 7 } } } },
+        },
+        { name: 'admin', admin_layer: {} },
+      ],
+    },
+  });
+  const url = await proxy.listenerUrl('web');
+  const limits = async (): Promise<string> => (await fetch(`${proxy.adminUrl}/clusters`)).text();
+  const modify = (query: string): Promise<Response> =>
+    fetch(`${proxy.adminUrl}/runtime_modify?${query}`, { method: 'POST' });
+
+  assert.match(await limits(), /a\.b::high_priority::max_requests::7\n/);
+  await modify('upstream.maintenance_mode.a.b=100');
+  const refused = await fetch(url);
+  assert.equal(refused.status, 503);
+  assert.equal(await refused.text(), 'maintenance mode');
+  await modify('upstream.maintenance_mode.a.b=&circuit_breakers.a.b.default.max_connections=5');
+  assert.equal(await (await fetch(url)).text(), 'yes');
+  assert.match(await limits(), /a\.b::default_priority::max_connections::5\n/);
+  await modify(
+    'circuit_breakers.a.b.default.max_connections=&circuit_breakers.a.b.high.max_requests=8',
+  );
+  assert.match(
+    await limits(),
+    /default_priority::max_connections::1024\n[^]*high_priority::max_requests::8\n/,
+  );
 });

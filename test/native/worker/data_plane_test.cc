@@ -63,6 +63,37 @@ void readEverything(worker::DataPlane& plane, hot_restart::StatsExport* told) {
 
 }  // namespace
 
+TEST("The runtime's limits and maintenance hold at once, and are taken back by an empty word") {
+  Origin origin(answering("hello"));
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  const auto ask = [&client] {
+    client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    return client.readMessage();
+  };
+  plan::Update update;
+  plan::ClusterRuntime runtime;
+  runtime.cluster_name = "origin";
+  runtime.maintenance_millionths = 1'000'000;
+  update.cluster_runtimes = {runtime};
+  EXPECT(proxy.dataPlane().apply(update).empty());
+  const std::string refused = ask();
+  EXPECT(refused.starts_with("HTTP/1.1 503 "));
+  EXPECT(refused.find("x-envoy-overloaded: true\r\n") != std::string::npos);
+  EXPECT(endsWith(refused, "maintenance mode"));
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_maintenance_mode"), 1u);
+
+  runtime.maintenance_millionths = 0;
+  runtime.limits.resize(2);
+  runtime.limits[0].max_requests = 0;
+  update.cluster_runtimes = {runtime, {"nobody", {}, 0}};
+  EXPECT(proxy.dataPlane().apply(update).empty());
+  EXPECT(endsWith(ask(), "reset reason: overflow"));
+  update.cluster_runtimes = {{"origin", {}, 0}};
+  EXPECT(proxy.dataPlane().apply(update).empty());
+  EXPECT(ask().starts_with("HTTP/1.1 200 "));
+}
+
 TEST("A limit of 0 that nobody came up against is no open breaker") {
   plan::Update plan = httpPlan({1});
   plan.clusters[0].limits.assign(2, {0, 0, 0, 0, false});
