@@ -309,7 +309,9 @@ void Stream::reply(const LocalReply& answer) {
   std::string_view body = answer.body;
   const bool grpc = grpc_request_ && answer.location.empty();
   if (answer.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
-  if (answer.overloaded) headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
+  if (answer.overloaded && !config().router.suppress_envoy_headers) {
+    headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
+  }
   if (!answer.location.empty()) headers.add(HeaderId::Location, "location", answer.location);
   status_ = grpc ? 200 : status;
   mutateResponse(headers);

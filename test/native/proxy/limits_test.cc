@@ -72,6 +72,19 @@ TEST("Beyond the pending limit requests get 503 at once, with x-envoy-overloaded
   EXPECT(waiting[1].readMessage().starts_with("HTTP/1.1 200"));
 }
 
+TEST("x-envoy-overloaded is suppressed with the others of its kind") {
+  plan::Update plan = httpPlan({1});
+  plan.clusters[0].limits[0].max_pending_requests = 0;
+  plan.listeners[0].filter_chains[0].http->router->suppress_envoy_headers = true;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write(kGet);
+  const std::string answer = client.readMessage();
+  EXPECT(answer.starts_with("HTTP/1.1 503"));
+  EXPECT(answer.ends_with("reset reason: overflow"));
+  EXPECT(answer.find("x-envoy") == std::string::npos);
+}
+
 TEST("Beyond the request limit waiting requests fail when their turn comes") {
   Origin origin(answeringAfter(100));
   plan::Update plan = httpPlan({origin.port()});

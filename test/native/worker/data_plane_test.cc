@@ -80,7 +80,7 @@ TEST("The runtime's limits and maintenance hold at once, and are taken back by a
   const std::string refused = ask();
   EXPECT(refused.starts_with("HTTP/1.1 503 "));
   EXPECT(refused.find("x-envoy-overloaded: true\r\n") != std::string::npos);
-  EXPECT(endsWith(refused, "maintenance mode"));
+  EXPECT(refused.ends_with("maintenance mode"));
   EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_maintenance_mode"), 1u);
 
   runtime.maintenance_millionths = 0;
@@ -88,7 +88,7 @@ TEST("The runtime's limits and maintenance hold at once, and are taken back by a
   runtime.limits[0].max_requests = 0;
   update.cluster_runtimes = {runtime, {"nobody", {}, 0}};
   EXPECT(proxy.dataPlane().apply(update).empty());
-  EXPECT(endsWith(ask(), "reset reason: overflow"));
+  EXPECT(ask().ends_with("reset reason: overflow"));
   update.cluster_runtimes = {{"origin", {}, 0}};
   EXPECT(proxy.dataPlane().apply(update).empty());
   EXPECT(ask().starts_with("HTTP/1.1 200 "));
