@@ -74,7 +74,7 @@ function groupMessage(group: readonly LiveHost[], { type, load_assignment }: Clu
   );
   const known = source.flatMap(({ lb_endpoints: endpoints = [] }) => endpoints);
   // Hosts that DNS finds always have metadata of their own.
-  const metadata = type === 'STRICT_DNS' ? {} : undefined;
+  const metadata = type === 'STRICT_DNS' || type === 'LOGICAL_DNS' ? {} : undefined;
   return {
     locality,
     lb_endpoints: group.map((host) => hostMessage(host, known, metadata)),

@@ -188,6 +188,24 @@ test('include_eds adds the hosts that clusters have now', () => {
   });
 });
 
+test('hosts that DNS found have metadata, others what they were configured with', () => {
+  const address = { socket_address: { address: '127.0.0.1', port_value: 1 } };
+  const hasMetadata = (type: string): boolean => {
+    const load_assignment = { cluster_name: 'dns', endpoints: [] };
+    const cluster = { name: 'dns', type, connect_timeout: '1s', load_assignment };
+    const asked = serverOf(JSON.stringify({ static_resources: { clusters: [cluster] } }));
+    asked.host.native.statuses['dns'] = JSON.stringify({
+      name: 'dns',
+      host_statuses: [{ address, weight: 1 }],
+    });
+    const { text } = asked.get('/config_dump?include_eds&resource=static_endpoint_configs');
+    return text.includes('"metadata": {}');
+  };
+  assert.equal(hasMetadata('STRICT_DNS'), true);
+  assert.equal(hasMetadata('LOGICAL_DNS'), true);
+  assert.equal(hasMetadata('STATIC'), false);
+});
+
 test('a host that its configuration takes out of use is unhealthy, a degraded one is not', () => {
   const asked = serverOf(BOOTSTRAP);
   const told = ['UNKNOWN', 'HEALTHY', 'DEGRADED', 'UNHEALTHY', 'DRAINING', 'TIMEOUT'];
