@@ -92,6 +92,33 @@ test('a layered runtime without layers takes overrides, in a layer without a nam
   });
 });
 
+test('beyond overload.global_downstream_max_connections only listeners that ignore it take more', async (t) => {
+  const bootstrap = webBootstrap([says('/', 'yes')]) as {
+    readonly static_resources: { readonly listeners: readonly object[] };
+  };
+  const [web] = bootstrap.static_resources.listeners;
+  const free = { ...web, name: 'free', ignore_global_conn_limit: true };
+  const proxy = await startProxy(t, {
+    ...bootstrap,
+    static_resources: { listeners: [web, free] },
+    layered_runtime: { layers: [{ name: 'admin', admin_layer: {} }] },
+  });
+  const modify = async (limit: string): Promise<void> => {
+    const key = 'overload.global_downstream_max_connections';
+    await fetch(`${proxy.adminUrl}/runtime_modify?${key}=${limit}`, { method: 'POST' });
+  };
+  const ask = async (name: string): Promise<string> => {
+    const url = await proxy.listenerUrl(name);
+    const answer = await fetch(url, { headers: { connection: 'close' } }).catch(() => undefined);
+    return answer ? answer.text() : 'refused';
+  };
+  await modify('0');
+  assert.equal(await ask('web'), 'refused');
+  assert.equal(await ask('free'), 'yes');
+  await modify('');
+  assert.equal(await ask('web'), 'yes');
+});
+
 test("a cluster's maintenance and limits follow their runtime keys", async (t) => {
   const origin = createServer((_request, response) => response.end('yes')).listen(0, '127.0.0.1');
   await once(origin, 'listening');

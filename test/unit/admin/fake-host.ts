@@ -61,6 +61,7 @@ export class FakeHost implements AdminHost {
       stats: this.stats,
       reads: this.reads,
       setSlots: (values) => (this.slots = values),
+      setClusters: () => undefined,
       log: (level, message) => this.asked.push(`${level} ${message}`),
     });
   }
