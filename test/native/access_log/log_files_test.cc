@@ -94,6 +94,22 @@ TEST("lines wait for the interval; then they are in the file and counted") {
   EXPECT_EQ(logs.stat("flushed_by_timer"), 1u);
 }
 
+TEST("what the control thread hands over is counted as its own, beside that of workers") {
+  Folder folder;
+  Logs logs(1);
+  const std::string path = folder.file("a.log");
+  const auto file = logs.open(path);
+  log(*file, 0, "of a worker\n");
+  log(*file, kControlThread, "of the control thread\n");
+  file->handOver(kControlThread);
+  EXPECT(becomesTrue([&] { return logs.stat("write_completed") == 1; }));
+  EXPECT_EQ(contentOf(path), "of the control thread\n");
+  EXPECT_EQ(logs.stat("write_buffered"), 2u);
+  EXPECT_EQ(logs.stat("write_total_buffered"), 12u);
+  logs.files.stop();
+  EXPECT_EQ(contentOf(path), "of the control thread\nof a worker\n");
+}
+
 TEST("the timer counts once for each file and interval, whether there was something or not") {
   Folder folder;
   Logs logs(2);
