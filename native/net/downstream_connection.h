@@ -7,7 +7,13 @@
 #include "net/file_descriptor.h"
 #include "net/loop.h"
 
+namespace fairlead::format {
+struct FormatContext;
+}
+
 namespace fairlead::net {
+
+class DownstreamConnection;
 
 // What accept(2) gave.
 struct AcceptedSocket {
@@ -22,10 +28,19 @@ struct AcceptedSocket {
 class ConnectionAccounts {
  public:
   virtual void onConnectionOpened() = 0;
-  virtual void onConnectionClosed(uint64_t length_ms) = 0;
+  virtual void onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) = 0;
 
  protected:
   ~ConnectionAccounts() = default;
+};
+
+// The access logs of a listener on one worker: a line for each connection.
+class ConnectionLog {
+ public:
+  virtual ~ConnectionLog() = default;
+  virtual void onEnded(const DownstreamConnection& connection) = 0;
+  // It fits no filter chain.
+  virtual void onUnmatched(const AcceptedSocket& socket) = 0;
 };
 
 class DownstreamConnection : public ListNode<DownstreamConnection> {
@@ -43,6 +58,9 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   // know says so always.
   virtual bool isQuiet() const { return true; }
 
+  // Adds what an access log may say of it, but for addresses and times.
+  virtual void describe(format::FormatContext*) const {}
+
   const Address& remote() const { return remote_; }
   const Address& local() const { return local_; }
   uint64_t id() const { return id_; }
@@ -55,7 +73,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     if (left_) return;
     left_ = true;
     unlink();
-    accounts_.onConnectionClosed((Loop::readClockMicros() - started_at_us_) / 1000);
+    accounts_.onConnectionClosed(*this, (Loop::readClockMicros() - started_at_us_) / 1000);
   }
 
  private:

@@ -71,11 +71,13 @@ Address boundAddress(int fd) {
 
 Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
                    std::vector<ListenSocket> sockets, unsigned worker,
-                   std::vector<std::unique_ptr<ConnectionFactory>> factories)
+                   std::vector<std::unique_ptr<ConnectionFactory>> factories,
+                   std::unique_ptr<ConnectionLog> log)
     : loop_(loop),
       config_(std::move(config)),
       sockets_(std::move(sockets)),
       factories_(std::move(factories)),
+      log_(std::move(log)),
       stats_(*config_->stats->shard(worker + 1)),
       worker_stats_(*config_->worker_stats[worker]->shard(worker + 1)) {}
 
@@ -185,6 +187,7 @@ void Listener::take(AcceptedSocket socket) {
                "closing connection: no matching filter chain found");
     stats_.add(Counter::DownstreamCxTotal);
     stats_.add(Counter::NoFilterChainMatch);
+    if (log_) log_->onUnmatched(socket);
     stats_.add(Counter::DownstreamCxDestroy);
     return;
   }
@@ -207,12 +210,13 @@ void Listener::onConnectionOpened() {
   worker_stats_.up(WorkerGauge::DownstreamCxActive);
 }
 
-void Listener::onConnectionClosed(uint64_t length_ms) {
+void Listener::onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) {
   config_->connections->fetch_sub(1, std::memory_order_relaxed);
   stats_.add(Counter::DownstreamCxDestroy);
   stats_.down(Gauge::DownstreamCxActive);
   stats_.record(Histogram::DownstreamCxLengthMs, length_ms);
   worker_stats_.down(WorkerGauge::DownstreamCxActive);
+  if (log_) log_->onEnded(connection);
 }
 
 }  // namespace fairlead::net

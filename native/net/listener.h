@@ -45,10 +45,12 @@ Address boundAddress(int fd);
 
 class Listener final : public EventHandler, private ConnectionAccounts, private Timer {
  public:
-  // `factories`: one for each filter chain of the plan; null closes its connections at once.
+  // `factories`: one for each filter chain of the plan; null closes its connections at once. `log`:
+  // null where there is none.
   Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
            std::vector<ListenSocket> sockets, unsigned worker,
-           std::vector<std::unique_ptr<ConnectionFactory>> factories);
+           std::vector<std::unique_ptr<ConnectionFactory>> factories,
+           std::unique_ptr<ConnectionLog> log);
   ~Listener();
 
   const ListenerConfig& config() const { return *config_; }
@@ -71,7 +73,7 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
 
  private:
   void onConnectionOpened() override;
-  void onConnectionClosed(uint64_t length_ms) override;
+  void onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) override;
   void onTimer() override;
   void acceptAll();
   // How many it took, at most `limit` if that is not 0.
@@ -82,6 +84,7 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   const std::shared_ptr<const ListenerConfig> config_;
   std::vector<ListenSocket> sockets_;
   std::vector<std::unique_ptr<ConnectionFactory>> factories_;
+  const std::unique_ptr<ConnectionLog> log_;
   List<DownstreamConnection> connections_;
   stats::Shard<stats::Listener>& stats_;
   stats::Shard<stats::ListenerWorker>& worker_stats_;

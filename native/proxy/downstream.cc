@@ -73,11 +73,15 @@ Stream& Downstream::takeBrokenStream() {
   return stream;
 }
 
-http::RequestSink* Downstream::newStream(http::ServerStream& stream) { return &takeStream(stream); }
+http::RequestSink* Downstream::newStream(http::ServerStream& stream) {
+  has_request_ = true;
+  return &takeStream(stream);
+}
 
 void Downstream::onCodecError(const http1::ScanError& error) {
   log::debug(log::Component::Http, log::Tags{.connection = id()},
              "dispatch error: ", error.details);
+  is_broken_ = true;
   takeBrokenStream().onRequestBroken(error.status, error.details);
 }
 
@@ -120,7 +124,16 @@ void Downstream::onBytes(size_t received, size_t sent) {
     stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
     shown_as_buffered_ = static_cast<uint32_t>(received);
   }
+  sent_ += sent;
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
+}
+
+void Downstream::describe(format::FormatContext* context) const {
+  if (has_request_) context->protocol = "HTTP/1.1";
+  if (is_broken_) context->flags.set(format::ResponseFlag::DownstreamProtocolError);
+  context->bytes_received = received_;
+  context->bytes_sent = sent_;
+  context->filter_chain_name = server_.config().filter_chain_name;
 }
 
 void Downstream::onConnectionClosed(bool by_peer) {

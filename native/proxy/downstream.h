@@ -31,6 +31,7 @@ class Downstream final : public net::DownstreamConnection,
   // net::DownstreamConnection
   void abort() override;
   bool isQuiet() const override;
+  void describe(format::FormatContext* context) const override;
 
  private:
   // Of max_connection_duration.
@@ -65,10 +66,14 @@ class Downstream final : public net::DownstreamConnection,
   // Null: it has no end of its own.
   std::unique_ptr<Lifetime> lifetime_;
   uint64_t received_ = 0;
+  uint64_t sent_ = 0;
   uint32_t requests_ = 0;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
   uint32_t shown_as_buffered_ = 0;
   bool draining_ = false;
+  // A request's head has come whole.
+  bool has_request_ = false;
+  bool is_broken_ = false;
 };
 
 }  // namespace fairlead::proxy

@@ -299,6 +299,7 @@ void Session::finish(bool by_upstream) {
   countBytes();
   if (shown_as_buffered_ > 0) showBuffered(0);
   logAccess();
+  leaveListener();
   releaseUpstream(by_upstream);
   if (Side* client = std::exchange(client_, nullptr)) {
     client->end();
@@ -306,7 +307,6 @@ void Session::finish(bool by_upstream) {
     proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
   }
   if (cluster_) cluster_->letGo();
-  leaveListener();
   proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));
 }
 
@@ -316,23 +316,27 @@ void Session::logAccess() {
   format::FormatContext context;
   context.start_time_us = started_wall_us_;
   context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
-  context.flags = flags_;
-  context.bytes_received = context.downstream.wire_received = context.upstream.wire_sent =
-      received_;
-  context.bytes_sent = context.downstream.wire_sent = context.upstream.wire_received = sent_;
-  context.attempts = attempts_;
   context.downstream_remote = &remote();
   context.downstream_direct_remote = &remote();
   context.downstream_local = &local();
   context.connection_id = id();
-  context.filter_chain_name = config.filter_chain_name;
-  context.upstream_cluster = cluster_ ? cluster_->cluster().observabilityName() : "";
-  context.upstream_cluster_raw = cluster_name_;
-  context.transport_failure = transport_failure_;
-  if (host_) context.upstream_remote = &host_->address();
-  if (connected_) context.upstream_local = &upstream_local_;
+  describe(&context);
   for (const auto& log : config.access_logs)
     log->write(proxy_.context().worker, context, proxy_.context().random.next());
+}
+
+void Session::describe(format::FormatContext* context) const {
+  context->flags = flags_;
+  context->bytes_received = context->downstream.wire_received = context->upstream.wire_sent =
+      received_;
+  context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
+  context->attempts = attempts_;
+  context->filter_chain_name = proxy_.config().filter_chain_name;
+  context->upstream_cluster = cluster_ ? cluster_->cluster().observabilityName() : "";
+  context->upstream_cluster_raw = cluster_name_;
+  context->transport_failure = transport_failure_;
+  if (host_) context->upstream_remote = &host_->address();
+  if (connected_) context->upstream_local = &upstream_local_;
 }
 
 }  // namespace fairlead::tcp

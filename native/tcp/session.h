@@ -43,6 +43,7 @@ class Session final : public net::DownstreamConnection,
   void showBuffered(uint64_t bytes);
   void finish(bool by_upstream = false);
   void logAccess();
+  void describe(format::FormatContext* context) const override;
   void watch(net::Millis deadline);
   net::Millis nextDeadline() const;
 

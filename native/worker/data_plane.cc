@@ -330,6 +330,9 @@ Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Liste
     if (!built) return built.error();
     result->chains.push_back(std::move(built.value()));
   }
+  auto logs = buildLogs(plan.access_logs);
+  if (!logs) return logs.error();
+  result->access_logs = std::move(logs.value());
   config->plan.filter_chains.clear();
   result->config = std::move(config);
   return result;

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "access_log/access_log.h"
 #include "net/listener.h"
 #include "proxy/http_config.h"
 #include "tcp/tcp_proxy.h"
@@ -29,6 +30,8 @@ struct ListenerPlan {
   // Written by the control thread: see worker/drain.h.
   std::shared_ptr<net::DrainDecision> drain;
   std::vector<FilterChainPlan> chains;
+  // Of connections.
+  std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
 };
 
 }  // namespace fairlead::worker

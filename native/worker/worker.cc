@@ -6,6 +6,7 @@
 #include "filters/network/echo.h"
 #include "proxy/http_server.h"
 #include "tcp/tcp_proxy.h"
+#include "worker/listener_log.h"
 #include "worker/time_slice.h"
 
 namespace fairlead::worker {
@@ -103,8 +104,12 @@ void Worker::addListener(std::shared_ptr<const ListenerPlan> plan,
                          std::vector<net::ListenSocket> sockets) {
   std::vector<std::unique_ptr<net::ConnectionFactory>> factories;
   for (const FilterChainPlan& chain : plan->chains) factories.push_back(makeFactory(chain));
+  std::unique_ptr<net::ConnectionLog> log;
+  if (!plan->access_logs.empty()) {
+    log = std::make_unique<ListenerLog>(plan->access_logs, index_, random_);
+  }
   auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(sockets), index_,
-                                                  std::move(factories));
+                                                  std::move(factories), std::move(log));
   FL_CHECK(listener->start());
   listeners_.push_back(std::move(listener));
 }

@@ -1,6 +1,6 @@
 // Where the admin server listens, and with which socket.
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -67,6 +67,50 @@ test('an admin server listens on IPv6', async (t) => {
 
   assert.match(adminUrl, /^http:\/\/\[::1\]:\d+$/);
   assert.equal((await fetch(`${adminUrl}/ready`)).status, 200);
+});
+
+test('whatever has the name of a pipe gives way to it, and the pipe stays when the proxy ends', async (t) => {
+  const folder = makeFolder(t);
+  const pipe = (name: string): object => ({ pipe: { path: join(folder, name) } });
+  const filters = [
+    {
+      name: 'echo',
+      typed_config: {
+        '@type': 'type.googleapis.com/envoy.extensions.filters.network.echo.v3.Echo',
+      },
+    },
+  ];
+  const listeners = [{ name: 'l', address: pipe('listener'), filter_chains: [{ filters }] }];
+  const bootstrap = JSON.stringify({ ...admin(pipe('admin')), static_resources: { listeners } });
+  for (const name of ['admin', 'listener']) writeFileSync(join(folder, name), 'a file');
+  for (let epoch = 0; epoch < 2; epoch += 1) {
+    const command = new Command(t, '--config-yaml', bootstrap, '--use-dynamic-base-id');
+    await command.says(/starting main dispatch loop/);
+    assert.equal((await command.end()).code, 0);
+    for (const name of ['admin', 'listener']) {
+      assert.ok(statSync(join(folder, name)).isSocket(), name);
+    }
+  }
+});
+
+test('an address that cannot be had is named once, with the reason', async (t) => {
+  const listeners = [
+    { name: 'l', address: { pipe: { path: '/nowhere/l' } }, filter_chains: [{ filters: [] }] },
+  ];
+  const refusals = [
+    [{ static_resources: { listeners } }, "listener 'l': cannot bind '/nowhere/l': "],
+    [admin({ pipe: { path: '/nowhere/a' } }), "admin server: cannot bind '/nowhere/a': "],
+  ] as const;
+  for (const [bootstrap, text] of refusals) {
+    const config = JSON.stringify(bootstrap);
+    const { code, stderr } = await runCommand(t, '--config-yaml', config, '--use-dynamic-base-id');
+
+    assert.equal(code, 1);
+    assert.ok(stderr.trimEnd().endsWith(`: ${text}No such file or directory`), stderr);
+  }
+  const elsewhere = JSON.stringify(admin(tcp('192.0.2.77', 9901)));
+  const { stderr } = await runCommand(t, '--config-yaml', elsewhere, '--use-dynamic-base-id');
+  assert.match(stderr, /cannot bind '192\.0\.2\.77:9901': Cannot assign requested address$/m);
 });
 
 for (const socket_options of [[], [option(SO_RCVBUF, 'STATE_PREBIND')]]) {

@@ -1,5 +1,7 @@
 #include "filters/network/direct_response.h"
 
+#include "format/context.h"
+
 namespace fairlead::filters {
 
 namespace {
@@ -21,14 +23,21 @@ class Answer final : public net::Connection, public net::DownstreamConnection, p
     }
     batch.claim(this);
     batch.addView(body);
+    size_ = body.size();
     send(batch);
     endWriting();
     loop().timers().arm(this, loop().now() + kLingerMs);
     return true;
   }
   void abort() override { finish(); }
+  void describe(format::FormatContext* context) const override {
+    context->bytes_sent = size_ - pendingBytes();
+    context->details = "direct_response";
+  }
 
  private:
+  size_t size_ = 0;
+
   // What the client says is thrown away; closing with it unread would reset the answer.
   void onReadable() override {
     while (isOpen() && isReadable()) {

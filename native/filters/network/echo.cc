@@ -1,5 +1,7 @@
 #include "filters/network/echo.h"
 
+#include "format/context.h"
+
 namespace fairlead::filters {
 
 namespace {
@@ -14,6 +16,10 @@ class EchoConnection final : public net::Connection, public net::DownstreamConne
         batch_(batch) {}
 
   void abort() override { finish(); }
+  void describe(format::FormatContext* context) const override {
+    context->bytes_received = received_;
+    context->bytes_sent = received_ - pendingBytes();
+  }
 
  private:
   void onReadable() override {
@@ -25,6 +31,7 @@ class EchoConnection final : public net::Connection, public net::DownstreamConne
         if (pendingBytes() == 0) finish();
         return;
       }
+      received_ += got.size;
       batch_.claim(this);
       batch_.addView({got.data, got.size});
       send(batch_);
@@ -50,6 +57,7 @@ class EchoConnection final : public net::Connection, public net::DownstreamConne
   }
 
   net::OutBatch& batch_;
+  uint64_t received_ = 0;
   bool ended_ = false;
 };
 

@@ -59,6 +59,39 @@ void rewriteAll(plan::Update& plan) {
 
 }  // namespace
 
+TEST("A listener's log has a line for each connection, with all bytes of it") {
+  const LogFile file;
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  plan::AccessLog& log = plan.listeners[0].access_logs.emplace_back();
+  log.path = file.path();
+  log.format.emplace().pieces = {
+      piece(Operator::Protocol),      piece(Operator::Literal, " "), piece(Operator::ResponseFlags),
+      piece(Operator::Literal, " "),  piece(Operator::BytesReceived), piece(Operator::Literal, " "),
+      piece(Operator::BytesSent),     piece(Operator::Literal, "\n")};
+  std::string lines;
+  {
+    Proxy proxy(plan);
+    const std::string get = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+    Socket good = proxy.connect();
+    size_t answered = 0;
+    for (int i = 0; i < 2; ++i) {
+      good.write(get);
+      answered += good.readMessage().size();
+    }
+    good.close();
+    lines = "HTTP/1.1 - " + std::to_string(2 * get.size()) + " " + std::to_string(answered) + "\n";
+    proxy.expectQuiet();
+    Socket broken = proxy.connect();
+    broken.write("broken\r\n\r\n");
+    const std::string answer = broken.readMessage();
+    lines += "- DPE 10 " + std::to_string(answer.size()) + "\n";
+    broken.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(file.text(), lines);
+}
+
 TEST("A line speaks of the request's head as routing left it") {
   const LogFile file;
   Origin origin(answering("hello"));
