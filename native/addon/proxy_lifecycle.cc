@@ -113,6 +113,17 @@ void ProxyLifecycle::logAdminRequest(const Napi::CallbackInfo& info) {
   }
 }
 
+Napi::Value ProxyLifecycle::addConnection(const Napi::CallbackInfo& info) {
+  const bool is_exempt = info[0].ToBoolean();
+  const bool may = is_exempt || !data_plane_->allConnections().areTooMany();
+  if (may) data_plane_->allConnections().add();
+  return Napi::Boolean::New(info.Env(), may);
+}
+
+void ProxyLifecycle::removeConnection(const Napi::CallbackInfo&) {
+  data_plane_->allConnections().remove();
+}
+
 void ProxyLifecycle::onTrace(const Napi::CallbackInfo& info) {
   if (!info[0].IsFunction()) {
     fail(info.Env(), "onTrace() takes a function");

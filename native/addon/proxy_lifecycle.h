@@ -31,6 +31,8 @@ class ProxyLifecycle {
 
   void reopenLogs(const Napi::CallbackInfo& info);
   void logAdminRequest(const Napi::CallbackInfo& info);
+  Napi::Value addConnection(const Napi::CallbackInfo& info);
+  void removeConnection(const Napi::CallbackInfo& info);
   void onTrace(const Napi::CallbackInfo& info);
   Napi::Value shutdown(const Napi::CallbackInfo& info);
 

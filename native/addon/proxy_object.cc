@@ -37,6 +37,8 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::onTrace>("onTrace"),
                          method<&ProxyLifecycle::reopenLogs>("reopenLogs"),
                          method<&ProxyLifecycle::logAdminRequest>("logAdminRequest"),
+                         method<&ProxyLifecycle::addConnection>("addConnection"),
+                         method<&ProxyLifecycle::removeConnection>("removeConnection"),
                          method<&ProxyClusters::clusterHosts>("clusterHosts"),
                          method<&ProxyClusters::clusterPrefix>("clusterPrefix"),
                          method<&ProxyClusters::chooseHost>("chooseHost"),

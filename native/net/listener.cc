@@ -170,6 +170,12 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
 }
 
 void Listener::take(AcceptedSocket socket) {
+  if (!config_->plan.ignores_connection_limit && config_->all_connections->areTooMany()) {
+    log::trace(log::Component::ConnHandler,
+               "closing connection: global connection limit reached for ", config_->plan.name);
+    stats_.add(Counter::DownstreamGlobalCxOverflow);
+    return;
+  }
   const uint64_t open = config_->connections->load(std::memory_order_relaxed);
   if (open >= config_->max_connections.value()) {
     log::trace(log::Component::ConnHandler,
@@ -203,6 +209,7 @@ void Listener::take(AcceptedSocket socket) {
 }
 
 void Listener::onConnectionOpened() {
+  config_->all_connections->add();
   config_->connections->fetch_add(1, std::memory_order_relaxed);
   stats_.add(Counter::DownstreamCxTotal);
   stats_.up(Gauge::DownstreamCxActive);
@@ -211,6 +218,7 @@ void Listener::onConnectionOpened() {
 }
 
 void Listener::onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) {
+  config_->all_connections->remove();
   config_->connections->fetch_sub(1, std::memory_order_relaxed);
   stats_.add(Counter::DownstreamCxDestroy);
   stats_.down(Gauge::DownstreamCxActive);

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "net/all_connections.h"
 #include "net/downstream_connection.h"
 #include "net/event_handler.h"
 #include "net/filter_chain_match.h"
@@ -30,6 +31,7 @@ struct ListenerConfig {
   std::vector<std::shared_ptr<stats::Block<stats::ListenerWorker>>> worker_stats;
   // How many connections may be open at once, and how many are.
   RuntimeNumber max_connections{UINT64_MAX, 0, nullptr};
+  std::shared_ptr<AllConnections> all_connections = std::make_shared<AllConnections>();
   std::shared_ptr<std::atomic<uint64_t>> connections = std::make_shared<std::atomic<uint64_t>>(0);
 };
 

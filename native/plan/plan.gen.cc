@@ -55,6 +55,7 @@ bool read(WireReader& wire, DirectResponseFilter* out);
 bool read(WireReader& wire, EchoFilter* out);
 bool read(WireReader& wire, FilterChain* out);
 bool read(WireReader& wire, Listener* out);
+bool read(WireReader& wire, ConnectionLimit* out);
 bool read(WireReader& wire, Update* out);
 bool read(WireReader& wire, TagRule* out);
 bool read(WireReader& wire, TagRules* out);
@@ -1384,6 +1385,9 @@ bool read(WireReader& wire, Listener* out) {
       case 12:
         if (!wire.readNumber(&out->max_connections_slot, "Listener.max_connections_slot")) return false;
         break;
+      case 13:
+        if (!wire.readNumber(&out->ignores_connection_limit, "Listener.ignores_connection_limit")) return false;
+        break;
       case 14:
         if (!wire.readNumber(&out->pipe_mode, "Listener.pipe_mode")) return false;
         break;
@@ -1401,6 +1405,22 @@ bool read(WireReader& wire, Listener* out) {
         break;
       default:
         if (!wire.skip("Listener")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ConnectionLimit* out) {
+  while (wire.nextField("ConnectionLimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->value, "ConnectionLimit.value")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "ConnectionLimit.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectionLimit")) return false;
     }
   }
   return wire.ok();
@@ -1432,6 +1452,9 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 8:
         if (!wire.readMessage("Update.cluster_runtimes", [&](WireReader& inner) { return read(inner, &out->cluster_runtimes.emplace_back()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("Update.connection_limit", [&](WireReader& inner) { return read(inner, &out->connection_limit.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

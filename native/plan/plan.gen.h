@@ -718,12 +718,21 @@ struct Listener {
   uint64_t max_connections = 0;
   // The runtime slot that it follows; 0: none.
   uint32_t max_connections_slot = 0;
+  // The limit of all connections is not for this listener's.
+  bool ignores_connection_limit = false;
   uint32_t pipe_mode = 0;
   uint32_t max_connections_to_accept_per_socket_event = 0;
   std::vector<AccessLog> access_logs;
   // Octets; absent: 0 (off).
   uint32_t tcp_fast_open_queue_length = 0;
   DrainType drain_type = {};
+};
+
+// How many connections may be open at once.
+struct ConnectionLimit {
+  uint64_t value = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t slot = 0;
 };
 
 // What the control thread hands to the data plane at once. Order within: clusters, assignments,
@@ -741,6 +750,8 @@ struct Update {
   std::vector<AccessLog> admin_access_logs;
   // Of clusters that are not known nothing is kept.
   std::vector<ClusterRuntime> cluster_runtimes;
+  // Of all listeners and the admin server together; absent: it stays as it is.
+  std::optional<ConnectionLimit> connection_limit;
 };
 
 struct TagRule {

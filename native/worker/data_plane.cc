@@ -98,6 +98,9 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::Cluster& cluster : update.clusters) applyCluster(cluster);
   for (const plan::Assignment& part : update.assignments) applyAssignment(part, &errors);
   for (const plan::RouteTable& table : update.route_tables) applyRouteTable(table, &errors);
+  if (const auto& limit = update.connection_limit) {
+    all_connections_->setLimit(RuntimeNumber(limit->value, limit->slot, &slots_));
+  }
   for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
   slots_.set(update.runtime_values);
   for (const plan::ClusterRuntime& runtime : update.cluster_runtimes) {
@@ -317,6 +320,7 @@ Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Liste
   auto config = std::make_shared<net::ListenerConfig>();
   config->plan = plan;
   config->max_connections = RuntimeNumber(plan.max_connections, plan.max_connections_slot, &slots_);
+  config->all_connections = all_connections_;
   config->match = net::FilterChainMatch(plan.filter_chains);
   config->stats = registry_.create<stats::Listener>(stats::listenerScope(plan.stat_name));
   for (unsigned i = 0; i < options_.workers; ++i) {

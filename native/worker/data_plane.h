@@ -64,6 +64,7 @@ class DataPlane {
   void reopenLogs() { logs_.reopen(); }
   // A request to the admin server.
   AdminLog& adminLog() { return admin_log_; }
+  net::AllConnections& allConnections() { return *all_connections_; }
 
   // Null before start(), and after stop().
   std::unique_ptr<CpuProfile> profileCpu() const;
@@ -130,6 +131,8 @@ class DataPlane {
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
   // Null until a cluster's hosts come from DNS.
   std::shared_ptr<stats::BlockBase> resolver_stats_;
+  const std::shared_ptr<net::AllConnections> all_connections_ =
+      std::make_shared<net::AllConnections>();
   access_log::LogFiles logs_;
   AdminLog admin_log_;
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;

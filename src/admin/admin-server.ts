@@ -69,11 +69,15 @@ export class AdminServer implements AdminService {
     this.#transport = undefined;
   }
 
-  connectionOpened(): void {
-    this.#counts.connectionOpened();
+  connectionOpened(): boolean {
+    const mayOpen = this.#host.native.addConnection(this.#plan.ignoresConnectionLimit);
+    if (mayOpen) this.#counts.connectionOpened();
+    else this.#counts.connectionRefused();
+    return mayOpen;
   }
 
   connectionClosed(connection: EndedConnection): void {
+    this.#host.native.removeConnection();
     this.#counts.connectionClosed(connection);
   }
 
@@ -127,8 +131,9 @@ export class AdminServer implements AdminService {
     const { adminAllowedHost } = this.#host.options;
     const foreign = findForeignHost(request, this.#plan.address, adminAllowedHost);
     if (foreign !== undefined) return { status: 403, body: foreign };
-    if (!this.#isAllowed(target))
-      return { status: 403, body: `request to path ${target} not allowed` };
+    const asked = query === '' ? path : `${path}?${query}`;
+    if (!this.#isAllowed(asked))
+      return { status: 403, body: `request to path ${asked} not allowed` };
     const endpoint = this.#byPath.get(path);
     if (!endpoint) return { status: 404, body: `invalid path. ${endpointList(this.#endpoints)}` };
     if (endpoint.mutates && method !== 'POST') {

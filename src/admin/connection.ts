@@ -54,7 +54,6 @@ export class Connection {
   constructor(service: AdminService, socket: Socket, id: number) {
     this.#service = service;
     this.#socket = socket;
-    service.connectionOpened();
     this.#ends = {
       id,
       remoteAddress: textOf(socket.remoteAddress, socket.remotePort),

@@ -25,6 +25,10 @@ export class AdminCounts {
     this.#showConnections();
   }
 
+  connectionRefused(): void {
+    this.#count('listener.admin.downstream_global_cx_overflow');
+  }
+
   connectionClosed({ lengthMs, isLocal, lastBytes }: EndedConnection): void {
     this.#connections -= 1;
     if (lastBytes > 0) this.#showHttp(-1);

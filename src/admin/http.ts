@@ -177,7 +177,8 @@ export interface EndedConnection {
 
 /** What the transport serves. Nothing here throws. */
 export interface AdminService {
-  connectionOpened(): void;
+  /** False: it is to be closed, and nothing more is told of it. */
+  connectionOpened(): boolean;
   connectionClosed(connection: EndedConnection): void;
   /** On a connection, after so many the last time. */
   received(bytes: number, bytesBefore: number): void;

@@ -25,6 +25,10 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
   let connectionCount = 0;
   const connections = new WeakMap<Socket, Connection>();
   server.on('connection', (socket: Socket) => {
+    if (!service.connectionOpened()) {
+      socket.destroy();
+      return;
+    }
     connections.set(socket, new Connection(service, socket, connectionCount));
     connectionCount += 1;
   });

@@ -13,7 +13,6 @@ import type { Place } from './place.js';
 import type { AccessLog, StringMatch } from './plan.gen.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
 
-// There is no limit of all connections to be exempt from: an overload manager is refused.
 const ADMIN = supportedFields<AdminMessage & WithAllowPaths>('envoy.config.bootstrap.v3.Admin', [
   'access_log',
   'access_log_path',
@@ -36,6 +35,8 @@ export interface AdminPlan {
     | { readonly host: string; readonly port: number }
     | { readonly pipe: string; /** 0: as the process's mask says. */ readonly mode: number };
   readonly accessLogs: readonly AccessLog[];
+  /** The limit of all connections is not for its own. */
+  readonly ignoresConnectionLimit: boolean;
   readonly profilePath: string;
   /** Of its listen socket, in their order. */
   readonly socketOptions: readonly SocketOption[];
@@ -75,6 +76,7 @@ export function compileAdmin(
       ? { host: formatIp(address.ip), port: address.port ?? 0 }
       : { pipe: address.pipe ?? '', mode: message.address.pipe?.mode ?? 0 },
     accessLogs,
+    ignoresConnectionLimit: message.ignore_global_conn_limit ?? false,
     socketOptions: compileSocketOptions(message.socket_options ?? [], address.ip),
     profilePath: message.profile_path || DEFAULT_PROFILE_PATH,
     allowPaths,

@@ -117,6 +117,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
       assignments: clusters.flatMap((plan) => plan.assignment ?? []),
       route_tables: [...routeTables.values()],
       listeners,
+      connection_limit: context.runtime.liveNumber(CONNECTION_LIMIT, Number.MAX_SAFE_INTEGER),
       admin_access_logs: [...(admin?.accessLogs ?? [])],
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
@@ -128,6 +129,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     issues,
   };
 }
+
+/** How many connections all listeners and the admin server may have together. */
+const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
 
 function contextOf(
   bootstrap: Bootstrap,

@@ -93,6 +93,7 @@ export function compileListener(
     freebind: message.freebind,
     max_connections: connectionLimit.value,
     max_connections_slot: connectionLimit.slot,
+    ignores_connection_limit: message.ignore_global_conn_limit,
     pipe_mode: message.address?.pipe?.mode,
     max_connections_to_accept_per_socket_event: message.max_connections_to_accept_per_socket_event,
     access_logs: compileAccessLogs(

@@ -558,6 +558,8 @@ export interface Listener {
   readonly max_connections?: number | undefined;
   /** The runtime slot that it follows; 0: none. */
   readonly max_connections_slot?: number | undefined;
+  /** The limit of all connections is not for this listener's. */
+  readonly ignores_connection_limit?: boolean | undefined;
   readonly pipe_mode?: number | undefined;
   readonly max_connections_to_accept_per_socket_event?: number | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
@@ -763,6 +765,15 @@ export interface Update {
   readonly admin_access_logs?: readonly AccessLog[] | undefined;
   /** Of clusters that are not known nothing is kept. */
   readonly cluster_runtimes?: readonly ClusterRuntime[] | undefined;
+  /** Of all listeners and the admin server together; absent: it stays as it is. */
+  readonly connection_limit?: ConnectionLimit | undefined;
+}
+
+/** How many connections may be open at once. */
+export interface ConnectionLimit {
+  readonly value?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly slot?: number | undefined;
 }
 
 export const StatsSettings_Selection = {
@@ -1190,6 +1201,7 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.freebind) out.number(80, message.freebind ? 1 : 0);
   if (message.max_connections) out.number(88, message.max_connections);
   if (message.max_connections_slot) out.number(96, message.max_connections_slot);
+  if (message.ignores_connection_limit) out.number(104, message.ignores_connection_limit ? 1 : 0);
   if (message.pipe_mode) out.number(112, message.pipe_mode);
   if (message.max_connections_to_accept_per_socket_event) out.number(120, message.max_connections_to_accept_per_socket_event);
   if (message.access_logs) for (const item of message.access_logs) out.message(130, item, writeAccessLog);
@@ -1327,6 +1339,12 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.taps) for (const item of message.taps) out.message(50, item, writeTapFilter);
   if (message.admin_access_logs) for (const item of message.admin_access_logs) out.message(58, item, writeAccessLog);
   if (message.cluster_runtimes) for (const item of message.cluster_runtimes) out.message(66, item, writeClusterRuntime);
+  if (message.connection_limit !== undefined) out.message(74, message.connection_limit, writeConnectionLimit);
+}
+
+function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {
+  if (message.value) out.number(8, message.value);
+  if (message.slot) out.number(16, message.slot);
 }
 
 function writeStatsSettings(out: WireWriter, message: StatsSettings): void {

@@ -65,10 +65,10 @@ TEST("A listener's log has a line for each connection, with all bytes of it") {
   plan::Update plan = httpPlan({origin.port()});
   plan::AccessLog& log = plan.listeners[0].access_logs.emplace_back();
   log.path = file.path();
-  log.format.emplace().pieces = {
-      piece(Operator::Protocol),      piece(Operator::Literal, " "), piece(Operator::ResponseFlags),
-      piece(Operator::Literal, " "),  piece(Operator::BytesReceived), piece(Operator::Literal, " "),
-      piece(Operator::BytesSent),     piece(Operator::Literal, "\n")};
+  log.format.emplace().pieces = {piece(Operator::Protocol),      piece(Operator::Literal, " "),
+                                 piece(Operator::ResponseFlags), piece(Operator::Literal, " "),
+                                 piece(Operator::BytesReceived), piece(Operator::Literal, " "),
+                                 piece(Operator::BytesSent),     piece(Operator::Literal, "\n")};
   std::string lines;
   {
     Proxy proxy(plan);

@@ -19,6 +19,7 @@ import { optionsOf } from '../support/options.js';
 export const PLAN: AdminPlan = {
   address: { host: '127.0.0.1', port: 0 },
   accessLogs: [],
+  ignoresConnectionLimit: false,
   profilePath: '',
   socketOptions: [],
   allowPaths: [],

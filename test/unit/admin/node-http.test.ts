@@ -27,8 +27,11 @@ class FakeService implements AdminService {
   connections = 0;
   reply: AdminReply = { body: 'hello' };
 
-  connectionOpened(): void {
-    this.connections += 1;
+  isFull = false;
+
+  connectionOpened(): boolean {
+    if (!this.isFull) this.connections += 1;
+    return !this.isFull;
   }
   connectionClosed(connection: EndedConnection): void {
     this.connections -= 1;
@@ -247,6 +250,16 @@ test('a client that never reads holds no more than what is on its way', async (t
   assert.ok(pieces < 1000, `${pieces} pieces`);
   socket.destroy();
   await service.untilClosed();
+});
+
+test('a connection that is one too many is closed, and nothing is told of it', async (t) => {
+  const { service, url } = await listening(t);
+  service.isFull = true;
+
+  await assert.rejects(fetch(url));
+  assert.deepEqual([service.requests, service.ended], [[], []]);
+  service.isFull = false;
+  assert.equal((await fetch(url)).status, 200);
 });
 
 test('all bytes that were written are told of', async (t) => {

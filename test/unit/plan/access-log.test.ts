@@ -233,6 +233,7 @@ test('the admin server logs as listeners do; to the old path in the default form
   assert.deepEqual(compiled.update.admin_access_logs, accessLogs);
   assert.deepEqual(rest, {
     address: { host: '127.0.0.1', port: 9901 },
+    ignoresConnectionLimit: false,
     socketOptions: [],
     profilePath: '/var/log/envoy/envoy.prof',
     allowPaths: [],

@@ -28,6 +28,7 @@ export class FakeNative implements NativeProxy {
   samplePieces: SinkPieces[] = [];
   readonly statuses: Record<string, string> = {};
   lost = 0;
+  areConnectionsTooMany = false;
   /** Connections. */
   openCount = 0;
   hosts: readonly { readonly address: string; readonly port: number }[] = [];
@@ -210,6 +211,12 @@ export class FakeNative implements NativeProxy {
   }
   logAdminRequest(): void {
     this.calls.push('logAdminRequest');
+  }
+  addConnection(isExempt: boolean): boolean {
+    return isExempt || !this.areConnectionsTooMany;
+  }
+  removeConnection(): void {
+    this.calls.push('removeConnection');
   }
   memory() {
     return { allocated: 1, heapSize: 2, free: 3 };
