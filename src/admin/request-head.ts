@@ -36,7 +36,7 @@ export function statusOfParseError(code: string | undefined, reason = ''): numbe
     case 'HPE_HEADER_OVERFLOW':
       return 431;
     case 'HPE_INVALID_VERSION':
-      return /^Invalid/.test(reason) ? 426 : 400;
+      return reason.startsWith('Invalid') ? 426 : 400;
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 408;
     case 'HPE_INVALID_TRANSFER_ENCODING':
