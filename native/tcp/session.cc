@@ -332,7 +332,7 @@ void Session::describe(format::FormatContext* context) const {
   context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
   context->attempts = attempts_;
   context->filter_chain_name = proxy_.config().filter_chain_name;
-  context->upstream_cluster = cluster_ ? cluster_->cluster().observabilityName() : "";
+  if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();
   context->upstream_cluster_raw = cluster_name_;
   context->transport_failure = transport_failure_;
   if (host_) context->upstream_remote = &host_->address();
