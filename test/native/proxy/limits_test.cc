@@ -245,6 +245,24 @@ TEST("A listener at its connection limit ends what comes beyond, until one of it
   EXPECT(third.readMessage().starts_with("HTTP/1.1 200"));
 }
 
+TEST("Beyond the limit of all listeners together a connection is ended, and counted as that") {
+  Origin origin(answeringAfter(0));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.connection_limit = plan::ConnectionLimit{1, 0};
+  Proxy proxy(plan);
+  Socket first = proxy.connect();
+  first.write(kGet);
+  EXPECT(first.readMessage().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(proxy.connect().readAll(), std::string());
+  EXPECT_EQ(proxy.stat("listener.in.downstream_global_cx_overflow"), 1u);
+  EXPECT_EQ(proxy.stat("listener.in.downstream_cx_overflow"), 0u);
+  first.close();
+  EXPECT(proxy.waitFor("http.in.downstream_cx_active", 0));
+  Socket second = proxy.connect();
+  second.write(kGet);
+  EXPECT(second.readMessage().starts_with("HTTP/1.1 200"));
+}
+
 TEST("A cluster's max_stream_duration ends an exchange with its host") {
   Origin origin(answeringAfter(2000));
   plan::Update plan = httpPlan({origin.port()});
