@@ -12,7 +12,7 @@ class Pace {
  public:
   // A piece ends after so many names, or so much time.
   static constexpr size_t kPieceNames = 20'000;
-  static constexpr std::chrono::microseconds kPieceTime{80};
+  static constexpr std::chrono::microseconds kPieceTime{45};
 
   // What is left of the slice. The reader counts it down, and pauses at 0.
   size_t budget = kSlice;

@@ -7,8 +7,8 @@ import { WorkerWaits } from './worker-waits.js';
 
 /** How long steps may run before the loop turns. One alone takes a tenth of that. */
 const TURN_MS = 1;
-/** Of a timer, the shortest. */
-const REST_MS = 1;
+/** So long that a request waits for one step at most, not for two. */
+const REST_MS = 2;
 /** Jobs that take turns. Those beyond wait, and hold nothing but what they were asked. */
 const MAX_AT_WORK = 32;
 
@@ -45,10 +45,10 @@ function turn(): void {
     if (step()) atWork.push(step);
   }
   isScheduled = false;
-  if (atWork.length === 0 && waiting.length === 0) return;
+  // Also where none goes on: those that wait for their readers come back soon.
   workers ??= new WorkerWaits();
   isResting = workers.areWaiting();
-  schedule();
+  if (atWork.length > 0 || waiting.length > 0) schedule();
 }
 
 function admit(): void {

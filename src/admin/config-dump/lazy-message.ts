@@ -156,9 +156,9 @@ function weigh(value: unknown, limit: number): number {
     return limit - 1 - value.length / VALUE_CHARACTERS;
   let left = limit - 1;
   if (typeof value !== 'object' || value === null) return left;
-  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  for (const item of items) {
-    left = weigh(item, left);
+  // Makes no list of them: this is asked of all that is shown.
+  for (const key in value) {
+    left = weigh((value as PlainObject)[key], left);
     if (left <= 0) break;
   }
   return left;

@@ -19,6 +19,9 @@ interface Field {
   readonly type: ValueType;
   readonly hasPresence: boolean;
   readonly isSensitive: boolean;
+  /** By depth: what stands before its value, as the first of its object and as a further one. */
+  readonly firstHeads: string[];
+  readonly furtherHeads: string[];
 }
 
 /** A text's `depth` is that of the line on which it begins. */
@@ -80,10 +83,9 @@ export class MessageTexts {
     isSensitive: boolean,
     text: string,
   ): string {
-    const line = newLine(depth + 1);
     for (const field of this.#setFields(type, message)) {
       const value = this.#field(field, message[field.name], depth + 1, isSensitive);
-      if (value !== undefined) text += `${text === '' ? '{' : ','}${line}"${field.name}": ${value}`;
+      if (value !== undefined) text += headOf(field, text === '', depth + 1) + value;
     }
     return text === '' ? '{}' : `${text}${newLine(depth)}}`;
   }
@@ -178,7 +180,19 @@ const describe = (field: FieldType, order: number): Field => ({
   type: field.value,
   hasPresence: field.presence,
   isSensitive: field.sensitive,
+  firstHeads: [],
+  furtherHeads: [],
 });
+
+/** Made once for each depth: a large dump has few fields, and many values of each. */
+function headOf(
+  { name, firstHeads, furtherHeads }: Field,
+  isFirst: boolean,
+  depth: number,
+): string {
+  const heads = isFirst ? firstHeads : furtherHeads;
+  return (heads[depth] ??= `${isFirst ? '{' : ','}${newLine(depth)}"${name}": `);
+}
 
 const typeEntry = (name: string): string => `"@type": ${quoted(TYPE_URL + name)}`;
 
