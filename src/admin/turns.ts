@@ -15,46 +15,57 @@ const MAX_AT_WORK = 32;
 /** Does a little of a job. False: the job is over, or rests until it is given to `work` again. */
 export type Step = () => boolean;
 
-const atWork: Step[] = [];
-const waiting: Step[] = [];
-let isScheduled = false;
-let isResting = false;
-let workers: WorkerWaits | undefined;
+export class Turns {
+  readonly #workers: Pick<WorkerWaits, 'areWaiting'>;
+  readonly #atWork: Step[] = [];
+  readonly #waiting: Step[] = [];
+  #isScheduled = false;
+  #isResting = false;
 
-/** Runs the step in each of the next turns in which it has its share, until it returns false. */
-export function work(step: Step): void {
-  waiting.push(step);
-  schedule();
-}
-
-function schedule(): void {
-  if (isScheduled) return;
-  isScheduled = true;
-  if (isResting) setTimeout(turn, REST_MS);
-  else setImmediate(turn);
-}
-
-function turn(): void {
-  const endMs = performance.now() + TURN_MS;
-  admit();
-  // One step each, then again: nobody waits for a job that goes on.
-  const steps = isResting ? atWork.length : Infinity;
-  for (let done = 0; done < steps && performance.now() < endMs; done += 1) {
-    const step = atWork.shift();
-    if (!step) break;
-    if (step()) atWork.push(step);
+  constructor(workers: Pick<WorkerWaits, 'areWaiting'>) {
+    this.#workers = workers;
   }
-  isScheduled = false;
-  // Also where none goes on: those that wait for their readers come back soon.
-  workers ??= new WorkerWaits();
-  isResting = workers.areWaiting();
-  if (atWork.length > 0 || waiting.length > 0) schedule();
-}
 
-function admit(): void {
-  while (atWork.length < MAX_AT_WORK) {
-    const step = waiting.shift();
-    if (!step) return;
-    atWork.push(step);
+  /** Runs the step in each of the next turns in which it has its share, until it returns false. */
+  work(step: Step): void {
+    this.#waiting.push(step);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const turn = (): void => this.#turn();
+    if (this.#isResting) setTimeout(turn, REST_MS);
+    else setImmediate(turn);
+  }
+
+  #turn(): void {
+    const endMs = performance.now() + TURN_MS;
+    this.#admit();
+    // One step each, then again: nobody waits for a job that goes on.
+    const steps = this.#isResting ? this.#atWork.length : Infinity;
+    for (let done = 0; done < steps && performance.now() < endMs; done += 1) {
+      const step = this.#atWork.shift();
+      if (!step) break;
+      if (step()) this.#atWork.push(step);
+    }
+    this.#isScheduled = false;
+    // Also where none goes on: those that wait for their readers come back soon.
+    this.#isResting = this.#workers.areWaiting();
+    if (this.#atWork.length > 0 || this.#waiting.length > 0) this.#schedule();
+  }
+
+  #admit(): void {
+    while (this.#atWork.length < MAX_AT_WORK) {
+      const step = this.#waiting.shift();
+      if (!step) return;
+      this.#atWork.push(step);
+    }
   }
 }
+
+const turns = new Turns(new WorkerWaits());
+
+/** In the turns that all pages share. */
+export const work = (step: Step): void => turns.work(step);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { work } from '../../../src/admin/turns.js';
+import { Turns, work } from '../../../src/admin/turns.js';
 
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -68,4 +68,26 @@ test('of many jobs some wait until one is over, and all come to their end', asyn
   isHeld = false;
   while (over < 100) await nextImmediate();
   assert.equal(started.size, 100);
+});
+
+test('while workers wait a job has one step of a turn, also one that waits for its reader in between', async () => {
+  for (const goesOn of [true, false]) {
+    const turns = new Turns({ areWaiting: () => true });
+    // A turn asks when it is over.
+    turns.work(() => false);
+    await nextImmediate();
+    await nextImmediate();
+    const ranMs: number[] = [];
+    await new Promise<void>((resolve) => {
+      const step = (): boolean => {
+        ranMs.push(performance.now());
+        if (ranMs.length === 6) resolve();
+        else if (!goesOn) setImmediate(() => turns.work(step));
+        return goesOn && ranMs.length < 6;
+      };
+      turns.work(step);
+    });
+    const pauses = ranMs.slice(1).map((ms, index) => ms - (ranMs[index] ?? 0));
+    assert.ok(Math.min(...pauses) > 1, `pauses of ${pauses.join(', ')} ms`);
+  }
 });
