@@ -196,12 +196,12 @@ export interface NativeProxy {
   readCpuProfile(): Float64Array;
   /** The last samples; no more are taken. */
   stopCpuProfile(): Float64Array;
-  /** Bytes of malloc's: in use, taken from the system, and free within that. */
   /** Writes a line of each access log of the admin server; takes what encodeAdminRequest() gives. */
   logAdminRequest(request: Uint8Array): void;
   /** Of the admin server. False: there are as many connections as there may be, and it is not exempt. */
   addConnection(isExempt: boolean): boolean;
   removeConnection(): void;
+  /** Bytes of malloc's: in use, taken from the system, and free within that. */
   memory(): { readonly allocated: number; readonly heapSize: number; readonly free: number };
 
   /** Sockets of the process before this one, for the listeners that are applied from here on. */

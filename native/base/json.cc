@@ -39,7 +39,15 @@ char shortEscape(char c) {
   }
 }
 
-void appendUtf8(std::string* out, std::string_view text) {
+}  // namespace
+
+void appendJsonString(std::string* out, std::string_view text) {
+  out->push_back('"');
+  appendJsonInside(out, text);
+  out->push_back('"');
+}
+
+void appendJsonEscaped(std::string* out, std::string_view text) {
   for (const char c : text) {
     if (const char letter = shortEscape(c)) {
       out->push_back('\\');
@@ -52,21 +60,13 @@ void appendUtf8(std::string* out, std::string_view text) {
   }
 }
 
-}  // namespace
-
-void appendJsonString(std::string* out, std::string_view text) {
-  out->push_back('"');
-  appendJsonInside(out, text);
-  out->push_back('"');
-}
-
 bool isPlainJson(std::string_view text) { return std::all_of(text.begin(), text.end(), isPlain); }
 
 void appendJsonInside(std::string* out, std::string_view text) {
   if (isPlainJson(text)) {
     out->append(text);
   } else if (isUtf8(text)) {
-    appendUtf8(out, text);
+    appendJsonEscaped(out, text);
   } else {
     for (const char c : text) {
       if (isPlain(c)) {

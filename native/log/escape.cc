@@ -47,19 +47,4 @@ std::string escapeLine(std::string_view line) {
   return result;
 }
 
-void appendJsonEscaped(std::string_view text, std::string* out) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    const char letter = c == '\b' ? 'b' : c == '\f' ? 'f' : shortEscape(c);
-    if (letter != '\0') {
-      *out += {'\\', letter};
-    } else if (byte < 0x20) {
-      *out += {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
-    } else {
-      *out += c;
-    }
-  }
-}
-
 }  // namespace fairlead::log

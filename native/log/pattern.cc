@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/json.h"
 #include "log/escape.h"
 
 namespace fairlead::log {
@@ -181,10 +182,10 @@ bool Pattern::formatMessage(const Part& part, const Record& record, std::string*
       }
       return true;
     case 'j':
-      appendJsonEscaped(record.text, out);
+      appendJsonEscaped(out, record.text);
       return true;
     case '+':
-      appendJsonEscaped(record.text.substr(messageStart(record.text)), out);
+      appendJsonEscaped(out, record.text.substr(messageStart(record.text)));
       return true;
     case '*':
       if (const size_t start = messageStart(record.text); start > 0) {

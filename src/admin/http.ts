@@ -1,5 +1,6 @@
 // What the admin server and its handlers say to each other, whoever speaks HTTP for them.
 import type { Page } from '../native.js';
+import { indentedJson } from './json-text.js';
 import type { Parameters } from './parameters.js';
 
 /** The request headers that anything here looks at. */
@@ -149,12 +150,10 @@ export const endsConnection = (request: AdminRequest, { fault }: AdminReply): bo
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });
 
 /** Text that is JSON: one blank per level, as the real server indents. */
-export function jsonReply(value: unknown): AdminReply {
-  const text = JSON.stringify(value, null, 1);
-  return { type: 'json', body: `${text.replace(/[<>]/g, escapeAngle)}\n` };
-}
-
-const escapeAngle = (bracket: string): string => (bracket === '<' ? '\\u003c' : '\\u003e');
+export const jsonReply = (value: unknown): AdminReply => ({
+  type: 'json',
+  body: `${indentedJson(value, 0)}\n`,
+});
 
 /** Of an answer. */
 export interface SentBytes {
