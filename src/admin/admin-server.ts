@@ -21,6 +21,7 @@ import {
 import { openSocket } from './listen-socket.js';
 import type { AdminTransport } from './node-http.js';
 import { parseParameters } from './parameters.js';
+import { parseTarget } from './target.js';
 
 const NO_HOST: AdminReply = { status: 400, body: '', fault: 'host' };
 const BAD_PATH: AdminReply = { status: 400, body: '', fault: 'path' };
@@ -126,7 +127,7 @@ export class AdminServer implements AdminService {
     const { method, target, headers, body } = request;
     const refusal = request.namesHost ? refuseTarget(target) : NO_HOST;
     if (refusal) return refusal;
-    const { path, query } = splitTarget(target);
+    const { path, query } = parseTarget(target);
     this.#host.log.debug('admin', `request: ${method} ${target}`);
     const { adminAllowedHost } = this.#host.options;
     const foreign = findForeignHost(request, this.#plan.address, adminAllowedHost);
@@ -161,18 +162,4 @@ function refuseTarget(target: string): AdminReply | undefined {
   if (!target.startsWith('/')) return ELSEWHERE;
   const [path = ''] = target.split('?', 1);
   return target.includes('#') || path.includes('%00') ? BAD_PATH : undefined;
-}
-
-/** Dots and doubled slashes in a path mean what they mean in a file's; letters need no percent codes. */
-function splitTarget(target: string): { path: string; query: string } {
-  const [raw = '', query = ''] = target.split(/\?(.*)/s);
-  const sent = raw.includes('%') ? raw.replace(/%[0-9a-f]{2}/gi, decodeUnreserved) : raw;
-  if (!/\/[/.]/.test(sent)) return { path: sent, query };
-  const merged = sent.replace(/\/{2,}/g, '/');
-  return { path: new URL(merged, 'http://admin').pathname, query };
-}
-
-function decodeUnreserved(code: string): string {
-  const character = String.fromCharCode(parseInt(code.slice(1), 16));
-  return /[\w.~-]/.test(character) ? character : code;
 }
