@@ -14,6 +14,7 @@ import {
   type RequestHeader,
 } from './http.js';
 import { findHeadFault, statusOfParseError } from './request-head.js';
+import { startTimeout } from '../timers.js';
 
 /** Of bytes that are no request, or of a client that is late. */
 export interface ParseError extends NodeJS.ErrnoException {
@@ -126,7 +127,7 @@ export class Connection {
       isCut: false,
     });
     this.#socket.end(text);
-    const timer = setTimeout(() => this.#socket.destroy(), LINGER_MS);
+    const timer = startTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once('close', () => clearTimeout(timer));
   }
 

@@ -79,7 +79,7 @@ async function turn() {
   } catch (error) {
     element('error').textContent = error.message;
   }
-  setTimeout(turn, Math.max(1, Number(element('seconds').value)) * 1000);
+  setTimeout(turn, Math.min(86400, Math.max(1, Number(element('seconds').value))) * 1000);
 }
 turn();
 `;

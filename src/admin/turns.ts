@@ -4,6 +4,7 @@
 // thread that runs before its tick, so that a request waits for as long as a turn. (A lower priority
 // does less for requests, and leaves this thread itself waiting longer.)
 import { WorkerWaits } from './worker-waits.js';
+import { startTimeout } from '../timers.js';
 
 /** How long steps may run before the loop turns. One alone takes a tenth of that. */
 const TURN_MS = 1;
@@ -36,7 +37,7 @@ export class Turns {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     const turn = (): void => this.#turn();
-    if (this.#isResting) setTimeout(turn, REST_MS);
+    if (this.#isResting) startTimeout(turn, REST_MS);
     else setImmediate(turn);
   }
 

@@ -2,6 +2,7 @@
 import type { NativeProxy } from '../native.js';
 import { nameAddresses } from './native-symbols.js';
 import type { ProfileSample } from './pprof.js';
+import { startInterval } from '../timers.js';
 
 /** Before the data plane's room for samples is full. */
 const READ_INTERVAL_MS = 1000;
@@ -23,7 +24,7 @@ export class WorkerProfiler {
   constructor(native: NativeProxy) {
     this.#native = native;
     native.startCpuProfile();
-    this.#timer = setInterval(() => this.#add(native.readCpuProfile()), READ_INTERVAL_MS).unref();
+    this.#timer = startInterval(() => this.#add(native.readCpuProfile()), READ_INTERVAL_MS).unref();
   }
 
   /** Ends it. The values: samples, nanoseconds. */

@@ -10,8 +10,9 @@ import type { Connection } from './connection.js';
 import type { DialFailure } from './dial.js';
 import { frameMessage, MessageReader } from './message-frames.js';
 import { Retries } from './retries.js';
-import { timerMs, type EnvoyGrpcPlan } from './service-plan.js';
+import type { EnvoyGrpcPlan } from './service-plan.js';
 import { isServerFault, statusIn, statusOfHttp, type GrpcStatus } from './status.js';
+import { startTimeout } from '../timers.js';
 
 /** What is kept for another try is not longer; the real server's limit. */
 const MAX_KEPT_BYTES = 65_536;
@@ -161,10 +162,10 @@ export class ClusterStream implements GrpcStream {
     this.#stream = stream;
     const { maxStreamMs } = this.#pool.cluster;
     if (maxStreamMs > 0) {
-      this.#durationTimer ??= setTimeout(() => {
+      this.#durationTimer ??= startTimeout(() => {
         this.#pool.stats.count('upstream_rq_max_duration_reached');
         this.#finish({ code: 'UNAVAILABLE', message: 'upstream max stream duration reached' });
-      }, timerMs(maxStreamMs)).unref();
+      }, maxStreamMs).unref();
     }
     let final: GrpcStatus | undefined;
     let httpStatus = 0;
@@ -251,7 +252,7 @@ export class ClusterStream implements GrpcStream {
   #pause(delayMs: number): void {
     this.#state = 'paused';
     this.#connection = undefined;
-    this.#retryTimer = setTimeout(() => this.#start(), timerMs(delayMs)).unref();
+    this.#retryTimer = startTimeout(() => this.#start(), delayMs).unref();
   }
 
   #abandonRetries(): void {

@@ -9,7 +9,8 @@ import { monotonicMs } from '../clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
 import { dial, type DialFailure } from './dial.js';
-import { timerMs, type GrpcClusterPlan } from './service-plan.js';
+import type { GrpcClusterPlan } from './service-plan.js';
+import { startTimeout } from '../timers.js';
 
 /** Who waits for a connection. */
 export interface ConnectionWaiter {
@@ -284,17 +285,17 @@ export class Connection {
     if (this.#state === 'draining') this.close();
     const { idleTimeoutMs } = this.#cluster;
     if (this.#state !== 'ready' || idleTimeoutMs === 0) return;
-    this.#idleTimer = setTimeout(() => {
+    this.#idleTimer = startTimeout(() => {
       this.#stats.count('upstream_cx_idle_timeout');
       this.close();
-    }, timerMs(idleTimeoutMs)).unref();
+    }, idleTimeoutMs).unref();
   }
 
   #after(ms: number, act: () => void): void {
-    const timer = setTimeout(() => {
+    const timer = startTimeout(() => {
       this.#timers.delete(timer);
       act();
-    }, timerMs(ms)).unref();
+    }, ms).unref();
     this.#timers.add(timer);
   }
 

@@ -5,7 +5,8 @@ import { formatIp } from '../plan/ip.js';
 import type { ControlHost } from '../native.js';
 import { refusalOf } from './peer-certificate.js';
 import { secureContextOf } from './secure-context.js';
-import { timerMs, type GrpcClusterPlan } from './service-plan.js';
+import type { GrpcClusterPlan } from './service-plan.js';
+import { startTimeout } from '../timers.js';
 
 export interface DialFailure {
   readonly kind: 'timeout' | 'refused' | 'tls' | 'certificate' | 'subject' | 'hash';
@@ -47,9 +48,9 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
     giveUp();
     events.onFailure(failure);
   };
-  const timer = setTimeout(
+  const timer = startTimeout(
     () => fail({ kind: 'timeout', message: `no connection within ${cluster.connectTimeoutMs} ms` }),
-    timerMs(cluster.connectTimeoutMs),
+    cluster.connectTimeoutMs,
   );
   const succeed = (socket: Socket): void => {
     if (isOver) return;

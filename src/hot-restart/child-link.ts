@@ -15,6 +15,7 @@ import {
   type Stats,
 } from './messages.gen.js';
 import type { ParentLink } from './parent-link.js';
+import { startTimeout } from '../timers.js';
 
 /** Of statistics in one answer: some milliseconds of both processes. */
 const STATS_BYTES = 256 * 1024;
@@ -95,7 +96,7 @@ export class ChildLink {
     let timer: NodeJS.Timeout | undefined;
     const farewell = new Promise<void>((resolve) => {
       this.#onFarewell = resolve;
-      timer = setTimeout(resolve, LAST_WORDS_MS);
+      timer = startTimeout(resolve, LAST_WORDS_MS);
     });
     try {
       await this.#send(child, 0, { leaving: {} });

@@ -8,6 +8,7 @@ import { socketName } from './names.js';
 import { ParentGone, ParentLink, ParentRefuses } from './parent-link.js';
 import { RestartError, takePlace, type Place, type RestartOptions } from './place.js';
 import { hotRestartVersion } from './version.js';
+import { startTimeout } from '../timers.js';
 
 export interface EpochOptions extends RestartOptions {
   readonly skipHotRestartParentStats: boolean;
@@ -16,8 +17,6 @@ export interface EpochOptions extends RestartOptions {
 
 /** What is left of them then is not waited for. */
 const ELDERS_END_MS = 1000;
-/** The longest that a timer can wait. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Epoch {
   readonly version: string;
@@ -120,9 +119,9 @@ export class Epoch {
     region.serve(epoch, generation);
     region.endInitializing();
     this.#isInitializing = false;
-    this.#shutdownTimer = setTimeout(
+    this.#shutdownTimer = startTimeout(
       () => void this.#shutDownParent(),
-      Math.min(this.#options.parentShutdownTimeS * 1000, LONGEST_TIMER_MS),
+      this.#options.parentShutdownTimeS * 1000,
     );
     this.#shutdownTimer.unref();
     await this.#parent?.drainListeners(taken).catch(() => undefined);

@@ -10,6 +10,7 @@ import {
   type Request,
   type Stats,
 } from './messages.gen.js';
+import { startInterval, startTimeout } from '../timers.js';
 
 /** It answers within milliseconds, unless it is stopped or stuck. */
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -129,7 +130,7 @@ export class ParentLink {
   untilGone(timeoutMs = END_TIMEOUT_MS): Promise<void> {
     const before = this.#onGone;
     return new Promise((resolve) => {
-      const late = setTimeout(resolve, timeoutMs);
+      const late = startTimeout(resolve, timeoutMs);
       this.whenGone(() => {
         clearTimeout(late);
         before();
@@ -160,7 +161,7 @@ export class ParentLink {
   }
 
   #untilAnswered(number: number, what: string): Promise<Reply> {
-    this.#probe ??= setInterval(() => this.#lookForParent(), PROBE_MS);
+    this.#probe ??= startInterval(() => this.#lookForParent(), PROBE_MS);
     return new Promise((resolve, reject) => {
       const settle = (outcome: Reply | Error): void => {
         clearTimeout(late);
@@ -169,7 +170,7 @@ export class ParentLink {
         if (outcome instanceof Error) reject(outcome);
         else resolve(outcome);
       };
-      const late = setTimeout(() => settle(this.#silent(what)), ANSWER_TIMEOUT_MS);
+      const late = startTimeout(() => settle(this.#silent(what)), ANSWER_TIMEOUT_MS);
       this.#waiting.set(number, settle);
     });
   }

@@ -10,6 +10,7 @@ import type { GoogleCredentials, GoogleGrpcPlan, GrpcMetadata } from '../grpc/se
 import { readDataSource } from './data-source.js';
 import type { Place } from './place.js';
 import { refuseOtherFields, supportedFields } from './supported-fields.js';
+import { LONGEST_TIMER_MS } from '../timers.js';
 
 const TYPE = 'envoy.config.core.v3.GrpcService.GoogleGrpc';
 const GOOGLE = supportedFields<GoogleGrpc>(
@@ -122,7 +123,11 @@ function compileArgs(message: ChannelArgs, place: Place): Record<string, string 
   return Object.fromEntries(
     Object.entries(message.args ?? {}).map(([name, value]) => [
       name,
-      value.string_value ?? value.int_value ?? 0,
+      value.string_value ?? argument(name, value.int_value ?? 0),
     ]),
   );
 }
+
+/** Times are what the library starts timers with. */
+const argument = (name: string, value: number): number =>
+  name.endsWith('_ms') ? Math.min(value, LONGEST_TIMER_MS) : value;

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type Http from 'node:http';
 import { createRequire } from 'node:module';
+import { startTimeout } from '../timers.js';
 
 /** Nothing of it: the process says so. */
 export interface Readiness {
@@ -36,11 +37,11 @@ export function watchReadiness(
   const poll = async (address: () => string | undefined): Promise<void> => {
     const known = address();
     if (known !== undefined && (await isLive(known, epoch))) return finish();
-    if (!isOver) timers[0] = setTimeout(() => void poll(address), POLL_MS);
+    if (!isOver) timers[0] = startTimeout(() => void poll(address), POLL_MS);
   };
   if (adminAddress !== undefined) void poll(() => adminAddress);
   else if (adminAddressPath !== undefined) void poll(() => readAddress(adminAddressPath));
-  else if (afterMs !== undefined) timers[0] = setTimeout(finish, afterMs);
+  else if (afterMs !== undefined) timers[0] = startTimeout(finish, afterMs);
   return stop;
 }
 

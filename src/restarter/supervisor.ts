@@ -3,6 +3,7 @@
 import type { Tell } from '../service-manager.js';
 import type { Child, ChildEnd, ChildEvents } from './child.js';
 import type { WriteLog } from './log.js';
+import { startTimeout } from '../timers.js';
 
 export interface SupervisorOptions {
   /** 0: for ever. */
@@ -125,7 +126,7 @@ export class Supervisor {
     tell(`STATUS=${nameOf(member)} is starting`);
     const { readyTimeoutMs } = this.#options;
     if (readyTimeoutMs > 0) {
-      member.timer = setTimeout(() => this.#giveUp(member), readyTimeoutMs);
+      member.timer = startTimeout(() => this.#giveUp(member), readyTimeoutMs);
     }
   }
 
@@ -138,7 +139,7 @@ export class Supervisor {
     );
     member.isGivenUp = true;
     member.child.kill('SIGTERM');
-    member.timer = setTimeout(() => member.child.kill('SIGKILL'), this.#options.termWaitMs);
+    member.timer = startTimeout(() => member.child.kill('SIGKILL'), this.#options.termWaitMs);
   }
 
   #onReady(member: Member): void {
@@ -226,7 +227,7 @@ export class Supervisor {
     if (returned) {
       this.#serveAgain(returned);
     } else if ([...this.#members].some(({ child }) => child.speaks)) {
-      this.#returnTimer = setTimeout(() => this.#onLost(end), RETURN_MS);
+      this.#returnTimer = startTimeout(() => this.#onLost(end), RETURN_MS);
     } else {
       this.#onLost(end);
     }
@@ -267,7 +268,7 @@ export class Supervisor {
     if (this.#members.size === 0) {
       this.#onAllEnded();
     } else {
-      this.#killTimer = setTimeout(() => this.#killRest(), this.#options.termWaitMs);
+      this.#killTimer = startTimeout(() => this.#killRest(), this.#options.termWaitMs);
     }
   }
 

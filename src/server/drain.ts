@@ -1,6 +1,7 @@
 // Draining: clients are asked to leave, and then the listeners close. One for the whole server, whoever
 // asks for it: POST /drain_listeners, or the next epoch of a hot restart.
 import type { DrainScope, DrainStrategy, NativeProxy } from '../native.js';
+import { startTimeout } from '../timers.js';
 
 export interface DrainOptions {
   /** --drain-time-s */
@@ -10,9 +11,6 @@ export interface DrainOptions {
 }
 
 type Native = Pick<NativeProxy, 'startDrain' | 'cancelDrain' | 'stopListening'>;
-
-/** A timer of Node's runs at once when it is asked to wait longer. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export class Drain {
   readonly #native: Native;
@@ -38,10 +36,7 @@ export class Drain {
     const { seconds, strategy } = this.#options;
     this.#native.startDrain(scope, seconds, strategy);
     if (whenOver) this.#whenOver.push(whenOver);
-    this.#timer ??= setTimeout(
-      () => this.#over(),
-      Math.min(seconds * 1000, LONGEST_TIMER_MS),
-    ).unref();
+    this.#timer ??= startTimeout(() => this.#over(), seconds * 1000).unref();
     return true;
   }
 

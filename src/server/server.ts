@@ -30,8 +30,7 @@ import { Drain } from './drain.js';
 import type { ServerState } from './state.js';
 import { StatsFlush } from './stats-flush.js';
 import { Taps } from '../taps/taps.js';
-
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+import { startInterval } from '../timers.js';
 
 export interface ServerOptions {
   readonly options: Options;
@@ -175,7 +174,7 @@ export class Server implements AdminHost, RestartHost {
 
   /** Resolves when the server is LIVE, or was ended before; rejects with a StartError. */
   async start(): Promise<void> {
-    this.#staysAlive = setInterval(() => undefined, LONGEST_TIMER_MS);
+    this.#staysAlive = startInterval(() => undefined, Infinity);
     const { restartEpoch, baseId } = this.options;
     this.log.info(
       'main',

@@ -5,6 +5,7 @@ import { atMost } from '../patience.js';
 import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from './control-stats.js';
 import { stateNumber, type ServerState } from './state.js';
+import { startInterval } from '../timers.js';
 
 export interface FlushSource {
   readonly native: NativeProxy;
@@ -53,12 +54,12 @@ export class StatsFlush {
   start(intervalMs: number | undefined, targets: FlushTargets): void {
     this.#targets = targets;
     if (intervalMs !== undefined) {
-      this.#timer = setInterval(() => {
+      this.#timer = startInterval(() => {
         void this.#source.pullParentStats().then(() => this.flush());
       }, intervalMs);
     }
     if (targets.wantsSamples) {
-      this.#sampleTimer = setInterval(() => this.#takeSamples(), SAMPLES_MS);
+      this.#sampleTimer = startInterval(() => this.#takeSamples(), SAMPLES_MS);
     }
   }
 

@@ -5,6 +5,7 @@ import type { ApplyError, NativeProxy } from '../native.js';
 import type { TapPlan } from '../plan/tap.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import { formatTrace, traceExtension } from './trace-text.js';
+import { startTimeout } from '../timers.js';
 
 /** A tap filter of the configuration; its number is its place in the list. */
 export type TapDeclaration =
@@ -67,7 +68,7 @@ export class Taps {
     this.#session = session;
     const { sink } = plan;
     if (sink.kind === 'buffer' && sink.timeoutMs !== undefined) {
-      session.timer = setTimeout(() => this.#finish(session), sink.timeoutMs).unref();
+      session.timer = startTimeout(() => this.#finish(session), sink.timeoutMs).unref();
     }
     this.#tell(configId, plan);
     return () => this.#detach(session);

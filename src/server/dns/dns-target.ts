@@ -1,6 +1,7 @@
 // One name of a cluster: asks for it again and again, and knows its current addresses.
 import type { DnsClusterPlan } from '../../plan/dns-cluster.js';
 import type { DnsQuestions, NameResolver } from './name-resolver.js';
+import { startTimeout } from '../../timers.js';
 
 export type DnsStat =
   'update_attempt' | 'update_success' | 'update_failure' | 'update_empty' | 'update_no_rebuild';
@@ -73,7 +74,7 @@ export class DnsTarget {
       nextMs = this.#plan.respectTtl && isKnown ? answer.ttlMs : this.#plan.refreshMs;
       this.#succeed(answer.kind === 'addresses' ? answer.addresses : []);
     }
-    this.#timer = setTimeout(() => void this.#resolve(), nextMs);
+    this.#timer = startTimeout(() => void this.#resolve(), nextMs);
     this.#timer.unref();
   }
 

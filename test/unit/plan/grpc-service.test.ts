@@ -267,7 +267,13 @@ test('google_grpc has credentials, options and metadata of its own', () => {
       ...google,
       channel_credentials: { ssl_credentials: {} },
       call_credentials: [{ access_token: 'secret' }],
-      channel_args: { args: { a: { int_value: 3 }, b: { string_value: 'c' } } },
+      channel_args: {
+        args: {
+          a: { int_value: 3 },
+          b: { string_value: 'c' },
+          'grpc.keepalive_time_ms': { int_value: 86_400_000_000 },
+        },
+      },
     },
     initial_metadata: [{ key: 'x', value: 'y' }],
   });
@@ -278,7 +284,8 @@ test('google_grpc has credentials, options and metadata of its own', () => {
     statPrefix: 'g',
     credentials: { kind: 'ssl' },
     accessTokens: ['secret'],
-    channelOptions: { a: 3, b: 'c' },
+    // No timer of Node's waits for longer.
+    channelOptions: { a: 3, b: 'c', 'grpc.keepalive_time_ms': 2 ** 31 - 1 },
     metadata: [['x', 'y']],
   });
 });

@@ -323,6 +323,23 @@ test('a time to live is respected where it is asked for, unless it is 0', async 
   );
 });
 
+test('an answer that is good for months is not asked for again at once', async (t) => {
+  const server = await NameServer.start(t);
+  server.zone.set('months.test', { addresses: ['10.0.0.1'], ttl: 10_000_000 });
+  const resolver = await resolverFor(t, server);
+  const started = t.mock.method(globalThis, 'setTimeout');
+  const days = 86_400_000;
+  for (const plan of [{ respectTtl: true }, { refreshMs: 25 * days }]) {
+    started.mock.resetCalls();
+    const watched = new Watched(t, planOf(['months.test'], plan), resolver);
+    await watched.monitor.start();
+    watched.monitor.stop();
+    // Node runs timers that are to wait for longer than 2^31 - 1 ms after one.
+    const delays = started.mock.calls.map(({ arguments: [, delayMs] }) => Number(delayMs));
+    assert.equal(Math.max(...delays), 2 ** 31 - 1);
+  }
+});
+
 test('start waits for the first of several names, whatever its answer is', async (t) => {
   const server = await NameServer.start(t);
   server.zone.set('silent.test', 'silent');
