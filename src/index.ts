@@ -1,5 +1,5 @@
 // The library: a proxy inside a Node program.
-import { parseArguments, type Options } from './cli/parse.js';
+import { parseArguments, type Options } from './options/parse.js';
 import { Log } from './logging/logger.js';
 import type { ListenerStatus } from './native.js';
 import { StartError, readConfiguration } from './server/configuration.js';

@@ -2,7 +2,7 @@
 // Everything here is called on the control thread; nothing blocks longer than a few milliseconds.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { packageRoot } from './package-root.js';
+import { packageRoot } from './base/package-root.js';
 
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
@@ -37,7 +37,7 @@ export type HistogramBuckets = 'summary' | 'cumulative' | 'disjoint' | 'detailed
 export interface StatsQuery {
   readonly format: StatsFormat;
   readonly usedOnly: boolean;
-  /** A compiled program (src/plan/regex.ts) that is searched in each name. */
+  /** A compiled program (src/plan/match/regex/regex.ts) that is searched in each name. */
   readonly filter?: Uint8Array;
   readonly invertFilter: boolean;
   readonly type: StatsType;
@@ -102,7 +102,7 @@ export interface NativeProxy {
   /**
    * From here on answers ask their clients to close: all of them at once, or gradually more within
    * `seconds`. Listeners go on listening; TCP sessions and idle connections are left alone. Cannot be
-   * taken back but by cancelDrain; of two drains the sooner counts. src/server/drain.ts calls it.
+   * taken back but by cancelDrain; of two drains the sooner counts. src/lifecycle/drain.ts calls it.
    */
   startDrain(scope: DrainScope, seconds: number, strategy: DrainStrategy): void;
   /** Takes what startDrain began back. */

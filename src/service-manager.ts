@@ -1,7 +1,7 @@
 // What a process tells whoever manages it, in the words of sd_notify(3): to systemd, on the socket that
 // NOTIFY_SOCKET names, or to fairlead-hot-restarter, on a descriptor that it has handed over.
 import { fstatSync, writeSync } from 'node:fs';
-import { NOTIFY_FD, NOTIFY_SOCKET } from './environment.js';
+import { NOTIFY_FD, NOTIFY_SOCKET } from './base/environment.js';
 import { loadAddon } from './native.js';
 
 /** Assignments such as READY=1. That nobody listens any more is no trouble of this process. */

@@ -1,5 +1,5 @@
-// A filter on names as JavaScript passes it: a program of src/plan/regex.ts, searched; empty when
-// there is none.
+// A filter on names as JavaScript passes it: a program of src/plan/match/regex/regex.ts, searched;
+// empty when there is none.
 #pragma once
 
 #include <napi.h>

@@ -23,7 +23,7 @@ struct CidrRange {
   uint32_t prefix_length = 0;
 };
 
-// A compiled RE2 program (see src/plan/regex.ts and native/base/regex.h).
+// A compiled RE2 program (see src/plan/match/regex/regex.ts and native/base/regex.h).
 struct Regex {
   // The source, for dumps and errors.
   std::string pattern;

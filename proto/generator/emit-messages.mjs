@@ -35,7 +35,7 @@ export function emitMessages(text, spoken) {
   for (const name of spoken) collect(root.lookupType(name));
   return [
     HEAD +
-      "import { WireWriter } from '../plan/wire.js';\nimport { WireReader } from './wire-reader.js';\n",
+      "import { WireWriter } from '../base/wire.js';\nimport { WireReader } from './wire-reader.js';\n",
     MUTABLE,
     ...messages.map(emitShape),
     ...messages.map(emitWriter),

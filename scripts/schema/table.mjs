@@ -1,8 +1,8 @@
-// The model as src/config/schema-table.ts reads it: a line of JSON that says what is in the file and
+// The model as src/config/schema/schema-table.ts reads it: a line of JSON that says what is in the file and
 // how long each row is, then the rows, a line for each enum and each message. A reader parses the rows
 // that it needs. All is ASCII.
 
-// Bits of a field's flags; src/config/schema.ts has the same.
+// Bits of a field's flags; src/config/schema/schema.ts has the same.
 const FLAGS = { repeated: 1, map: 2, presence: 4, sensitive: 8, hidden: 16, disallowed: 32 };
 
 /** @param {import('./model.mjs').Model} model */

@@ -1,12 +1,12 @@
 // The admin server: which endpoint answers, what is refused before any does, and what is counted.
-import type { AdminPlan } from '../plan/admin.js';
-import { localAddress } from '../server/local-address.js';
-import { logRequest } from './access-log.js';
-import { compileAllowedPaths } from './allowed-paths.js';
-import { AdminCounts } from './counts.js';
+import type { AdminPlan } from '../plan/bootstrap/admin.js';
+import { localAddress } from '../base/local-address.js';
+import { logRequest } from './http/access-log.js';
+import { compileAllowedPaths } from './http/allowed-paths.js';
+import { AdminCounts } from './http/counts.js';
 import { endpointList, type Endpoint } from './endpoint.js';
 import { makeEndpoints } from './endpoints.js';
-import { findForeignHost, findForgery, isLocal, keepFromFrames } from './guard.js';
+import { findForeignHost, findForgery, isLocal, keepFromFrames } from './http/guard.js';
 import type { AdminHost } from './host.js';
 import {
   REASONS,
@@ -17,11 +17,11 @@ import {
   type AdminService,
   type EndedConnection,
   type SentBytes,
-} from './http.js';
-import { openSocket } from './listen-socket.js';
-import type { AdminTransport } from './node-http.js';
-import { parseParameters } from './parameters.js';
-import { parseTarget } from './target.js';
+} from './http/http.js';
+import { openSocket } from './http/listen-socket.js';
+import type { AdminTransport } from './http/node-http.js';
+import { parseParameters } from './http/parameters.js';
+import { parseTarget } from './http/target.js';
 
 const NO_HOST: AdminReply = { status: 400, body: '', fault: 'host' };
 const BAD_PATH: AdminReply = { status: 400, body: '', fault: 'path' };
@@ -52,7 +52,7 @@ export class AdminServer implements AdminService {
   async listen(): Promise<void> {
     const { address, socketOptions } = this.#plan;
     // Loaded only where there is an admin server.
-    const { nodeHttpTransport } = await import('./node-http.js');
+    const { nodeHttpTransport } = await import('./http/node-http.js');
     const socket = openSocket(this.#host, address, socketOptions);
     this.#transport = nodeHttpTransport(this);
     await this.#transport.listen({ fd: socket.fd });

@@ -1,5 +1,5 @@
 // One thing that can be asked of the admin server, and how it is described.
-import type { AdminHandler } from './http.js';
+import type { AdminHandler } from './http/http.js';
 
 export interface EndpointParameter {
   readonly name: string;

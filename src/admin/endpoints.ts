@@ -17,7 +17,7 @@ import { runtimeEndpoints } from './handlers/runtime.js';
 import { serverInfoEndpoints } from './handlers/server-info.js';
 import { statsEndpoints } from './handlers/stats.js';
 import { tapEndpoints } from './handlers/tap.js';
-import type { AdminPlan } from '../plan/admin.js';
+import type { AdminPlan } from '../plan/bootstrap/admin.js';
 import type { AdminHost } from './host.js';
 
 /** Sorted by path. */

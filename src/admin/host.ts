@@ -3,15 +3,15 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_core_v3_Node as Node,
 } from '../../build/messages.gen.js';
-import type { Options } from '../cli/parse.js';
-import type { UpstreamTlsPlan } from '../grpc/service-plan.js';
+import type { Options } from '../options/parse.js';
+import type { UpstreamTlsPlan } from '../plan/service-plan.js';
 import type { Log } from '../logging/logger.js';
 import type { Addon, NativeProxy } from '../native.js';
-import type { ControlStats } from '../server/control-stats.js';
-import type { Drain } from '../server/drain.js';
+import type { ControlStats } from '../stats/control-stats.js';
+import type { Drain } from '../lifecycle/drain.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { HystrixStream } from '../stats/hystrix-stream.js';
-import type { ServerState } from '../server/state.js';
+import type { ServerState } from '../lifecycle/state.js';
 import type { Taps } from '../taps/taps.js';
 
 export interface AdminHost {

@@ -1,7 +1,7 @@
 // `completion bash|zsh`: scripts that make a shell complete options and their values. Everything that
 // they know comes from the table of options.
-import type { OptionInfo } from './option-info.js';
-import { OPTION_LIST } from './options.js';
+import type { OptionInfo } from '../options/option-info.js';
+import { OPTION_LIST } from '../options/options.js';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript } as const;
 

@@ -1,7 +1,7 @@
 // The texts of --help and of a command line that cannot be understood.
 import { manual, valueName, type Section } from './manual.js';
-import type { OptionInfo } from './option-info.js';
-import { OPTION_LIST } from './options.js';
+import type { OptionInfo } from '../options/option-info.js';
+import { OPTION_LIST } from '../options/options.js';
 import { wrap } from './wrap.js';
 
 const TERM_INDENT = ' '.repeat(2);

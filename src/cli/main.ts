@@ -10,8 +10,8 @@ import { StartError, readConfiguration } from '../server/configuration.js';
 import { Server } from '../server/server.js';
 import { findServiceManager } from '../service-manager.js';
 import { logCrash } from './crash.js';
-import { parseArguments, type Options } from './parse.js';
-import { versionText } from './version.js';
+import { parseArguments, type Options } from '../options/parse.js';
+import { versionText } from '../base/version.js';
 import { widthOf } from './wrap.js';
 
 const PROGRAM = 'fairlead';

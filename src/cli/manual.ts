@@ -1,6 +1,6 @@
 // The manual: what --help prints, as sections of entries. The options come from their table.
-import { GROUPS, type OptionInfo } from './option-info.js';
-import { OPTION_LIST } from './options.js';
+import { GROUPS, type OptionInfo } from '../options/option-info.js';
+import { OPTION_LIST } from '../options/options.js';
 
 export interface Entry {
   /** What is explained, as it is typed: "-c, --config-path <file>". */

@@ -3,7 +3,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import type Inspector from 'node:inspector';
 import { createRequire } from 'node:module';
-import { NOTIFY_FD } from '../environment.js';
+import { NOTIFY_FD } from '../base/environment.js';
 
 /** After stdin, stdout and stderr. */
 const FIRST_OWN_FD = 3;

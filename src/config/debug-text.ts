@@ -1,7 +1,7 @@
 // What protobuf prints of messages for people to read, with the mark that says that it is not for
 // programs.
-import { exactNumberText } from './number-text.js';
-import { isObject } from './objects.js';
+import { exactNumberText } from './values/number-text.js';
+import { isObject } from './values/objects.js';
 
 const MARK = 'goo.gle/debugstr    \n';
 

@@ -1,12 +1,19 @@
 // A value, as a YAML or JSON reader gives it, to a typed message. The one walker: it names every
 // field that is unknown, of the wrong type or set twice, and goes on.
-import { formatPath } from './field-path.js';
-import type { Issue } from './issue.js';
+import { formatPath } from './issues/field-path.js';
+import type { Issue } from './issues/issue.js';
 import { mergeField } from './merge.js';
-import { describeValue, isObject, setOwn, type PlainObject } from './objects.js';
-import { defaultScalar, describeScalar, parseEnum, parseScalar } from './scalars.js';
-import type { EnumType, FieldType, MessageType, Scalar, Schema, ValueType } from './schema.js';
-import { nearestName } from './suggest.js';
+import { describeValue, isObject, setOwn, type PlainObject } from './values/objects.js';
+import { defaultScalar, describeScalar, parseEnum, parseScalar } from './values/scalars.js';
+import type {
+  EnumType,
+  FieldType,
+  MessageType,
+  Scalar,
+  Schema,
+  ValueType,
+} from './schema/schema.js';
+import { nearestName } from '../base/suggest.js';
 import {
   areParts,
   DURATION_FORM,
@@ -14,7 +21,7 @@ import {
   parseDuration,
   parseTimestamp,
   TIMESTAMP_FORM,
-} from './times.js';
+} from './values/times.js';
 
 /** A message: fields by their .proto names; `$type` where it came out of an Any. */
 export type Message = PlainObject;

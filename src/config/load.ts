@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
 import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
-import { formatPath, parsePath, type FieldPath } from './field-path.js';
+import { formatPath, parsePath, type FieldPath } from './issues/field-path.js';
 import { formatOf } from './formats/formats.js';
-import { yamlFormat } from './formats/yaml-format.js';
-import { inDocumentOrder, type Issue, type Position } from './issue.js';
+import { yamlFormat } from './formats/yaml/yaml-format.js';
+import { inDocumentOrder, type Issue, type Position } from './issues/issue.js';
 import { mergeMessage } from './merge.js';
-import { describeValue, isObject } from './objects.js';
-import { schema, type MessageType } from './schema.js';
+import { describeValue, isObject } from './values/objects.js';
+import { schema, type MessageType } from './schema/schema.js';
 import { SourceText } from './source-text.js';
-import { mayBeV2, upgradeToV3, type Rewrite } from './upgrade-v2.js';
+import { mayBeV2, upgradeToV3, type Rewrite } from './v2/upgrade-v2.js';
 import { validateMessage } from './validate.js';
 
 export interface BootstrapSource {

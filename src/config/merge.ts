@@ -1,7 +1,7 @@
 // Protobuf's MergeFrom on decoded messages: what `--config-yaml` does to the file it is given with.
-import { isObject, setOwn, type PlainObject } from './objects.js';
-import type { FieldType, MessageType, ValueType } from './schema.js';
-import { fromParts, toParts } from './times.js';
+import { isObject, setOwn, type PlainObject } from './values/objects.js';
+import type { FieldType, MessageType, ValueType } from './schema/schema.js';
+import { fromParts, toParts } from './values/times.js';
 
 /**
  * Adds `from` to `into`, which changes: scalars are replaced, messages merged, lists appended, map

@@ -1,9 +1,9 @@
 // Decoded messages as the proto3 JSON that Envoy's admin pages print: names of the .proto files,
 // fields in the order of their numbers.
-import { isObject, setOwn, type PlainObject } from './objects.js';
-import { defaultScalar } from './scalars.js';
-import type { FieldType, MessageType, Schema, ValueType } from './schema.js';
-import { printDuration } from './times.js';
+import { isObject, setOwn, type PlainObject } from './values/objects.js';
+import { defaultScalar } from './values/scalars.js';
+import type { FieldType, MessageType, Schema, ValueType } from './schema/schema.js';
+import { printDuration } from './values/times.js';
 
 export interface PrintOptions {
   /**

@@ -1,7 +1,7 @@
-import type { FieldPath } from './field-path.js';
+import type { FieldPath } from './issues/field-path.js';
 import type { Format, ReadResult } from './formats/format.js';
-import type { Position } from './issue.js';
-import { countItems, findPlace, LineIndex, type ValuePlace } from './value-position.js';
+import type { Position } from './issues/issue.js';
+import { countItems, findPlace, LineIndex, type ValuePlace } from './issues/value-position.js';
 
 /**
  * A text in its format, with the places of what it says. They are looked up only when asked for.

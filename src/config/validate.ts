@@ -1,12 +1,12 @@
 // Judges a decoded message by the rules of the .proto files: what is required, in which range, how
 // many.
-import { formatPath } from './field-path.js';
-import type { Issue } from './issue.js';
-import { describeValue, isObject, type PlainObject } from './objects.js';
-import { brokenCount, brokenRule, isRequired, plural, type FieldRules } from './rules.js';
-import { defaultScalar } from './scalars.js';
-import { LONGEST_DURATION_MS } from './times.js';
-import type { EnumType, FieldType, MessageType, Schema, ValueType } from './schema.js';
+import { formatPath } from './issues/field-path.js';
+import type { Issue } from './issues/issue.js';
+import { describeValue, isObject, type PlainObject } from './values/objects.js';
+import { brokenCount, brokenRule, isRequired, plural, type FieldRules } from './schema/rules.js';
+import { defaultScalar } from './values/scalars.js';
+import { LONGEST_DURATION_MS } from './values/times.js';
+import type { EnumType, FieldType, MessageType, Schema, ValueType } from './schema/schema.js';
 
 const NONE: ReadonlySet<string> = new Set();
 

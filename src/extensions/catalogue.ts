@@ -1,5 +1,5 @@
 // Extensions by category and name, as --disable-extensions and /server_info call them.
-import { formerName } from '../config/v2-extensions.js';
+import { formerName } from '../config/v2/v2-extensions.js';
 import type { Extension } from './extension.js';
 import type { Registry } from './registry.js';
 

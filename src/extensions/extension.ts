@@ -1,8 +1,8 @@
 // The contract of an extension: one configuration message, compiled to its part of the plan.
 import type { Any } from '../../build/messages.gen.js';
 import type { CompileContext } from '../plan/context.js';
-import { nearestName } from '../config/suggest.js';
-import type { Place } from '../plan/place.js';
+import { nearestName } from '../base/suggest.js';
+import type { Place } from '../plan/message/place.js';
 
 export interface Extension<Compiled> {
   /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */

@@ -1,11 +1,11 @@
 // Every extension that is supported, by what it extends. A new one is a file of its own and a line
 // here.
-import type { BalancerPlan } from '../plan/balancer.js';
-import type { NetworkFilterPlan } from '../plan/filter-chain.js';
-import type { LogTarget } from '../plan/access-log.js';
-import type { UpstreamHttpOptions } from '../plan/http-options.js';
-import type { UpstreamTlsPlan } from '../grpc/service-plan.js';
-import type { SinkPlan } from '../stats/sink-plan.js';
+import type { BalancerPlan } from '../plan/cluster/balancer.js';
+import type { NetworkFilterPlan } from '../plan/listener/filter-chain.js';
+import type { LogTarget } from '../plan/access-log/access-log.js';
+import type { UpstreamHttpOptions } from '../plan/cluster/http-options.js';
+import type { UpstreamTlsPlan } from '../plan/service-plan.js';
+import type { SinkPlan } from '../plan/sink-plan.js';
 import { fileAccessLog } from './access-loggers/file.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
 import { stdoutAccessLog } from './access-loggers/stdout.js';

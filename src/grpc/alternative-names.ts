@@ -1,5 +1,5 @@
 // The names that a certificate is for.
-import type { SubjectTest } from './service-plan.js';
+import type { SubjectTest } from '../plan/service-plan.js';
 
 const TYPES: Readonly<Record<string, SubjectTest['type']>> = {
   DNS: 'DNS',

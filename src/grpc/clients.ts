@@ -3,7 +3,7 @@ import type { GrpcClient } from './client.js';
 import { ClusterClient } from './cluster-client.js';
 import { ClusterPool } from './cluster-pool.js';
 import type { ClusterNative, StatsHost } from './cluster-stats.js';
-import type { EnvoyGrpcPlan, GrpcServicePlan } from './service-plan.js';
+import type { EnvoyGrpcPlan, GrpcServicePlan } from '../plan/service-plan.js';
 
 interface SharedPool {
   readonly pool: ClusterPool;

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http2';
 import type { GrpcClient, GrpcStream, GrpcStreamEvents } from './client.js';
 import type { ClusterPool } from './cluster-pool.js';
 import { ClusterStream } from './cluster-stream.js';
-import type { EnvoyGrpcPlan } from './service-plan.js';
+import type { EnvoyGrpcPlan } from '../plan/service-plan.js';
 
 export class ClusterClient implements GrpcClient {
   readonly #service: EnvoyGrpcPlan;

@@ -2,7 +2,7 @@
 import type { ControlHost } from '../native.js';
 import { ClusterStats, type ClusterNative, type StatsHost } from './cluster-stats.js';
 import { Connection } from './connection.js';
-import type { GrpcClusterPlan } from './service-plan.js';
+import type { GrpcClusterPlan } from '../plan/service-plan.js';
 
 export class ClusterPool {
   readonly cluster: GrpcClusterPlan;

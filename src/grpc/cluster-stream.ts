@@ -10,7 +10,7 @@ import type { Connection } from './connection.js';
 import type { DialFailure } from './dial.js';
 import { frameMessage, MessageReader } from './message-frames.js';
 import { Retries } from './retries.js';
-import type { EnvoyGrpcPlan } from './service-plan.js';
+import type { EnvoyGrpcPlan } from '../plan/service-plan.js';
 import { isServerFault, statusIn, statusOfHttp, type GrpcStatus } from './status.js';
 import { startTimeout } from '../timers.js';
 

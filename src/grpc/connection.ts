@@ -5,11 +5,11 @@
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { OutgoingHttpHeaders } from 'node:http2';
-import { monotonicMs } from '../clock.js';
+import { monotonicMs } from '../base/clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
 import { dial, type DialFailure } from './dial.js';
-import type { GrpcClusterPlan } from './service-plan.js';
+import type { GrpcClusterPlan } from '../plan/service-plan.js';
 import { startTimeout } from '../timers.js';
 
 /** Who waits for a connection. */

@@ -1,11 +1,11 @@
 // A socket to a host of a cluster: TCP or a pipe, and TLS where the cluster has it.
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { formatIp } from '../plan/ip.js';
+import { formatIp } from '../plan/address/ip.js';
 import type { ControlHost } from '../native.js';
 import { refusalOf } from './peer-certificate.js';
-import { secureContextOf } from './secure-context.js';
-import type { GrpcClusterPlan } from './service-plan.js';
+import { secureContextOf } from '../plan/cluster/secure-context.js';
+import type { GrpcClusterPlan } from '../plan/service-plan.js';
 import { startTimeout } from '../timers.js';
 
 export interface DialFailure {

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import type { GrpcClient, GrpcStream, GrpcStreamEvents } from './client.js';
 import type { StatsHost } from './cluster-stats.js';
-import type { GoogleGrpcPlan } from './service-plan.js';
+import type { GoogleGrpcPlan } from '../plan/service-plan.js';
 import { GRPC_CODES } from './status.js';
 
 /** A server that is back is found so soon; by itself the library may take two minutes. */

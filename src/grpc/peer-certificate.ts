@@ -3,7 +3,7 @@ import { createHash, type X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { alternativeNames } from './alternative-names.js';
 import type { DialFailure } from './dial.js';
-import type { SubjectTest, UpstreamTlsPlan } from './service-plan.js';
+import type { SubjectTest, UpstreamTlsPlan } from '../plan/service-plan.js';
 
 /** Undefined: it is. */
 export function refusalOf(socket: TLSSocket, tls: UpstreamTlsPlan): DialFailure | undefined {

@@ -1,6 +1,6 @@
 // Whether, and when, a stream that nobody has answered is opened anew.
 import type { ClusterStats } from './cluster-stats.js';
-import type { GrpcRetryPlan } from './service-plan.js';
+import type { GrpcRetryPlan } from '../plan/service-plan.js';
 import type { GrpcCode, GrpcStatus } from './status.js';
 
 export type StreamFailure = 'connect' | 'connection' | 'reset';

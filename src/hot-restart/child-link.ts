@@ -1,7 +1,7 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
 import type { ExportedStats, HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
-import { atMost } from '../patience.js';
+import { atMost } from '../base/patience.js';
 import type { Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import type { RestartHost } from './host.js';

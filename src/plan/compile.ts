@@ -5,27 +5,27 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap_StaticResources as StaticResources,
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
 } from '../../build/messages.gen.js';
-import type { Issue } from '../config/issue.js';
+import type { Issue } from '../config/issues/issue.js';
 import { REGISTRY, type Registry } from '../extensions/registry.js';
-import type { UpstreamTlsPlan } from '../grpc/service-plan.js';
-import type { SinkPlan } from '../stats/sink-plan.js';
+import type { UpstreamTlsPlan } from './service-plan.js';
+import type { SinkPlan } from './sink-plan.js';
 import type { TapDeclaration } from '../taps/taps.js';
-import { compileAdmin, type AdminPlan } from './admin.js';
-import { addressText } from './address.js';
-import { compileCluster, type ClusterPlan } from './cluster.js';
+import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
+import { addressText } from './address/address.js';
+import { compileCluster, type ClusterPlan } from './cluster/cluster.js';
 import type { CompileContext } from './context.js';
-import type { DnsClusterPlan } from './dns-cluster.js';
-import { compileListener } from './listener.js';
-import { Place } from './place.js';
+import type { DnsClusterPlan } from './cluster/dns-cluster.js';
+import { compileListener } from './listener/listener.js';
+import { Place } from './message/place.js';
 import type { Listener, RouteTable, Update } from './plan.gen.js';
-import type { RuntimeValues } from './runtime.js';
-import { RuntimeReads } from './runtime-reads.js';
-import { checkLayers } from './runtime-layers.js';
-import { checkSecrets } from './secrets.js';
-import { compileStatsSinks } from './stats-sinks.js';
-import { refuseOtherFields, supportedFields } from './supported-fields.js';
+import type { RuntimeValues } from './runtime/runtime.js';
+import { RuntimeReads } from './runtime/runtime-reads.js';
+import { checkLayers } from './runtime/runtime-layers.js';
+import { checkSecrets } from './bootstrap/secrets.js';
+import { compileStatsSinks } from './bootstrap/stats-sinks.js';
+import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 
-export type { AdminPlan } from './admin.js';
+export type { AdminPlan } from './bootstrap/admin.js';
 
 // The server itself reads some of these: node, statistics, runtime, watchdogs.
 const BOOTSTRAP = supportedFields<Bootstrap>(

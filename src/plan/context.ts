@@ -1,10 +1,10 @@
 // What every compile function may look at besides its own message.
 import type { Registry } from '../extensions/registry.js';
 import type { TapDeclaration } from '../taps/taps.js';
-import type { GrpcClusterPlan } from '../grpc/service-plan.js';
-import type { Place } from './place.js';
+import type { GrpcClusterPlan } from './service-plan.js';
+import type { Place } from './message/place.js';
 import type { RouteTable } from './plan.gen.js';
-import type { RuntimeReads } from './runtime-reads.js';
+import type { RuntimeReads } from './runtime/runtime-reads.js';
 
 /** What a cluster's hosts expect, which only the control plane speaks yet. */
 export interface ControlOnly {

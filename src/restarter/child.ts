@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
-import { NOTIFY_FD, NOTIFY_SOCKET } from '../environment.js';
+import { NOTIFY_FD, NOTIFY_SOCKET } from '../base/environment.js';
 import type { Command } from './command.js';
 import { watchReadiness, type Readiness } from './readiness.js';
 

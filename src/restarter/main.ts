@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The command fairlead-hot-restarter (dist/hot-restarter.js). Signals first: all else takes some time.
 import { onHangUp, onReopen } from '../cli/signals.js';
-import { monotonicMs } from '../clock.js';
-import { NOTIFY_SOCKET } from '../environment.js';
+import { monotonicMs } from '../base/clock.js';
+import { NOTIFY_SOCKET } from '../base/environment.js';
 import { socketTell, type Tell } from '../service-manager.js';
 import { startChild } from './child.js';
 import { logToStderr } from './log.js';
@@ -24,7 +24,7 @@ async function main(words: readonly string[]): Promise<number> {
       return 0;
     }
     case 'version': {
-      const { versionText } = await import('../cli/version.js');
+      const { versionText } = await import('../base/version.js');
       process.stdout.write(`\n${PROGRAM}  version: ${versionText()}\n\n`);
       return 0;
     }

@@ -1,5 +1,5 @@
 // The options of fairlead-hot-restarter: the one table that drives their reading and --help.
-import type { OptionInfo } from '../cli/option-info.js';
+import type { OptionInfo } from '../options/option-info.js';
 
 const LONGEST_S = 24 * 60 * 60;
 

@@ -1,7 +1,7 @@
 // A command line of fairlead-hot-restarter becomes what is to be run, and how.
-import { readArguments, wordSplitter, type Arguments } from '../cli/arguments.js';
-import type { OptionInfo, OptionValue } from '../cli/option-info.js';
-import { OPTION_LIST } from '../cli/options.js';
+import { readArguments, wordSplitter, type Arguments } from '../options/arguments.js';
+import type { OptionInfo, OptionValue } from '../options/option-info.js';
+import { OPTION_LIST } from '../options/options.js';
 import { fairleadCommand, plainCommand, scriptCommand, type Command } from './command.js';
 import { RESTARTER_OPTIONS } from './options.js';
 import type { Readiness } from './readiness.js';

@@ -1,9 +1,9 @@
 // A runtime layer: keys with what /runtime shows of each, and what it means.
 import { structDebugText } from '../config/debug-text.js';
-import { readSubset } from '../config/formats/yaml-subset.js';
-import { readDocument } from '../config/formats/yaml-document.js';
-import { numberText } from '../config/number-text.js';
-import { isObject, type PlainObject } from '../config/objects.js';
+import { readSubset } from '../config/formats/yaml/yaml-subset.js';
+import { readDocument } from '../config/formats/yaml/yaml-document.js';
+import { numberText } from '../config/values/number-text.js';
+import { isObject, type PlainObject } from '../config/values/objects.js';
 
 export interface RuntimeEntry {
   readonly text: string;

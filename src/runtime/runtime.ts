@@ -1,7 +1,7 @@
 // The runtime while the server runs: follows layers on disk, takes overrides, counts.
 import type { ClusterRuntime } from '../plan/plan.gen.js';
-import type { RuntimeReads } from '../plan/runtime-reads.js';
-import type { ControlStats } from '../server/control-stats.js';
+import type { RuntimeReads } from '../plan/runtime/runtime-reads.js';
+import type { ControlStats } from '../stats/control-stats.js';
 import { clusterOverrides } from './cluster-overrides.js';
 import { DiskWatch } from './disk-watch.js';
 import { readEntry, type RuntimeEntries, type RuntimeEntry } from './layer.js';

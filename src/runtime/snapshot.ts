@@ -3,7 +3,7 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_bootstrap_v3_RuntimeLayer as LayerMessage,
 } from '../../build/messages.gen.js';
-import { RuntimeValues } from '../plan/runtime.js';
+import { RuntimeValues } from '../plan/runtime/runtime.js';
 import { diskFolder, readDiskLayer } from './disk-layer.js';
 import { structEntries, type RuntimeEntries, type RuntimeLayer } from './layer.js';
 

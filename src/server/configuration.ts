@@ -1,23 +1,23 @@
 // From the command line to a compiled configuration, with all that is wrong said at once.
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
-import type { Options } from '../cli/parse.js';
-import { formatPath, parsePath } from '../config/field-path.js';
-import { formatIssue, inDocumentOrder, type Issue } from '../config/issue.js';
+import type { Options } from '../options/parse.js';
+import { formatPath, parsePath } from '../config/issues/field-path.js';
+import { formatIssue, inDocumentOrder, type Issue } from '../config/issues/issue.js';
 import { loadBootstrap, type LoadedBootstrap } from '../config/load.js';
-import { countUnknownFields } from '../config/unknown-fields.js';
+import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { disableExtensions } from '../extensions/catalogue.js';
 import { REGISTRY } from '../extensions/registry.js';
 import type { Log } from '../logging/logger.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
 import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
-import type { RuntimeValues } from '../plan/runtime.js';
+import type { RuntimeValues } from '../plan/runtime/runtime.js';
 import {
   takeSnapshot,
   valuesOf,
   type RuntimeSnapshot,
   type RuntimeSource,
 } from '../runtime/snapshot.js';
-import { localAddress } from './local-address.js';
+import { localAddress } from '../base/local-address.js';
 import { readSettings, type ServerSettings } from './settings.js';
 
 /** A configuration, or a machine, that does not let the server start. */

@@ -8,9 +8,9 @@ import type {
 import type { AdminHost } from '../admin/host.js';
 import { daysUntil, firstExpiryMs } from '../admin/handlers/certificates.js';
 import { AdminServer } from '../admin/admin-server.js';
-import type { Options } from '../cli/parse.js';
-import { build } from '../cli/version.js';
-import { monotonicMs } from '../clock.js';
+import type { Options } from '../options/parse.js';
+import { build } from '../base/version.js';
+import { monotonicMs } from '../base/clock.js';
 import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
@@ -22,12 +22,12 @@ import type { Tell } from '../service-manager.js';
 import { StartError, type Configuration } from './configuration.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
-import { ControlStats } from './control-stats.js';
+import { ControlStats } from '../stats/control-stats.js';
 import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
-import type { DnsMonitor } from './dns.js';
-import { Drain } from './drain.js';
-import type { ServerState } from './state.js';
+import type { DnsMonitor } from './dns/dns.js';
+import { Drain } from '../lifecycle/drain.js';
+import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
 import { Taps } from '../taps/taps.js';
 import { startInterval } from '../timers.js';
@@ -335,7 +335,7 @@ export class Server implements AdminHost, RestartHost {
   async #resolveClusters(): Promise<void> {
     const { dnsClusters } = this.#configuration.compiled;
     if (dnsClusters.length > 0) {
-      const { DnsMonitor, QuestionCounts } = await import('./dns.js');
+      const { DnsMonitor, QuestionCounts } = await import('./dns/dns.js');
       const questions = new QuestionCounts(this.stats);
       this.#monitors = dnsClusters.map((plan) => {
         const prefix = this.native.clusterPrefix(plan.name) ?? '';

@@ -3,12 +3,12 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_bootstrap_v3_Bootstrap_ApplicationLogConfig_LogFormat as LogFormat,
 } from '../../build/messages.gen.js';
-import type { Options } from '../cli/parse.js';
-import type { Issue } from '../config/issue.js';
-import { Place } from '../plan/place.js';
+import type { Options } from '../options/parse.js';
+import type { Issue } from '../config/issues/issue.js';
+import { Place } from '../plan/message/place.js';
 import type { StatsSettings } from '../plan/plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../plan/supported-fields.js';
-import { compileStatsConfig } from '../stats/stats-config.js';
+import { refuseOtherFields, supportedFields } from '../plan/message/supported-fields.js';
+import { compileStatsConfig } from '../plan/bootstrap/stats-config.js';
 
 const LOG_FORMAT = supportedFields<LogFormat>(
   'envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat',

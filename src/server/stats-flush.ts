@@ -1,10 +1,10 @@
 // At every flush the histograms are merged, the server's own gauges are written, and the sinks get
 // what they want of it all.
 import type { NativeProxy, SinkPieces } from '../native.js';
-import { atMost } from '../patience.js';
+import { atMost } from '../base/patience.js';
 import type { StatsSink } from '../stats/sink.js';
-import type { ControlStats } from './control-stats.js';
-import { stateNumber, type ServerState } from './state.js';
+import type { ControlStats } from '../stats/control-stats.js';
+import { stateNumber, type ServerState } from '../lifecycle/state.js';
 import { startInterval } from '../timers.js';
 
 export interface FlushSource {

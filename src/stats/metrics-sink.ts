@@ -2,10 +2,10 @@
 // stream is opened by the first flush, and again by the first after its end.
 import type { GrpcClient, GrpcStream } from '../grpc/client.js';
 import { statusText, type GrpcStatus } from '../grpc/status.js';
-import { atMost } from '../patience.js';
+import { atMost } from '../base/patience.js';
 import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
-import type { SinkPlan } from './sink-plan.js';
+import type { SinkPlan } from '../plan/sink-plan.js';
 
 const METHOD = '/envoy.service.metrics.v3.MetricsService/StreamMetrics';
 /** Messages are not longer, so that every server takes them: many refuse 4 MiB. */

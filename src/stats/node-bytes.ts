@@ -1,8 +1,8 @@
 // A node (envoy.config.core.v3.Node) in protobuf's wire format.
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
-import type { BuildVersion } from '../cli/version.js';
+import type { BuildVersion } from '../base/version.js';
 import type { ListedExtension } from '../extensions/catalogue.js';
-import { WireWriter } from '../plan/wire.js';
+import { WireWriter } from '../base/wire.js';
 
 const INTEGER = 0;
 const FIXED64 = 1;

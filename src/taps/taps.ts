@@ -2,7 +2,7 @@
 // by POST /tap.
 import { appendFile } from 'node:fs';
 import type { ApplyError, NativeProxy } from '../native.js';
-import type { TapPlan } from '../plan/tap.js';
+import type { TapPlan } from '../plan/match/tap.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import { formatTrace, traceExtension } from './trace-text.js';
 import { startTimeout } from '../timers.js';

@@ -1,10 +1,10 @@
 // A trace as its sink wants it, from the bytes of an envoy.data.tap.v3.TraceWrapper.
 import { decodeMessage } from '../config/decode.js';
 import { readBinaryAny } from '../config/formats/pb.js';
-import { isObject, type PlainObject } from '../config/objects.js';
+import { isObject, type PlainObject } from '../config/values/objects.js';
 import { printMessage } from '../config/print.js';
-import { schema, type MessageType } from '../config/schema.js';
-import type { TraceFormat } from '../plan/tap.js';
+import { schema, type MessageType } from '../config/schema/schema.js';
+import type { TraceFormat } from '../plan/match/tap.js';
 
 const TYPE = 'envoy.data.tap.v3.TraceWrapper';
 const BODIES = ['body', 'request_body_chunk', 'response_body_chunk'];

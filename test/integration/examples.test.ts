@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { packageRoot } from '../../src/package-root.js';
+import { packageRoot } from '../../src/base/package-root.js';
 
 const folder = join(packageRoot(), 'examples');
 const examples = readdirSync(folder).filter((name) => name.endsWith('.yaml'));

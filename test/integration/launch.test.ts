@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { packageRoot } from '../../src/package-root.js';
+import { packageRoot } from '../../src/base/package-root.js';
 import { makeFolder } from './support/start-proxy.js';
 
 const dist = join(packageRoot(), 'dist');

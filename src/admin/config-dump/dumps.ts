@@ -4,10 +4,10 @@ import type {
   envoy_config_cluster_v3_Cluster as Cluster,
   envoy_config_listener_v3_Listener as Listener,
 } from '../../../build/messages.gen.js';
-import { isObject, type PlainObject } from '../../config/objects.js';
-import type { MessageType, Schema } from '../../config/schema.js';
+import { isObject, type PlainObject } from '../../config/values/objects.js';
+import type { MessageType, Schema } from '../../config/schema/schema.js';
 import type { AdminHost } from '../host.js';
-import { buildVersion } from '../../cli/version.js';
+import { buildVersion } from '../../base/version.js';
 import { extensionsJson, USER_AGENT } from '../handlers/server-info.js';
 import { liveAssignment, readLiveHosts } from './endpoints.js';
 

@@ -1,6 +1,6 @@
 // Field masks: which fields of a message are shown ("bootstrap.node.id,last_updated").
-import { setOwn, type PlainObject } from '../../config/objects.js';
-import type { MessageType, ValueType } from '../../config/schema.js';
+import { setOwn, type PlainObject } from '../../config/values/objects.js';
+import type { MessageType, ValueType } from '../../config/schema/schema.js';
 import { fieldsOfWellKnown, isMessage, trimWellKnown } from './well-known-mask.js';
 
 /** Field names to what is shown of them; undefined: all. */

@@ -1,8 +1,8 @@
 // Decoded messages for a page: what is long in them, however deep, is written piece by piece.
-import { isObject, type PlainObject } from '../../config/objects.js';
+import { isObject, type PlainObject } from '../../config/values/objects.js';
 import { TYPE_URL } from '../../config/print.js';
-import type { FieldType, MessageType, Schema, ValueType } from '../../config/schema.js';
-import { LazyList, LazyObject, WrittenJson, type Entry } from '../json-page.js';
+import type { FieldType, MessageType, Schema, ValueType } from '../../config/schema/schema.js';
+import { LazyList, LazyObject, WrittenJson, type Entry } from '../pages/json-page.js';
 import { MessageTexts } from './message-texts.js';
 
 /** What has fewer values in it is written at once: some 20 µs. */

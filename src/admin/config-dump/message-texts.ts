@@ -1,10 +1,10 @@
 // Decoded messages as a dump shows them: their JSON, fields in the order of their numbers, without
 // secrets. Of what the .proto files mark as sensitive, and of all that is below it, texts and bytes
 // read `[redacted]`, and other values are left out.
-import { isObject, setOwn, type PlainObject } from '../../config/objects.js';
+import { isObject, setOwn, type PlainObject } from '../../config/values/objects.js';
 import { isDefault, printValue, TYPE_URL } from '../../config/print.js';
-import type { FieldType, MessageType, Schema, ValueType } from '../../config/schema.js';
-import { indentedJson, newLine, quoted } from '../json-text.js';
+import type { FieldType, MessageType, Schema, ValueType } from '../../config/schema/schema.js';
+import { indentedJson, newLine, quoted } from '../../base/json-text.js';
 
 const HIDDEN = '[redacted]';
 const HIDDEN_TEXT = quoted(HIDDEN);

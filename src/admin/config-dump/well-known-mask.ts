@@ -1,8 +1,8 @@
 // Field masks into the well-known types: decoded, they are the values that they stand for, but masks
 // name the fields that their messages have ("stats_flush_interval.seconds").
-import type { PlainObject } from '../../config/objects.js';
-import type { ValueType } from '../../config/schema.js';
-import { fromParts, toParts } from '../../config/times.js';
+import type { PlainObject } from '../../config/values/objects.js';
+import type { ValueType } from '../../config/schema/schema.js';
+import { fromParts, toParts } from '../../config/values/times.js';
 
 const EPOCH = '1970-01-01T00:00:00';
 const FIELDS: Readonly<Partial<Record<ValueType['kind'], readonly string[]>>> = {

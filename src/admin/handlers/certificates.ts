@@ -2,10 +2,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { alternativeNames } from '../../grpc/alternative-names.js';
-import type { PemFile, UpstreamTlsPlan } from '../../grpc/service-plan.js';
+import type { PemFile, UpstreamTlsPlan } from '../../plan/service-plan.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { jsonReply } from '../http.js';
+import { jsonReply } from '../http/http.js';
 
 const DAY_MS = 86_400_000;
 /** What /certs shows of a certificate's names, by type. */

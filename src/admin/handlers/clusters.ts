@@ -1,9 +1,9 @@
 // GET /clusters
-import { compileFilter } from '../../plan/regex.js';
+import { compileFilter } from '../../plan/match/regex/regex.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { badRequest } from '../http.js';
-import { lazyPage } from '../lazy-page.js';
+import { badRequest } from '../http/http.js';
+import { lazyPage } from '../pages/lazy-page.js';
 
 export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
   return [

@@ -1,10 +1,10 @@
 // GET /config_dump: the configuration in use, or the parts of it that are asked for.
 import { createRequire } from 'node:module';
 import { debugText } from '../../config/debug-text.js';
-import type { PlainObject } from '../../config/objects.js';
+import type { PlainObject } from '../../config/values/objects.js';
 import { TYPE_URL } from '../../config/print.js';
-import { schema as loadSchema, type MessageType, type Schema } from '../../config/schema.js';
-import { compileFilter } from '../../plan/regex.js';
+import { schema as loadSchema, type MessageType, type Schema } from '../../config/schema/schema.js';
+import { compileFilter } from '../../plan/match/regex/regex.js';
 import { collectDumps, type Dump, type DumpItem } from '../config-dump/dumps.js';
 import {
   isValidMask,
@@ -16,8 +16,15 @@ import {
 import { LazyMessages } from '../config-dump/lazy-message.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import type { AdminReply } from '../http.js';
-import { jsonPage, LazyList, LazyObject, PAUSE, type Entry, type Pause } from '../json-page.js';
+import type { AdminReply } from '../http/http.js';
+import {
+  jsonPage,
+  LazyList,
+  LazyObject,
+  PAUSE,
+  type Entry,
+  type Pause,
+} from '../pages/json-page.js';
 
 export function configDumpEndpoints(host: AdminHost): Endpoint[] {
   return [

@@ -2,7 +2,7 @@
 // nothing that a listener waits for.
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { jsonReply, type AdminReply } from '../http.js';
+import { jsonReply, type AdminReply } from '../http/http.js';
 
 const NO_TRACING =
   'Mutex contention tracing is not enabled. To enable, run Envoy with flag --enable-mutex-tracing.';

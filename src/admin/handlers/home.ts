@@ -2,8 +2,8 @@
 // GET /ui, which shows what the proxy does now.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../package-root.js';
-import { badRequest } from '../http.js';
+import { packageRoot } from '../../base/package-root.js';
+import { badRequest } from '../http/http.js';
 import { endpointList, parameterHelp, type Endpoint, type EndpointParameter } from '../endpoint.js';
 
 /** What pages answer where the build left them out. */

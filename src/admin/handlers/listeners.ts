@@ -2,7 +2,7 @@
 import type { ListenerStatus } from '../../native.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { addressText, jsonReply } from '../http.js';
+import { addressText, jsonReply } from '../http/http.js';
 
 export function listenerEndpoints({ native }: AdminHost): Endpoint[] {
   return [

@@ -4,8 +4,8 @@ import { LEVELS, findLevel, type Level } from '../../logging/levels.js';
 import type { Log } from '../../logging/logger.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { badRequest } from '../http.js';
-import type { Parameters } from '../parameters.js';
+import { badRequest } from '../http/http.js';
+import type { Parameters } from '../http/parameters.js';
 
 const USAGE = `usage: /logging?<name>=<level> (change single level)
 usage: /logging?paths=name1:level1,name2:level2,... (change multiple levels)

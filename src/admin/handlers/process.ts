@@ -2,7 +2,7 @@
 import type { NativeProxy } from '../../native.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { jsonReply, type AdminHandler } from '../http.js';
+import { jsonReply, type AdminHandler } from '../http/http.js';
 
 export function processEndpoints(host: AdminHost): Endpoint[] {
   const endpoint = (

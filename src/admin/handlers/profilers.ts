@@ -1,8 +1,8 @@
 // POST /cpuprofiler, POST /heapprofiler, GET /heap_dump
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { badRequest, type AdminHandler, type AdminReply } from '../http.js';
-import { Profilers } from '../profilers.js';
+import { badRequest, type AdminHandler, type AdminReply } from '../http/http.js';
+import { Profilers } from '../profiles/profilers.js';
 
 const ENABLE = {
   name: 'enable',

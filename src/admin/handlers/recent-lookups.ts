@@ -1,8 +1,8 @@
 // /stats/recentlookups: which statistics were looked up by name.
-import type { RecentLookups } from '../../server/recent-lookups.js';
+import type { RecentLookups } from '../../stats/recent-lookups.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import type { AdminReply } from '../http.js';
+import type { AdminReply } from '../http/http.js';
 
 const OFF = 'Lookup tracking is not enabled. Use /stats/recentlookups/enable to enable.\n';
 const UNAVAILABLE = 'Lookup tracking is not available with --use-fake-symbol-table 1.\n';

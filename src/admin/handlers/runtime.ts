@@ -1,10 +1,10 @@
 // GET /runtime and POST /runtime_modify
-import { setOwn, type PlainObject } from '../../config/objects.js';
+import { setOwn, type PlainObject } from '../../config/values/objects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { keysOf } from '../../runtime/snapshot.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { badRequest, jsonReply } from '../http.js';
+import { badRequest, jsonReply } from '../http/http.js';
 
 const USAGE = `usage: /runtime_modify?key1=value1&key2=value2&keyN=valueN
        or send the parameters as form values

@@ -3,15 +3,15 @@ import type {
   envoy_config_core_v3_Locality as Locality,
   envoy_config_core_v3_Node as Node,
 } from '../../../build/messages.gen.js';
-import { durationText, type OptionInfo, type OptionValue } from '../../cli/option-info.js';
-import { OPTION_LIST } from '../../cli/options.js';
-import type { Options } from '../../cli/parse.js';
-import { buildVersion, versionText } from '../../cli/version.js';
+import { durationText, type OptionInfo, type OptionValue } from '../../options/option-info.js';
+import { OPTION_LIST } from '../../options/options.js';
+import type { Options } from '../../options/parse.js';
+import { buildVersion, versionText } from '../../base/version.js';
 import { disableExtensions, listExtensions } from '../../extensions/catalogue.js';
 import { REGISTRY } from '../../extensions/registry.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { jsonReply } from '../http.js';
+import { jsonReply } from '../http/http.js';
 
 export const USER_AGENT = 'fairlead';
 

@@ -1,13 +1,13 @@
 // GET /stats and /stats/prometheus, POST /reset_counters.
 import type { StatsQuery } from '../../native.js';
-import { compileFilter } from '../../plan/regex.js';
+import { compileFilter } from '../../plan/match/regex/regex.js';
 import type { Endpoint, EndpointParameter } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { badRequest, type AdminReply } from '../http.js';
-import { lazyPage } from '../lazy-page.js';
-import { prefersMetricFamilies } from '../media-types.js';
-import type { Parameters } from '../parameters.js';
-import { activeStatsPage, statsPage } from '../stats-page.js';
+import { badRequest, type AdminReply } from '../http/http.js';
+import { lazyPage } from '../pages/lazy-page.js';
+import { prefersMetricFamilies } from '../pages/media-types.js';
+import type { Parameters } from '../http/parameters.js';
+import { activeStatsPage, statsPage } from '../pages/stats-page.js';
 import { HTML_DISABLED } from './home.js';
 
 const FORMATS = ['json', 'prometheus', 'text'] as const;

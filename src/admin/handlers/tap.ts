@@ -2,18 +2,18 @@
 import type { envoy_admin_v3_TapRequest as TapRequest } from '../../../build/messages.gen.js';
 import { decodeMessage } from '../../config/decode.js';
 import type { Fault } from '../../config/formats/format.js';
-import { yamlFormat } from '../../config/formats/yaml-format.js';
-import { isObject } from '../../config/objects.js';
-import { schema } from '../../config/schema.js';
-import type { Issue } from '../../config/issue.js';
+import { yamlFormat } from '../../config/formats/yaml/yaml-format.js';
+import { isObject } from '../../config/values/objects.js';
+import { schema } from '../../config/schema/schema.js';
+import type { Issue } from '../../config/issues/issue.js';
 import { validateMessage } from '../../config/validate.js';
-import { Place } from '../../plan/place.js';
-import type { RuntimeReads } from '../../plan/runtime-reads.js';
-import { compileTap } from '../../plan/tap.js';
+import { Place } from '../../plan/message/place.js';
+import type { RuntimeReads } from '../../plan/runtime/runtime-reads.js';
+import { compileTap } from '../../plan/match/tap.js';
 import { valuesOf } from '../../runtime/snapshot.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
-import { badRequest } from '../http.js';
+import { badRequest } from '../http/http.js';
 
 const TYPE = 'envoy.admin.v3.TapRequest';
 /** Runtime values as they are now: slots that follow them are given out with the bootstrap only. */

@@ -1,6 +1,6 @@
 // A format of configuration files: one file each beside this one.
-import type { FieldPath } from '../field-path.js';
-import type { ValuePlace } from '../value-position.js';
+import type { FieldPath } from '../issues/field-path.js';
+import type { ValuePlace } from '../issues/value-position.js';
 
 /** Why a text is not of the format. */
 export interface Fault {

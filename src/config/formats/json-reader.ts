@@ -1,5 +1,5 @@
-import { describeValue, setOwn, type PlainObject } from '../objects.js';
-import type { ValuePlace } from '../value-position.js';
+import { describeValue, setOwn, type PlainObject } from '../values/objects.js';
+import type { ValuePlace } from '../issues/value-position.js';
 import type { ReadResult } from './format.js';
 
 const DEEPEST = 300;

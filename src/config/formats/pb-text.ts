@@ -1,10 +1,10 @@
 // The protobuf text format, read by the fields that the schema has.
-import type { FieldPath } from '../field-path.js';
-import { isObject, setOwn, type PlainObject } from '../objects.js';
-import { defaultScalar, describeScalar, parseEnum } from '../scalars.js';
-import { schema, type Scalar, type Schema, type ValueType } from '../schema.js';
-import { removedField, typeOfEra } from '../v2-fields.js';
-import type { ValuePlace } from '../value-position.js';
+import type { FieldPath } from '../issues/field-path.js';
+import { isObject, setOwn, type PlainObject } from '../values/objects.js';
+import { defaultScalar, describeScalar, parseEnum } from '../values/scalars.js';
+import { schema, type Scalar, type Schema, type ValueType } from '../schema/schema.js';
+import { removedField, typeOfEra } from './v2-fields.js';
+import type { ValuePlace } from '../issues/value-position.js';
 import type { Format, ReadResult, ValueFault } from './format.js';
 import { readBinaryAny } from './pb.js';
 import { describeToken, TextFault, TextTokens, type Token } from './pb-text-tokens.js';

@@ -1,9 +1,9 @@
 // The messages of google.protobuf as the binary and the text format spell them, field by field, and
 // what they are in JSON, which is what the decoder reads.
-import { isObject, setOwn, type PlainObject } from '../objects.js';
-import { defaultScalar } from '../scalars.js';
-import type { FieldType, Scalar, ValueType, WellKnownKind } from '../schema.js';
-import type { ValuePlace } from '../value-position.js';
+import { isObject, setOwn, type PlainObject } from '../values/objects.js';
+import { defaultScalar } from '../values/scalars.js';
+import type { FieldType, Scalar, ValueType, WellKnownKind } from '../schema/schema.js';
+import type { ValuePlace } from '../issues/value-position.js';
 
 /** What a reader must know of a field. */
 export type Field = Pick<

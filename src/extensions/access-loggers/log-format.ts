@@ -1,9 +1,9 @@
 // The format of a logger's lines, which files and streams share.
 import type { envoy_config_core_v3_SubstitutionFormatString as FormatString } from '../../../build/messages.gen.js';
-import { DEFAULT_FORMAT, type LogFormat } from '../../plan/access-log.js';
-import { readTextSource } from '../../plan/data-source.js';
-import type { Place } from '../../plan/place.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { DEFAULT_FORMAT, type LogFormat } from '../../plan/access-log/access-log.js';
+import { readTextSource } from '../../plan/message/data-source.js';
+import type { Place } from '../../plan/message/place.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
 // A content type is only for answers, and members of objects are sorted in any case.
 const FIELDS = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [

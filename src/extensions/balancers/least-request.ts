@@ -3,11 +3,11 @@ import type {
   envoy_config_cluster_v3_Cluster_LeastRequestLbConfig as LeastRequestLbConfig,
   envoy_extensions_load_balancing_policies_least_request_v3_LeastRequest as LeastRequest,
 } from '../../../build/messages.gen.js';
-import type { BalancerPlan } from '../../plan/balancer.js';
+import type { BalancerPlan } from '../../plan/cluster/balancer.js';
 import type { CompileContext } from '../../plan/context.js';
-import type { Place } from '../../plan/place.js';
+import type { Place } from '../../plan/message/place.js';
 import { Cluster_Balancer } from '../../plan/plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../extension.js';
 
 const FIELDS = supportedFields<LeastRequest>(

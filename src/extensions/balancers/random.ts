@@ -1,8 +1,8 @@
 // envoy.load_balancing_policies.random
 import type { envoy_extensions_load_balancing_policies_random_v3_Random as Random } from '../../../build/messages.gen.js';
-import type { BalancerPlan } from '../../plan/balancer.js';
+import type { BalancerPlan } from '../../plan/cluster/balancer.js';
 import { Cluster_Balancer } from '../../plan/plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../extension.js';
 
 const FIELDS = supportedFields<Random>(

@@ -1,8 +1,8 @@
 // envoy.filters.http.health_check
 import type { envoy_extensions_filters_http_health_check_v3_HealthCheck as HealthCheck } from '../../../build/messages.gen.js';
-import { compileHeaderMatcher } from '../../plan/matchers.js';
-import { wholeMs } from '../../plan/numbers.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { compileHeaderMatcher } from '../../plan/match/matchers.js';
+import { wholeMs } from '../../plan/message/numbers.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../extension.js';
 import type { HttpFilterPlan } from './http-filter.js';
 

@@ -1,6 +1,6 @@
 // envoy.filters.http.router
 import type { envoy_extensions_filters_http_router_v3_Router as Router } from '../../../build/messages.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../extension.js';
 import type { HttpFilterPlan } from './http-filter.js';
 

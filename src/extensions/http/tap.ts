@@ -3,8 +3,8 @@ import type {
   envoy_extensions_common_tap_v3_CommonExtensionConfig as CommonConfig,
   envoy_extensions_filters_http_tap_v3_Tap as TapFilter,
 } from '../../../build/messages.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
-import { compileTap } from '../../plan/tap.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import { compileTap } from '../../plan/match/tap.js';
 import { defineExtension } from '../extension.js';
 import type { HttpFilterPlan } from './http-filter.js';
 

@@ -1,6 +1,6 @@
 // envoy.filters.network.echo: sends back what it gets.
 import type { envoy_extensions_filters_network_echo_v3_Echo as Echo } from '../../../build/messages.gen.js';
-import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
+import type { NetworkFilterPlan } from '../../plan/listener/filter-chain.js';
 import { defineExtension } from '../extension.js';
 
 export const echo = defineExtension<Echo, NetworkFilterPlan>({

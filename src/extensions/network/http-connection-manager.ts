@@ -6,13 +6,13 @@ import type {
   envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager as HcmConfig,
   envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager_InternalAddressConfig as InternalAddresses,
 } from '../../../build/messages.gen.js';
-import { compileAccessLogs } from '../../plan/access-log.js';
-import { compileCidrRanges } from '../../plan/address.js';
+import { compileAccessLogs } from '../../plan/access-log/access-log.js';
+import { compileCidrRanges } from '../../plan/address/address.js';
 import type { CompileContext } from '../../plan/context.js';
-import type { NetworkFilterPlan } from '../../plan/filter-chain.js';
-import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/http-options.js';
-import { wholeMs } from '../../plan/numbers.js';
-import type { Place } from '../../plan/place.js';
+import type { NetworkFilterPlan } from '../../plan/listener/filter-chain.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/cluster/http-options.js';
+import { wholeMs } from '../../plan/message/numbers.js';
+import type { Place } from '../../plan/message/place.js';
 import {
   HttpConnectionManager_EscapedSlashes as EscapedSlashes,
   HttpConnectionManager_ServerHeader as ServerHeader,
@@ -20,8 +20,8 @@ import {
   type CidrRange,
   type HttpConnectionManager,
 } from '../../plan/plan.gen.js';
-import { compileRouteTable } from '../../plan/route-table.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { compileRouteTable } from '../../plan/route/route-table.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../extension.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
 

@@ -1,7 +1,7 @@
 // Where a statsd server listens.
 import type { envoy_config_core_v3_Address as AddressMessage } from '../../../build/messages.gen.js';
-import { compileAddress } from '../../plan/address.js';
-import type { Place } from '../../plan/place.js';
+import { compileAddress } from '../../plan/address/address.js';
+import type { Place } from '../../plan/message/place.js';
 import type { Address } from '../../plan/plan.gen.js';
 
 /** Its protocol may be spelled out or not: these are datagrams either way. */

@@ -1,9 +1,9 @@
 // envoy.stat_sinks.metrics_service
 import type { envoy_config_metrics_v3_MetricsServiceConfig as MetricsServiceConfig } from '../../../build/messages.gen.js';
-import { compileGrpcService } from '../../plan/grpc-service.js';
+import { compileGrpcService } from '../../plan/grpc/grpc-service.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
-import type { SinkPlan } from '../../stats/sink-plan.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import type { SinkPlan } from '../../plan/sink-plan.js';
 import { defineExtension } from '../extension.js';
 
 /** There is but one version of the service; the oldest name for it is taken for it, too. */

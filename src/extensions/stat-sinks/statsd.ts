@@ -1,9 +1,9 @@
 // envoy.stat_sinks.statsd
 import type { envoy_config_metrics_v3_StatsdSink as StatsdSink } from '../../../build/messages.gen.js';
-import { refuseBytes } from '../../plan/control-only.js';
+import { refuseBytes } from '../../plan/cluster/control-only.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
-import type { SinkPlan } from '../../stats/sink-plan.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import type { SinkPlan } from '../../plan/sink-plan.js';
 import { defineExtension } from '../extension.js';
 import { compileDatagramAddress } from './datagram-address.js';
 

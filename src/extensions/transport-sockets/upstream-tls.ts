@@ -8,11 +8,11 @@ import type {
   envoy_extensions_transport_sockets_tls_v3_TlsParameters as Parameters,
   envoy_extensions_transport_sockets_tls_v3_UpstreamTlsContext as UpstreamTls,
 } from '../../../build/messages.gen.js';
-import { secureContextOf } from '../../grpc/secure-context.js';
-import type { PemFile, SubjectTest, TlsVersion, UpstreamTlsPlan } from '../../grpc/service-plan.js';
-import { readDataSource, readTextSource } from '../../plan/data-source.js';
-import type { Place } from '../../plan/place.js';
-import { refuseOtherFields, supportedFields } from '../../plan/supported-fields.js';
+import { secureContextOf } from '../../plan/cluster/secure-context.js';
+import type { PemFile, SubjectTest, TlsVersion, UpstreamTlsPlan } from '../../plan/service-plan.js';
+import { readDataSource, readTextSource } from '../../plan/message/data-source.js';
+import type { Place } from '../../plan/message/place.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../extension.js';
 
 const PACKAGE = 'envoy.extensions.transport_sockets.tls.v3';

@@ -1,5 +1,5 @@
 // One name of a cluster: asks for it again and again, and knows its current addresses.
-import type { DnsClusterPlan } from '../../plan/dns-cluster.js';
+import type { DnsClusterPlan } from '../../plan/cluster/dns-cluster.js';
 import type { DnsQuestions, NameResolver } from './name-resolver.js';
 import { startTimeout } from '../../timers.js';
 

@@ -2,7 +2,7 @@
 // localhost, then DNS with the search list of resolv.conf.
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { LookupFamily } from '../../plan/dns-cluster.js';
+import type { LookupFamily } from '../../plan/cluster/dns-cluster.js';
 import { CachedFile } from './cached-file.js';
 import { candidatesOf, parseHosts, parseResolvConf } from './system-files.js';
 

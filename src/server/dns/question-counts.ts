@@ -1,5 +1,5 @@
 // Counts what the resolver is asked, as the real server counts what it asks c-ares.
-import type { ControlStats } from '../control-stats.js';
+import type { ControlStats } from '../../stats/control-stats.js';
 import type { DnsAnswer, DnsQuestions } from './name-resolver.js';
 
 export class QuestionCounts implements DnsQuestions {

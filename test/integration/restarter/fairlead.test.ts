@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 import { ADMIN_ONLY } from '../support/bootstraps.js';
 import { makeFolder, Program } from '../support/start-proxy.js';
 import { FakeManager, Restarter } from './support.js';

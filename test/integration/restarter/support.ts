@@ -2,7 +2,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 import { Program } from '../support/start-proxy.js';
 
 export interface RestarterOptions {

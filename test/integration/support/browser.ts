@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { chromium, type Page } from 'playwright-core';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const found = [process.env.FAIRLEAD_TEST_BROWSER ?? '', ...PLACES].find((path) => existsSync(path));

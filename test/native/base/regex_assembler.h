@@ -1,5 +1,5 @@
 // Writes regular expression programs by hand, for tests, fuzz seeds and benchmarks that have no
-// compiler; see src/plan/regex.ts for what the words mean.
+// compiler; see src/plan/match/regex/regex.ts for what the words mean.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ struct GeneratedCase {
   std::string replaced;
 };
 
-// See test/unit/plan/regex-cases.ts.
+// See test/unit/plan/match/regex/regex-cases.ts.
 std::vector<GeneratedCase> generatedCases() {
   const std::string here = __FILE__;
   std::ifstream file(here.substr(0, here.rfind('/')) + "/regex_cases.txt");

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { REQUEST_HEADERS, type AdminRequest } from '../../../src/admin/http.js';
+import { REQUEST_HEADERS, type AdminRequest } from '../../../src/admin/http/http.js';
 import { StringMatch_Kind } from '../../../src/plan/plan.gen.js';
 import { optionsOf } from '../support/options.js';
 

@@ -2,16 +2,20 @@
 import assert from 'node:assert/strict';
 import type { AdminHost } from '../../../src/admin/host.js';
 import { AdminServer } from '../../../src/admin/admin-server.js';
-import { REQUEST_HEADERS, type AdminReply, type RequestHeader } from '../../../src/admin/http.js';
+import {
+  REQUEST_HEADERS,
+  type AdminReply,
+  type RequestHeader,
+} from '../../../src/admin/http/http.js';
 import { Log } from '../../../src/logging/logger.js';
-import type { AdminPlan } from '../../../src/plan/admin.js';
-import { ControlStats } from '../../../src/server/control-stats.js';
-import { Drain } from '../../../src/server/drain.js';
+import type { AdminPlan } from '../../../src/plan/bootstrap/admin.js';
+import { ControlStats } from '../../../src/stats/control-stats.js';
+import { Drain } from '../../../src/lifecycle/drain.js';
 import { Runtime } from '../../../src/runtime/runtime.js';
 import { takeSnapshot, valuesOf } from '../../../src/runtime/snapshot.js';
-import { RuntimeValues } from '../../../src/plan/runtime.js';
-import { RuntimeReads } from '../../../src/plan/runtime-reads.js';
-import type { ServerState } from '../../../src/server/state.js';
+import { RuntimeValues } from '../../../src/plan/runtime/runtime.js';
+import { RuntimeReads } from '../../../src/plan/runtime/runtime-reads.js';
+import type { ServerState } from '../../../src/lifecycle/state.js';
 import { Taps } from '../../../src/taps/taps.js';
 import { FakeNative, textOf } from '../support/fake-native.js';
 import { optionsOf } from '../support/options.js';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { completionScript } from '../../../src/cli/completion.js';
-import { OPTION_LIST } from '../../../src/cli/options.js';
+import { OPTION_LIST } from '../../../src/options/options.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'completion-'));
 after(() => rmSync(folder, { recursive: true }));

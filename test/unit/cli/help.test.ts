@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { helpText, parseErrorText } from '../../../src/cli/help.js';
-import { GROUPS } from '../../../src/cli/option-info.js';
-import { OPTION_LIST } from '../../../src/cli/options.js';
+import { GROUPS } from '../../../src/options/option-info.js';
+import { OPTION_LIST } from '../../../src/options/options.js';
 
 test('--help explains every option once, below its group', () => {
   const text = helpText('fairlead', 80);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { formatIssue } from '../../../src/config/issue.js';
+import { formatIssue } from '../../../src/config/issues/issue.js';
 import { loadBootstrap } from '../../../src/config/load.js';
 
 function file(t: TestContext, name: string, content: string | Uint8Array): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeMessage } from '../../../src/config/merge.js';
-import { schema } from '../../../src/config/schema.js';
+import { schema } from '../../../src/config/schema/schema.js';
 
 function merged(
   name: string,

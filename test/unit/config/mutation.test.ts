@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatIssue } from '../../../src/config/issue.js';
+import { formatIssue } from '../../../src/config/issues/issue.js';
 import { loadBootstrap } from '../../../src/config/load.js';
 import { printMessage } from '../../../src/config/print.js';
-import { schema } from '../../../src/config/schema.js';
+import { schema } from '../../../src/config/schema/schema.js';
 import { mutatedText, randomNumbers } from '../support/mutation.js';
 
 const MUTATIONS = 2000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { decodeMessage } from '../../../src/config/decode.js';
 import { printAny, printMessage } from '../../../src/config/print.js';
-import { schema } from '../../../src/config/schema.js';
-import { parseDuration, printDuration } from '../../../src/config/times.js';
+import { schema } from '../../../src/config/schema/schema.js';
+import { parseDuration, printDuration } from '../../../src/config/values/times.js';
 
 function printed(name: string, value: unknown, defaults: 'omitted' | 'unset' = 'omitted'): string {
   const type = schema().getMessage(name);

@@ -1,4 +1,4 @@
-import { formatIssue } from '../../../src/config/issue.js';
+import { formatIssue } from '../../../src/config/issues/issue.js';
 import { loadBootstrap, type LoadOptions } from '../../../src/config/load.js';
 
 /**

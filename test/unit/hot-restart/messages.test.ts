@@ -11,7 +11,7 @@ import {
   type Reply,
   type Request,
 } from '../../../src/hot-restart/messages.gen.js';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 
 const PROTO = join(packageRoot(), 'proto/fairlead/hot_restart.proto');
 const { root } = protobuf.parse(readFileSync(PROTO, 'utf8'));

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PROTOCOL_VERSION, hotRestartVersion } from '../../../src/hot-restart/version.js';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 
 /** Of what processes of a version say to each other, without its comments and blanks. */
 const PROTOCOLS: Readonly<Record<number, string>> = {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'esbuild';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 
 test('the build writes into each log call where it stands', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 import { parseRestarterArguments } from '../../../src/restarter/parse.js';
 
 type Run = Extract<ReturnType<typeof parseRestarterArguments>, { kind: 'run' }>;

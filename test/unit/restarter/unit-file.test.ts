@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseArguments } from '../../../src/cli/parse.js';
-import { packageRoot } from '../../../src/package-root.js';
+import { parseArguments } from '../../../src/options/parse.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 import { parseRestarterArguments } from '../../../src/restarter/parse.js';
 
 const lines = readFileSync(join(packageRoot(), 'examples/fairlead.service'), 'utf8').split('\n');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { packageRoot } from '../../../src/package-root.js';
+import { packageRoot } from '../../../src/base/package-root.js';
 import { judge } from '../support/verdict.js';
 
 interface Story {

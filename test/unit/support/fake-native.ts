@@ -1,5 +1,5 @@
 // A data plane that only remembers: for tests of what is around it.
-import type { Stream } from '../../../src/admin/http.js';
+import type { Stream } from '../../../src/admin/http/http.js';
 import type {
   ApplyError,
   ClusterBudget,

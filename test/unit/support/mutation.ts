@@ -1,5 +1,5 @@
 // What a typo, a bad merge or a careless hand makes of a good bootstrap.
-import { isObject, type PlainObject } from '../../../src/config/objects.js';
+import { isObject, type PlainObject } from '../../../src/config/values/objects.js';
 
 const FRAGMENTS = [
   ' ',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseArguments, type Options } from '../../../src/cli/parse.js';
+import { parseArguments, type Options } from '../../../src/options/parse.js';
 
 /** The options of a command line that is in order. */
 export function optionsOf(...args: readonly string[]): Options {

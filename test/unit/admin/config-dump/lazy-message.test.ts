@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LazyMessages } from '../../../../src/admin/config-dump/lazy-message.js';
 import { MessageTexts } from '../../../../src/admin/config-dump/message-texts.js';
-import { jsonPage } from '../../../../src/admin/json-page.js';
+import { jsonPage } from '../../../../src/admin/pages/json-page.js';
 import { loadBootstrap } from '../../../../src/config/load.js';
-import type { PlainObject } from '../../../../src/config/objects.js';
-import { schema } from '../../../../src/config/schema.js';
+import type { PlainObject } from '../../../../src/config/values/objects.js';
+import { schema } from '../../../../src/config/schema/schema.js';
 
 const HOSTS = 3000;
 const MANAGER =

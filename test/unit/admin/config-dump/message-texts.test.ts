@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { MessageTexts } from '../../../../src/admin/config-dump/message-texts.js';
 import { loadBootstrap } from '../../../../src/config/load.js';
-import type { PlainObject } from '../../../../src/config/objects.js';
+import type { PlainObject } from '../../../../src/config/values/objects.js';
 import { printMessage } from '../../../../src/config/print.js';
-import { schema } from '../../../../src/config/schema.js';
-import { packageRoot } from '../../../../src/package-root.js';
+import { schema } from '../../../../src/config/schema/schema.js';
+import { packageRoot } from '../../../../src/base/package-root.js';
 
 const typeOf = () => schema().getMessage('envoy.config.bootstrap.v3.Bootstrap');
 

@@ -1,0 +1,135 @@
+// Addresses of listeners and hosts, and ranges of addresses.
+import type {
+  envoy_config_core_v3_Address as AddressMessage,
+  envoy_config_core_v3_CidrRange as CidrMessage,
+  envoy_config_core_v3_Pipe as Pipe,
+  envoy_config_core_v3_SocketAddress as SocketAddress,
+} from '../../../build/messages.gen.js';
+import { formatIp, parseIp } from './ip.js';
+import type { Place } from '../message/place.js';
+import type { Address, CidrRange } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+const ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', [
+  'socket_address',
+  'pipe',
+]);
+const SOCKET_ADDRESS = supportedFields<SocketAddress>(
+  'envoy.config.core.v3.SocketAddress',
+  ['address', 'port_value'],
+  { protocol: 'TCP' },
+);
+const PIPE = supportedFields<Pipe>('envoy.config.core.v3.Pipe', ['path', 'mode']);
+
+/** A host by a name that DNS has to answer. */
+export interface HostName {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** An IP address or a pipe. `nameHint` is what to say when it is a name instead. */
+export function compileAddress(
+  message: AddressMessage | undefined,
+  place: Place,
+  nameHint = '',
+): Address | undefined {
+  const address = compileAddressOrName(message, place);
+  if (address === undefined || !('hostname' in address)) return address;
+  place
+    .field('socket_address')
+    .field('address')
+    .error(`malformed IP address: ${address.hostname}${nameHint}`, {
+      expected: 'an IPv4 or IPv6 address',
+    });
+  return undefined;
+}
+
+/** Also takes what is no IP address, for DNS to answer. */
+export function compileAddressOrName(
+  message: AddressMessage | undefined,
+  place: Place,
+): Address | HostName | undefined {
+  if (message === undefined) {
+    place.error('address is necessary', { expected: 'socket_address or pipe' });
+    return undefined;
+  }
+  refuseOtherFields(place, message, ADDRESS);
+  if (message.pipe) {
+    refuseOtherFields(place.field('pipe'), message.pipe, PIPE);
+    const path = message.pipe.path ?? '';
+    checkPipePath(path, place.field('pipe').field('path'));
+    if (message.pipe.mode && path.startsWith('@')) {
+      const mode = place.field('pipe').field('mode');
+      mode.error('Cannot set mode for Abstract AF_UNIX sockets', { expected: 'no mode' });
+    }
+    return { pipe: path };
+  }
+  if (message.socket_address)
+    return compileSocketAddress(message.socket_address, place.field('socket_address'));
+  return undefined;
+}
+
+/** As long as the kernel takes it (sockaddr_un), its end included; "@" begins an abstract name. */
+const MAX_PIPE_PATH_BYTES = 107;
+
+function checkPipePath(path: string, place: Place): void {
+  if (Buffer.byteLength(path) > MAX_PIPE_PATH_BYTES) {
+    place.error(`Path "${path}" exceeds maximum UNIX domain socket path size of 108.`, {
+      expected: `at most ${MAX_PIPE_PATH_BYTES} bytes`,
+    });
+  } else if (path.includes('\0') && !path.startsWith('@')) {
+    place.error('UNIX domain socket pathname contains embedded null characters');
+  }
+}
+
+/** Where connections come from: an IP address, its port may be 0. */
+export function compileSourceAddress(message: SocketAddress, place: Place): Address | undefined {
+  const address = compileSocketAddress(message, place);
+  if (!('hostname' in address)) return address;
+  place.field('address').error(`malformed IP address: ${address.hostname}`, {
+    expected: 'an IPv4 or IPv6 address',
+  });
+  return undefined;
+}
+
+function compileSocketAddress(message: SocketAddress, place: Place): Address | HostName {
+  refuseOtherFields(place, message, SOCKET_ADDRESS);
+  const text = message.address ?? '';
+  const port = message.port_value ?? 0;
+  const ip = parseIp(text);
+  return ip ? { ip, port } : { hostname: text, port };
+}
+
+/** "127.0.0.1:80", "[::1]:80", or the path of a pipe. */
+export function addressText(address: Address): string {
+  if (!address.ip) return address.pipe ?? '';
+  const ip = formatIp(address.ip);
+  return address.ip.length === 4 ? `${ip}:${address.port ?? 0}` : `[${ip}]:${address.port ?? 0}`;
+}
+
+/** A range with the bits below its prefix cleared; a prefix that is too long is the whole address. */
+export function compileCidrRange(message: CidrMessage, place: Place): CidrRange | undefined {
+  const text = message.address_prefix ?? '';
+  const ip = parseIp(text);
+  if (!ip) {
+    place.field('address_prefix').error(`malformed IP address: ${text}`, {
+      expected: 'an IPv4 or IPv6 address',
+    });
+    return undefined;
+  }
+  const prefixLength = Math.min(message.prefix_len ?? 0, ip.length * 8);
+  const masked = ip.map((byte, index) => {
+    const bits = Math.max(0, Math.min(8, prefixLength - index * 8));
+    return byte & (0xff << (8 - bits));
+  });
+  return { ip: masked, prefix_length: prefixLength };
+}
+
+export function compileCidrRanges(
+  messages: readonly CidrMessage[] | undefined,
+  place: Place,
+): CidrRange[] {
+  return (messages ?? []).flatMap(
+    (message, index) => compileCidrRange(message, place.index(index)) ?? [],
+  );
+}

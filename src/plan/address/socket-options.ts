@@ -1,0 +1,41 @@
+// Options of sockets that the configuration names by their numbers.
+import type { envoy_config_core_v3_SocketOption as SocketOptionMessage } from '../../../build/messages.gen.js';
+import type { SocketOption } from '../../native.js';
+
+const STATES = { STATE_PREBIND: 0, STATE_BOUND: 1, STATE_LISTENING: 2 } as const;
+
+/** Those that concern a stream socket of this address; without an IP it is a pipe's. */
+export function compileSocketOptions(
+  options: readonly SocketOptionMessage[],
+  ip: Uint8Array | undefined,
+): readonly SocketOption[] {
+  return options.filter((option) => concerns(option, ip)).map(compileOption);
+}
+
+function concerns(
+  { type, ip_version: version }: SocketOptionMessage,
+  ip: Uint8Array | undefined,
+): boolean {
+  if (type?.datagram && !type.stream) return false;
+  if (version === 'SOCKET_IP_VERSION_IPV4') return ip?.length === 4;
+  if (version === 'SOCKET_IP_VERSION_IPV6') return ip?.length === 16;
+  return true;
+}
+
+function compileOption(option: SocketOptionMessage): SocketOption {
+  const { level = 0, name = 0, int_value: number = 0, buf_value: bytes } = option;
+  const value = bytes ?? intBytes(number);
+  return {
+    level: int32(level),
+    name: int32(name),
+    value,
+    state: STATES[option.state ?? 'STATE_PREBIND'],
+  };
+}
+
+/** An int of C, in this machine's order; of more bits the lower ones count. */
+function intBytes(number: number): Uint8Array {
+  return new Uint8Array(Int32Array.of(int32(number)).buffer);
+}
+
+const int32 = (number: number): number => Number(BigInt.asIntN(32, BigInt(number)));

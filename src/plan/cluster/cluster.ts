@@ -1,0 +1,329 @@
+// Clusters: everything a worker needs of them, and where their hosts come from.
+import type {
+  envoy_config_cluster_v3_CircuitBreakers as CircuitBreakers,
+  envoy_config_cluster_v3_CircuitBreakers_Thresholds as Thresholds,
+  envoy_config_cluster_v3_Cluster as ClusterMessage,
+  envoy_config_cluster_v3_Cluster_CommonLbConfig as CommonLbConfig,
+  envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
+  envoy_config_core_v3_BindConfig as BindConfig,
+  envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
+  envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
+} from '../../../build/messages.gen.js';
+import { findExtension } from '../../extensions/extension.js';
+import { isRawBuffer, RAW_BUFFER } from '../../extensions/transport-sockets/raw-buffer.js';
+import { grpcCluster, type UpstreamTlsPlan } from '../service-plan.js';
+import { compileSourceAddress } from '../address/address.js';
+import { compileHosts, compileNames } from './assignment.js';
+import { compileBalancer } from './balancer.js';
+import type { CompileContext, ControlOnly } from '../context.js';
+import type { DnsClusterPlan } from './dns-cluster.js';
+import { compileUpstreamHttp, type UpstreamHttpOptions } from './http-options.js';
+import { wholeMs, wholePercent } from '../message/numbers.js';
+import type { Place } from '../message/place.js';
+import type { Address, Assignment, CircuitLimits, Cluster } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileHttp2 } from './upstream-http2.js';
+
+// How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
+// for hosts that change: those of ORIGINAL_DST and EDS. What becomes of healthy hosts that are removed
+// only counts where health is checked. Metadata is read where it is asked for.
+const CLUSTER = supportedFields<ClusterMessage>(
+  'envoy.config.cluster.v3.Cluster',
+  [
+    'name',
+    'alt_stat_name',
+    'type',
+    'connect_timeout',
+    'per_connection_buffer_limit_bytes',
+    'lb_policy',
+    'least_request_lb_config',
+    'load_balancing_policy',
+    'load_assignment',
+    'max_requests_per_connection',
+    'circuit_breakers',
+    'common_lb_config',
+    'common_http_protocol_options',
+    'http_protocol_options',
+    'http2_protocol_options',
+    'upstream_http_protocol_options',
+    'typed_extension_protocol_options',
+    'dns_refresh_rate',
+    'dns_failure_refresh_rate',
+    'respect_dns_ttl',
+    'dns_lookup_family',
+    'wait_for_warm_on_init',
+    'cleanup_interval',
+    'ignore_health_on_host_removal',
+    'upstream_bind_config',
+    'upstream_connection_options',
+    'transport_socket',
+    'metadata',
+  ],
+  {
+    protocol_selection: 'USE_CONFIGURED_PROTOCOL',
+    round_robin_lb_config: {},
+    track_cluster_stats: {},
+  },
+);
+const COMMON_LB = supportedFields<CommonLbConfig>(
+  'envoy.config.cluster.v3.Cluster.CommonLbConfig',
+  ['healthy_panic_threshold', 'zone_aware_lb_config', 'update_merge_window'],
+);
+const BREAKERS = supportedFields<CircuitBreakers>('envoy.config.cluster.v3.CircuitBreakers', [
+  'thresholds',
+]);
+const THRESHOLDS = supportedFields<Thresholds>(
+  'envoy.config.cluster.v3.CircuitBreakers.Thresholds',
+  [
+    'priority',
+    'max_connections',
+    'max_pending_requests',
+    'max_requests',
+    'max_retries',
+    'track_remaining',
+  ],
+);
+const CONNECTION = supportedFields<ConnectionOptions>(
+  'envoy.config.cluster.v3.UpstreamConnectionOptions',
+  ['tcp_keepalive'],
+);
+const KEEPALIVE = supportedFields<TcpKeepalive>('envoy.config.core.v3.TcpKeepalive', [
+  'keepalive_probes',
+  'keepalive_time',
+  'keepalive_interval',
+]);
+const BIND = supportedFields<BindConfig>('envoy.config.core.v3.BindConfig', ['source_address']);
+const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
+const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
+const DEFAULT_PANIC_PCT = 50;
+const DEFAULT_DNS_REFRESH_MS = 5000;
+const DEFAULT_LIMITS = { connections: 1024, pending: 1024, requests: 1024, retries: 3 } as const;
+
+/** A cluster with its hosts, or with what DNS has to be asked for them. */
+export interface ClusterPlan {
+  readonly cluster: Cluster;
+  readonly assignment?: Assignment;
+  readonly dns?: DnsClusterPlan;
+}
+
+/** `defaultBind`: the cluster manager's upstream_bind_config. Undefined after some errors. */
+export function compileCluster(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+  defaultBind?: { readonly config: BindConfig; readonly place: Place },
+): ClusterPlan | undefined {
+  refuseOtherFields(place, message, CLUSTER);
+  const balancer = compileBalancer(message, place, context);
+  const source = compileHostSource(message, place);
+  const socket = compileSocket(message, place.field('transport_socket'), context);
+  const common = message.common_lb_config ?? {};
+  refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
+  const bind = message.upstream_bind_config
+    ? { config: message.upstream_bind_config, place: place.field('upstream_bind_config') }
+    : defaultBind;
+  const options = findHttpOptions(message, place, context);
+  const http = compileUpstreamHttp(options);
+  const http2 = options.http2 && compileHttp2(options.http2, options.http2Place);
+  const why = whyControlOnly(message, options, place);
+  if (why) context.controlOnlyClusters.set(message.name ?? '', why);
+  const cluster: Cluster = {
+    name: message.name,
+    observability_name: message.alt_stat_name || message.name,
+    connect_timeout_ms: wholeMs(message.connect_timeout, DEFAULT_CONNECT_TIMEOUT_MS),
+    per_connection_buffer_limit_bytes:
+      message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
+    ...balancer,
+    panic_threshold_pct: wholePercent(common.healthy_panic_threshold, DEFAULT_PANIC_PCT),
+    limits: compileLimits(message.circuit_breakers ?? {}, place.field('circuit_breakers')),
+    ...http,
+    max_requests_per_connection:
+      http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
+    is_resolved: source?.dns !== undefined,
+    ...compileKeepalive(
+      message.upstream_connection_options ?? {},
+      place.field('upstream_connection_options'),
+    ),
+    source_address: bind && compileBind(bind.config, bind.place),
+    is_control_only: why !== undefined,
+    is_encrypted: why?.protocol === 'TLS',
+  };
+  const tls = typeof socket === 'object' ? socket : undefined;
+  if (socket) context.grpcClusters.set(message.name ?? '', grpcCluster(cluster, { http2, tls }));
+  return source && balancer && { cluster, ...source };
+}
+
+/** Why requests cannot be forwarded to the cluster yet; undefined: they can. */
+function whyControlOnly(
+  message: ClusterMessage,
+  options: UpstreamHttpOptions,
+  place: Place,
+): ControlOnly | undefined {
+  const isTls = message.transport_socket && !isRawBuffer(message.transport_socket);
+  if (isTls) return { protocol: 'TLS', place: place.field('transport_socket') };
+  return options.http2 && { protocol: 'HTTP/2', place: options.http2Place };
+}
+
+/** True: bytes in the clear. Undefined after an error. */
+function compileSocket(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): true | UpstreamTlsPlan | undefined {
+  const config = message.transport_socket ?? RAW_BUFFER;
+  const extension = findExtension(context.extensions.upstreamTransportSockets, config, place);
+  return (
+    config.typed_config &&
+    extension?.compile(config.typed_config, place.field('typed_config'), context)
+  );
+}
+
+/** STATIC: an assignment; otherwise what DNS is asked. Undefined after an error. */
+function compileHostSource(
+  message: ClusterMessage,
+  place: Place,
+): Omit<ClusterPlan, 'cluster'> | undefined {
+  const type = message.type ?? 'STATIC';
+  const at = place.field('load_assignment');
+  if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
+    const dns = compileDns(message, type, at);
+    return dns && { dns };
+  }
+  if (type !== 'STATIC') {
+    place.field('type').error(`the cluster type ${type} is not supported yet`, {
+      expected: 'STATIC, STRICT_DNS or LOGICAL_DNS',
+    });
+    return undefined;
+  }
+  const hosts = compileHosts(message.load_assignment, at);
+  return {
+    assignment: {
+      cluster_name: message.name,
+      hosts: hosts.all,
+      overprovisioning_factor_pct: hosts.overprovisioningFactorPct,
+    },
+  };
+}
+
+function compileDns(
+  message: ClusterMessage,
+  type: 'STRICT_DNS' | 'LOGICAL_DNS',
+  place: Place,
+): DnsClusterPlan | undefined {
+  const names = compileNames(message.load_assignment, place);
+  const failure = message.dns_failure_refresh_rate;
+  const baseMs = wholeMs(failure?.base_interval, 0);
+  if (type === 'LOGICAL_DNS' && (names.count !== 1 || names.localities !== 1)) {
+    place.error(
+      names.localities === 0
+        ? 'LOGICAL_DNS clusters must have a single host'
+        : 'LOGICAL_DNS clusters must have a single locality_lb_endpoint and a single lb_endpoint',
+    );
+    return undefined;
+  }
+  return {
+    name: message.name ?? '',
+    kind: type === 'LOGICAL_DNS' ? 'logical' : 'strict',
+    lookup: message.dns_lookup_family ?? 'AUTO',
+    refreshMs: wholeMs(message.dns_refresh_rate, DEFAULT_DNS_REFRESH_MS),
+    ...(failure && {
+      failureRefresh: { baseMs, maxMs: wholeMs(failure.max_interval, baseMs * 10) },
+    }),
+    respectTtl: message.respect_dns_ttl ?? false,
+    overprovisioningFactorPct: names.overprovisioningFactorPct,
+    endpoints: names.all,
+  };
+}
+
+/** The default and the high priority; of several thresholds for one, the first counts. */
+function compileLimits(breakers: CircuitBreakers, place: Place): CircuitLimits[] {
+  refuseOtherFields(place, breakers, BREAKERS);
+  const thresholds = breakers.thresholds ?? [];
+  thresholds.forEach((item, index) =>
+    refuseOtherFields(place.field('thresholds').index(index), item, THRESHOLDS),
+  );
+  return (['DEFAULT', 'HIGH'] as const).map((priority) => {
+    const found = thresholds.find((item) => (item.priority ?? 'DEFAULT') === priority);
+    return {
+      max_connections: found?.max_connections ?? DEFAULT_LIMITS.connections,
+      max_pending_requests: found?.max_pending_requests ?? DEFAULT_LIMITS.pending,
+      max_requests: found?.max_requests ?? DEFAULT_LIMITS.requests,
+      max_retries: found?.max_retries ?? DEFAULT_LIMITS.retries,
+      track_remaining: found?.track_remaining,
+    };
+  });
+}
+
+function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Cluster> {
+  refuseOtherFields(place, options, CONNECTION);
+  const keepalive = options.tcp_keepalive;
+  if (!keepalive) return {};
+  refuseOtherFields(place.field('tcp_keepalive'), keepalive, KEEPALIVE);
+  return {
+    tcp_keepalive: true,
+    keepalive_probes: keepalive.keepalive_probes,
+    keepalive_time_s: keepalive.keepalive_time,
+    keepalive_interval_s: keepalive.keepalive_interval,
+  };
+}
+
+function compileBind(config: BindConfig, place: Place): Address | undefined {
+  refuseOtherFields(place, config, BIND);
+  return (
+    config.source_address &&
+    compileSourceAddress(config.source_address, place.field('source_address'))
+  );
+}
+
+/** From the extension's message, which hides the cluster's own older fields. */
+function findHttpOptions(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): UpstreamHttpOptions {
+  const map = place.field('typed_extension_protocol_options');
+  let options: UpstreamHttpOptions | undefined;
+  for (const [name, config] of Object.entries(message.typed_extension_protocol_options ?? {})) {
+    const at = map.key(name);
+    const extension = context.extensions.protocolOptions.find(
+      (candidate) => candidate.type === config.$type,
+    );
+    if (extension?.name === name && !extension.isDisabled)
+      options = extension.compile(config, at, context);
+    else
+      at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
+  }
+  if (!options) return ownHttpOptions(message, place);
+  for (const name of [
+    'common_http_protocol_options',
+    'http_protocol_options',
+    'http2_protocol_options',
+  ] as const) {
+    if (message[name])
+      place.field(name).warn(`has no effect beside typed_extension_protocol_options`);
+  }
+  return options;
+}
+
+function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOptions {
+  const sni = message.upstream_http_protocol_options;
+  if (sni) refuseOtherFields(place.field('upstream_http_protocol_options'), sni, SNI);
+  if (message.http_protocol_options && message.http2_protocol_options) {
+    place
+      .field('http2_protocol_options')
+      .error(
+        "cluster: Both HTTP1 and HTTP2 options may only be configured with non-default 'protocol_selection' values",
+        { related: place.field('http_protocol_options') },
+      );
+  }
+  return {
+    common: message.common_http_protocol_options,
+    commonPlace: place.field('common_http_protocol_options'),
+    http1: message.http_protocol_options,
+    http1Place: place.field('http_protocol_options'),
+    http2: message.http2_protocol_options,
+    http2Place: place.field('http2_protocol_options'),
+  };
+}

@@ -1,0 +1,29 @@
+// Clusters that speak what the data plane does not speak yet: nothing is forwarded to them.
+import type { CompileContext } from '../context.js';
+import type { Place } from '../message/place.js';
+
+/** An error where requests would be forwarded to such a cluster. */
+export function refuseRequests(name: string, place: Place, context: CompileContext): void {
+  const why = context.controlOnlyClusters.get(name);
+  if (!why) return;
+  place.error(
+    `cluster '${name}' speaks ${why.protocol}: requests cannot be forwarded over ${why.protocol} yet`,
+    {
+      expected:
+        why.protocol === 'TLS'
+          ? 'a cluster without a transport_socket'
+          : 'a cluster that speaks HTTP/1',
+      related: why.place,
+    },
+  );
+}
+
+/** An error where bytes would be forwarded to a cluster that encrypts them. */
+export function refuseBytes(name: string, place: Place, context: CompileContext): void {
+  const why = context.controlOnlyClusters.get(name);
+  if (why?.protocol !== 'TLS') return;
+  place.error(`cluster '${name}' speaks TLS: connections cannot be forwarded over TLS yet`, {
+    expected: 'a cluster without a transport_socket',
+    related: why.place,
+  });
+}

@@ -1,0 +1,25 @@
+// Clusters whose hosts DNS gives: what the server's DNS part needs to keep them up to date.
+import type { Host } from '../plan.gen.js';
+
+export type LookupFamily = 'V4_ONLY' | 'V6_ONLY' | 'AUTO' | 'V4_PREFERRED' | 'ALL';
+
+/** A name to resolve, and the host that each of its addresses becomes. */
+export interface DnsEndpoint {
+  readonly hostname: string;
+  readonly port: number;
+  /** All but the IP address; `hostname` is set. */
+  readonly host: Host;
+}
+
+export interface DnsClusterPlan {
+  readonly name: string;
+  /** strict: every address is a host. logical: one host, whose address is the first of the answer. */
+  readonly kind: 'strict' | 'logical';
+  readonly lookup: LookupFamily;
+  readonly refreshMs: number;
+  /** How soon a failed query is repeated; absent: like any other. */
+  readonly failureRefresh?: { readonly baseMs: number; readonly maxMs: number };
+  readonly respectTtl: boolean;
+  readonly overprovisioningFactorPct: number;
+  readonly endpoints: readonly DnsEndpoint[];
+}

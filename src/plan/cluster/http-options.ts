@@ -1,0 +1,72 @@
+// The HTTP settings that clusters and connection managers share.
+import type {
+  envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
+  envoy_config_core_v3_Http2ProtocolOptions as Http2Options,
+  envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
+} from '../../../build/messages.gen.js';
+import { wholeMs } from '../message/numbers.js';
+import type { Place } from '../message/place.js';
+import type { Cluster } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+export const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
+export const DEFAULT_MAX_HEADERS = 100;
+const DEFAULT_MAX_RESPONSE_HEADERS_KB = 80;
+
+// What a cluster says about underscores has no effect in the real server either.
+const COMMON = supportedFields<CommonHttpOptions & { max_response_headers_kb?: number }>(
+  'envoy.config.core.v3.HttpProtocolOptions',
+  [
+    'idle_timeout',
+    'max_connection_duration',
+    'max_headers_count',
+    'max_response_headers_kb',
+    'max_stream_duration',
+    'max_requests_per_connection',
+    'headers_with_underscores_action',
+  ],
+);
+// The first three are about requests that clients send: towards upstreams they have no effect.
+const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
+  'allow_absolute_url',
+  'accept_http_10',
+  'default_host_for_http_10',
+  'enable_trailers',
+]);
+
+/** What a cluster says of HTTP, in the extension's message or in its own older fields. */
+export interface UpstreamHttpOptions {
+  readonly common: CommonHttpOptions | undefined;
+  readonly commonPlace: Place;
+  readonly http1: Http1Options | undefined;
+  readonly http1Place: Place;
+  /** Set: the hosts expect HTTP/2. */
+  readonly http2: Http2Options | undefined;
+  readonly http2Place: Place;
+}
+
+export type UpstreamHttpPlan = Pick<
+  Cluster,
+  | 'idle_timeout_ms'
+  | 'max_connection_duration_ms'
+  | 'max_stream_duration_ms'
+  | 'max_requests_per_connection'
+  | 'max_headers_count'
+  | 'max_response_headers_kb'
+  | 'enable_trailers'
+>;
+
+export function compileUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttpPlan {
+  const common: CommonHttpOptions & { max_response_headers_kb?: number } = options.common ?? {};
+  refuseOtherFields(options.commonPlace, common, COMMON);
+  if (options.http1) refuseOtherFields(options.http1Place, options.http1, HTTP1);
+  return {
+    idle_timeout_ms: wholeMs(common.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
+    max_connection_duration_ms: wholeMs(common.max_connection_duration, 0),
+    max_stream_duration_ms: wholeMs(common.max_stream_duration, 0),
+    max_requests_per_connection: common.max_requests_per_connection ?? 0,
+    max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,
+    max_response_headers_kb: common.max_response_headers_kb ?? DEFAULT_MAX_RESPONSE_HEADERS_KB,
+    enable_trailers: options.http1?.enable_trailers,
+  };
+}

@@ -1,0 +1,29 @@
+// What OpenSSL makes of a cluster's TLS settings: once for each.
+import { createRequire } from 'node:module';
+import type { SecureContext } from 'node:tls';
+import type { UpstreamTlsPlan } from '../service-plan.js';
+
+const contexts = new WeakMap<UpstreamTlsPlan, SecureContext>();
+
+/** Throws what OpenSSL says of certificates, keys or lists that it does not understand. */
+export function secureContextOf(tls: UpstreamTlsPlan): SecureContext {
+  let context = contexts.get(tls);
+  if (context) return context;
+  // Loaded where it is needed: most bootstraps have no TLS.
+  const { createSecureContext } = createRequire(import.meta.url)(
+    'node:tls',
+  ) as typeof import('node:tls');
+  context = createSecureContext({
+    ...(tls.roots && { ca: tls.roots.pem }),
+    ...(tls.crl && { crl: tls.crl }),
+    cert: tls.certificates.map(({ chain }) => chain.pem),
+    key: tls.certificates.map(({ key, passphrase }) => ({ pem: key, passphrase })),
+    minVersion: tls.minVersion,
+    maxVersion: tls.maxVersion,
+    ...(tls.ciphers !== undefined && { ciphers: tls.ciphers }),
+    ...(tls.curves !== undefined && { ecdhCurve: tls.curves }),
+    ...(tls.signatures !== undefined && { sigalgs: tls.signatures }),
+  });
+  contexts.set(tls, context);
+  return context;
+}

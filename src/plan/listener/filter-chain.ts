@@ -1,0 +1,112 @@
+// Filter chains of a listener: a match, and the network filter that takes the connection.
+import type {
+  envoy_config_listener_v3_Filter as FilterMessage,
+  envoy_config_listener_v3_FilterChain as FilterChainMessage,
+} from '../../../build/messages.gen.js';
+import { findExtension } from '../../extensions/extension.js';
+import { RAW_BUFFER } from '../../extensions/transport-sockets/raw-buffer.js';
+import type { CompileContext } from '../context.js';
+import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
+import type { Place } from '../message/place.js';
+import type { FilterChain } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+// How long a transport may take to connect only counts for one that does so: TLS.
+const CHAIN = supportedFields<FilterChainMessage>('envoy.config.listener.v3.FilterChain', [
+  'filter_chain_match',
+  'filters',
+  'metadata',
+  'transport_socket',
+  'transport_socket_connect_timeout',
+  'name',
+]);
+const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter', [
+  'name',
+  'typed_config',
+]);
+
+/** What a network filter becomes: the member of the chain that names it. */
+export type NetworkFilterPlan = Pick<FilterChain, 'http' | 'tcp' | 'direct_response' | 'echo'>;
+
+export function compileFilterChain(
+  message: FilterChainMessage,
+  place: Place,
+  context: CompileContext,
+): FilterChain {
+  refuseOtherFields(place, message, CHAIN);
+  findExtension(
+    context.extensions.downstreamTransportSockets,
+    message.transport_socket ?? RAW_BUFFER,
+    place.field('transport_socket'),
+  );
+  const match = message.filter_chain_match;
+  const filters = message.filters ?? [];
+  return {
+    name: message.name,
+    match: match && compileFilterChainMatch(match, place.field('filter_chain_match')),
+    ...compileFilters(filters, place.field('filters'), context),
+  };
+}
+
+/** All network filters so far end their chain: there is one, and it is the last. */
+function compileFilters(
+  filters: readonly FilterMessage[],
+  place: Place,
+  context: CompileContext,
+): NetworkFilterPlan {
+  let plan: NetworkFilterPlan = {};
+  filters.forEach((filter, index) => {
+    const at = place.index(index);
+    refuseOtherFields(at, filter, FILTER);
+    const extension = findExtension(context.extensions.networkFilters, filter, at);
+    if (!extension || !filter.typed_config) return;
+    if (index < filters.length - 1) {
+      at.error(
+        `Error: terminal filter named ${filter.name ?? ''} of type ${extension.name} must be the last filter ` +
+          'in a network filter chain.',
+      );
+    }
+    plan = extension.compile(filter.typed_config, at.field('typed_config'), context);
+  });
+  return plan;
+}
+
+/** An error at each chain that takes what a chain before it takes already. */
+export function refuseOverlaps(
+  messages: readonly FilterChainMessage[],
+  chains: readonly FilterChain[],
+  place: Place,
+): void {
+  const owners = new Map<string, number>();
+  chains.forEach((chain, index) => {
+    const combinations = combinationsOf(chain.match ?? {});
+    const owner = combinations.map((text) => owners.get(text)).find((found) => found !== undefined);
+    if (owner !== undefined) {
+      const same = isSame(messages[owner]?.filter_chain_match, messages[index]?.filter_chain_match);
+      place
+        .index(index)
+        .error(
+          same
+            ? `filter chain '${chain.name ?? ''}' has the same matching rules defined as '${chains[owner]?.name ?? ''}'`
+            : 'multiple filter chains with overlapping matching rules are defined',
+          {
+            expected: `another filter_chain_match than that of filter_chains[${owner}]`,
+            related: place.index(owner),
+          },
+        );
+    }
+    if (owner === undefined && new Set(combinations).size < combinations.length) {
+      place
+        .index(index)
+        .field('filter_chain_match')
+        .error('multiple filter chains with overlapping matching rules are defined', {
+          expected: 'each criterion once',
+        });
+    }
+    for (const text of combinations) if (!owners.has(text)) owners.set(text, index);
+  });
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one ?? {}) === JSON.stringify(other ?? {});
+}

@@ -1,0 +1,153 @@
+// Listeners: an address, and the filter chains that take its connections.
+import type {
+  envoy_config_core_v3_Address as AddressMessage,
+  envoy_config_listener_v3_Listener as ListenerMessage,
+  envoy_config_listener_v3_Listener_DeprecatedV1 as DeprecatedV1,
+} from '../../../build/messages.gen.js';
+import { compileAccessLogs } from '../access-log/access-log.js';
+import { addressText, compileAddress } from '../address/address.js';
+import type { CompileContext } from '../context.js';
+import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
+import type { Place } from '../message/place.js';
+import {
+  Listener_Direction,
+  Listener_DrainType,
+  type Address,
+  type FilterChain,
+  type Listener,
+} from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+// Metadata is read where it is asked for. The two about overload have nothing to be exempt from: an
+// overload manager is refused. Without listener filters it is all the same what their timeout does.
+const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.Listener', [
+  'name',
+  'address',
+  'stat_prefix',
+  'filter_chains',
+  'default_filter_chain',
+  'per_connection_buffer_limit_bytes',
+  'metadata',
+  'deprecated_v1',
+  'listener_filters_timeout',
+  'continue_on_listener_filters_timeout',
+  'transparent',
+  'freebind',
+  'tcp_fast_open_queue_length',
+  'traffic_direction',
+  'reuse_port',
+  'enable_reuse_port',
+  'access_log',
+  'tcp_backlog_size',
+  'max_connections_to_accept_per_socket_event',
+  'bind_to_port',
+  'ignore_global_conn_limit',
+  'bypass_overload_manager',
+  'drain_type',
+]);
+const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
+  'envoy.config.listener.v3.Listener.DeprecatedV1',
+  ['bind_to_port'],
+);
+
+const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+/** As many as the kernel allows (net.core.somaxconn). */
+const BACKLOG_OF_KERNEL = 0x7fff_ffff;
+
+/** Undefined after some errors. */
+export function compileListener(
+  message: ListenerMessage,
+  place: Place,
+  context: CompileContext,
+): Listener | undefined {
+  refuseOtherFields(place, message, LISTENER);
+  if ((message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false) {
+    place
+      .field('bind_to_port')
+      .error('bind_to_port: false of envoy.config.listener.v3.Listener is not supported yet');
+  }
+  const address = compileListenAddress(message, place);
+  if (!address) return undefined;
+  const chains = compileFilterChains(message, addressText(address), place, context);
+  if (message.deprecated_v1)
+    refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
+  const name = message.name || crypto.randomUUID();
+  const connectionLimit = context.runtime.liveNumber(
+    `envoy.resource_limits.listener.${name}.connection_limit`,
+    UNLIMITED,
+  );
+  return {
+    name,
+    stat_name: message.stat_prefix || statName(address),
+    address,
+    // Two sockets cannot share the path of a pipe.
+    reuse_port: address.ip !== undefined && (message.enable_reuse_port ?? true),
+    backlog: message.tcp_backlog_size ?? BACKLOG_OF_KERNEL,
+    per_connection_buffer_limit_bytes:
+      message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
+    direction: Listener_Direction[message.traffic_direction ?? 'UNSPECIFIED'],
+    drain_type: Listener_DrainType[message.drain_type ?? 'DEFAULT'],
+    filter_chains: chains,
+    transparent: message.transparent,
+    freebind: message.freebind,
+    max_connections: connectionLimit.value,
+    max_connections_slot: connectionLimit.slot,
+    ignores_connection_limit: message.ignore_global_conn_limit,
+    pipe_mode: message.address?.pipe?.mode,
+    max_connections_to_accept_per_socket_event: message.max_connections_to_accept_per_socket_event,
+    access_logs: compileAccessLogs(
+      message.access_log,
+      'listener_log',
+      place.field('access_log'),
+      context,
+    ),
+    tcp_fast_open_queue_length: message.tcp_fast_open_queue_length,
+  };
+}
+
+/** "127.0.0.1_10000", "[__1]_10000", the path of a pipe: how statistics call a listener. */
+export function statName(address: Address): string {
+  return addressText(address).replaceAll(':', '_');
+}
+
+function compileListenAddress(message: ListenerMessage, place: Place): Address | undefined {
+  if (message.address === undefined) {
+    // Connections from within need no address; that is refused already.
+    if (message.internal_listener) return undefined;
+    place.error(`error adding listener named '${message.name ?? ''}': address is necessary`, {
+      expected: 'address with socket_address or pipe',
+    });
+    return undefined;
+  }
+  return compileAddress(message.address as AddressMessage, place.field('address'));
+}
+
+function compileFilterChains(
+  message: ListenerMessage,
+  text: string,
+  place: Place,
+  context: CompileContext,
+): FilterChain[] {
+  const messages = message.filter_chains ?? [];
+  const at = place.field('filter_chains');
+  const chains = messages.map((chain, index) =>
+    compileFilterChain(chain, at.index(index), context),
+  );
+  // A matcher, which is refused already, tells chains apart in its own way.
+  if (!message.filter_chain_matcher) refuseOverlaps(messages, chains, at);
+  if (message.default_filter_chain) {
+    const fallback = compileFilterChain(
+      message.default_filter_chain,
+      place.field('default_filter_chain'),
+      context,
+    );
+    chains.push({ ...fallback, is_default: true });
+  }
+  if (chains.length === 0 && !message.udp_listener_config) {
+    place.error(`error adding listener '${text}': no filter chains specified`, {
+      expected: 'filter_chains or default_filter_chain',
+    });
+  }
+  return chains;
+}

@@ -1,0 +1,103 @@
+// Regular expressions for the data plane: re2js parses RE2's syntax and compiles it, and this file
+// writes the program in words that native/base/regex runs (native code never parses a pattern).
+//
+// Words are uint32, little-endian: magic, first instruction, number of capture slots, number of
+// instructions; then for each: operation, next, argument, number of edges, and for each edge two
+// words: the bytes it takes (first | last << 8) and where it leads.
+//
+//   operation   next   argument            edges
+//   1 fork      first  second choice       -
+//   2 capture   next   slot                -
+//   3 empty     next   conditions, below   -
+//   4 match     -      -                   -
+//   5 fail      -      -                   -
+//   6 nop       next   -                   -
+//   7 bytes     -      -                   ascending, disjoint: a byte takes at most one
+//
+// Conditions: 1 begin of line, 2 end of line, 4 begin of text, 8 end of text, 16 word boundary,
+// 32 none. Case folding and character sets are in the edges already.
+import { byteProgram, type ByteInstruction, type Encoding, type Program } from './byte-program.js';
+import { asciiFolding, byteString, relaxed, wideEscape } from './dialect.js';
+import { explain, tooLarge, type RegexError } from './errors.js';
+import { programSize, type ProgramSizeLimit } from './program-size.js';
+import { compileByRe2js, type Failure } from './re2js.js';
+
+/** A pattern's program, or why there is none. */
+export type CompiledRegex = { readonly program: Uint8Array } | RegexError;
+
+const DEFAULT_LIMIT: ProgramSizeLimit = { size: 100, source: 'runtime' };
+const MAGIC = 0x32786572;
+const NO_UTF8: RegexError = {
+  error: 'invalid UTF-8',
+  at: undefined,
+  message: 'a regular expression: invalid UTF-8',
+};
+// Where RE2 runs out of its 8 MiB.
+const MAX_INSTRUCTIONS = 87_381;
+
+/**
+ * Compiles a pattern of the configuration. As in the real server a character of the text is a byte
+ * (Latin-1); letters of the pattern beyond ASCII stand for their UTF-8 bytes. Never throws.
+ */
+export function compileRegex(
+  pattern: string,
+  limit: ProgramSizeLimit = DEFAULT_LIMIT,
+): CompiledRegex {
+  return compile(pattern, 'latin1', limit);
+}
+
+/**
+ * Compiles a filter of the admin interface: a character is a code point, bytes that are no UTF-8
+ * match nothing. In the pattern they have become U+FFFD, which no name has. Never throws.
+ */
+export function compileFilter(pattern: string): CompiledRegex {
+  if (pattern.includes('\ufffd')) return NO_UTF8;
+  return compile(pattern, 'utf8', undefined);
+}
+
+function compile(
+  pattern: string,
+  encoding: Encoding,
+  limit: ProgramSizeLimit | undefined,
+): CompiledRegex {
+  const parsed = parse(encoding === 'latin1' ? byteString(pattern) : pattern, encoding);
+  if ('failure' in parsed) return explain(pattern, encoding, parsed.failure);
+  if (limit !== undefined) {
+    const size = programSize(parsed.program);
+    if (size > limit.size) return tooLarge(pattern, size, limit);
+  }
+  const instructions = byteProgram(parsed.program, encoding, MAX_INSTRUCTIONS);
+  if (instructions === undefined) return tooLarge(pattern);
+  return { program: serialize(parsed.program, instructions) };
+}
+
+type Parsed = { readonly program: Program } | { readonly failure: Failure };
+
+/** A pattern as RE2 reads it. */
+function parse(source: string, encoding: Encoding): Parsed {
+  const program = compileByRe2js(source);
+  if ('error' in program) {
+    // What RE2 accepts and re2js does not.
+    const other = relaxed(source, encoding, program);
+    return other === undefined ? { failure: program } : parse(other, encoding);
+  }
+  if (encoding === 'utf8') return { program };
+  const failure = wideEscape(source);
+  if (failure !== undefined) return { failure };
+  const other = asciiFolding(source);
+  if (other === undefined) return { program };
+  const folded = compileByRe2js(other);
+  return 'error' in folded ? { failure: folded } : { program: folded };
+}
+
+function serialize(program: Program, instructions: readonly ByteInstruction[]): Uint8Array {
+  const words = [MAGIC, program.start, program.numCap, instructions.length];
+  for (const { op, out, arg, edges } of instructions) {
+    words.push(op, out, arg, edges.length);
+    for (const edge of edges) words.push(edge.first | (edge.last << 8), edge.target);
+  }
+  const bytes = new Uint8Array(words.length * 4);
+  const view = new DataView(bytes.buffer);
+  words.forEach((word, index) => view.setUint32(index * 4, word, true));
+  return bytes;
+}

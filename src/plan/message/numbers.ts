@@ -1,0 +1,12 @@
+// Durations and shares as plans carry them.
+import type { envoy_type_v3_Percent as Percent } from '../../../build/messages.gen.js';
+
+/** Whole milliseconds, as the real server counts them: what is below one is cut off. */
+export function wholeMs(durationMs: number | undefined, fallbackMs: number): number {
+  return durationMs === undefined ? fallbackMs : Math.trunc(durationMs);
+}
+
+/** 0 to 100, rounded. */
+export function wholePercent(percent: Percent | undefined, fallback: number): number {
+  return percent === undefined ? fallback : Math.round(percent.value ?? 0);
+}

@@ -1,0 +1,119 @@
+// Headers that a route, a virtual host or a whole table adds and removes.
+import type {
+  envoy_config_core_v3_HeaderValue as HeaderValue,
+  envoy_config_core_v3_HeaderValueOption as HeaderValueOption,
+} from '../../../build/messages.gen.js';
+import { compileFormat, type OwnOperators } from '../format/format.js';
+import type { Place } from '../message/place.js';
+import { HeaderAddition_Action, type HeaderAddition, type HeaderMutations } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+const OPTION = supportedFields<HeaderValueOption>('envoy.config.core.v3.HeaderValueOption', [
+  'header',
+  'append',
+  'append_action',
+  'keep_empty_value',
+]);
+const HEADER = supportedFields<HeaderValue>('envoy.config.core.v3.HeaderValue', [
+  'key',
+  'value',
+  'raw_value',
+]);
+
+const ACTIONS = {
+  APPEND_IF_EXISTS_OR_ADD: HeaderAddition_Action.APPEND,
+  ADD_IF_ABSENT: HeaderAddition_Action.ADD_IF_ABSENT,
+  OVERWRITE_IF_EXISTS_OR_ADD: HeaderAddition_Action.OVERWRITE_OR_ADD,
+  OVERWRITE_IF_EXISTS: HeaderAddition_Action.OVERWRITE_IF_EXISTS,
+} as const;
+
+/** The fields that routes, virtual hosts, tables and weighted clusters have in common. */
+export interface MutatesHeaders {
+  readonly request_headers_to_add?: readonly HeaderValueOption[];
+  readonly request_headers_to_remove?: readonly string[];
+  readonly response_headers_to_add?: readonly HeaderValueOption[];
+  readonly response_headers_to_remove?: readonly string[];
+}
+
+/** Undefined when nothing is added or removed. `own`: operators that this place gives a value. */
+export function compileHeaderMutations(
+  message: MutatesHeaders,
+  place: Place,
+  own?: OwnOperators,
+): HeaderMutations | undefined {
+  const add = (name: 'request_headers_to_add' | 'response_headers_to_add'): HeaderAddition[] =>
+    (message[name] ?? []).flatMap(
+      (option, i) => compileAddition(option, place.field(name).index(i), own) ?? [],
+    );
+  const remove = (name: 'request_headers_to_remove' | 'response_headers_to_remove'): string[] =>
+    (message[name] ?? []).flatMap(
+      (header, i) => compileRemoval(header, place.field(name).index(i)) ?? [],
+    );
+  const mutations = {
+    request_add: add('request_headers_to_add'),
+    request_remove: remove('request_headers_to_remove'),
+    response_add: add('response_headers_to_add'),
+    response_remove: remove('response_headers_to_remove'),
+  };
+  return Object.values(mutations).some((list) => list.length > 0) ? mutations : undefined;
+}
+
+function isModifiable(name: string): boolean {
+  return !name.startsWith(':') && name !== 'host';
+}
+
+function compileRemoval(header: string, place: Place): string | undefined {
+  const name = header.toLowerCase();
+  if (isModifiable(name)) return name;
+  place.error(':-prefixed or host headers may not be removed');
+  return undefined;
+}
+
+function compileAddition(
+  option: HeaderValueOption,
+  place: Place,
+  own: OwnOperators | undefined,
+): HeaderAddition | undefined {
+  refuseOtherFields(place, option, OPTION);
+  const header = option.header ?? {};
+  const at = place.field('header');
+  refuseOtherFields(at, header, HEADER);
+  const name = (header.key ?? '').toLowerCase();
+  if (!isModifiable(name)) {
+    at.field('key').error(':-prefixed or host headers may not be modified');
+    return undefined;
+  }
+  const text =
+    header.value !== undefined && header.value !== '' ? header.value : textOf(header.raw_value, at);
+  if (text === undefined) return undefined;
+  const result = compileFormat(text, 'header', own);
+  if ('error' in result) {
+    at.field('value').error(result.error, result);
+    return undefined;
+  }
+  const action = compileAction(option, place);
+  return action === undefined
+    ? undefined
+    : { name, value: result.format, action, keep_empty: option.keep_empty_value };
+}
+
+function textOf(raw: Uint8Array | undefined, place: Place): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(raw ?? new Uint8Array());
+  } catch {
+    place.field('raw_value').error('a header value that is not UTF-8 is not supported yet');
+    return undefined;
+  }
+}
+
+function compileAction(option: HeaderValueOption, place: Place): HeaderAddition_Action | undefined {
+  const action = option.append_action ?? 'APPEND_IF_EXISTS_OR_ADD';
+  if (option.append === undefined) return ACTIONS[action];
+  if (action !== 'APPEND_IF_EXISTS_OR_ADD') {
+    place.error("Both append and append_action are set and it's not allowed", {
+      expected: 'append_action alone',
+    });
+    return undefined;
+  }
+  return option.append ? HeaderAddition_Action.APPEND : HeaderAddition_Action.OVERWRITE_OR_ADD;
+}

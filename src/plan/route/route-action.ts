@@ -1,0 +1,189 @@
+// Forwarding routes: to which cluster, and what changes on the way.
+import type {
+  envoy_config_route_v3_RouteAction as RouteAction,
+  envoy_config_route_v3_RouteAction_MaxStreamDuration as MaxStreamDuration,
+  envoy_config_route_v3_WeightedCluster as WeightedCluster,
+  envoy_config_route_v3_WeightedCluster_ClusterWeight as ClusterWeight,
+} from '../../../build/messages.gen.js';
+import { refuseRequests } from '../cluster/control-only.js';
+import { compileHeaderMutations } from './header-mutations.js';
+import { compileRegexRewrite, requestHeaderName } from '../match/matchers.js';
+import { nearestName } from '../../base/suggest.js';
+import { wholeMs } from '../message/numbers.js';
+import type { Place } from '../message/place.js';
+import {
+  ClusterAction_NotFound,
+  HostRewrite_Kind,
+  type ClusterAction,
+  type HostRewrite,
+  type WeightedCluster as WeightedClusterPlan,
+  type WeightedClusters,
+} from '../plan.gen.js';
+import { compilePathRewrite } from './redirect.js';
+import type { RouteScope } from './route.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+const ACTION = supportedFields<RouteAction>(
+  'envoy.config.route.v3.RouteAction',
+  [
+    'cluster',
+    'cluster_header',
+    'weighted_clusters',
+    'cluster_not_found_response_code',
+    'prefix_rewrite',
+    'regex_rewrite',
+    'host_rewrite_literal',
+    'auto_host_rewrite',
+    'host_rewrite_header',
+    'host_rewrite_path_regex',
+    'append_x_forwarded_host',
+    'timeout',
+    'idle_timeout',
+    'priority',
+    'max_stream_duration',
+  ],
+  { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
+);
+const STREAM_DURATION = supportedFields<MaxStreamDuration>(
+  'envoy.config.route.v3.RouteAction.MaxStreamDuration',
+  ['max_stream_duration'],
+);
+// The old total is not asked for any more: what the weights add up to counts.
+const WEIGHTED = supportedFields<WeightedCluster>('envoy.config.route.v3.WeightedCluster', [
+  'clusters',
+  'total_weight',
+  'runtime_key_prefix',
+  'header_name',
+]);
+const WEIGHT = supportedFields<ClusterWeight>(
+  'envoy.config.route.v3.WeightedCluster.ClusterWeight',
+  [
+    'name',
+    'cluster_header',
+    'weight',
+    'request_headers_to_add',
+    'request_headers_to_remove',
+    'response_headers_to_add',
+    'response_headers_to_remove',
+    'host_rewrite_literal',
+  ],
+  { typed_per_filter_config: {} },
+);
+
+const DEFAULT_TIMEOUT_MS = 15_000;
+const MAX_TOTAL_WEIGHT = 0xffff_ffff;
+
+export function compileClusterAction(
+  message: RouteAction,
+  place: Place,
+  scope: RouteScope,
+): ClusterAction {
+  refuseOtherFields(place, message, ACTION);
+  if (message.prefix_rewrite && message.regex_rewrite) {
+    place.error('Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy');
+  }
+  if (message.cluster) checkCluster(message.cluster, 'cluster', place.field('cluster'), scope);
+  const duration = message.max_stream_duration;
+  if (duration) refuseOtherFields(place.field('max_stream_duration'), duration, STREAM_DURATION);
+  const weighted = message.weighted_clusters;
+  return {
+    cluster: message.cluster,
+    cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
+    weighted: weighted && compileWeighted(weighted, place.field('weighted_clusters'), scope),
+    not_found:
+      ClusterAction_NotFound[message.cluster_not_found_response_code ?? 'SERVICE_UNAVAILABLE'],
+    timeout_ms: wholeMs(message.timeout, DEFAULT_TIMEOUT_MS),
+    idle_timeout_ms:
+      message.idle_timeout === undefined ? undefined : wholeMs(message.idle_timeout, 0),
+    max_stream_duration_ms:
+      duration?.max_stream_duration === undefined
+        ? undefined
+        : wholeMs(duration.max_stream_duration, 0),
+    path_rewrite: compilePathRewrite(message, place),
+    host_rewrite: compileHostRewrite(message, place),
+    priority: message.priority === 'HIGH' ? 1 : 0,
+  };
+}
+
+/** A route may only name a cluster that exists when it is read, unless its table says otherwise. */
+function checkCluster(
+  name: string,
+  what: 'cluster' | 'weighted cluster',
+  place: Place,
+  scope: RouteScope,
+): void {
+  refuseRequests(name, place, scope.context);
+  const known = scope.context.clusterNames;
+  // A cluster whose name is missing, which is an error of its own, may be the one.
+  if (!scope.validatesClusters || known.has(name) || known.has('')) return;
+  place.error(`route: unknown ${what} '${name}'`, {
+    expected: 'the name of a cluster',
+    suggestion: nearestName(name, known),
+  });
+}
+
+function compileWeighted(
+  message: WeightedCluster,
+  place: Place,
+  scope: RouteScope,
+): WeightedClusters {
+  refuseOtherFields(place, message, WEIGHTED);
+  const prefix = message.runtime_key_prefix;
+  const clusters = (message.clusters ?? []).map((cluster, index) =>
+    compileWeight(cluster, prefix, place.field('clusters').index(index), scope),
+  );
+  const total = clusters.reduce((sum, cluster) => sum + (cluster.weight ?? 0), 0);
+  if (total === 0) place.error('Sum of weights in the weighted_cluster must be greater than 0.');
+  if (total > MAX_TOTAL_WEIGHT) {
+    place.error(`The sum of weights of all weighted clusters of route exceeds ${MAX_TOTAL_WEIGHT}`);
+  }
+  return {
+    clusters,
+    header_name: message.header_name && requestHeaderName(message.header_name),
+  };
+}
+
+function compileWeight(
+  message: ClusterWeight,
+  runtimePrefix: string | undefined,
+  place: Place,
+  scope: RouteScope,
+): WeightedClusterPlan {
+  refuseOtherFields(place, message, WEIGHT);
+  if (message.name && message.cluster_header)
+    place.error('Only one of name or cluster_header can be specified');
+  if (!message.name && !message.cluster_header) {
+    place.error('At least one of name or cluster_header need to be specified');
+  }
+  if (message.weight === undefined)
+    place.error('weight is necessary', { expected: 'weight, which may be 0' });
+  if (message.name) checkCluster(message.name, 'weighted cluster', place.field('name'), scope);
+  const key = runtimePrefix ? `${runtimePrefix}.${message.name ?? ''}` : undefined;
+  const { value: weight, slot } = scope.context.runtime.liveNumber(key, message.weight ?? 0);
+  return {
+    name: message.name,
+    cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
+    weight,
+    weight_slot: slot,
+    mutations: compileHeaderMutations(message, place),
+    host_rewrite_literal: message.host_rewrite_literal,
+  };
+}
+
+function compileHostRewrite(message: RouteAction, place: Place): HostRewrite | undefined {
+  const append = { append_x_forwarded_host: message.append_x_forwarded_host };
+  if (message.host_rewrite_literal) {
+    return { kind: HostRewrite_Kind.LITERAL, value: message.host_rewrite_literal, ...append };
+  }
+  if (message.host_rewrite_header) {
+    const value = requestHeaderName(message.host_rewrite_header);
+    return { kind: HostRewrite_Kind.HEADER, value, ...append };
+  }
+  if (message.auto_host_rewrite) return { kind: HostRewrite_Kind.AUTO, ...append };
+  if (message.host_rewrite_path_regex) {
+    const at = place.field('host_rewrite_path_regex');
+    const regex = compileRegexRewrite(message.host_rewrite_path_regex, at);
+    return regex && { kind: HostRewrite_Kind.PATH_REGEX, regex, ...append };
+  }
+  return message.append_x_forwarded_host ? { kind: HostRewrite_Kind.NONE, ...append } : undefined;
+}

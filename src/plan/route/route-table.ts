@@ -1,0 +1,130 @@
+// Route tables: virtual hosts by domain, each with its routes.
+import type {
+  envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
+  envoy_config_route_v3_VirtualHost as VirtualHostMessage,
+} from '../../../build/messages.gen.js';
+import type { CompileContext } from '../context.js';
+import { compileHeaderMutations } from './header-mutations.js';
+import { readFilterToggles } from './filter-toggles.js';
+import type { Place } from '../message/place.js';
+import { VirtualHost_RequireTls, type RouteTable, type VirtualHost } from '../plan.gen.js';
+import { compileRoute, type RouteScope } from './route.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [
+  'name',
+  'virtual_hosts',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'most_specific_header_mutations_wins',
+  'validate_clusters',
+  'max_direct_response_body_size_bytes',
+  'ignore_port_in_host_matching',
+  'metadata',
+  'typed_per_filter_config',
+]);
+const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.VirtualHost', [
+  'name',
+  'domains',
+  'routes',
+  'require_tls',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'include_request_attempt_count',
+  'include_attempt_count_in_response',
+  'metadata',
+  'typed_per_filter_config',
+]);
+
+const DEFAULT_MAX_BODY_BYTES = 4096;
+
+/** A table that is written in the bootstrap knows all clusters; one that comes later may not. */
+export interface RouteTableOptions {
+  readonly validatesClusters: boolean;
+  /** Of the HTTP filters before the router, in their order. */
+  readonly filterNames: readonly string[];
+}
+
+/** The plan of a table; its name is the configuration's. */
+export function compileRouteTable(
+  message: RouteConfiguration,
+  place: Place,
+  context: CompileContext,
+  options: RouteTableOptions,
+): RouteTable {
+  refuseOtherFields(place, message, TABLE);
+  const scope: RouteScope = {
+    context,
+    validatesClusters: message.validate_clusters ?? options.validatesClusters,
+    maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
+    filterNames: options.filterNames,
+    filterToggles: [readFilterToggles(message.typed_per_filter_config, place, context)],
+  };
+  const hosts = message.virtual_hosts ?? [];
+  const at = place.field('virtual_hosts');
+  refuseSharedDomains(hosts, message.name ?? '', at);
+  return {
+    name: message.name,
+    virtual_hosts: hosts.map((host, index) => compileVirtualHost(host, at.index(index), scope)),
+    mutations: compileHeaderMutations(message, place),
+    ignore_port_in_host_matching: message.ignore_port_in_host_matching,
+    most_specific_header_mutations_wins: message.most_specific_header_mutations_wins,
+  };
+}
+
+function compileVirtualHost(
+  message: VirtualHostMessage,
+  place: Place,
+  table: RouteScope,
+): VirtualHost {
+  refuseOtherFields(place, message, VIRTUAL_HOST);
+  const at = place.field('routes');
+  const own = readFilterToggles(message.typed_per_filter_config, place, table.context);
+  const scope = { ...table, filterToggles: [...table.filterToggles, own] };
+  return {
+    name: message.name,
+    domains: (message.domains ?? []).map((domain) => domain.toLowerCase()),
+    routes: (message.routes ?? []).flatMap(
+      (route, index) => compileRoute(route, at.index(index), scope) ?? [],
+    ),
+    mutations: compileHeaderMutations(message, place),
+    require_tls: VirtualHost_RequireTls[message.require_tls ?? 'NONE'],
+    include_request_attempt_count: message.include_request_attempt_count,
+    include_attempt_count_in_response: message.include_attempt_count_in_response,
+  };
+}
+
+/** A domain belongs to one virtual host, whatever its case. */
+function refuseSharedDomains(
+  hosts: readonly VirtualHostMessage[],
+  table: string,
+  place: Place,
+): void {
+  const owners = new Map<string, readonly [host: number, domain: number]>();
+  hosts.forEach((host, i) => {
+    (host.domains ?? []).forEach((text, j) => {
+      const domain = text.toLowerCase();
+      const owner = owners.get(domain);
+      if (owner === undefined) {
+        owners.set(domain, [i, j]);
+        return;
+      }
+      const message =
+        domain === '*'
+          ? `Only a single wildcard domain is permitted in route ${table}`
+          : `Only unique values for domains are permitted. Duplicate entry of domain ${domain} in route ${table}`;
+      place
+        .index(i)
+        .field('domains')
+        .index(j)
+        .error(message, {
+          expected: `a domain that virtual host '${hosts[owner[0]]?.name ?? ''}' does not have`,
+          related: place.index(owner[0]).field('domains').index(owner[1]),
+        });
+    });
+  });
+}

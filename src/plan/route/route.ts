@@ -1,0 +1,181 @@
+// Routes: what they match, and what becomes of a request that fits.
+import type {
+  envoy_config_core_v3_Metadata as Metadata,
+  envoy_config_route_v3_DirectResponseAction as DirectResponseAction,
+  envoy_config_route_v3_Route as RouteMessage,
+  envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction,
+  envoy_config_route_v3_RouteMatch as RouteMatchMessage,
+} from '../../../build/messages.gen.js';
+import type { CompileContext } from '../context.js';
+import { readDataSource } from '../message/data-source.js';
+import { compileFilterToggles, readFilterToggles, type FilterToggles } from './filter-toggles.js';
+import { compileHeaderMutations } from './header-mutations.js';
+import {
+  compileHeaderMatcher,
+  compileQueryMatcher,
+  compileRegexMatcher,
+} from '../match/matchers.js';
+import type { OwnOperators } from '../format/format.js';
+import type { Place } from '../message/place.js';
+import {
+  FormatPiece_Operator,
+  RouteMatch_PathKind as PathKind,
+  type DirectResponse,
+  type Route,
+  type RouteMatch,
+} from '../plan.gen.js';
+import { compileRedirect } from './redirect.js';
+import { compileClusterAction } from './route-action.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+// What tracing would be told of a route is only read where tracing is on, and that is refused.
+const ROUTE = supportedFields<RouteMessage>('envoy.config.route.v3.Route', [
+  'name',
+  'match',
+  'route',
+  'redirect',
+  'direct_response',
+  'non_forwarding_action',
+  'metadata',
+  'decorator',
+  'tracing',
+  'request_headers_to_add',
+  'request_headers_to_remove',
+  'response_headers_to_add',
+  'response_headers_to_remove',
+  'typed_per_filter_config',
+]);
+const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMatch', [
+  'prefix',
+  'path',
+  'safe_regex',
+  'connect_matcher',
+  'path_separated_prefix',
+  'case_sensitive',
+  'runtime_fraction',
+  'headers',
+  'query_parameters',
+  'grpc',
+]);
+const DIRECT_RESPONSE = supportedFields<DirectResponseAction>(
+  'envoy.config.route.v3.DirectResponseAction',
+  ['status', 'body'],
+);
+
+/** What the routes of one table have in common. */
+export interface RouteScope {
+  readonly context: CompileContext;
+  readonly validatesClusters: boolean;
+  /** The longest body of a direct response. */
+  readonly maxBodyBytes: number;
+  readonly filterNames: readonly string[];
+  /** The table's, then the virtual host's. */
+  readonly filterToggles: readonly FilterToggles[];
+}
+
+/** Undefined after some errors. */
+export function compileRoute(
+  message: RouteMessage,
+  place: Place,
+  scope: RouteScope,
+): Route | undefined {
+  refuseOtherFields(place, message, ROUTE);
+  const match = compileMatch(message.match ?? {}, place.field('match'), scope.context);
+  const own = readFilterToggles(message.typed_per_filter_config, place, scope.context);
+  const route = {
+    name: message.name,
+    match,
+    mutations: compileHeaderMutations(message, place, metadataOperator(message.metadata)),
+    filter_toggles: compileFilterToggles([...scope.filterToggles, own], scope.filterNames),
+  };
+  if (message.route) {
+    return { ...route, cluster: compileClusterAction(message.route, place.field('route'), scope) };
+  }
+  if (message.redirect) {
+    return { ...route, redirect: compileRedirect(message.redirect, place.field('redirect')) };
+  }
+  if (message.direct_response) {
+    const at = place.field('direct_response');
+    return { ...route, direct_response: compileDirectResponse(message.direct_response, at, scope) };
+  }
+  // The real server looks for a cluster without a name, too.
+  if (message.non_forwarding_action) return { ...route, cluster: { timeout_ms: 0 } };
+  return undefined;
+}
+
+function compileMatch(
+  message: RouteMatchMessage,
+  place: Place,
+  context: CompileContext,
+): RouteMatch {
+  refuseOtherFields(place, message, MATCH);
+  const fraction = message.runtime_fraction;
+  return {
+    ...compilePath(message, place),
+    ignore_case: message.case_sensitive === false,
+    headers: (message.headers ?? []).flatMap(
+      (header, index) => compileHeaderMatcher(header, place.field('headers').index(index)) ?? [],
+    ),
+    query_parameters: (message.query_parameters ?? []).flatMap(
+      (query, index) =>
+        compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
+    ),
+    grpc: message.grpc !== undefined,
+    ...(fraction && compileShare(fraction, context)),
+  };
+}
+
+function compileShare(
+  { runtime_key: key, default_value: fallback }: RuntimeFraction,
+  { runtime }: CompileContext,
+): RouteMatch {
+  const { value, slot } = runtime.liveMillionths(key, fallback);
+  return { runtime_fraction_millionths: value, runtime_fraction_slot: slot };
+}
+
+function compilePath(message: RouteMatchMessage, place: Place): RouteMatch {
+  if (message.path !== undefined) return { path_kind: PathKind.EXACT, path: message.path };
+  if (message.path_separated_prefix !== undefined) {
+    return { path_kind: PathKind.SEPARATED_PREFIX, path: message.path_separated_prefix };
+  }
+  if (message.safe_regex) {
+    const regex = compileRegexMatcher(message.safe_regex, place.field('safe_regex'));
+    return { path_kind: PathKind.REGEX, regex };
+  }
+  if (message.connect_matcher) return { path_kind: PathKind.CONNECT };
+  return { path_kind: PathKind.PREFIX, path: message.prefix ?? '' };
+}
+
+function compileDirectResponse(
+  message: DirectResponseAction,
+  place: Place,
+  scope: RouteScope,
+): DirectResponse {
+  refuseOtherFields(place, message, DIRECT_RESPONSE);
+  const body = readDataSource(message.body, place.field('body')) ?? new Uint8Array();
+  if (body.length > scope.maxBodyBytes) {
+    place
+      .field('body')
+      .error(`response body size is ${body.length} bytes; maximum is ${scope.maxBodyBytes}`, {
+        expected: 'a shorter body, or a larger max_direct_response_body_size_bytes',
+      });
+  }
+  return { status: message.status, body };
+}
+
+/** %METADATA(ROUTE:filter:key…)%: known when the route is compiled. */
+function metadataOperator(metadata: Metadata | undefined): OwnOperators {
+  return (name, argument) => {
+    const [source, filter = '', ...path] = argument.split(':');
+    if (name !== 'METADATA' || source !== 'ROUTE') return undefined;
+    let value: unknown = metadata?.filter_metadata?.[filter];
+    for (const key of path) {
+      value =
+        typeof value === 'object' && value !== null
+          ? (value as Record<string, unknown>)[key]
+          : undefined;
+    }
+    if (value === undefined || value === null) return { operator: FormatPiece_Operator.ABSENT };
+    return { argument: typeof value === 'string' ? value : JSON.stringify(value) };
+  };
+}

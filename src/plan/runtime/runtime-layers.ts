@@ -1,0 +1,60 @@
+// What a runtime layer must be for its values to be read.
+import type {
+  envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
+  envoy_config_bootstrap_v3_RuntimeLayer as RuntimeLayer,
+} from '../../../build/messages.gen.js';
+import { whyNotWatchable } from '../../runtime/disk-layer.js';
+import { isObject, type PlainObject } from '../../config/values/objects.js';
+import type { Place } from '../message/place.js';
+
+/** Names must differ, one admin layer is enough, and rtds_layer waits for dynamic configuration. */
+export function checkLayers(bootstrap: Bootstrap, place: Place): void {
+  const names = new Map<string, number>();
+  let admin: number | undefined;
+  (bootstrap.layered_runtime?.layers ?? []).forEach((layer, index) => {
+    const at = place.index(index);
+    const name = layer.name ?? '';
+    const first = names.get(name);
+    if (first === undefined) {
+      names.set(name, index);
+    } else {
+      const related = place.index(first).field('name');
+      at.field('name').error(`Duplicate layer name: ${name}`, { related });
+    }
+    if (layer.admin_layer !== undefined && admin !== undefined) {
+      at.field('admin_layer').error('Too many admin layers specified in LayeredRuntime', {
+        expected: 'one at most',
+        related: place.index(admin).field('admin_layer'),
+      });
+    }
+    if (layer.admin_layer !== undefined) admin ??= index;
+    if (layer.rtds_layer !== undefined) {
+      const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
+      at.field('rtds_layer').error(`rtds_layer of ${type} is not supported yet`);
+    }
+    checkLayerSource(layer, at);
+  });
+}
+
+function checkLayerSource(layer: RuntimeLayer, at: Place): void {
+  checkValues(layer.static_layer ?? {}, at.field('static_layer'));
+  const why = layer.disk_layer && whyNotWatchable(layer.disk_layer);
+  if (why !== undefined) {
+    at.field('disk_layer').field('symlink_root').error(why, {
+      expected: 'the path of a link in a folder that exists',
+    });
+  }
+}
+
+/** A runtime value is one value, or more of them by name. */
+function checkValues(struct: PlainObject, place: Place): void {
+  for (const [name, value] of Object.entries(struct)) {
+    if (value === null || Array.isArray(value)) {
+      place.key(name).error(`Invalid runtime entry value for ${name}`, {
+        expected: 'a number, a string, true or false, or a mapping of them',
+      });
+    } else if (isObject(value)) {
+      checkValues(value, place.key(name));
+    }
+  }
+}

@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Cluster_Balancer, Host_Health } from '../../../../src/plan/plan.gen.js';
+import { any, compile, compileStatic, issuesOf, socketAddress } from '../helpers.js';
+
+const LB = 'envoy.extensions.load_balancing_policies';
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+
+function clusterOf(fields: object) {
+  const compiled = compileStatic({ clusters: [{ name: 'origin', ...fields }] });
+  return { issues: issuesOf(compiled), cluster: compiled.update.clusters?.[0], compiled };
+}
+
+function endpoint(address: string, fields: object = {}) {
+  return { endpoint: { address: socketAddress(80, address) }, ...fields };
+}
+
+test('a cluster of nothing but a name gets the defaults of the real server', () => {
+  const { cluster, issues, compiled } = clusterOf({});
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.observability_name, 'origin');
+  assert.equal(cluster?.connect_timeout_ms, 5000);
+  assert.equal(cluster?.idle_timeout_ms, 3_600_000);
+  assert.equal(cluster?.per_connection_buffer_limit_bytes, 1_048_576);
+  assert.equal(cluster?.balancer, Cluster_Balancer.ROUND_ROBIN);
+  assert.equal(cluster?.panic_threshold_pct, 50);
+  assert.equal(cluster?.max_headers_count, 100);
+  assert.equal(cluster?.max_response_headers_kb, 80);
+  for (const limits of cluster?.limits ?? []) {
+    assert.deepEqual(
+      [
+        limits.max_connections,
+        limits.max_pending_requests,
+        limits.max_requests,
+        limits.max_retries,
+      ],
+      [1024, 1024, 1024, 3],
+    );
+  }
+  assert.deepEqual(compiled.update.assignments, [
+    { cluster_name: 'origin', hosts: [], overprovisioning_factor_pct: 140 },
+  ]);
+});
+
+test('hosts carry weight, priority, locality, health and canary', () => {
+  const { compiled } = clusterOf({
+    load_assignment: {
+      cluster_name: 'origin',
+      policy: { overprovisioning_factor: 100 },
+      endpoints: [
+        { lb_endpoints: [endpoint('192.0.2.1')] },
+        {
+          priority: 1,
+          locality: { region: 'eu', zone: 'b', sub_zone: '3' },
+          lb_endpoints: [
+            endpoint('::1', {
+              health_status: 'DRAINING',
+              load_balancing_weight: 7,
+              metadata: { filter_metadata: { 'envoy.lb': { canary: true } } },
+            }),
+          ],
+        },
+      ],
+    },
+  });
+  const assignment = compiled.update.assignments?.[0];
+  assert.equal(assignment?.overprovisioning_factor_pct, 100);
+  const [first, second] = assignment?.hosts ?? [];
+  assert.deepEqual(first?.address, { ip: Uint8Array.of(192, 0, 2, 1), port: 80 });
+  assert.equal(first?.weight, 1);
+  assert.equal(first?.health, Host_Health.HEALTHY);
+  assert.equal(second?.address?.ip?.length, 16);
+  assert.deepEqual(
+    [
+      second?.weight,
+      second?.priority,
+      second?.region,
+      second?.zone,
+      second?.sub_zone,
+      second?.canary,
+    ],
+    [7, 1, 'eu', 'b', '3', true],
+  );
+  assert.equal(second?.health, Host_Health.DRAINING);
+});
+
+test('circuit breakers are of the default and the high priority; the first of several counts', () => {
+  const { cluster } = clusterOf({
+    circuit_breakers: {
+      thresholds: [
+        { max_connections: 0, track_remaining: true },
+        { priority: 'HIGH', max_retries: 9 },
+        { max_connections: 5 },
+      ],
+    },
+  });
+  assert.equal(cluster?.limits?.[0]?.max_connections, 0);
+  assert.equal(cluster?.limits?.[0]?.max_requests, 1024);
+  assert.equal(cluster?.limits?.[1]?.max_retries, 9);
+});
+
+test('a host name in a static cluster is refused with the way out', () => {
+  const { issues } = clusterOf({
+    load_assignment: {
+      cluster_name: 'origin',
+      endpoints: [{ lb_endpoints: [endpoint('origin.test')] }],
+    },
+  });
+  assert.deepEqual(issues, [
+    'error clusters[0].load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address.address: ' +
+      'malformed IP address: origin.test. Consider setting resolver_name or setting cluster type to ' +
+      "'STRICT_DNS' or 'LOGICAL_DNS'",
+  ]);
+});
+
+test('a STRICT_DNS cluster leaves its names to DNS', () => {
+  const { compiled, issues } = clusterOf({
+    type: 'STRICT_DNS',
+    dns_lookup_family: 'V4_ONLY',
+    dns_refresh_rate: 1500,
+    dns_failure_refresh_rate: { base_interval: 200 },
+    load_assignment: {
+      cluster_name: 'origin',
+      endpoints: [
+        { lb_endpoints: [endpoint('origin.test', { load_balancing_weight: 2 }), endpoint('::1')] },
+      ],
+    },
+  });
+  assert.deepEqual(issues, []);
+  assert.deepEqual(compiled.update.assignments, []);
+  const [dns] = compiled.dnsClusters;
+  assert.equal(dns?.kind, 'strict');
+  assert.equal(dns?.lookup, 'V4_ONLY');
+  assert.equal(dns?.refreshMs, 1500);
+  assert.deepEqual(dns?.failureRefresh, { baseMs: 200, maxMs: 2000 });
+  assert.deepEqual(
+    dns?.endpoints.map(({ hostname, port }) => [hostname, port]),
+    [
+      ['origin.test', 80],
+      ['::1', 80],
+    ],
+  );
+  assert.equal(dns?.endpoints[0]?.host.hostname, 'origin.test');
+  assert.equal(dns?.endpoints[0]?.host.weight, 2);
+});
+
+test('a LOGICAL_DNS cluster has exactly one endpoint', () => {
+  const endpoints = (count: number) => ({
+    type: 'LOGICAL_DNS',
+    load_assignment: {
+      cluster_name: 'origin',
+      endpoints: [{ lb_endpoints: Array.from({ length: count }, () => endpoint('origin.test')) }],
+    },
+  });
+  assert.deepEqual(clusterOf(endpoints(1)).issues, []);
+  assert.equal(clusterOf(endpoints(1)).cluster?.is_resolved, true);
+  assert.match(
+    clusterOf(endpoints(2)).issues.join(),
+    /must have a single locality_lb_endpoint and a single lb_endpoint/,
+  );
+  assert.match(clusterOf({ type: 'LOGICAL_DNS' }).issues.join(), /must have a single host/);
+});
+
+test('least request may be asked for in both ways', () => {
+  const old = clusterOf({
+    lb_policy: 'LEAST_REQUEST',
+    least_request_lb_config: { choice_count: 3 },
+  });
+  assert.equal(old.cluster?.balancer, Cluster_Balancer.LEAST_REQUEST);
+  assert.equal(old.cluster?.least_request_choices, 3);
+  const typed = clusterOf({
+    load_balancing_policy: {
+      policies: [
+        { typed_extension_config: { name: 'x', typed_config: any('envoy.unknown.Balancer') } },
+        {
+          typed_extension_config: {
+            name: 'y',
+            typed_config: any(`${LB}.least_request.v3.LeastRequest`, {
+              selection_method: 'FULL_SCAN',
+            }),
+          },
+        },
+      ],
+    },
+  });
+  assert.deepEqual(typed.issues, []);
+  assert.equal(typed.cluster?.least_request_full_scan, true);
+  assert.equal(typed.cluster?.least_request_choices, 2);
+});
+
+test('a balancer that is not supported is named', () => {
+  const { issues } = clusterOf({
+    load_balancing_policy: {
+      policies: [
+        { typed_extension_config: { name: 'x', typed_config: any(`${LB}.maglev.v3.Maglev`) } },
+      ],
+    },
+  });
+  assert.deepEqual(issues, [
+    'error clusters[0].load_balancing_policy.policies: none of these balancers is supported: ' +
+      `x (${LB}.maglev.v3.Maglev)`,
+  ]);
+});
+
+test('the HTTP options of the extension hide the older fields, and that is said', () => {
+  const { cluster, issues } = clusterOf({
+    http_protocol_options: { enable_trailers: true },
+    typed_extension_protocol_options: {
+      [HTTP_OPTIONS]: any(HTTP_OPTIONS, {
+        common_http_protocol_options: { idle_timeout: 300, max_requests_per_connection: 4 },
+        explicit_http_config: { http_protocol_options: {} },
+      }),
+    },
+  });
+  assert.equal(cluster?.idle_timeout_ms, 300);
+  assert.equal(cluster?.max_requests_per_connection, 4);
+  assert.equal(cluster?.enable_trailers, undefined);
+  assert.deepEqual(issues, [
+    'warning clusters[0].http_protocol_options: has no effect beside typed_extension_protocol_options',
+  ]);
+});
+
+test('keep-alive with no numbers leaves them to the kernel', () => {
+  const { cluster } = clusterOf({ upstream_connection_options: { tcp_keepalive: {} } });
+  assert.equal(cluster?.tcp_keepalive, true);
+  assert.equal(cluster?.keepalive_probes, undefined);
+});
+
+test("the cluster manager's source address is every cluster's own, unless it has one", () => {
+  const compiled = compile({
+    cluster_manager: {
+      upstream_bind_config: { source_address: { address: '192.0.2.9', port_value: 0 } },
+    },
+    static_resources: {
+      clusters: [
+        { name: 'a' },
+        {
+          name: 'b',
+          upstream_bind_config: { source_address: { address: '192.0.2.8', port_value: 0 } },
+        },
+      ],
+    },
+  });
+  const addresses = compiled.update.clusters?.map((cluster) =>
+    cluster.source_address?.ip?.join('.'),
+  );
+  assert.deepEqual(addresses, ['192.0.2.9', '192.0.2.8']);
+});
+
+test('a field that is not supported is refused by its name; its default is not', () => {
+  assert.deepEqual(clusterOf({ health_checks: [{}], track_timeout_budgets: true }).issues, [
+    'error clusters[0].health_checks: health_checks of envoy.config.cluster.v3.Cluster is not supported yet',
+    'error clusters[0].track_timeout_budgets: track_timeout_budgets of envoy.config.cluster.v3.Cluster is not supported yet',
+  ]);
+  const defaults = {
+    health_checks: [],
+    track_timeout_budgets: false,
+    protocol_selection: 'USE_CONFIGURED_PROTOCOL',
+  };
+  assert.deepEqual(clusterOf(defaults).issues, []);
+});
+
+test('a cluster name may only be used once', () => {
+  assert.deepEqual(issuesOf(compileStatic({ clusters: [{ name: 'a' }, { name: 'a' }] })), [
+    "error clusters[1].name: cluster manager: duplicate cluster 'a'",
+  ]);
+});
+
+test('a transport socket that is not supported is refused by its type', () => {
+  const type = 'envoy.extensions.transport_sockets.alts.v3.Alts';
+  const { issues } = clusterOf({ transport_socket: { name: 'alts', typed_config: any(type) } });
+  assert.deepEqual(issues, [
+    `error typed_config: the extension 'alts' (${type}) is not supported yet`,
+  ]);
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { RE2JS } from 're2js';
+import { compileFilter, compileRegex } from '../../../../../src/plan/match/regex/regex.js';
+import { programSize } from '../../../../../src/plan/match/regex/program-size.js';
+import { makeCases } from './regex-cases.js';
+
+function wordsOf(pattern: string): number[] {
+  const compiled = compileRegex(pattern);
+  assert.ok('program' in compiled);
+  const view = new DataView(compiled.program.buffer);
+  return Array.from({ length: compiled.program.length / 4 }, (_, i) => view.getUint32(i * 4, true));
+}
+
+function errorOf(pattern: string): { error: string; at: number | undefined; message: string } {
+  const compiled = compileRegex(pattern);
+  assert.ok('error' in compiled, `${pattern} compiles`);
+  return compiled;
+}
+
+test('a program is written in words: magic, start, slots, count, instructions with their edges', () => {
+  // re2js puts an instruction that fails first.
+  assert.deepEqual(wordsOf('a|c'), [
+    ...[0x32786572, 1, 2, 3],
+    ...[5, 0, 0, 0],
+    ...[7, 0, 0, 2, 0x6161, 2, 0x6363, 2],
+    ...[4, 0, 0, 0],
+  ]);
+});
+
+test('letters beyond ASCII are the bytes of their UTF-8', () => {
+  assert.deepEqual(wordsOf('é'), wordsOf('\\xc3\\xa9'));
+});
+
+test('the case of ASCII letters is ignored under (?i), that of other bytes is not', () => {
+  assert.deepEqual(wordsOf('(?i)é'), wordsOf('é'));
+  assert.deepEqual(wordsOf('(?i)a'), wordsOf('[aA]'));
+  assert.deepEqual(wordsOf('(?i)k'), wordsOf('[kK]'));
+});
+
+test('a filter takes characters of one to four bytes, whatever the case', () => {
+  for (const pattern of ['.', '[^a]', '\\pL+', '(?i)é', '(?i)ſ', '[\\x{800}-\\x{10ffff}]']) {
+    assert.ok('program' in compileFilter(pattern), pattern);
+  }
+});
+
+test('errors are in the words of RE2', () => {
+  const wanted: Record<string, string> = {
+    '[': 'missing ]: [',
+    'a(b': 'missing ): a(b',
+    'a)b': 'unexpected ): a)b',
+    '*a': 'no argument for repetition operator: *',
+    'a**': 'bad repetition operator: **',
+    'a+?*': 'bad repetition operator: +?*',
+    'a{1001}': 'invalid repetition size: {1001}',
+    'a{2,1}': 'invalid repetition size: {2,1}',
+    '\\': 'trailing \\',
+    '\\8': 'invalid escape sequence: \\8',
+    'a++': 'bad repetition operator: ++',
+    '(?=a)': 'invalid perl operator: (?=',
+    '(?<=a)': 'invalid perl operator: (?<=',
+    '[b-a]': 'invalid character class range: b-a',
+    '[[:foo:]]': 'invalid character class range: [:foo:]',
+    '\\p{Foo}': 'invalid character class range: \\p{Foo}',
+    '(?P<>a)': 'invalid named capture group: (?P<>',
+    '(?z)': 'invalid perl operator: (?z',
+    '[a-\\x{0800}]': 'invalid escape sequence: \\x{0800',
+    'é(': 'missing ): é(',
+  };
+  for (const [pattern, error] of Object.entries(wanted)) {
+    assert.equal(errorOf(pattern).error, error);
+  }
+});
+
+test('errors name the pattern and the place', () => {
+  assert.equal(errorOf('a(b').message, "regular expression 'a(b': missing ) at character 2");
+  assert.equal(
+    errorOf('[(]((?=x)').message,
+    "regular expression '[(]((?=x)': invalid perl operator '(?=' at character 5",
+  );
+  assert.equal(errorOf('é)').at, 1);
+});
+
+test('what RE2 takes and re2js does not is taken: a name twice, and \\C', () => {
+  assert.deepEqual(wordsOf('(?P<n>a)(?P<n>b)'), wordsOf('(a)(b)'));
+  assert.deepEqual(wordsOf('a\\Cb'), wordsOf('(?s)a.b'));
+  assert.equal(errorOf('[\\C]').error, 'invalid escape sequence: \\C');
+});
+
+// Sizes that the real server names.
+test('a program has the size that RE2 would give it', () => {
+  const wanted: Record<string, number> = {
+    'a{1,300}': 603,
+    '(?s).*': 6,
+    '\\Aabc\\z': 4,
+    '^/api/(?:users|groups)/([^/]+)$': 21,
+    '^/(.*)/(.*)/(.*)$': 18,
+  };
+  for (const [pattern, size] of Object.entries(wanted)) {
+    const compiled = RE2JS.compile(pattern) as unknown as {
+      re2Input: { prog: Parameters<typeof programSize>[0] };
+    };
+    assert.equal(programSize(compiled.re2Input.prog), size, pattern);
+  }
+});
+
+test('a pattern that RE2 would need more than 100 instructions for is refused', () => {
+  assert.equal(
+    errorOf('a{1,300}').error,
+    "regex 'a{1,300}' RE2 program size of 603 > max program size of 100 set for the error level " +
+      'threshold. Increase configured max program size if necessary.',
+  );
+  assert.ok('program' in compileRegex('a{1,300}', { size: 603, source: 'config' }));
+  assert.ok('program' in compileFilter('a{1,300}'));
+  const huge = compileFilter('(\\pL{100}){10}');
+  assert.equal('error' in huge && huge.error, 'pattern too large - compile failed');
+});
+
+test('the cases of the native tests are up to date (FAIRLEAD_UPDATE=1 writes them)', async () => {
+  const file = join('test', 'native', 'base', 'regex_cases.txt');
+  const cases = makeCases(1, 60, 8);
+  if (process.env['FAIRLEAD_UPDATE'] === '1') await writeFile(file, cases);
+  assert.equal(await readFile(file, 'utf8'), cases);
+});

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  HeaderAddition_Action,
+  HostRewrite_Kind,
+  PathRewrite_Kind,
+  RouteMatch_PathKind,
+} from '../../../../src/plan/plan.gen.js';
+import {
+  compile,
+  compileOneRoute,
+  compileStatic,
+  connectionManager,
+  issuesOf,
+  listenerOf,
+  socketAddress,
+} from '../helpers.js';
+
+const toOrigin = { route: { cluster: 'origin' } };
+
+test('a route to a cluster has the defaults of the real server', () => {
+  const { route, issues } = compileOneRoute(toOrigin);
+  assert.deepEqual(issues, []);
+  assert.equal(route?.match?.path, '/');
+  assert.equal(route?.match?.path_kind, RouteMatch_PathKind.PREFIX);
+  assert.equal(route?.cluster?.cluster, 'origin');
+  assert.equal(route?.cluster?.timeout_ms, 15_000);
+  assert.equal(route?.cluster?.idle_timeout_ms, undefined);
+  assert.equal(route?.cluster?.not_found, 0);
+});
+
+test('a timeout of 0 is told from none', () => {
+  const { route } = compileOneRoute({ route: { cluster: 'origin', timeout: 0, idle_timeout: 0 } });
+  assert.equal(route?.cluster?.timeout_ms, 0);
+  assert.equal(route?.cluster?.idle_timeout_ms, 0);
+});
+
+test('an unknown cluster is an error with the nearest name', () => {
+  assert.deepEqual(compileOneRoute({ route: { cluster: 'orgin' } }).issues, [
+    "error routes[0].route.cluster: route: unknown cluster 'orgin' (origin?)",
+  ]);
+});
+
+test('validate_clusters: false lets clusters come later', () => {
+  assert.deepEqual(
+    compileOneRoute({ route: { cluster: 'later' } }, { validate_clusters: false }).issues,
+    [],
+  );
+});
+
+test('weights add up; none at all is an error', () => {
+  const weighted = (...weights: number[]) => ({
+    route: {
+      weighted_clusters: { clusters: weights.map((weight) => ({ name: 'origin', weight })) },
+    },
+  });
+  assert.equal(compileOneRoute(weighted(3, 7)).route?.cluster?.weighted?.clusters?.length, 2);
+  assert.deepEqual(compileOneRoute(weighted(0, 0)).issues, [
+    'error routes[0].route.weighted_clusters: Sum of weights in the weighted_cluster must be greater than 0.',
+  ]);
+  const unknown = { route: { weighted_clusters: { clusters: [{ name: 'nowhere', weight: 1 }] } } };
+  assert.match(compileOneRoute(unknown).issues.join(), /route: unknown weighted cluster 'nowhere'/);
+});
+
+test('runtime weights take the place of the configured ones', () => {
+  const clusters = [
+    { name: 'a', weight: 50 },
+    { name: 'b', weight: 50 },
+  ];
+  const action = { weighted_clusters: { clusters, runtime_key_prefix: 'split' } };
+  const hosts = [
+    { name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, route: action }] },
+  ];
+  const compiled = compile({
+    layered_runtime: {
+      layers: [{ name: 'static', static_layer: { split: { a: 90 }, 'split.b': 10 } }],
+    },
+    static_resources: {
+      clusters: [{ name: 'a' }, { name: 'b' }],
+      listeners: [listenerOf(connectionManager({ virtual_hosts: hosts }))],
+    },
+  });
+  const route = compiled.update.route_tables?.[0]?.virtual_hosts?.[0]?.routes?.[0];
+  assert.deepEqual(
+    route?.cluster?.weighted?.clusters?.map(({ weight }) => weight),
+    [90, 10],
+  );
+});
+
+test('each kind of path is told apart', () => {
+  const kindOf = (match: object) => {
+    const { match: plan } = compileOneRoute({ match, ...toOrigin }).route ?? {};
+    return [plan?.path_kind, plan?.path ?? plan?.regex?.pattern];
+  };
+  assert.deepEqual(kindOf({ path: '/a' }), [RouteMatch_PathKind.EXACT, '/a']);
+  assert.deepEqual(kindOf({ path_separated_prefix: '/a' }), [
+    RouteMatch_PathKind.SEPARATED_PREFIX,
+    '/a',
+  ]);
+  assert.deepEqual(kindOf({ safe_regex: { regex: '/a+' } }), [RouteMatch_PathKind.REGEX, '/a+']);
+  assert.deepEqual(kindOf({ connect_matcher: {} }), [RouteMatch_PathKind.CONNECT, undefined]);
+});
+
+test("a pattern that is wrong is refused in RE2's words", () => {
+  const { issues } = compileOneRoute({ match: { safe_regex: { regex: 'a((' } }, ...toOrigin });
+  assert.equal(issues.length, 1);
+  assert.match(
+    issues[0]!,
+    /^error routes\[0\]\.match\.safe_regex\.regex: missing (closing )?\): a\(\($/,
+  );
+});
+
+test('a runtime fraction counts in millionths, and a runtime key may change it', () => {
+  const fractionOf = (runtime_fraction: object) =>
+    compileOneRoute({ match: { prefix: '/', runtime_fraction }, ...toOrigin }).route?.match
+      ?.runtime_fraction_millionths;
+  assert.equal(fractionOf({ default_value: { numerator: 25 } }), 250_000);
+  assert.equal(fractionOf({ default_value: { numerator: 7, denominator: 'MILLION' } }), 7);
+  assert.equal(fractionOf({ default_value: { numerator: 300 } }), 1_000_000);
+  assert.equal(fractionOf({}), 0);
+});
+
+test('a redirect names its status; prefix and regex rewrite the path', () => {
+  const { route } = compileOneRoute({
+    redirect: {
+      host_redirect: 'new.test',
+      response_code: 'TEMPORARY_REDIRECT',
+      prefix_rewrite: '/p',
+    },
+  });
+  assert.equal(route?.redirect?.status, 307);
+  assert.equal(route?.redirect?.host, 'new.test');
+  assert.deepEqual(route?.redirect?.path_rewrite, { kind: PathRewrite_Kind.PREFIX, value: '/p' });
+  assert.equal(compileOneRoute({ redirect: {} }).route?.redirect?.status, 301);
+});
+
+test('two rewrites of one path are refused', () => {
+  const rewrites = {
+    prefix_rewrite: '/x',
+    regex_rewrite: { pattern: { regex: 'a' }, substitution: 'b' },
+  };
+  assert.deepEqual(compileOneRoute({ route: { cluster: 'origin', ...rewrites } }).issues, [
+    'error routes[0].route: Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy',
+  ]);
+});
+
+test('a substitution of a group that the pattern does not have is a warning', () => {
+  const rewrite = (substitution: string) => ({
+    route: { cluster: 'origin', regex_rewrite: { pattern: { regex: '/(a)' }, substitution } },
+  });
+  assert.deepEqual(compileOneRoute(rewrite('/\\1\\\\')).issues, []);
+  assert.deepEqual(compileOneRoute(rewrite('/\\2')).issues, [
+    'warning routes[0].route.regex_rewrite.substitution: nothing will ever be replaced: the pattern has no group 2',
+  ]);
+});
+
+test('host rewrites: a literal, a header, or the chosen host', () => {
+  const rewriteOf = (fields: object) =>
+    compileOneRoute({ route: { cluster: 'origin', ...fields } }).route?.cluster?.host_rewrite;
+  assert.deepEqual(rewriteOf({ host_rewrite_literal: 'a.test', append_x_forwarded_host: true }), {
+    kind: HostRewrite_Kind.LITERAL,
+    value: 'a.test',
+    append_x_forwarded_host: true,
+  });
+  assert.equal(rewriteOf({ host_rewrite_header: 'X-Host' })?.value, 'x-host');
+  assert.equal(rewriteOf({ auto_host_rewrite: true })?.kind, HostRewrite_Kind.AUTO);
+  assert.equal(rewriteOf({}), undefined);
+});
+
+test('the body of a direct response may be a file, and may not be too long', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const filename = join(folder, 'page.html');
+  writeFileSync(filename, 'hello');
+  const respond = (body: object) => compileOneRoute({ direct_response: { status: 200, body } });
+  assert.equal(
+    Buffer.from(respond({ filename }).route?.direct_response?.body ?? []).toString(),
+    'hello',
+  );
+  assert.deepEqual(respond({ filename: `${filename}.gone` }).issues, [
+    `error routes[0].direct_response.body.filename: file ${filename}.gone does not exist`,
+  ]);
+  assert.deepEqual(respond({ inline_string: 'x'.repeat(5000) }).issues, [
+    'error routes[0].direct_response.body: response body size is 5000 bytes; maximum is 4096',
+  ]);
+});
+
+test('headers are added in four ways, and the older append means two of them', () => {
+  const actionOf = (option: object) =>
+    compileOneRoute({
+      ...toOrigin,
+      request_headers_to_add: [{ header: { key: 'X-A', value: 'b' }, ...option }],
+    }).route?.mutations?.request_add?.[0];
+  assert.equal(actionOf({})?.action, HeaderAddition_Action.APPEND);
+  assert.equal(actionOf({})?.name, 'x-a');
+  assert.equal(actionOf({ append: false })?.action, HeaderAddition_Action.OVERWRITE_OR_ADD);
+  assert.equal(
+    actionOf({ append_action: 'OVERWRITE_IF_EXISTS' })?.action,
+    HeaderAddition_Action.OVERWRITE_IF_EXISTS,
+  );
+});
+
+test('a path, a host or nonsense in a format cannot be added', () => {
+  const issuesFor = (key: string, value: string) =>
+    compileOneRoute({ ...toOrigin, request_headers_to_add: [{ header: { key, value } }] }).issues;
+  const at = 'error routes[0].request_headers_to_add[0].header';
+  assert.deepEqual(issuesFor(':path', 'x'), [
+    `${at}.key: :-prefixed or host headers may not be modified`,
+  ]);
+  assert.deepEqual(issuesFor('Host', 'x'), [
+    `${at}.key: :-prefixed or host headers may not be modified`,
+  ]);
+  assert.deepEqual(issuesFor('x', '50% off'), [
+    `${at}.value: Incorrect configuration: 50% off. Couldn't find valid command at position 2 (%%?)`,
+  ]);
+});
+
+test("a route's own metadata is text by the time it is compiled", () => {
+  const { route } = compileOneRoute({
+    ...toOrigin,
+    metadata: { filter_metadata: { kit: { key: 'value', deep: { er: [1, 'two'] } } } },
+    request_headers_to_add: [
+      { header: { key: 'a', value: '%METADATA(ROUTE:kit:key)%!' } },
+      { header: { key: 'b', value: '%METADATA(ROUTE:kit:deep)%' } },
+    ],
+  });
+  const texts = route?.mutations?.request_add?.map(({ value }) => value?.pieces?.[0]?.argument);
+  assert.deepEqual(texts, ['value!', '{"er":[1,"two"]}']);
+});
+
+test('domains belong to one virtual host, whatever their case', () => {
+  const hosts = [
+    { name: 'v', domains: ['a.test', '*'] },
+    { name: 'w', domains: ['A.test', '*'] },
+  ];
+  const compiled = compileStatic({
+    listeners: [listenerOf(connectionManager({ name: 'rc', virtual_hosts: hosts }))],
+  });
+  assert.deepEqual(
+    compiled.issues.map(({ message }) => message),
+    [
+      'Only unique values for domains are permitted. Duplicate entry of domain a.test in route rc',
+      'Only a single wildcard domain is permitted in route rc',
+    ],
+  );
+  assert.deepEqual(compiled.update.route_tables?.[0]?.virtual_hosts?.[1]?.domains, ['a.test', '*']);
+});
+
+test('tables of the same name in two listeners stay two tables', () => {
+  const table = { name: 'local', virtual_hosts: [] };
+  const compiled = compileStatic({
+    listeners: [
+      listenerOf(connectionManager(table)),
+      listenerOf(connectionManager(table), { name: 'other', address: socketAddress(2) }),
+    ],
+  });
+  assert.deepEqual(issuesOf(compiled), []);
+  const names = compiled.update.listeners?.map(
+    (listener) => listener.filter_chains?.[0]?.http?.route_table,
+  );
+  assert.deepEqual(names, ['local', 'local#2']);
+  assert.deepEqual(
+    compiled.update.route_tables?.map(({ name }) => name),
+    names,
+  );
+});
+
+test('retries are refused by name until they are there', () => {
+  assert.deepEqual(
+    compileOneRoute({ route: { cluster: 'origin', retry_policy: { num_retries: 2 } } }).issues,
+    [
+      'error routes[0].route.retry_policy: retry_policy of envoy.config.route.v3.RouteAction is not supported yet by envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+    ],
+  );
+});
