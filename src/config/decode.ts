@@ -5,14 +5,8 @@ import type { Issue } from './issues/issue.js';
 import { mergeField } from './merge.js';
 import { describeValue, isObject, setOwn, type PlainObject } from './values/objects.js';
 import { defaultScalar, describeScalar, parseEnum, parseScalar } from './values/scalars.js';
-import type {
-  EnumType,
-  FieldType,
-  MessageType,
-  Scalar,
-  Schema,
-  ValueType,
-} from './schema/schema.js';
+import type { EnumType, FieldType, MessageType, Schema, ValueType } from './schema/schema.js';
+import type { Scalar } from './schema/scalar.js';
 import { nearestName } from '../base/suggest.js';
 import {
   areParts,

@@ -1,7 +1,6 @@
 // Extensions by category and name, as --disable-extensions and /server_info call them.
 import { formerName } from '../config/v2/v2-extensions.js';
-import type { Extension } from './extension.js';
-import type { Registry } from './registry.js';
+import type { Extension, Registry } from '../plan/extension.js';
 
 const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   networkFilters: 'envoy.filters.network',

@@ -1,19 +1,12 @@
 // Every extension that is supported, by what it extends. A new one is a file of its own and a line
 // here.
-import type { BalancerPlan } from '../plan/cluster/balancer.js';
-import type { NetworkFilterPlan } from '../plan/listener/filter-chain.js';
-import type { LogTarget } from '../plan/access-log/access-log.js';
-import type { UpstreamHttpOptions } from '../plan/cluster/http-options.js';
-import type { UpstreamTlsPlan } from '../plan/service-plan.js';
-import type { SinkPlan } from '../plan/sink-plan.js';
+import type { Registry } from '../plan/extension.js';
 import { fileAccessLog } from './access-loggers/file.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
 import { stdoutAccessLog } from './access-loggers/stdout.js';
 import { leastRequest } from './balancers/least-request.js';
 import { random } from './balancers/random.js';
 import { roundRobin } from './balancers/round-robin.js';
-import type { Extension } from './extension.js';
-import type { HttpFilterPlan } from './http/http-filter.js';
 import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
 import { tap } from './http/tap.js';
@@ -28,20 +21,6 @@ import { statsd } from './stat-sinks/statsd.js';
 import { rawBuffer } from './transport-sockets/raw-buffer.js';
 import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
-
-export interface Registry {
-  readonly networkFilters: readonly Extension<NetworkFilterPlan>[];
-  readonly httpFilters: readonly Extension<HttpFilterPlan>[];
-  /** Undefined after an error. */
-  readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
-  readonly downstreamTransportSockets: readonly Extension<true>[];
-  /** true: bytes in the clear; undefined after an error. */
-  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsPlan | undefined>[];
-  readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
-  readonly balancers: readonly Extension<BalancerPlan>[];
-  /** Undefined after an error. */
-  readonly statSinks: readonly Extension<SinkPlan | undefined>[];
-}
 
 export const REGISTRY: Registry = {
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],

@@ -7,12 +7,12 @@ import type { OutgoingHttpHeaders } from 'node:http2';
 import type { GrpcStream, GrpcStreamEvents } from './client.js';
 import type { ClusterPool } from './cluster-pool.js';
 import type { Connection } from './connection.js';
-import type { DialFailure } from './dial.js';
+import type { DialFailure } from './dial-failure.js';
 import { frameMessage, MessageReader } from './message-frames.js';
 import { Retries } from './retries.js';
 import type { EnvoyGrpcPlan } from '../plan/service-plan.js';
 import { isServerFault, statusIn, statusOfHttp, type GrpcStatus } from './status.js';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 /** What is kept for another try is not longer; the real server's limit. */
 const MAX_KEPT_BYTES = 65_536;

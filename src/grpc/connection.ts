@@ -8,9 +8,10 @@ import type { OutgoingHttpHeaders } from 'node:http2';
 import { monotonicMs } from '../base/clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
-import { dial, type DialFailure } from './dial.js';
+import { dial } from './dial.js';
+import type { DialFailure } from './dial-failure.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 /** Who waits for a connection. */
 export interface ConnectionWaiter {

@@ -3,15 +3,11 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { formatIp } from '../plan/address/ip.js';
 import type { ControlHost } from '../native.js';
+import type { DialFailure } from './dial-failure.js';
 import { refusalOf } from './peer-certificate.js';
 import { secureContextOf } from '../plan/cluster/secure-context.js';
 import type { GrpcClusterPlan } from '../plan/service-plan.js';
-import { startTimeout } from '../timers.js';
-
-export interface DialFailure {
-  readonly kind: 'timeout' | 'refused' | 'tls' | 'certificate' | 'subject' | 'hash';
-  readonly message: string;
-}
+import { startTimeout } from '../base/timers.js';
 
 export interface DialEvents {
   /** `raw`: below TLS; its counts are those of the network. */

@@ -2,7 +2,7 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { alternativeNames } from './alternative-names.js';
-import type { DialFailure } from './dial.js';
+import type { DialFailure } from './dial-failure.js';
 import type { SubjectTest, UpstreamTlsPlan } from '../plan/service-plan.js';
 
 /** Undefined: it is. */

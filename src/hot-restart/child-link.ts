@@ -15,7 +15,7 @@ import {
   type Stats,
 } from './messages.gen.js';
 import type { ParentLink } from './parent-link.js';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 /** Of statistics in one answer: some milliseconds of both processes. */
 const STATS_BYTES = 256 * 1024;

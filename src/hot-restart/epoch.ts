@@ -8,7 +8,7 @@ import { socketName } from './names.js';
 import { ParentGone, ParentLink, ParentRefuses } from './parent-link.js';
 import { RestartError, takePlace, type Place, type RestartOptions } from './place.js';
 import { hotRestartVersion } from './version.js';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 export interface EpochOptions extends RestartOptions {
   readonly skipHotRestartParentStats: boolean;

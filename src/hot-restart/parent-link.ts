@@ -10,7 +10,7 @@ import {
   type Request,
   type Stats,
 } from './messages.gen.js';
-import { startInterval, startTimeout } from '../timers.js';
+import { startInterval, startTimeout } from '../base/timers.js';
 
 /** It answers within milliseconds, unless it is stopped or stuck. */
 const ANSWER_TIMEOUT_MS = 10_000;

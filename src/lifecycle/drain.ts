@@ -1,7 +1,7 @@
 // Draining: clients are asked to leave, and then the listeners close. One for the whole server, whoever
 // asks for it: POST /drain_listeners, or the next epoch of a hot restart.
 import type { DrainScope, DrainStrategy, NativeProxy } from '../native.js';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 export interface DrainOptions {
   /** --drain-time-s */

@@ -6,14 +6,13 @@ import type {
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issues/issue.js';
-import { REGISTRY, type Registry } from '../extensions/registry.js';
+import type { Registry, CompileContext } from './extension.js';
 import type { UpstreamTlsPlan } from './service-plan.js';
-import type { SinkPlan } from './sink-plan.js';
-import type { TapDeclaration } from '../taps/taps.js';
+import type { SinkPlan } from './extension-plans.js';
+import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
 import { addressText } from './address/address.js';
 import { compileCluster, type ClusterPlan } from './cluster/cluster.js';
-import type { CompileContext } from './context.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileListener } from './listener/listener.js';
 import { Place } from './message/place.js';
@@ -73,8 +72,8 @@ export interface CompileOptions {
   readonly localAddress: string;
   /** Of all layers, as they are now. */
   readonly runtime: RuntimeValues;
-  /** Absent: all that there are. */
-  readonly extensions?: Registry;
+  /** Those that there are; a disabled one is marked so. */
+  readonly extensions: Registry;
 }
 
 export interface CompiledBootstrap {
@@ -152,7 +151,7 @@ function contextOf(
     grpcClusters: new Map(),
     controlOnlyClusters: new Map(),
     runtime: new RuntimeReads(options.runtime),
-    extensions: options.extensions ?? REGISTRY,
+    extensions: options.extensions,
     addRouteTable: (table) => addRouteTable(table, routeTables),
     addTap: (tap) => taps.push(tap) - 1,
   };

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type Http from 'node:http';
 import { createRequire } from 'node:module';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 /** Nothing of it: the process says so. */
 export interface Readiness {

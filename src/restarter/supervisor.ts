@@ -3,7 +3,7 @@
 import type { Tell } from '../service-manager.js';
 import type { Child, ChildEnd, ChildEvents } from './child.js';
 import type { WriteLog } from './log.js';
-import { startTimeout } from '../timers.js';
+import { startTimeout } from '../base/timers.js';
 
 export interface SupervisorOptions {
   /** 0: for ever. */

@@ -1,7 +1,8 @@
 // A runtime layer on disk: a file is a key, folders are joined by dots.
 import { readFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { envoy_config_bootstrap_v3_RuntimeLayer_DiskLayer as DiskLayer } from '../../build/messages.gen.js';
+import { isFolder } from '../base/is-folder.js';
 import { readEntry, type RuntimeEntries, type RuntimeEntry } from './layer.js';
 
 /** Links may make a folder its own child. */
@@ -13,23 +14,12 @@ export function diskFolder(layer: DiskLayer, serviceCluster: string): string {
   return join(root, subdirectory, appends ? serviceCluster : '');
 }
 
-/** Why a layer can never be read; undefined: it can, as soon as its folder is there. */
-export function whyNotWatchable({ symlink_root: root = '' }: DiskLayer): string | undefined {
-  if (!root.includes('/')) return `invalid file path ${root}`;
-  if (isFolder(dirname(root))) return undefined;
-  return `unable to add filesystem watch for file ${root}: No such file or directory`;
-}
-
 /** Undefined without the folder. Throws when something in it cannot be read. */
 export function readDiskLayer(folder: string): RuntimeEntries | undefined {
   if (!isFolder(folder)) return undefined;
   const entries = new Map<string, RuntimeEntry>();
   readFolder(folder, '', 1, entries);
   return entries;
-}
-
-export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function readFolder(

@@ -30,7 +30,7 @@ import { Drain } from '../lifecycle/drain.js';
 import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
 import { Taps } from '../taps/taps.js';
-import { startInterval } from '../timers.js';
+import { startInterval } from '../base/timers.js';
 
 export interface ServerOptions {
   readonly options: Options;

@@ -5,7 +5,7 @@ import { atMost } from '../base/patience.js';
 import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import { stateNumber, type ServerState } from '../lifecycle/state.js';
-import { startInterval } from '../timers.js';
+import { startInterval } from '../base/timers.js';
 
 export interface FlushSource {
   readonly native: NativeProxy;

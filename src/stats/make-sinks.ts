@@ -6,7 +6,7 @@ import { LineSink } from './line-sink.js';
 import { MetricsSink } from './metrics-sink.js';
 import { identifierBytes, type Sender } from './node-bytes.js';
 import type { SinkHost, StatsSink } from './sink.js';
-import type { SinkPlan } from '../plan/sink-plan.js';
+import type { SinkPlan } from '../plan/extension-plans.js';
 
 export function formatsOf(plans: readonly SinkPlan[]): SinkFormat[] {
   return plans.flatMap((plan) => ('format' in plan ? plan.format : []));

@@ -5,7 +5,7 @@ import { statusText, type GrpcStatus } from '../grpc/status.js';
 import { atMost } from '../base/patience.js';
 import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
-import type { SinkPlan } from '../plan/sink-plan.js';
+import type { SinkPlan } from '../plan/extension-plans.js';
 
 const METHOD = '/envoy.service.metrics.v3.MetricsService/StreamMetrics';
 /** Messages are not longer, so that every server takes them: many refuse 4 MiB. */

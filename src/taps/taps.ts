@@ -2,16 +2,10 @@
 // by POST /tap.
 import { appendFile } from 'node:fs';
 import type { ApplyError, NativeProxy } from '../native.js';
-import type { TapPlan } from '../plan/match/tap.js';
+import type { TapDeclaration, TapPlan } from '../plan/match/tap.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import { formatTrace, traceExtension } from './trace-text.js';
-import { startTimeout } from '../timers.js';
-
-/** A tap filter of the configuration; its number is its place in the list. */
-export type TapDeclaration =
-  | { readonly plan: TapPlan | undefined }
-  /** It waits for a client that names it so. */
-  | { readonly configId: string };
+import { startTimeout } from '../base/timers.js';
 
 /** Where the client of POST /tap is written to. */
 export interface TapClient {

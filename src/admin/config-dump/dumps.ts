@@ -8,7 +8,7 @@ import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { MessageType, Schema } from '../../config/schema/schema.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
-import { extensionsJson, USER_AGENT } from '../handlers/server-info.js';
+import { extensionsJson, USER_AGENT } from '../agent.js';
 import { liveAssignment, readLiveHosts } from './endpoints.js';
 
 /** One configured object of a dump: a decoded message of the list's element type. */

@@ -7,13 +7,10 @@ import { durationText, type OptionInfo, type OptionValue } from '../../options/o
 import { OPTION_LIST } from '../../options/options.js';
 import type { Options } from '../../options/parse.js';
 import { buildVersion, versionText } from '../../base/version.js';
-import { disableExtensions, listExtensions } from '../../extensions/catalogue.js';
-import { REGISTRY } from '../../extensions/registry.js';
 import type { Endpoint } from '../endpoint.js';
+import { extensionsJson, USER_AGENT } from '../agent.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply } from '../http/http.js';
-
-export const USER_AGENT = 'fairlead';
 
 export function serverInfoEndpoints(host: AdminHost): Endpoint[] {
   return [
@@ -82,18 +79,6 @@ function nodeJson(node: Node, options: Options): object {
     listening_addresses: [],
     dynamic_parameters: {},
   };
-}
-
-/** The extensions that this build has, as a node lists them. */
-export function extensionsJson({ disabledExtensions }: Options): readonly object[] {
-  const { registry } = disableExtensions(REGISTRY, disabledExtensions);
-  return listExtensions(registry).map(({ name, category, type, isDisabled }) => ({
-    name,
-    category,
-    type_descriptor: '',
-    disabled: isDisabled,
-    type_urls: [type],
-  }));
 }
 
 function localityJson(locality: Locality | undefined, serviceZone: string): object | undefined {

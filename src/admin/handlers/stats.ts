@@ -8,7 +8,7 @@ import { lazyPage } from '../pages/lazy-page.js';
 import { prefersMetricFamilies } from '../pages/media-types.js';
 import type { Parameters } from '../http/parameters.js';
 import { activeStatsPage, statsPage } from '../pages/stats-page.js';
-import { HTML_DISABLED } from './home.js';
+import { HTML_DISABLED } from '../pages/html.js';
 
 const FORMATS = ['json', 'prometheus', 'text'] as const;
 const PAGES = ['html', 'active-html'] as const;

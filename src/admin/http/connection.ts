@@ -14,7 +14,7 @@ import {
   type RequestHeader,
 } from './http.js';
 import { findHeadFault, statusOfParseError } from './request-head.js';
-import { startTimeout } from '../../timers.js';
+import { startTimeout } from '../../base/timers.js';
 
 /** Of bytes that are no request, or of a client that is late. */
 export interface ParseError extends NodeJS.ErrnoException {

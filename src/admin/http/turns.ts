@@ -4,7 +4,7 @@
 // thread that runs before its tick, so that a request waits for as long as a turn. (A lower priority
 // does less for requests, and leaves this thread itself waiting longer.)
 import { WorkerWaits } from './worker-waits.js';
-import { startTimeout } from '../../timers.js';
+import { startTimeout } from '../../base/timers.js';
 
 /** How long steps may run before the loop turns. One alone takes a tenth of that. */
 const TURN_MS = 1;

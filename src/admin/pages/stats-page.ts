@@ -2,7 +2,7 @@
 // changes most and keeps itself up to date.
 import type { Page } from '../../native.js';
 import type { EndpointParameter } from '../endpoint.js';
-import { escaped, STYLE } from '../handlers/home.js';
+import { escaped, STYLE } from './html.js';
 import type { Parameters } from '../http/parameters.js';
 
 /** Rows of the active page; it can be changed there. */

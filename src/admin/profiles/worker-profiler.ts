@@ -2,7 +2,7 @@
 import type { NativeProxy } from '../../native.js';
 import { nameAddresses } from './native-symbols.js';
 import type { ProfileSample } from './pprof.js';
-import { startInterval } from '../../timers.js';
+import { startInterval } from '../../base/timers.js';
 
 /** Before the data plane's room for samples is full. */
 const READ_INTERVAL_MS = 1000;

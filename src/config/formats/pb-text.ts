@@ -2,7 +2,8 @@
 import type { FieldPath } from '../issues/field-path.js';
 import { isObject, setOwn, type PlainObject } from '../values/objects.js';
 import { defaultScalar, describeScalar, parseEnum } from '../values/scalars.js';
-import { schema, type Scalar, type Schema, type ValueType } from '../schema/schema.js';
+import { schema, type Schema, type ValueType } from '../schema/schema.js';
+import type { Scalar } from '../schema/scalar.js';
 import { removedField, typeOfEra } from './v2-fields.js';
 import type { ValuePlace } from '../issues/value-position.js';
 import type { Format, ReadResult, ValueFault } from './format.js';

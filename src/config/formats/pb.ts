@@ -1,7 +1,8 @@
 // Protobuf's binary format, read by the fields that the schema has.
 import { setOwn, type PlainObject } from '../values/objects.js';
 import { defaultScalar } from '../values/scalars.js';
-import { schema, type Scalar, type Schema, type ValueType } from '../schema/schema.js';
+import { schema, type Schema, type ValueType } from '../schema/schema.js';
+import type { Scalar } from '../schema/scalar.js';
 import { removedField, typeOfEra } from './v2-fields.js';
 import type { Format, ValueFault } from './format.js';
 import {

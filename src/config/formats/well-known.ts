@@ -2,7 +2,8 @@
 // what they are in JSON, which is what the decoder reads.
 import { isObject, setOwn, type PlainObject } from '../values/objects.js';
 import { defaultScalar } from '../values/scalars.js';
-import type { FieldType, Scalar, ValueType, WellKnownKind } from '../schema/schema.js';
+import type { FieldType, ValueType, WellKnownKind } from '../schema/schema.js';
+import type { Scalar } from '../schema/scalar.js';
 import type { ValuePlace } from '../issues/value-position.js';
 
 /** What a reader must know of a field. */

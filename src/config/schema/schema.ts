@@ -11,24 +11,8 @@ import {
   type FieldRow,
   type MessageRow,
 } from './schema-table.js';
+import type { Scalar } from './scalar.js';
 import { nearestName } from '../../base/suggest.js';
-
-export type Scalar =
-  | 'double'
-  | 'float'
-  | 'int32'
-  | 'sint32'
-  | 'sfixed32'
-  | 'uint32'
-  | 'fixed32'
-  | 'int64'
-  | 'sint64'
-  | 'sfixed64'
-  | 'uint64'
-  | 'fixed64'
-  | 'bool'
-  | 'string'
-  | 'bytes';
 
 /** What a field holds, or each element of a list or value of a map. */
 export type ValueType =

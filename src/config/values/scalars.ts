@@ -1,6 +1,7 @@
 // proto3 JSON of single values, as leniently as Envoy reads it: numbers and booleans also as
 // strings.
-import type { EnumType, Scalar } from '../schema/schema.js';
+import type { EnumType } from '../schema/schema.js';
+import type { Scalar } from '../schema/scalar.js';
 
 const INTEGER_RANGES: Readonly<Partial<Record<Scalar, readonly [number, number]>>> = {
   int32: [-(2 ** 31), 2 ** 31 - 1],

@@ -1,10 +1,10 @@
 // envoy.access_loggers.file
 import type { envoy_extensions_access_loggers_file_v3_FileAccessLog as FileAccessLog } from '../../../build/messages.gen.js';
-import type { LogFormat, LogTarget } from '../../plan/access-log/access-log.js';
+import type { LogFormat, LogTarget } from '../../plan/extension-plans.js';
 import { checkLogPath } from '../../plan/access-log/log-path.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
+import { defineExtension } from '../../plan/extension.js';
 import { readLogFormat } from './log-format.js';
 
 const FIELDS = supportedFields<FileAccessLog>(

@@ -1,6 +1,7 @@
 // The format of a logger's lines, which files and streams share.
 import type { envoy_config_core_v3_SubstitutionFormatString as FormatString } from '../../../build/messages.gen.js';
-import { DEFAULT_FORMAT, type LogFormat } from '../../plan/access-log/access-log.js';
+import { DEFAULT_FORMAT } from '../../plan/access-log/access-log.js';
+import type { LogFormat } from '../../plan/extension-plans.js';
 import { readTextSource } from '../../plan/message/data-source.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';

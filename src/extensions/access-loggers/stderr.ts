@@ -1,8 +1,8 @@
 // envoy.access_loggers.stderr
 import type { envoy_extensions_access_loggers_stream_v3_StderrAccessLog as StderrAccessLog } from '../../../build/messages.gen.js';
-import type { LogTarget } from '../../plan/access-log/access-log.js';
+import type { LogTarget } from '../../plan/extension-plans.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
+import { defineExtension } from '../../plan/extension.js';
 import { readLogFormat } from './log-format.js';
 
 const FIELDS = supportedFields<StderrAccessLog>(

@@ -1,51 +1,11 @@
 // envoy.load_balancing_policies.least_request
-import type {
-  envoy_config_cluster_v3_Cluster_LeastRequestLbConfig as LeastRequestLbConfig,
-  envoy_extensions_load_balancing_policies_least_request_v3_LeastRequest as LeastRequest,
-} from '../../../build/messages.gen.js';
-import type { BalancerPlan } from '../../plan/cluster/balancer.js';
-import type { CompileContext } from '../../plan/context.js';
-import type { Place } from '../../plan/message/place.js';
-import { Cluster_Balancer } from '../../plan/plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
-
-const FIELDS = supportedFields<LeastRequest>(
-  'envoy.extensions.load_balancing_policies.least_request.v3.LeastRequest',
-  ['choice_count', 'active_request_bias', 'enable_full_scan', 'selection_method'],
-  { locality_lb_config: {} },
-);
-
-const DEFAULT_CHOICES = 2;
-const DEFAULT_BIAS = 1;
-
-/** Both the extension's message and the older one inside of a cluster. */
-export function compileLeastRequest(
-  config: LeastRequest | LeastRequestLbConfig,
-  place: Place,
-  context: CompileContext,
-): BalancerPlan {
-  refuseOtherFields(place, config, FIELDS);
-  const bias = config.active_request_bias;
-  if (bias && context.runtime.number(bias.runtime_key, bias.default_value ?? 0) !== DEFAULT_BIAS) {
-    place
-      .field('active_request_bias')
-      .error(`active_request_bias of ${FIELDS.type} is not supported yet`, {
-        expected: `${DEFAULT_BIAS}`,
-      });
-  }
-  const fullScan =
-    ('enable_full_scan' in config && config.enable_full_scan) ||
-    ('selection_method' in config && config.selection_method === 'FULL_SCAN');
-  return {
-    balancer: Cluster_Balancer.LEAST_REQUEST,
-    least_request_choices: config.choice_count ?? DEFAULT_CHOICES,
-    least_request_full_scan: fullScan === true,
-  };
-}
+import type { envoy_extensions_load_balancing_policies_least_request_v3_LeastRequest as LeastRequest } from '../../../build/messages.gen.js';
+import { compileLeastRequest, LEAST_REQUEST } from '../../plan/cluster/least-request.js';
+import { defineExtension } from '../../plan/extension.js';
+import type { BalancerPlan } from '../../plan/extension-plans.js';
 
 export const leastRequest = defineExtension<LeastRequest, BalancerPlan>({
   name: 'envoy.load_balancing_policies.least_request',
-  type: FIELDS.type,
+  type: LEAST_REQUEST.type,
   compile: compileLeastRequest,
 });

@@ -1,9 +1,9 @@
 // envoy.load_balancing_policies.random
 import type { envoy_extensions_load_balancing_policies_random_v3_Random as Random } from '../../../build/messages.gen.js';
-import type { BalancerPlan } from '../../plan/cluster/balancer.js';
+import type { BalancerPlan } from '../../plan/extension-plans.js';
 import { Cluster_Balancer } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
+import { defineExtension } from '../../plan/extension.js';
 
 const FIELDS = supportedFields<Random>(
   'envoy.extensions.load_balancing_policies.random.v3.Random',

@@ -1,6 +1,6 @@
 // The HTTP filters of a connection manager, in their order; the last one has to be the router.
 import type { envoy_extensions_filters_network_http_connection_manager_v3_HttpFilter as HttpFilter } from '../../../build/messages.gen.js';
-import type { CompileContext } from '../../plan/context.js';
+import { type CompileContext, findExtension } from '../../plan/extension.js';
 import type { Place } from '../../plan/message/place.js';
 import type {
   HttpConnectionManager,
@@ -8,7 +8,6 @@ import type {
   Router,
 } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { findExtension } from '../extension.js';
 
 type ChainPlan = Pick<HttpConnectionManager, 'router' | 'http_filters'>;
 

@@ -3,8 +3,8 @@ import type { envoy_extensions_filters_http_health_check_v3_HealthCheck as Healt
 import { compileHeaderMatcher } from '../../plan/match/matchers.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
-import type { HttpFilterPlan } from './http-filter.js';
+import { defineExtension } from '../../plan/extension.js';
+import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 
 const FIELDS = supportedFields<HealthCheck>(
   'envoy.extensions.filters.http.health_check.v3.HealthCheck',

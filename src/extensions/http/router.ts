@@ -1,8 +1,8 @@
 // envoy.filters.http.router
 import type { envoy_extensions_filters_http_router_v3_Router as Router } from '../../../build/messages.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
-import type { HttpFilterPlan } from './http-filter.js';
+import { defineExtension } from '../../plan/extension.js';
+import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 
 // A child span is only started where tracing is on, and that is refused.
 const FIELDS = supportedFields<Router>('envoy.extensions.filters.http.router.v3.Router', [

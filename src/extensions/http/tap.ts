@@ -5,8 +5,8 @@ import type {
 } from '../../../build/messages.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { compileTap } from '../../plan/match/tap.js';
-import { defineExtension } from '../extension.js';
-import type { HttpFilterPlan } from './http-filter.js';
+import { defineExtension } from '../../plan/extension.js';
+import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 
 const FIELDS = supportedFields<TapFilter>('envoy.extensions.filters.http.tap.v3.Tap', [
   'common_config',

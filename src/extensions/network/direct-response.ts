@@ -1,9 +1,9 @@
 // envoy.filters.network.direct_response: sends a text and closes.
 import type { envoy_extensions_filters_network_direct_response_v3_Config as Config } from '../../../build/messages.gen.js';
 import { readDataSource } from '../../plan/message/data-source.js';
-import type { NetworkFilterPlan } from '../../plan/listener/filter-chain.js';
+import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
+import { defineExtension } from '../../plan/extension.js';
 
 const FIELDS = supportedFields<Config>(
   'envoy.extensions.filters.network.direct_response.v3.Config',

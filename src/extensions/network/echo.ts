@@ -1,7 +1,7 @@
 // envoy.filters.network.echo: sends back what it gets.
 import type { envoy_extensions_filters_network_echo_v3_Echo as Echo } from '../../../build/messages.gen.js';
-import type { NetworkFilterPlan } from '../../plan/listener/filter-chain.js';
-import { defineExtension } from '../extension.js';
+import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
+import { defineExtension } from '../../plan/extension.js';
 
 export const echo = defineExtension<Echo, NetworkFilterPlan>({
   name: 'envoy.filters.network.echo',

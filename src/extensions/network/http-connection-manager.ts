@@ -8,8 +8,8 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log/access-log.js';
 import { compileCidrRanges } from '../../plan/address/address.js';
-import type { CompileContext } from '../../plan/context.js';
-import type { NetworkFilterPlan } from '../../plan/listener/filter-chain.js';
+import { type CompileContext, defineExtension } from '../../plan/extension.js';
+import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/cluster/http-options.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
@@ -22,7 +22,6 @@ import {
 } from '../../plan/plan.gen.js';
 import { compileRouteTable } from '../../plan/route/route-table.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
 
 const TYPE = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';

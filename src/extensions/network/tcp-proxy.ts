@@ -5,15 +5,14 @@ import type {
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster_ClusterWeight as ClusterWeight,
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log/access-log.js';
-import type { CompileContext } from '../../plan/context.js';
+import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import { refuseBytes } from '../../plan/cluster/control-only.js';
-import type { NetworkFilterPlan } from '../../plan/listener/filter-chain.js';
+import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import type { WeightedTarget } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
 
 const TYPE = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy';
 const FIELDS = supportedFields<TcpProxyConfig>(

@@ -2,8 +2,8 @@
 import type { envoy_config_metrics_v3_DogStatsdSink as DogStatsdSink } from '../../../build/messages.gen.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { SinkPlan } from '../../plan/sink-plan.js';
-import { defineExtension } from '../extension.js';
+import type { SinkPlan } from '../../plan/extension-plans.js';
+import { defineExtension } from '../../plan/extension.js';
 import { compileDatagramAddress } from './datagram-address.js';
 import { DEFAULT_PREFIX } from './statsd.js';
 

@@ -1,8 +1,8 @@
 // envoy.stat_sinks.hystrix
 import type { envoy_config_metrics_v3_HystrixSink as HystrixSink } from '../../../build/messages.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { SinkPlan } from '../../plan/sink-plan.js';
-import { defineExtension } from '../extension.js';
+import type { SinkPlan } from '../../plan/extension-plans.js';
+import { defineExtension } from '../../plan/extension.js';
 
 const FIELDS = supportedFields<HystrixSink>('envoy.config.metrics.v3.HystrixSink', ['num_buckets']);
 

@@ -3,8 +3,8 @@ import type { envoy_config_metrics_v3_MetricsServiceConfig as MetricsServiceConf
 import { compileGrpcService } from '../../plan/grpc/grpc-service.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { SinkPlan } from '../../plan/sink-plan.js';
-import { defineExtension } from '../extension.js';
+import type { SinkPlan } from '../../plan/extension-plans.js';
+import { defineExtension } from '../../plan/extension.js';
 
 /** There is but one version of the service; the oldest name for it is taken for it, too. */
 const FIELDS = supportedFields<MetricsServiceConfig>(

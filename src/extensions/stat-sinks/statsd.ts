@@ -3,8 +3,8 @@ import type { envoy_config_metrics_v3_StatsdSink as StatsdSink } from '../../../
 import { refuseBytes } from '../../plan/cluster/control-only.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { SinkPlan } from '../../plan/sink-plan.js';
-import { defineExtension } from '../extension.js';
+import type { SinkPlan } from '../../plan/extension-plans.js';
+import { defineExtension } from '../../plan/extension.js';
 import { compileDatagramAddress } from './datagram-address.js';
 
 /** No histogram here has a unit finer than the millisecond: there is nothing to scale. */

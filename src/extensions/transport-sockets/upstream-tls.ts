@@ -13,7 +13,7 @@ import type { PemFile, SubjectTest, TlsVersion, UpstreamTlsPlan } from '../../pl
 import { readDataSource, readTextSource } from '../../plan/message/data-source.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
+import { defineExtension } from '../../plan/extension.js';
 
 const PACKAGE = 'envoy.extensions.transport_sockets.tls.v3';
 // Connections last: sessions are not kept for later ones.

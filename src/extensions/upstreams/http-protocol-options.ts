@@ -4,9 +4,9 @@ import type {
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions as HttpProtocolOptions,
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions_ExplicitHttpConfig as ExplicitHttpConfig,
 } from '../../../build/messages.gen.js';
-import type { UpstreamHttpOptions } from '../../plan/cluster/http-options.js';
+import type { UpstreamHttpOptions } from '../../plan/extension-plans.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../extension.js';
+import { defineExtension } from '../../plan/extension.js';
 
 const TYPE = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [

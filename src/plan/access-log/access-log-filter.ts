@@ -5,7 +5,7 @@ import type {
   envoy_config_accesslog_v3_RuntimeFilter as RuntimeFilter,
   envoy_config_route_v3_HeaderMatcher as HeaderMatcher,
 } from '../../../build/messages.gen.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import { compileHeaderMatcher } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import {

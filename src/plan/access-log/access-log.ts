@@ -1,9 +1,8 @@
 // Access logs: which logger, and the filter that decides what is logged.
 import type { envoy_config_accesslog_v3_AccessLog as AccessLogMessage } from '../../../build/messages.gen.js';
-import { findExtension } from '../../extensions/extension.js';
+import { findExtension, type CompileContext } from '../extension.js';
 import { compileAccessLogFilter } from './access-log-filter.js';
-import type { PlainObject } from '../../config/values/objects.js';
-import type { CompileContext } from '../context.js';
+import type { LogFormat } from '../extension-plans.js';
 import { compileFormat, type FormatUse } from '../format/format.js';
 import { compileJsonFormat } from '../format/json-format.js';
 import type { Place } from '../message/place.js';
@@ -22,22 +21,6 @@ export const DEFAULT_FORMAT =
   '%RESPONSE_CODE% %RESPONSE_FLAGS% %BYTES_RECEIVED% %BYTES_SENT% %DURATION% ' +
   '%RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)% "%REQ(X-FORWARDED-FOR)%" "%REQ(USER-AGENT)%" ' +
   '"%REQ(X-REQUEST-ID)%" "%REQ(:AUTHORITY)%" "%UPSTREAM_HOST%"\n';
-
-/** How lines read. */
-export interface LogFormat {
-  /** A substitution format, or a JSON object of such. */
-  readonly format: string | PlainObject;
-  /** Whether what has no value reads as nothing. */
-  readonly omitsEmpty?: boolean;
-  /** Where the configuration has it. */
-  readonly place: Place;
-}
-
-/** Where a logger writes, and what. */
-export interface LogTarget {
-  readonly path: string;
-  readonly format: LogFormat;
-}
 
 export function compileAccessLogs(
   messages: readonly AccessLogMessage[] | undefined,

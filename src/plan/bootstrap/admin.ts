@@ -2,7 +2,7 @@
 import type { envoy_config_bootstrap_v3_Admin as AdminMessage } from '../../../build/messages.gen.js';
 import { DEFAULT_FORMAT, compileAccessLogs } from '../access-log/access-log.js';
 import { compileAddressOrName } from '../address/address.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import { compileFormat } from '../format/format.js';
 import { formatIp } from '../address/ip.js';
 import { checkLogPath } from '../access-log/log-path.js';

@@ -1,8 +1,7 @@
 // The bootstrap's stats_sinks: where statistics are sent.
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../../build/messages.gen.js';
-import { findExtension } from '../../extensions/extension.js';
-import type { SinkPlan } from '../sink-plan.js';
-import type { CompileContext } from '../context.js';
+import { findExtension, type CompileContext } from '../extension.js';
+import type { SinkPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
 
 export function compileStatsSinks(

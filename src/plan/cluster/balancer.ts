@@ -1,15 +1,10 @@
 // Which balancer a cluster has: lb_policy, or the first known of load_balancing_policy.
 import type { envoy_config_cluster_v3_Cluster as ClusterMessage } from '../../../build/messages.gen.js';
-import { compileLeastRequest } from '../../extensions/balancers/least-request.js';
-import type { CompileContext } from '../context.js';
+import { compileLeastRequest } from './least-request.js';
+import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
-import { Cluster_Balancer, type Cluster } from '../plan.gen.js';
-
-/** The settings of a balancer within a cluster's plan. */
-export type BalancerPlan = Pick<
-  Cluster,
-  'balancer' | 'least_request_choices' | 'least_request_full_scan'
->;
+import type { BalancerPlan } from '../extension-plans.js';
+import { Cluster_Balancer } from '../plan.gen.js';
 
 /** Undefined after an error. */
 export function compileBalancer(

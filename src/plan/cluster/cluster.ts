@@ -9,15 +9,15 @@ import type {
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
   envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../../build/messages.gen.js';
-import { findExtension } from '../../extensions/extension.js';
-import { isRawBuffer, RAW_BUFFER } from '../../extensions/transport-sockets/raw-buffer.js';
+import { findExtension, type CompileContext, type ControlOnly } from '../extension.js';
+import { isRawBuffer, RAW_BUFFER } from '../raw-buffer.js';
 import { grpcCluster, type UpstreamTlsPlan } from '../service-plan.js';
 import { compileSourceAddress } from '../address/address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
-import type { CompileContext, ControlOnly } from '../context.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
-import { compileUpstreamHttp, type UpstreamHttpOptions } from './http-options.js';
+import { compileUpstreamHttp } from './http-options.js';
+import type { UpstreamHttpOptions } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import type { Address, Assignment, CircuitLimits, Cluster } from '../plan.gen.js';

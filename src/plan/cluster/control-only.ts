@@ -1,5 +1,5 @@
 // Clusters that speak what the data plane does not speak yet: nothing is forwarded to them.
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 
 /** An error where requests would be forwarded to such a cluster. */

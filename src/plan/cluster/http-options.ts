@@ -1,11 +1,10 @@
 // The HTTP settings that clusters and connection managers share.
 import type {
   envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
-  envoy_config_core_v3_Http2ProtocolOptions as Http2Options,
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
 } from '../../../build/messages.gen.js';
 import { wholeMs } from '../message/numbers.js';
-import type { Place } from '../message/place.js';
+import type { UpstreamHttpOptions } from '../extension-plans.js';
 import type { Cluster } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -33,17 +32,6 @@ const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolO
   'default_host_for_http_10',
   'enable_trailers',
 ]);
-
-/** What a cluster says of HTTP, in the extension's message or in its own older fields. */
-export interface UpstreamHttpOptions {
-  readonly common: CommonHttpOptions | undefined;
-  readonly commonPlace: Place;
-  readonly http1: Http1Options | undefined;
-  readonly http1Place: Place;
-  /** Set: the hosts expect HTTP/2. */
-  readonly http2: Http2Options | undefined;
-  readonly http2Place: Place;
-}
 
 export type UpstreamHttpPlan = Pick<
   Cluster,

@@ -10,7 +10,7 @@ import type { GoogleCredentials, GoogleGrpcPlan, GrpcMetadata } from '../service
 import { readDataSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import { LONGEST_TIMER_MS } from '../../timers.js';
+import { LONGEST_TIMER_MS } from '../../base/timers.js';
 
 const TYPE = 'envoy.config.core.v3.GrpcService.GoogleGrpc';
 const GOOGLE = supportedFields<GoogleGrpc>(

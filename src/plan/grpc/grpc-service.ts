@@ -12,7 +12,7 @@ import type {
   GrpcRetryPlan,
   GrpcServicePlan,
 } from '../service-plan.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import { compileFormat } from '../format/format.js';
 import { NOT_YET } from '../format/format-operators.js';
 import { compileGoogleGrpc } from './google-grpc.js';

@@ -3,10 +3,10 @@ import type {
   envoy_config_listener_v3_Filter as FilterMessage,
   envoy_config_listener_v3_FilterChain as FilterChainMessage,
 } from '../../../build/messages.gen.js';
-import { findExtension } from '../../extensions/extension.js';
-import { RAW_BUFFER } from '../../extensions/transport-sockets/raw-buffer.js';
-import type { CompileContext } from '../context.js';
+import { findExtension, type CompileContext } from '../extension.js';
+import { RAW_BUFFER } from '../raw-buffer.js';
 import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
+import type { NetworkFilterPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
 import type { FilterChain } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -24,9 +24,6 @@ const FILTER = supportedFields<FilterMessage>('envoy.config.listener.v3.Filter',
   'name',
   'typed_config',
 ]);
-
-/** What a network filter becomes: the member of the chain that names it. */
-export type NetworkFilterPlan = Pick<FilterChain, 'http' | 'tcp' | 'direct_response' | 'echo'>;
 
 export function compileFilterChain(
   message: FilterChainMessage,

@@ -6,7 +6,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../access-log/access-log.js';
 import { addressText, compileAddress } from '../address/address.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
 import type { Place } from '../message/place.js';
 import {

@@ -51,6 +51,12 @@ export interface TapPlan {
   readonly sink: TapSink;
 }
 
+/** A tap filter of the configuration; its number is its place in the list. */
+export type TapDeclaration =
+  | { readonly plan: TapPlan | undefined }
+  /** It waits for a client that names it so. */
+  | { readonly configId: string };
+
 /** Undefined after an error. */
 export function compileTap(
   config: TapConfig,

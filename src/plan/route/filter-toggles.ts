@@ -3,7 +3,7 @@ import type {
   Any,
   envoy_config_route_v3_FilterConfig as FilterConfig,
 } from '../../../build/messages.gen.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import type { FilterToggle } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';

@@ -20,7 +20,7 @@ import {
   type WeightedClusters,
 } from '../plan.gen.js';
 import { compilePathRewrite } from './redirect.js';
-import type { RouteScope } from './route.js';
+import type { RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const ACTION = supportedFields<RouteAction>(

@@ -3,12 +3,13 @@ import type {
   envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
   envoy_config_route_v3_VirtualHost as VirtualHostMessage,
 } from '../../../build/messages.gen.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { readFilterToggles } from './filter-toggles.js';
 import type { Place } from '../message/place.js';
 import { VirtualHost_RequireTls, type RouteTable, type VirtualHost } from '../plan.gen.js';
-import { compileRoute, type RouteScope } from './route.js';
+import { compileRoute } from './route.js';
+import type { RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [

@@ -6,9 +6,9 @@ import type {
   envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction,
   envoy_config_route_v3_RouteMatch as RouteMatchMessage,
 } from '../../../build/messages.gen.js';
-import type { CompileContext } from '../context.js';
+import type { CompileContext } from '../extension.js';
 import { readDataSource } from '../message/data-source.js';
-import { compileFilterToggles, readFilterToggles, type FilterToggles } from './filter-toggles.js';
+import { compileFilterToggles, readFilterToggles } from './filter-toggles.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import {
   compileHeaderMatcher,
@@ -26,6 +26,7 @@ import {
 } from '../plan.gen.js';
 import { compileRedirect } from './redirect.js';
 import { compileClusterAction } from './route-action.js';
+import type { RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 // What tracing would be told of a route is only read where tracing is on, and that is refused.
@@ -61,17 +62,6 @@ const DIRECT_RESPONSE = supportedFields<DirectResponseAction>(
   'envoy.config.route.v3.DirectResponseAction',
   ['status', 'body'],
 );
-
-/** What the routes of one table have in common. */
-export interface RouteScope {
-  readonly context: CompileContext;
-  readonly validatesClusters: boolean;
-  /** The longest body of a direct response. */
-  readonly maxBodyBytes: number;
-  readonly filterNames: readonly string[];
-  /** The table's, then the virtual host's. */
-  readonly filterToggles: readonly FilterToggles[];
-}
 
 /** Undefined after some errors. */
 export function compileRoute(

@@ -1,7 +1,7 @@
 // One name of a cluster: asks for it again and again, and knows its current addresses.
 import type { DnsClusterPlan } from '../../plan/cluster/dns-cluster.js';
 import type { DnsQuestions, NameResolver } from './name-resolver.js';
-import { startTimeout } from '../../timers.js';
+import { startTimeout } from '../../base/timers.js';
 
 export type DnsStat =
   'update_attempt' | 'update_success' | 'update_failure' | 'update_empty' | 'update_no_rebuild';

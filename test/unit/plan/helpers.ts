@@ -8,6 +8,7 @@ import type {
   envoy_config_route_v3_Route as Route,
   envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
 } from '../../../build/messages.gen.js';
+import { REGISTRY } from '../../../src/extensions/registry.js';
 import { compileBootstrap, type CompiledBootstrap } from '../../../src/plan/compile.js';
 
 const EXTENSIONS = 'envoy.extensions';
@@ -34,6 +35,7 @@ export function compile(bootstrap: Bootstrap): CompiledBootstrap {
     serviceCluster: 'shop',
     serviceNode: 'shop-1',
     localAddress: '192.0.2.1',
+    extensions: REGISTRY,
   });
 }
 

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { diskFolder, readDiskLayer, whyNotWatchable } from '../../../src/runtime/disk-layer.js';
+import { diskFolder, readDiskLayer } from '../../../src/runtime/disk-layer.js';
+import { whyNotWatchable } from '../../../src/plan/runtime/runtime-layers.js';
 import { DiskWatch } from '../../../src/runtime/disk-watch.js';
 
 function folderOf(files: Readonly<Record<string, string>>): string {

@@ -1,36 +1,8 @@
 // re2js's program over characters → a program over bytes: each character becomes one instruction
 // per byte of it, whose edges lead on. Characters with the same tails share instructions.
-import { compileByRe2js } from './re2js.js';
+import { compileByRe2js, Op, type Instruction, type Program } from './re2js.js';
 
 export type Encoding = 'latin1' | 'utf8';
-
-/** As re2js compiles: what it calls Inst and Prog. */
-export interface Instruction {
-  readonly op: number;
-  readonly out: number;
-  readonly arg: number;
-  readonly runes: ArrayLike<number>;
-}
-export interface Program {
-  readonly inst: readonly Instruction[];
-  readonly start: number;
-  readonly numCap: number;
-}
-
-/** re2js's operations. */
-export const Op = {
-  ALT: 1,
-  ALT_MATCH: 2,
-  CAPTURE: 3,
-  EMPTY_WIDTH: 4,
-  FAIL: 5,
-  MATCH: 6,
-  NOP: 7,
-  RUNE: 8,
-  RUNE1: 9,
-  RUNE_ANY: 10,
-  RUNE_ANY_NOT_NL: 11,
-} as const;
 
 /** Our operations: see src/plan/match/regex/regex.ts. */
 const ByteOp = { FORK: 1, CAPTURE: 2, EMPTY: 3, MATCH: 4, FAIL: 5, NOP: 6, BYTES: 7 } as const;

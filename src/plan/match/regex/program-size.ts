@@ -2,7 +2,8 @@
 // max_program_size. RE2 lays a program out as lists, one for each instruction that is jumped to
 // ("root"); a list holds all that its root reaches without a character, and a jump where it meets
 // another root. Forks cost nothing, a set costs one instruction per range of bytes.
-import { Op, rangesOf, type Instruction, type Program } from './byte-program.js';
+import { rangesOf } from './byte-program.js';
+import { Op, type Instruction, type Program } from './re2js.js';
 
 /** The most instructions that RE2 may need for a pattern, and who says so. */
 export interface ProgramSizeLimit {

@@ -1,7 +1,6 @@
 // The only file that loads re2js, and only when there is a pattern: it takes longer than all else
 // that a small configuration needs.
 import { createRequire } from 'node:module';
-import type { Program } from './byte-program.js';
 
 type Re2js = typeof import('re2js');
 
@@ -10,6 +9,34 @@ let loaded: Re2js | undefined;
 function re2js(): Re2js {
   return (loaded ??= createRequire(import.meta.url)('re2js') as Re2js);
 }
+
+/** As re2js compiles: what it calls Inst and Prog. */
+export interface Instruction {
+  readonly op: number;
+  readonly out: number;
+  readonly arg: number;
+  readonly runes: ArrayLike<number>;
+}
+export interface Program {
+  readonly inst: readonly Instruction[];
+  readonly start: number;
+  readonly numCap: number;
+}
+
+/** re2js's operations. */
+export const Op = {
+  ALT: 1,
+  ALT_MATCH: 2,
+  CAPTURE: 3,
+  EMPTY_WIDTH: 4,
+  FAIL: 5,
+  MATCH: 6,
+  NOP: 7,
+  RUNE: 8,
+  RUNE1: 9,
+  RUNE_ANY: 10,
+  RUNE_ANY_NOT_NL: 11,
+} as const;
 
 /** What is wrong with a pattern, as re2js says it. */
 export interface Failure {

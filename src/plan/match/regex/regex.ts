@@ -16,11 +16,11 @@
 //
 // Conditions: 1 begin of line, 2 end of line, 4 begin of text, 8 end of text, 16 word boundary,
 // 32 none. Case folding and character sets are in the edges already.
-import { byteProgram, type ByteInstruction, type Encoding, type Program } from './byte-program.js';
+import { byteProgram, type ByteInstruction, type Encoding } from './byte-program.js';
+import { type Program, compileByRe2js, type Failure } from './re2js.js';
 import { asciiFolding, byteString, relaxed, wideEscape } from './dialect.js';
 import { explain, tooLarge, type RegexError } from './errors.js';
 import { programSize, type ProgramSizeLimit } from './program-size.js';
-import { compileByRe2js, type Failure } from './re2js.js';
 
 /** A pattern's program, or why there is none. */
 export type CompiledRegex = { readonly program: Uint8Array } | RegexError;

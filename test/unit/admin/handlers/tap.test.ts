@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { AdminReply } from '../../../../src/admin/http/http.js';
-import { Taps, type TapDeclaration } from '../../../../src/taps/taps.js';
+import { Taps } from '../../../../src/taps/taps.js';
+import type { TapDeclaration } from '../../../../src/plan/match/tap.js';
 import { AskedServer, FakeHost } from '../fake-host.js';
 
 const WAITING: readonly TapDeclaration[] = [{ configId: 'mine' }];

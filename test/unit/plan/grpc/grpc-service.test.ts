@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SinkPlan } from '../../../../src/plan/sink-plan.js';
+import type { SinkPlan } from '../../../../src/plan/extension-plans.js';
 import { any, compile, connectionManager, issuesOf, listenerOf, TCP_PROXY } from '../helpers.js';
 
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';

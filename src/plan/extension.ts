@@ -1,8 +1,20 @@
-// The contract of an extension: one configuration message, compiled to its part of the plan.
+// The contract of an extension: one configuration message, compiled to its part of the plan; and what
+// every compile function may look at besides its own message.
 import type { Any } from '../../build/messages.gen.js';
-import type { CompileContext } from '../plan/context.js';
 import { nearestName } from '../base/suggest.js';
-import type { Place } from '../plan/message/place.js';
+import type {
+  BalancerPlan,
+  HttpFilterPlan,
+  LogTarget,
+  NetworkFilterPlan,
+  SinkPlan,
+  UpstreamHttpOptions,
+} from './extension-plans.js';
+import type { TapDeclaration } from './match/tap.js';
+import type { Place } from './message/place.js';
+import type { RouteTable } from './plan.gen.js';
+import type { RuntimeReads } from './runtime/runtime-reads.js';
+import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
 
 export interface Extension<Compiled> {
   /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */
@@ -13,6 +25,51 @@ export interface Extension<Compiled> {
   readonly isDisabled?: boolean;
   /** What is wrong goes to `place`; the result is only used when nothing is. */
   readonly compile: (config: Any, place: Place, context: CompileContext) => Compiled;
+}
+
+/** The extensions that a configuration may use, by what they extend. */
+export interface Registry {
+  readonly networkFilters: readonly Extension<NetworkFilterPlan>[];
+  readonly httpFilters: readonly Extension<HttpFilterPlan>[];
+  /** Undefined after an error. */
+  readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
+  readonly downstreamTransportSockets: readonly Extension<true>[];
+  /** true: bytes in the clear; undefined after an error. */
+  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsPlan | undefined>[];
+  readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
+  readonly balancers: readonly Extension<BalancerPlan>[];
+  /** Undefined after an error. */
+  readonly statSinks: readonly Extension<SinkPlan | undefined>[];
+}
+
+/** What a cluster's hosts expect, which only the control plane speaks yet. */
+export interface ControlOnly {
+  readonly protocol: 'HTTP/2' | 'TLS';
+  /** Where the configuration says so. */
+  readonly place: Place;
+}
+
+export interface CompileContext {
+  /** The node's cluster: --service-cluster, or else of the bootstrap. */
+  readonly serviceCluster: string;
+  /** The node's id: --service-node, or else of the bootstrap. */
+  readonly serviceNode: string;
+  /** The node has an id and a cluster, as some extensions demand. */
+  readonly hasNode: boolean;
+  /** This machine's address as clients on loopback are called (--local-address-ip-version). */
+  readonly localAddress: string;
+  /** Names of all clusters that are known when routes are read. */
+  readonly clusterNames: ReadonlySet<string>;
+  /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
+  readonly grpcClusters: Map<string, GrpcClusterPlan>;
+  /** Those of them that nothing but the control plane can reach yet. */
+  readonly controlOnlyClusters: Map<string, ControlOnly>;
+  readonly runtime: RuntimeReads;
+  readonly extensions: Registry;
+  /** Takes a route table and gives the name under which the plan has it. */
+  addRouteTable(table: RouteTable): string;
+  /** Takes a tap and gives the number under which the plan has it. */
+  addTap(tap: TapDeclaration): number;
 }
 
 /** Declares an extension whose message is a `Config`: the type name vouches for it. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startInterval, startTimeout } from '../../src/timers.js';
+import { startInterval, startTimeout } from '../../../src/base/timers.js';
 
 const MONTH_MS = 31 * 86_400_000;
 

@@ -1,0 +1,68 @@
+// What extensions become, by what they extend: types only.
+import type {
+  envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
+  envoy_config_core_v3_Http2ProtocolOptions as Http2Options,
+  envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
+} from '../../build/messages.gen.js';
+import type { PlainObject } from '../config/values/objects.js';
+import type { Place } from './message/place.js';
+import type { Cluster, FilterChain, HttpFilter, Router, SinkFormat } from './plan.gen.js';
+import type { GrpcServicePlan } from './service-plan.js';
+
+/** What a network filter becomes: the member of the chain that names it. */
+export type NetworkFilterPlan = Pick<FilterChain, 'http' | 'tcp' | 'direct_response' | 'echo'>;
+
+/**
+ * What an HTTP filter becomes: the router ends the chain and is a member of the connection manager's
+ * plan, all others are members of a filter's.
+ */
+export type HttpFilterPlan = { readonly router: Router } | Pick<HttpFilter, 'health_check' | 'tap'>;
+
+/** How lines read. */
+export interface LogFormat {
+  /** A substitution format, or a JSON object of such. */
+  readonly format: string | PlainObject;
+  /** Whether what has no value reads as nothing. */
+  readonly omitsEmpty?: boolean;
+  /** Where the configuration has it. */
+  readonly place: Place;
+}
+
+/** Where a logger writes, and what. */
+export interface LogTarget {
+  readonly path: string;
+  readonly format: LogFormat;
+}
+
+/** What a cluster says of HTTP, in the extension's message or in its own older fields. */
+export interface UpstreamHttpOptions {
+  readonly common: CommonHttpOptions | undefined;
+  readonly commonPlace: Place;
+  readonly http1: Http1Options | undefined;
+  readonly http1Place: Place;
+  /** Set: the hosts expect HTTP/2. */
+  readonly http2: Http2Options | undefined;
+  readonly http2Place: Place;
+}
+
+/** The settings of a balancer within a cluster's plan. */
+export type BalancerPlan = Pick<
+  Cluster,
+  'balancer' | 'least_request_choices' | 'least_request_full_scan'
+>;
+
+/** Where statistics are sent, as the configuration has it. */
+export type SinkPlan =
+  /** Lines that the data plane sends as datagrams itself. */
+  | { readonly kind: 'datagrams'; readonly format: SinkFormat }
+  /** Lines over a connection to the cluster. */
+  | { readonly kind: 'lines'; readonly format: SinkFormat; readonly cluster: string }
+  /** envoy.service.metrics.v3.MetricsService */
+  | {
+      readonly kind: 'metrics';
+      readonly format: SinkFormat;
+      readonly service: GrpcServicePlan;
+      /** How many metrics a message may have; 0: any number. */
+      readonly batchSize: number;
+    }
+  | { readonly kind: 'hystrix'; readonly buckets: number };
