@@ -1,4 +1,5 @@
 // The admin server: which endpoint answers, what is refused before any does, and what is counted.
+import { reportBug } from '../base/bugs.js';
 import type { AdminPlan } from '../plan/bootstrap/admin.js';
 import { localAddress } from '../base/local-address.js';
 import { logRequest } from './http/access-log.js';
@@ -88,7 +89,7 @@ export class AdminServer implements AdminService {
 
   answer(request: AdminRequest): AdminReply {
     this.#counts.requestBegan();
-    const reply = this.#reply(request);
+    const reply = this.#safeReply(request);
     if (reply.fault === 'path') this.#counts.pathRefused();
     if (reply.fault === 'elsewhere') this.#counts.askedElsewhere();
     if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
@@ -123,6 +124,15 @@ export class AdminServer implements AdminService {
     logRequest(this.#host.native, request, reply, sent, localAddress(localAddressIpVersion));
   }
 
+  #safeReply(request: AdminRequest): AdminReply {
+    try {
+      return this.#reply(request);
+    } catch (thrown) {
+      reportBug(`the admin request ${request.method} ${request.target}`, thrown);
+      return { status: 500, body: 'internal error\n' };
+    }
+  }
+
   #reply(request: AdminRequest): AdminReply {
     const { method, target, headers, body } = request;
     const refusal = request.namesHost ? refuseTarget(target) : NO_HOST;
@@ -145,15 +155,9 @@ export class AdminServer implements AdminService {
     // A form counts where the query is empty.
     const isForm = headers['content-type'].startsWith(FORM) && !endpoint.ignoresForm;
     const form = isForm ? body : '';
-    try {
-      const parameters = parseParameters(query || form);
-      const reply = endpoint.handle({ body, accept: headers.accept, parameters });
-      return keepFromFrames(reply, request);
-    } catch (error) {
-      const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      this.#host.log.error('admin', `${method} ${target}: ${why}`);
-      return { status: 500, body: 'internal error\n' };
-    }
+    const parameters = parseParameters(query || form);
+    const reply = endpoint.handle({ body, accept: headers.accept, parameters });
+    return keepFromFrames(reply, request);
   }
 }
 

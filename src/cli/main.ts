@@ -1,6 +1,7 @@
 // The command: what is printed where, exit codes, signals.
 import { writeFileSync } from 'node:fs';
 import { closeLateDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
+import { guarded, reportBug } from '../base/bugs.js';
 import { Epoch } from '../hot-restart/epoch.js';
 import { RestartError } from '../hot-restart/place.js';
 import { NO_HOT_RESTART, hotRestartVersion } from '../hot-restart/version.js';
@@ -87,7 +88,13 @@ async function serve(options: Options): Promise<number> {
   onHangUp(() => {
     log.warn('main', 'caught and eating SIGHUP. See documentation for how to hot restart.');
   });
+  let server: Server | undefined;
   process.on('uncaughtException', (error) => {
+    // Traffic goes on, whatever happened to a page or a timer.
+    if (server?.isServing) {
+      reportBug('the process', error);
+      return;
+    }
     logCrash(log, error, options.logStacktraceSingleEntry);
     process.exit(1);
   });
@@ -100,15 +107,17 @@ async function serve(options: Options): Promise<number> {
     const configuration = readConfiguration(options, log);
     await closeLateDebugger();
     const tellManager = findServiceManager(process.env);
-    const server = new Server({
+    const served = new Server({
       ...{ options, configuration, log, tellManager },
       ...(epoch && { epoch }),
     });
-    onReopen(() => {
+    server = served;
+    const reopenAll = (): void => {
       log.info('main', 'caught SIGUSR1. Reopening access logs.');
-      server.reopenLogs();
-    });
-    await run(server, options, endSignal);
+      served.reopenLogs();
+    };
+    onReopen(guarded('SIGUSR1', reopenAll));
+    await run(served, options, endSignal);
     return 0;
   } catch (error) {
     if (error instanceof RestartError) {

@@ -4,6 +4,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import type Inspector from 'node:inspector';
 import { createRequire } from 'node:module';
 import { NOTIFY_FD } from '../base/environment.js';
+import { startImmediate } from '../base/timers.js';
 
 /** After stdin, stdout and stderr. */
 const FIRST_OWN_FD = 3;
@@ -15,7 +16,7 @@ closeDebugger();
 /** Finds one whose signal was being worked on until now. To be called before there are sockets. */
 export async function closeLateDebugger(): Promise<void> {
   // Node opens it from its event loop.
-  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise<void>((resolve) => startImmediate(resolve));
   closeDebugger();
 }
 

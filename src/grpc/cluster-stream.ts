@@ -4,6 +4,7 @@
 //   waiting | open -> paused (before another try) -> waiting
 import { constants, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import type { OutgoingHttpHeaders } from 'node:http2';
+import { guarded } from '../base/bugs.js';
 import type { GrpcStream, GrpcStreamEvents } from './client.js';
 import type { ClusterPool } from './cluster-pool.js';
 import type { Connection } from './connection.js';
@@ -13,6 +14,8 @@ import { Retries } from './retries.js';
 import type { EnvoyGrpcPlan } from '../plan/service-plan.js';
 import { isServerFault, statusIn, statusOfHttp, type GrpcStatus } from './status.js';
 import { startTimeout } from '../base/timers.js';
+
+const WHERE = 'a gRPC stream';
 
 /** What is kept for another try is not longer; the real server's limit. */
 const MAX_KEPT_BYTES = 65_536;
@@ -102,25 +105,31 @@ export class ClusterStream implements GrpcStream {
   #start(): void {
     this.#state = 'waiting';
     // Later, so that whoever opens a stream has it before it hears of it.
-    queueMicrotask(() => {
-      if (this.#state !== 'waiting') return;
-      const { stats } = this.#pool;
-      const host = stats.chooseHost();
-      if (!host) {
-        this.#fail({ code: 'UNAVAILABLE', message: 'no healthy upstream' }, 'refused');
-        return;
-      }
-      const open = this.#pool.find(host);
-      if (open?.isReady) {
-        this.#attach(open);
-      } else if (stats.tryTake('pending_requests')) {
-        this.#await(open ?? this.#pool.open(host));
-      } else {
-        stats.count('upstream_rq_pending_overflow');
-        this.#fail({ code: 'UNAVAILABLE', message: 'too many streams wait' }, 'refused');
-      }
-    });
+    queueMicrotask(guarded(WHERE, () => this.#choose(), this.#recover));
   }
+
+  #choose(): void {
+    if (this.#state !== 'waiting') return;
+    const { stats } = this.#pool;
+    const host = stats.chooseHost();
+    if (!host) {
+      this.#fail({ code: 'UNAVAILABLE', message: 'no healthy upstream' }, 'refused');
+      return;
+    }
+    const open = this.#pool.find(host);
+    if (open?.isReady) {
+      this.#attach(open);
+    } else if (stats.tryTake('pending_requests')) {
+      this.#await(open ?? this.#pool.open(host));
+    } else {
+      stats.count('upstream_rq_pending_overflow');
+      this.#fail({ code: 'UNAVAILABLE', message: 'too many streams wait' }, 'refused');
+    }
+  }
+
+  /** After a bug of ours. */
+  readonly #recover = (): void =>
+    this.#finish({ code: 'INTERNAL', message: 'a fault of the proxy' });
 
   readonly #waiter = {
     onReady: (connection: Connection) => {
@@ -167,12 +176,18 @@ export class ClusterStream implements GrpcStream {
         this.#finish({ code: 'UNAVAILABLE', message: 'upstream max stream duration reached' });
       }, maxStreamMs).unref();
     }
-    let final: GrpcStatus | undefined;
-    let httpStatus = 0;
-    stream.on('response', (headers: IncomingHttpHeaders & { ':status'?: number }) => {
+    this.#listen(connection, stream);
+    for (const { frame, onSent } of this.#kept) stream.write(frame, onSent);
+    if (!this.#retries) this.#kept = [];
+    if (this.#isEnded) stream.end();
+  }
+
+  #listen(connection: Connection, stream: ClientHttp2Stream): void {
+    const answered = (headers: IncomingHttpHeaders & { ':status'?: number }): void => {
       if (this.#stream !== stream) return;
-      httpStatus = headers[':status'] ?? 0;
-      final = statusIn(headers) ?? (httpStatus === 200 ? undefined : statusOfHttp(httpStatus));
+      const httpStatus = headers[':status'] ?? 0;
+      const final =
+        statusIn(headers) ?? (httpStatus === 200 ? undefined : statusOfHttp(httpStatus));
       if (this.#retryOn(stream, final, httpStatus)) return;
       this.#isAnswered = true;
       this.#retries?.onAnswer(final);
@@ -180,8 +195,8 @@ export class ClusterStream implements GrpcStream {
       this.#kept = [];
       this.#pool.stats.countAnswer(httpStatus);
       if (final) this.#conclude(connection, final);
-    });
-    stream.on('data', (piece: Buffer) => {
+    };
+    const take = (piece: Buffer): void => {
       connection.countBytes();
       if (this.#stream !== stream) return;
       const messages = this.#reader.take(piece);
@@ -190,19 +205,20 @@ export class ClusterStream implements GrpcStream {
         return;
       }
       for (const message of messages) this.#events.onMessage(message);
-    });
-    stream.on('trailers', (headers: IncomingHttpHeaders) => {
+    };
+    const conclude = (headers: IncomingHttpHeaders): void => {
       if (this.#stream !== stream) return;
       const status = statusIn(headers);
       this.#conclude(connection, status ?? { code: 'UNKNOWN', message: 'no grpc-status came' });
-    });
-    stream.on('error', () => undefined);
-    stream.once('close', () => {
+    };
+    const closed = (): void => {
       if (this.#stream === stream) this.#onReset(connection, stream);
-    });
-    for (const { frame, onSent } of this.#kept) stream.write(frame, onSent);
-    if (!this.#retries) this.#kept = [];
-    if (this.#isEnded) stream.end();
+    };
+    stream.on('response', guarded(WHERE, answered, this.#recover));
+    stream.on('data', guarded(WHERE, take, this.#recover));
+    stream.on('trailers', guarded(WHERE, conclude, this.#recover));
+    stream.on('error', () => undefined);
+    stream.once('close', guarded(WHERE, closed, this.#recover));
   }
 
   /** The server has said how the call ends. */

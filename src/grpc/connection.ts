@@ -5,6 +5,7 @@
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { OutgoingHttpHeaders } from 'node:http2';
+import { guarded } from '../base/bugs.js';
 import { monotonicMs } from '../base/clock.js';
 import type { ControlHost } from '../native.js';
 import type { ClusterStats } from './cluster-stats.js';
@@ -20,6 +21,8 @@ export interface ConnectionWaiter {
 }
 
 type State = 'connecting' | 'ready' | 'draining' | 'closed';
+
+const WHERE = 'a gRPC connection';
 
 /** The statistic of a certificate that is refused. */
 const SSL_FAULTS: Readonly<Partial<Record<DialFailure['kind'], string>>> = {
@@ -129,13 +132,14 @@ export class Connection {
     this.#stats.count('upstream_rq_total');
     this.#moveActive(1);
     const { maxRequests } = this.#cluster;
-    stream.once('close', () => {
+    const ended = (): void => {
       if (session.destroyed) this.#hadActive = true;
       this.#active--;
       this.#moveActive(-1);
       this.countBytes();
       if (this.#active === 0) this.#onIdle();
-    });
+    };
+    stream.once('close', guarded(WHERE, ended));
     if (maxRequests > 0 && this.#total >= maxRequests) {
       this.#stats.count('upstream_cx_max_requests');
       this.drain();
@@ -211,15 +215,20 @@ export class Connection {
     session.unref();
     session.on('error', () => undefined);
     session.once('remoteSettings', () => (this.#isHeard = true));
-    session.once('goaway', () => {
+    const left = (): void => {
       this.#stats.count('upstream_cx_close_notify');
       this.drain();
-    });
-    session.once('close', () => this.#onSessionClosed());
-    session.once('connect', () => {
+    };
+    session.once('goaway', guarded(WHERE, left));
+    session.once(
+      'close',
+      guarded(WHERE, () => this.#onSessionClosed()),
+    );
+    const widen = (): void => {
       const { connectionWindowBytes } = http2;
       if (connectionWindowBytes !== undefined) session.setLocalWindowSize(connectionWindowBytes);
-    });
+    };
+    session.once('connect', guarded(WHERE, widen));
     if (http2.ping) this.#ping(session, http2.ping);
     if (maxConnectionMs > 0) {
       this.#after(maxConnectionMs, () => {
@@ -311,10 +320,11 @@ export class Connection {
         this.#isEndedHere = true;
         session.destroy(undefined, constants.NGHTTP2_NO_ERROR);
       });
-      session.ping((error) => {
+      const answered = (error: Error | null): void => {
         isAnswered = error === null;
         if (isAnswered) this.#ping(session, ping);
-      });
+      };
+      session.ping(guarded(WHERE, answered));
     });
   }
 }

@@ -1,19 +1,23 @@
 // A socket to a host of a cluster: TCP or a pipe, and TLS where the cluster has it.
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { guarded } from '../base/bugs.js';
 import { formatIp } from '../plan/address/ip.js';
 import type { ControlHost } from '../native.js';
 import type { DialFailure } from './dial-failure.js';
 import { refusalOf } from './peer-certificate.js';
 import { secureContextOf } from '../plan/cluster/secure-context.js';
-import type { GrpcClusterPlan } from '../plan/service-plan.js';
-import { startTimeout } from '../base/timers.js';
+import type { GrpcClusterPlan, UpstreamTlsPlan } from '../plan/service-plan.js';
+import { startImmediate, startTimeout } from '../base/timers.js';
 
 export interface DialEvents {
   /** `raw`: below TLS; its counts are those of the network. */
   onOpen(socket: Socket, raw: Socket): void;
   onFailure(failure: DialFailure): void;
 }
+
+const WHERE = 'a gRPC connection';
+const FAULT: DialFailure = { kind: 'refused', message: 'a fault of the proxy' };
 
 /** Exactly one event follows, unless what comes back was called before: it gives the attempt up. */
 export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEvents): () => void {
@@ -37,13 +41,13 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
     isOver = true;
     clearTimeout(timer);
     // Later: Node dies of a TLS socket that is destroyed by its own events. It takes what is below it.
-    setImmediate(() => top.destroy());
+    startImmediate(() => top.destroy());
   };
-  const fail = (failure: DialFailure): void => {
+  const fail = guarded(WHERE, (failure: DialFailure): void => {
     if (isOver) return;
     giveUp();
     events.onFailure(failure);
-  };
+  });
   const timer = startTimeout(
     () => fail({ kind: 'timeout', message: `no connection within ${cluster.connectTimeoutMs} ms` }),
     cluster.connectTimeoutMs,
@@ -56,7 +60,16 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
   };
   raw.on('error', (error) => fail({ kind: 'refused', message: error.message }));
   raw.once('close', () => fail({ kind: 'refused', message: 'the connection was closed' }));
-  raw.once('connect', () => {
+  const shakeHands = guarded(
+    WHERE,
+    (socket: TLSSocket, tls: UpstreamTlsPlan) => {
+      const refusal = refusalOf(socket, tls);
+      if (refusal) fail(refusal);
+      else succeed(socket);
+    },
+    () => fail(FAULT),
+  );
+  const opened = (): void => {
     const { tls } = cluster;
     if (!tls) {
       succeed(raw);
@@ -72,12 +85,12 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
     });
     top = socket;
     socket.on('error', (error) => fail({ kind: 'tls', message: reasonOf(error) }));
-    socket.once('secureConnect', () => {
-      const refusal = refusalOf(socket, tls);
-      if (refusal) fail(refusal);
-      else succeed(socket);
-    });
-  });
+    socket.once('secureConnect', () => shakeHands(socket, tls));
+  };
+  raw.once(
+    'connect',
+    guarded(WHERE, opened, () => fail(FAULT)),
+  );
   return giveUp;
 }
 

@@ -5,11 +5,15 @@ import {
   credentials,
   Metadata,
   type ChannelCredentials,
+  type StatusObject,
 } from '@grpc/grpc-js';
+import { guarded } from '../base/bugs.js';
 import type { GrpcClient, GrpcStream, GrpcStreamEvents } from './client.js';
 import type { StatsHost } from './cluster-stats.js';
 import type { GoogleGrpcPlan } from '../plan/service-plan.js';
 import { GRPC_CODES } from './status.js';
+
+const WHERE = 'a google_grpc stream';
 
 /** A server that is back is found so soon; by itself the library may take two minutes. */
 const MAX_RECONNECT_MS = 5000;
@@ -42,18 +46,24 @@ export class GoogleClient implements GrpcClient {
     this.#stats.count(`${this.#prefix}streams_total`);
     const call = this.#client.makeBidiStreamRequest(method, asIs, asIs, metadata);
     let isOver = false;
-    call.on('data', (message: Buffer) => {
-      if (!isOver) events.onMessage(message);
-    });
+    call.on(
+      'data',
+      guarded(WHERE, (message: Buffer) => {
+        if (!isOver) events.onMessage(message);
+      }),
+    );
     // What went wrong is told by the status.
     call.on('error', () => undefined);
-    call.on('status', ({ code, details }) => {
-      const known = GRPC_CODES[code] === undefined ? GRPC_CODES.indexOf('UNKNOWN') : code;
-      this.#stats.count(`${this.#prefix}streams_closed_${known}`);
-      if (isOver) return;
-      isOver = true;
-      events.onEnd({ code: GRPC_CODES[code] ?? 'UNKNOWN', message: details });
-    });
+    call.on(
+      'status',
+      guarded(WHERE, ({ code, details }: StatusObject) => {
+        const known = GRPC_CODES[code] === undefined ? GRPC_CODES.indexOf('UNKNOWN') : code;
+        this.#stats.count(`${this.#prefix}streams_closed_${known}`);
+        if (isOver) return;
+        isOver = true;
+        events.onEnd({ code: GRPC_CODES[code] ?? 'UNKNOWN', message: details });
+      }),
+    );
     const client = this.#client;
     return {
       get isConnected() {

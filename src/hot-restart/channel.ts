@@ -3,6 +3,7 @@
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorMessage } from './system-error.js';
+import { guarded } from '../base/bugs.js';
 import type { HotRestartAddon, MessageSocket } from '../native.js';
 import { Assembly, fragment, type Whole } from './fragments.js';
 
@@ -54,10 +55,11 @@ export class Channel {
     this.name = name;
     this.#addon = addon;
     const assembly = new Assembly((descriptors) => addon.closeDescriptors(descriptors));
-    const socket = addon.bindSocket(name, mode, (bytes, descriptors) => {
+    const take = (bytes: Buffer, descriptors: readonly number[]): void => {
       const whole = assembly.add(bytes, descriptors);
       if (whole) onMessage(whole);
-    });
+    };
+    const socket = addon.bindSocket(name, mode, guarded('a message of a hot restart', take));
     if (typeof socket === 'number') throw new BindError(socket);
     this.#socket = socket;
   }

@@ -1,5 +1,6 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
+import { unawaited } from '../base/bugs.js';
 import type { ExportedStats, HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
 import { atMost } from '../base/patience.js';
 import type { Channel } from './channel.js';
@@ -145,7 +146,9 @@ export class ChildLink {
       conversation,
       epoch: attach.epoch ?? 0,
       replyTo: attach.replyTo ?? '',
-      lifeline: this.#addon.watchLifeline(lifeline, () => void this.#childGone(child)),
+      lifeline: this.#addon.watchLifeline(lifeline, () =>
+        unawaited('the end of a successor', this.#childGone(child)),
+      ),
       mine,
       hasAdmin: false,
       hasListeners: false,
@@ -189,7 +192,7 @@ export class ChildLink {
       await this.#pullFromElders();
       this.#host.suspendAdmin();
       child.totals = native.exportStats(STATS_BYTES);
-      void this.#endIdleParent();
+      unawaited('the end of a parent process', this.#endIdleParent());
       return { adminShutDown: { originalStartMs: this.#identity.originalStartMs } };
     }
     if (request.takeSockets) {

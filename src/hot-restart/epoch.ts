@@ -1,5 +1,6 @@
 // This process among those that take over from each other, from its start to its end: it attaches to
 // the one before it, serves, and lets the next one attach.
+import { unawaited } from '../base/bugs.js';
 import type { Log } from '../logging/logger.js';
 import type { HotRestartAddon } from '../native.js';
 import { ChildLink } from './child-link.js';
@@ -120,7 +121,7 @@ export class Epoch {
     region.endInitializing();
     this.#isInitializing = false;
     this.#shutdownTimer = startTimeout(
-      () => void this.#shutDownParent(),
+      () => unawaited('the end of the parent process', this.#shutDownParent()),
       this.#options.parentShutdownTimeS * 1000,
     );
     this.#shutdownTimer.unref();

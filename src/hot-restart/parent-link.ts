@@ -1,4 +1,5 @@
 // The successor's side: what this process asks of the one before it, from attaching to its end.
+import { guarded, unawaited } from '../base/bugs.js';
 import type { HotRestartAddon, Lifeline } from '../native.js';
 import { SendError, type Channel } from './channel.js';
 import type { Whole } from './fragments.js';
@@ -196,7 +197,7 @@ export class ParentLink {
       return;
     }
     if (reply.leaving) {
-      void this.#takeLeave();
+      unawaited('the end of the parent process', this.#takeLeave());
       return;
     }
     const settle = this.#waiting.get(reply.number ?? 0);
@@ -212,7 +213,12 @@ export class ParentLink {
   #adopt(reply: Reply, descriptors: readonly number[]): boolean {
     const [first] = descriptors;
     if (reply.attached && first !== undefined) {
-      this.#lifelines.push(this.#addon.watchLifeline(first, () => this.#end()));
+      this.#lifelines.push(
+        this.#addon.watchLifeline(
+          first,
+          guarded('the end of the parent process', () => this.#end()),
+        ),
+      );
       return descriptors.length === 1;
     }
     const sockets = reply.sockets?.sockets ?? [];

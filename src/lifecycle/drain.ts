@@ -1,5 +1,6 @@
 // Draining: clients are asked to leave, and then the listeners close. One for the whole server, whoever
 // asks for it: POST /drain_listeners, or the next epoch of a hot restart.
+import { guarded } from '../base/bugs.js';
 import type { DrainScope, DrainStrategy, NativeProxy } from '../native.js';
 import { startTimeout } from '../base/timers.js';
 
@@ -63,6 +64,6 @@ export class Drain {
     this.#timer = undefined;
     const calls = this.#whenOver;
     this.#whenOver = [];
-    for (const call of calls) call();
+    for (const call of calls) guarded('the end of a drain', call)();
   }
 }

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { NOTIFY_FD, NOTIFY_SOCKET } from '../base/environment.js';
+import { startImmediate } from '../base/timers.js';
 import type { Command } from './command.js';
 import { watchReadiness, type Readiness } from './readiness.js';
 
@@ -42,7 +43,7 @@ export function startChild(
     return new RunningChild(command, readiness, epoch, events);
   } catch (error) {
     // Also where the system has no room for another process.
-    setImmediate(() => events.onEnd(unstartable(command.file, error as NodeJS.ErrnoException)));
+    startImmediate(() => events.onEnd(unstartable(command.file, error as NodeJS.ErrnoException)));
     return { pid: undefined, speaks: false, kill: () => undefined };
   }
 }

@@ -1,6 +1,7 @@
 // Notices that a symbolic link was swapped, which is how a runtime layer on disk is replaced at once.
 import { lstatSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { guarded } from '../base/bugs.js';
 
 export class DiskWatch {
   readonly #watcher: FSWatcher;
@@ -8,12 +9,14 @@ export class DiskWatch {
   /** `onSwap`: another link (or folder) has taken the place of `path`. Throws without its parent. */
   constructor(path: string, onSwap: () => void) {
     let known = identityOf(path);
-    this.#watcher = watch(dirname(path), { persistent: false }, (event, name) => {
+    const look = (event: string, name: string | null): void => {
       if (event !== 'rename' || name !== basename(path)) return;
       const before = known;
       known = identityOf(path);
       if (known !== undefined && known !== before) onSwap();
-    });
+    };
+    const options = { persistent: false };
+    this.#watcher = watch(dirname(path), options, guarded('the watch of a runtime layer', look));
     // The parent was removed: there is nothing to be noticed any more.
     this.#watcher.on('error', () => this.#watcher.close());
   }

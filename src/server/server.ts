@@ -11,10 +11,12 @@ import { AdminServer } from '../admin/admin-server.js';
 import type { Options } from '../options/parse.js';
 import { build } from '../base/version.js';
 import { monotonicMs } from '../base/clock.js';
+import { onBug, unawaited } from '../base/bugs.js';
 import type { Epoch } from '../hot-restart/epoch.js';
 import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
 import type { Log } from '../logging/logger.js';
+import { stackEntries } from '../logging/stack.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
@@ -75,8 +77,10 @@ export class Server implements AdminHost, RestartHost {
   #configuredMs = Date.now();
   #state: ServerState = 'PRE_INITIALIZING';
   #isHealthy = true;
+  #isServing = false;
   #drainsForSuccessor = false;
   #ending: Promise<void> | undefined;
+  readonly #stopListeningForBugs: () => void;
 
   constructor(made: ServerOptions) {
     const { options, configuration, log, addon = loadAddon() } = made;
@@ -137,6 +141,7 @@ export class Server implements AdminHost, RestartHost {
       warn: (message) => log.warn('stats_sinks', message),
     });
     this.hystrix = hystrix && new HystrixStream(this.native);
+    this.#stopListeningForBugs = onBug((where, thrown) => this.#tellBug(where, thrown));
     let ask = (): void => undefined;
     this.quitAsked = new Promise((resolve) => (ask = resolve));
     this.quit = ask;
@@ -199,6 +204,7 @@ export class Server implements AdminHost, RestartHost {
     this.#flush.writeGauges();
     await this.#startFlush();
     if (this.#ending) return;
+    this.#isServing = true;
     this.log.info('main', 'starting main dispatch loop');
     const status = `serving, epoch ${this.options.restartEpoch}`;
     // A successor that a reload has started becomes the service's main process.
@@ -233,6 +239,11 @@ export class Server implements AdminHost, RestartHost {
     await this.#epoch?.pullStats();
   }
 
+  /** LIVE, and not asked to end. */
+  get isServing(): boolean {
+    return this.#isServing && !this.isEnding;
+  }
+
   get isEnding(): boolean {
     return this.#ending !== undefined;
   }
@@ -244,7 +255,7 @@ export class Server implements AdminHost, RestartHost {
   /** The successor reports from here on what is counted. */
   suspendAdmin(): void {
     // Sinks get all of it now, and the rest from the successor.
-    void this.#flush.stop();
+    unawaited('the last flush of statistics', this.#flush.stop());
     this.#admin?.close();
   }
 
@@ -285,6 +296,19 @@ export class Server implements AdminHost, RestartHost {
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
     this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);
+  }
+
+  /** As the real server counts what should not have been, and goes on. */
+  #tellBug(where: string, thrown: unknown): void {
+    const [what = '', ...frames] = stackEntries(thrown, this.options.logStacktraceSingleEntry);
+    for (const entry of [`envoy bug failure: in ${where}: ${what}`, ...frames]) {
+      this.log.error('main', entry);
+    }
+    try {
+      this.stats.count('server.envoy_bug_failures');
+    } catch {
+      // There is nothing left that counts.
+    }
   }
 
   async #startAdmin(): Promise<void> {
@@ -373,6 +397,7 @@ export class Server implements AdminHost, RestartHost {
     await this.#flush.stop();
     await this.#epoch?.connectionsEnded();
     clearInterval(this.#staysAlive);
+    this.#stopListeningForBugs();
     this.log.info('main', 'exiting');
   }
 }

@@ -1,11 +1,12 @@
 // At every flush the histograms are merged, the server's own gauges are written, and the sinks get
 // what they want of it all.
+import { unawaited } from '../base/bugs.js';
 import type { NativeProxy, SinkPieces } from '../native.js';
 import { atMost } from '../base/patience.js';
 import type { StatsSink } from '../stats/sink.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import { stateNumber, type ServerState } from '../lifecycle/state.js';
-import { startInterval } from '../base/timers.js';
+import { startImmediate, startInterval } from '../base/timers.js';
 
 export interface FlushSource {
   readonly native: NativeProxy;
@@ -55,7 +56,10 @@ export class StatsFlush {
     this.#targets = targets;
     if (intervalMs !== undefined) {
       this.#timer = startInterval(() => {
-        void this.#source.pullParentStats().then(() => this.flush());
+        unawaited(
+          'a flush of statistics',
+          this.#source.pullParentStats().then(() => this.flush()),
+        );
       }, intervalMs);
     }
     if (targets.wantsSamples) {
@@ -85,8 +89,8 @@ export class StatsFlush {
       this.#source.stats.count('server.dropped_stat_flushes');
       return;
     }
-    this.#isSending = true;
     this.#source.native.openFlush(Date.now());
+    this.#isSending = true;
     this.#send();
   }
 
@@ -94,11 +98,13 @@ export class StatsFlush {
   #send(): void {
     // The end came in between.
     if (!this.#isSending) return;
+    // Whatever is thrown on the way, the next flush begins anew.
+    this.#isSending = false;
     if (this.#hand(this.#source.native.nextOfFlush())) {
-      setImmediate(() => this.#send());
+      this.#isSending = true;
+      startImmediate(() => this.#send());
       return;
     }
-    this.#isSending = false;
     for (const sink of this.#targets.sinks) sink?.end();
   }
 
@@ -118,13 +124,14 @@ export class StatsFlush {
 
   #takeSamples(): void {
     if (this.#isTakingSamples) return;
-    this.#isTakingSamples = true;
     const step = (): void => {
+      // Whatever is thrown on the way, the next timer begins anew.
+      this.#isTakingSamples = false;
       if (this.#hand(this.#source.native.takeSamples())) {
-        setImmediate(step);
+        this.#isTakingSamples = true;
+        startImmediate(step);
         return;
       }
-      this.#isTakingSamples = false;
       this.#warnOfLost();
     };
     step();

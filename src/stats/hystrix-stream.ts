@@ -1,6 +1,7 @@
 // GET /hystrix_event_stream: at each flush every listener gets two events for each cluster, which the
 // data plane writes, and a line that keeps the connection alive.
 import type { NativeProxy } from '../native.js';
+import { startImmediate } from '../base/timers.js';
 
 type Listener = (piece: Buffer) => void;
 
@@ -33,7 +34,7 @@ export class HystrixStream {
       const piece = page.next();
       this.#write(piece ?? KEEP_ALIVE);
       this.#isSending = piece !== null;
-      if (this.#isSending) setImmediate(step);
+      if (this.#isSending) startImmediate(step, () => (this.#isSending = false));
     };
     step();
   }

@@ -1,8 +1,11 @@
 // statsd over TCP: lines to one host of a cluster. The connection is opened by the first line, and
 // again by the first after its end.
 import { connect, type Socket } from 'node:net';
+import { guarded } from '../base/bugs.js';
 import { Outage } from './outage.js';
 import type { SinkHost, StatsSink } from './sink.js';
+
+const WHERE = 'a statsd connection';
 
 /** What a server that does not read may make us keep. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
@@ -30,9 +33,10 @@ export class LineSink implements StatsSink {
     }
     this.#socket ??= this.#connect();
     if (!this.#socket) return;
-    this.#socket.write(piece, (error) => {
+    const sent = (error?: Error | null): void => {
       if (!error) this.#host.countOf(this.#cluster, 'upstream_cx_tx_bytes_total', piece.length);
-    });
+    };
+    this.#socket.write(piece, guarded(WHERE, sent));
   }
 
   end(): void {
@@ -60,11 +64,15 @@ export class LineSink implements StatsSink {
     const socket =
       target.port === 0 ? connect(target.address) : connect(target.port, target.address);
     socket.unref();
-    socket.on('data', (bytes) =>
-      this.#host.countOf(this.#cluster, 'upstream_cx_rx_bytes_total', bytes.length),
+    const count = (bytes: Buffer): void =>
+      this.#host.countOf(this.#cluster, 'upstream_cx_rx_bytes_total', bytes.length);
+    const fail = (error: Error): void => this.#outage.begin(error.message);
+    socket.on('data', guarded(WHERE, count));
+    socket.on(
+      'connect',
+      guarded(WHERE, () => this.#outage.end()),
     );
-    socket.on('connect', () => this.#outage.end());
-    socket.on('error', (error) => this.#outage.begin(error.message));
+    socket.on('error', guarded(WHERE, fail));
     socket.on('close', () => {
       if (this.#socket === socket) this.#socket = undefined;
     });

@@ -1,6 +1,7 @@
 // Taps of the data plane: what they record goes to files, or to the one client that has asked for it
 // by POST /tap.
 import { appendFile } from 'node:fs';
+import { guarded } from '../base/bugs.js';
 import type { ApplyError, NativeProxy } from '../native.js';
 import type { TapDeclaration, TapPlan } from '../plan/match/tap.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
@@ -38,7 +39,9 @@ export class Taps {
     this.#declarations = declarations;
     this.#onFileError = onFileError;
     if (declarations.length > 0) {
-      native.onTrace((tap, trace, bytes) => this.#take(tap, trace, bytes));
+      const take = (tap: number, trace: bigint, bytes: Buffer): void =>
+        this.#take(tap, trace, bytes);
+      native.onTrace(guarded('a trace of a tap', take));
     }
   }
 
@@ -105,9 +108,10 @@ export class Taps {
   #store({ sink, format }: TapPlan, traceId: bigint, bytes: Buffer): void {
     if (sink.kind !== 'file') return;
     const path = `${sink.pathPrefix}_${traceId}.${traceExtension(format)}`;
-    appendFile(path, formatTrace(bytes, traceId, format), (error) => {
+    const written = (error: Error | null): void => {
       if (error) this.#onFileError(`a trace cannot be written: ${error.message}`);
-    });
+    };
+    appendFile(path, formatTrace(bytes, traceId, format), guarded('a trace of a tap', written));
   }
 
   #finish(session: Session): void {

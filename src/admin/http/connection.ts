@@ -2,8 +2,10 @@
 // at once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { guarded } from '../../base/bugs.js';
 import { Exchange } from './exchange.js';
 import {
+  ADMIN_REQUEST,
   REASONS,
   addressText,
   REQUEST_HEADERS,
@@ -60,7 +62,10 @@ export class Connection {
       remoteAddress: textOf(socket.remoteAddress, socket.remotePort),
       localAddress: textOf(socket.localAddress, socket.localPort),
     };
-    socket.once('close', () => this.#closed());
+    socket.once(
+      'close',
+      guarded(ADMIN_REQUEST, () => this.#closed()),
+    );
   }
 
   serve(incoming: IncomingMessage, response: ServerResponse): void {

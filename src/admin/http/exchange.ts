@@ -1,6 +1,8 @@
 // A request to the admin server and its answer.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { guarded } from '../../base/bugs.js';
 import {
+  ADMIN_REQUEST,
   MAX_BODY_BYTES,
   REASONS,
   REQUEST_HEADERS,
@@ -58,9 +60,17 @@ export class Exchange {
     this.#incoming = incoming;
     this.#response = response;
     this.#connection = connection;
+    const destroy = (): void => void incoming.socket.destroy();
+    const guard = (act: () => void): (() => void) => guarded(ADMIN_REQUEST, act, destroy);
     incoming.on('data', (chunk: Buffer) => this.#read(chunk));
-    incoming.on('end', () => this.#answer());
-    response.once('close', () => this.cut());
+    incoming.on(
+      'end',
+      guard(() => this.#answer()),
+    );
+    response.once(
+      'close',
+      guard(() => this.cut()),
+    );
   }
 
   /** Its request has not come whole. */

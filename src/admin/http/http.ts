@@ -147,6 +147,9 @@ export function replyHeaders(reply: AdminReply, framing: Framing, closes: boolea
 export const endsConnection = (request: AdminRequest, { fault }: AdminReply): boolean =>
   request.asksToClose || (fault !== undefined && fault !== 'elsewhere');
 
+/** Where a bug was noticed that no endpoint's answer tells of. */
+export const ADMIN_REQUEST = 'an admin request';
+
 export const badRequest = (body: string): AdminReply => ({ status: 400, body });
 
 /** Text that is JSON: one blank per level, as the real server indents. */

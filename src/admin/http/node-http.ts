@@ -1,8 +1,9 @@
 // The admin server's HTTP, on Node's own server.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { guarded } from '../../base/bugs.js';
 import { Connection, type ParseError } from './connection.js';
-import type { AdminService } from './http.js';
+import { ADMIN_REQUEST, type AdminService } from './http.js';
 
 /** Of a request, as the real server limits it. */
 const MAX_HEAD_BYTES = 60 * 1024;
@@ -24,25 +25,32 @@ export function nodeHttpTransport(service: AdminService): AdminTransport {
   });
   let connectionCount = 0;
   const connections = new WeakMap<Socket, Connection>();
-  server.on('connection', (socket: Socket) => {
+  const accept = (socket: Socket): void => {
     if (!service.connectionOpened()) {
       socket.destroy();
       return;
     }
     connections.set(socket, new Connection(service, socket, connectionCount));
     connectionCount += 1;
-  });
+  };
+  server.on('connection', guarded(ADMIN_REQUEST, accept));
+  /** Only this connection ends where its server fails. */
+  const on = (socket: Socket, act: (connection: Connection) => void): void => {
+    const connection = connections.get(socket);
+    const destroy = (): void => void socket.destroy();
+    if (connection) guarded(ADMIN_REQUEST, () => act(connection), destroy)();
+  };
   const serve = (incoming: IncomingMessage, response: ServerResponse): void =>
-    connections.get(incoming.socket)?.serve(incoming, response);
+    on(incoming.socket, (connection) => connection.serve(incoming, response));
   server.on('request', serve);
   // Its client sends what it likes: that is none of this server's business.
   server.on('checkExpectation', serve);
-  server.on('connect', (incoming: IncomingMessage) => {
-    connections.get(incoming.socket)?.refuseTunnel();
-  });
-  server.on('clientError', (error: ParseError, socket: Socket) => {
-    connections.get(socket)?.fail(error);
-  });
+  server.on('connect', ({ socket }: IncomingMessage) =>
+    on(socket, (connection) => connection.refuseTunnel()),
+  );
+  server.on('clientError', (error: ParseError, socket: Socket) =>
+    on(socket, (connection) => connection.fail(error)),
+  );
   return {
     listen: (socket) =>
       new Promise((resolve, reject) => {

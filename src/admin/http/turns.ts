@@ -3,8 +3,9 @@
 // each job has one step of a turn, and then this thread rests: the kernel takes no processor from a
 // thread that runs before its tick, so that a request waits for as long as a turn. (A lower priority
 // does less for requests, and leaves this thread itself waiting longer.)
+import { reportBug } from '../../base/bugs.js';
 import { WorkerWaits } from './worker-waits.js';
-import { startTimeout } from '../../base/timers.js';
+import { startImmediate, startTimeout } from '../../base/timers.js';
 
 /** How long steps may run before the loop turns. One alone takes a tenth of that. */
 const TURN_MS = 1;
@@ -38,7 +39,7 @@ export class Turns {
     this.#isScheduled = true;
     const turn = (): void => this.#turn();
     if (this.#isResting) startTimeout(turn, REST_MS);
-    else setImmediate(turn);
+    else startImmediate(turn);
   }
 
   #turn(): void {
@@ -49,11 +50,11 @@ export class Turns {
     for (let done = 0; done < steps && performance.now() < endMs; done += 1) {
       const step = this.#atWork.shift();
       if (!step) break;
-      if (step()) this.#atWork.push(step);
+      if (isGoingOn(step)) this.#atWork.push(step);
     }
     this.#isScheduled = false;
     // Also where none goes on: those that wait for their readers come back soon.
-    this.#isResting = this.#workers.areWaiting();
+    this.#isResting = isGoingOn(() => this.#workers.areWaiting());
     if (this.#atWork.length > 0 || this.#waiting.length > 0) this.#schedule();
   }
 
@@ -63,6 +64,16 @@ export class Turns {
       if (!step) return;
       this.#atWork.push(step);
     }
+  }
+}
+
+/** What throws is over. */
+function isGoingOn(step: Step): boolean {
+  try {
+    return step();
+  } catch (thrown) {
+    reportBug('a page of the admin server', thrown);
+    return false;
   }
 }
 

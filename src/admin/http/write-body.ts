@@ -35,7 +35,7 @@ export function writeStream(response: ServerResponse, stream: Stream, sink: Body
 export function writePage(response: ServerResponse, page: Page, sink: BodySink): void {
   const step = (): boolean => {
     if (response.destroyed) return false;
-    const piece = page.next();
+    const piece = nextOf(page, response);
     if (piece === null) {
       sink.end();
       return false;
@@ -46,4 +46,14 @@ export function writePage(response: ServerResponse, page: Page, sink: BodySink):
     return false;
   };
   work(step);
+}
+
+/** Whoever waits for what cannot be made learns of it by the end of the connection. */
+function nextOf(page: Page, response: ServerResponse): Buffer | null {
+  try {
+    return page.next();
+  } catch (thrown) {
+    response.destroy();
+    throw thrown;
+  }
 }

@@ -1,7 +1,10 @@
 // One name of a cluster: asks for it again and again, and knows its current addresses.
+import { reportBug, unawaited } from '../../base/bugs.js';
 import type { DnsClusterPlan } from '../../plan/cluster/dns-cluster.js';
 import type { DnsQuestions, NameResolver } from './name-resolver.js';
 import { startTimeout } from '../../base/timers.js';
+
+const WHERE = 'an answer of DNS';
 
 export type DnsStat =
   'update_attempt' | 'update_success' | 'update_failure' | 'update_empty' | 'update_no_rebuild';
@@ -48,9 +51,10 @@ export class DnsTarget {
   }
 
   start(): void {
-    void this.#resolve().then(() => {
+    const first = this.#turn().then(() => {
       if (!this.#hasStopped) this.#hooks.onFirstAnswer();
     });
+    unawaited(WHERE, first);
   }
 
   stop(): void {
@@ -58,24 +62,31 @@ export class DnsTarget {
     clearTimeout(this.#timer);
   }
 
-  async #resolve(): Promise<void> {
+  /** Whatever comes of it, the name is asked for again. */
+  async #turn(): Promise<void> {
+    let nextMs = this.#plan.refreshMs;
+    try {
+      nextMs = await this.#resolve();
+    } catch (thrown) {
+      reportBug(WHERE, thrown);
+    }
+    if (this.#hasStopped) return;
+    this.#timer = startTimeout(() => unawaited(WHERE, this.#turn()), nextMs);
+    this.#timer.unref();
+  }
+
+  /** Returns when to ask again. */
+  async #resolve(): Promise<number> {
     this.#hooks.count('update_attempt');
     const { lookup } = this.#plan;
     const answer = await this.#resolver.lookup(this.hostname, lookup, this.#hooks.questions);
-    if (this.#hasStopped) return;
-    let nextMs: number;
-    if (answer.kind === 'failed') {
-      nextMs = this.#fail(answer.reason);
-    } else if (answer.kind === 'none' && this.#plan.kind === 'logical') {
-      // A strict cluster loses its hosts when the name is gone; a logical one needs one.
-      nextMs = this.#fail('no such name');
-    } else {
-      const isKnown = answer.kind === 'addresses' && answer.ttlMs > 0;
-      nextMs = this.#plan.respectTtl && isKnown ? answer.ttlMs : this.#plan.refreshMs;
-      this.#succeed(answer.kind === 'addresses' ? answer.addresses : []);
-    }
-    this.#timer = startTimeout(() => void this.#resolve(), nextMs);
-    this.#timer.unref();
+    if (this.#hasStopped) return this.#plan.refreshMs;
+    if (answer.kind === 'failed') return this.#fail(answer.reason);
+    // A strict cluster loses its hosts when the name is gone; a logical one needs one.
+    if (answer.kind === 'none' && this.#plan.kind === 'logical') return this.#fail('no such name');
+    this.#succeed(answer.kind === 'addresses' ? answer.addresses : []);
+    const isKnown = answer.kind === 'addresses' && answer.ttlMs > 0;
+    return this.#plan.respectTtl && isKnown ? answer.ttlMs : this.#plan.refreshMs;
   }
 
   #succeed(addresses: readonly string[]): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onBug } from '../../../src/base/bugs.js';
 import { REQUEST_HEADERS, type AdminRequest } from '../../../src/admin/http/http.js';
 import { StringMatch_Kind } from '../../../src/plan/plan.gen.js';
 import { optionsOf } from '../support/options.js';
@@ -117,8 +118,10 @@ test('allow_paths: what no matcher takes is refused, the query counts as part of
   assert.equal(asked.get('/memory').status, 403);
 });
 
-test('a handler that fails is answered with 500', () => {
+test('a handler that fails is answered with 500, and the bug is told', (t) => {
   const asked = new AskedServer();
+  const bugs: string[] = [];
+  t.after(onBug((where, thrown) => bugs.push(`${where}: ${String(thrown)}`)));
   asked.host.native.listeners = () => {
     throw new Error('lost');
   };
@@ -128,6 +131,7 @@ test('a handler that fails is answered with 500', () => {
     type: 'text',
     text: 'internal error\n',
   });
+  assert.deepEqual(bugs, ['the admin request GET /listeners: Error: lost']);
 });
 
 test('requests are logged where there is an access log', () => {

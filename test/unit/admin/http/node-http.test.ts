@@ -12,6 +12,7 @@ import {
   type SentBytes,
 } from '../../../../src/admin/http/http.js';
 import { nodeHttpTransport, type AdminTransport } from '../../../../src/admin/http/node-http.js';
+import { onBug } from '../../../../src/base/bugs.js';
 import { loadAddon } from '../../../../src/native.js';
 import { pageOf } from '../../support/fake-native.js';
 
@@ -375,4 +376,33 @@ test('what comes after an answer comes when it has been written', async (t) => {
 
   assert.equal(await (await fetch(`${url}/`)).text(), 'bye');
   await closed;
+});
+
+test('where the service fails one connection ends, and the bug is told', async (t) => {
+  const bugs: string[] = [];
+  t.after(onBug((where, thrown) => bugs.push(`${where}: ${String(thrown)}`)));
+  const { service, url } = await listening(t);
+  const failing = { answer: () => assert.fail('lost'), finished: () => assert.fail('lost') };
+  for (const [name, fail] of Object.entries(failing)) {
+    Object.assign(service, { [name]: fail });
+    await assert.rejects(fetch(url), name);
+    Reflect.deleteProperty(service, name);
+  }
+
+  assert.equal(await (await fetch(url)).text(), 'hello');
+  assert.ok(bugs.length >= 2);
+  for (const bug of bugs)
+    assert.equal(bug, 'an admin request: AssertionError [ERR_ASSERTION]: lost');
+});
+
+test('a page that fails on its way ends its connection: what came is not taken for all of it', async (t) => {
+  const bugs: string[] = [];
+  t.after(onBug((where) => bugs.push(where)));
+  const { service, url } = await listening(t);
+  let pieces = 0;
+  const next = (): Buffer => (++pieces < 3 ? Buffer.from('piece') : assert.fail('lost'));
+  service.reply = { body: { next } };
+
+  await assert.rejects(async () => (await fetch(url)).text());
+  assert.deepEqual(bugs, ['a page of the admin server']);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { onBug } from '../../../../src/base/bugs.js';
 import { Turns, work } from '../../../../src/admin/http/turns.js';
 
 const nextImmediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -90,4 +91,28 @@ test('while workers wait a job has one step of a turn, also one that waits for i
     const pauses = ranMs.slice(1).map((ms, index) => ms - (ranMs[index] ?? 0));
     assert.ok(Math.min(...pauses) > 1, `pauses of ${pauses.join(', ')} ms`);
   }
+});
+
+test('a job that throws is over, the bug is told, and the others go on', async (t) => {
+  const bugs: unknown[] = [];
+  t.after(onBug((_, thrown) => bugs.push(thrown)));
+  const lost = new Error('lost');
+  const turns = new Turns({
+    areWaiting: () => {
+      throw lost;
+    },
+  });
+  let steps = 0;
+  turns.work(() => {
+    throw lost;
+  });
+  await new Promise<void>((resolve) => {
+    turns.work(() => {
+      if (++steps === 3) resolve();
+      return steps < 3;
+    });
+  });
+
+  assert.equal(bugs[0], lost);
+  assert.equal(steps, 3);
 });
