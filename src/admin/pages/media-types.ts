@@ -9,9 +9,19 @@ const PROTOBUF = 'application/vnd.google.protobuf';
  */
 export function prefersMetricFamilies(accept: string): boolean {
   for (const item of accept.split(',')) {
-    const [mediaType] = item.replace(/^[ \t]+|[ \t]+$/g, '').split(';', 1);
+    const [mediaType] = withoutBlanks(item).split(';', 1);
     if (mediaType === PROTOBUF) return true;
     if (mediaType === TEXT) return false;
   }
   return false;
+}
+
+/** An expression would look at what follows from each of many blanks. */
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
+  let first = 0;
+  let end = text.length;
+  while (isBlank(first)) first++;
+  while (end > first && isBlank(end - 1)) end--;
+  return text.slice(first, end);
 }

@@ -19,7 +19,7 @@ const LARGEST_FLOAT = 3.4028234663852886e38;
 
 const TRUE = /^(?:true|t|yes|y|1)$/i;
 const FALSE = /^(?:false|f|no|n|0)$/i;
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const HEXADECIMAL = /^([+-]?)(0x[\da-f]+)$/i;
 const NOT_FINITE: Readonly<Record<string, number>> = {
   NaN,

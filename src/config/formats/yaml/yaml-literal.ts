@@ -37,6 +37,7 @@ export function readLiteral(text: string, at: number, parentIndent: number): Lit
 function textOf(lines: readonly string[], indent: number, chomping: string): string {
   const text = lines.map((line) => `${line.slice(indent)}\n`).join('');
   if (chomping === '+') return text;
-  const trimmed = text.replace(/\n+$/, '');
-  return chomping === '-' || trimmed === '' ? trimmed : `${trimmed}\n`;
+  let end = text.length;
+  while (text[end - 1] === '\n') end--;
+  return text.slice(0, chomping === '-' || end === 0 ? end : end + 1);
 }
