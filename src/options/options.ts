@@ -73,8 +73,9 @@ export const OPTIONS = [
     value: 'name',
     group: 'Configuration',
     help:
-      'A host name by which the admin server may be asked on a loopback address, besides addresses, ' +
-      'names without a dot and the name of this machine; * allows any. May be given several times.',
+      'A host name by which browsers may ask the admin server, and everybody on a loopback address, ' +
+      'besides addresses, names without a dot and the name of this machine; * allows any. May be ' +
+      'given several times.',
     shownAs: null,
   },
   {

@@ -24,8 +24,9 @@ export function findForgery(request: AdminRequest): string | undefined {
 }
 
 /**
- * Why the name that a request to a loopback address was sent to is none of ours, or undefined. A name
- * that somebody makes point at this machine would count as the page's own site.
+ * Why the name that a request was sent to is none of ours, or undefined. A name that somebody makes point
+ * at this machine would count as the page's own site: so a browser's requests are looked at wherever
+ * they come in, and all of them on loopback addresses, where nobody needs another name.
  */
 export function findForeignHost(
   request: AdminRequest,
@@ -33,7 +34,8 @@ export function findForeignHost(
   allowedHosts: readonly string[],
 ): string | undefined {
   const { host } = request.headers;
-  if (!isLoopback(listening) || allowedHosts.includes(ANY_HOST)) return undefined;
+  if (allowedHosts.includes(ANY_HOST)) return undefined;
+  if (!isLoopback(listening) && !isBrowser(request)) return undefined;
   // A dot at the end only says that the name is whole.
   const name = host.replace(/\.?(?::\d*)?$/, '').toLowerCase();
   if (isOwnName(name) || allowedHosts.some((allowed) => allowed.toLowerCase() === name)) {
@@ -43,6 +45,15 @@ export function findForeignHost(
     `requests to ${host} are refused: the name is neither an address nor local ` +
     `(--admin-allowed-host ${name} allows it)\n`
   );
+}
+
+/**
+ * What scripts cannot leave out where it counts: of a page that is not served over TLS a browser says
+ * nothing but its own name with what is merely read.
+ */
+function isBrowser({ headers, rawHeaders }: AdminRequest): boolean {
+  if (headers.origin !== '' || headers['user-agent'].startsWith('Mozilla/')) return true;
+  return rawHeaders.some((text, index) => index % 2 === 0 && /^sec-fetch-/i.test(text));
 }
 
 /** For browsers, which ask for HTML by name: no page of another site shows one of ours in a frame. */

@@ -92,10 +92,30 @@ test('a name that is listed is as good as localhost; * lists them all', () => {
   assert.equal(ask('*', 'other.example:9901'), 200);
 });
 
-test('on an address for others any name will do', () => {
-  const asked = new AskedServer({ address: { host: '0.0.0.0', port: 0 } });
+test('on an address for others any name will do, unless a browser sent it', () => {
+  for (const address of [
+    { host: '0.0.0.0', port: 0 },
+    { host: '10.1.2.3', port: 0 },
+    { pipe: '/run/admin', mode: 0 },
+  ]) {
+    const asked = new AskedServer({ address });
+    const statusFor = (host: string, headers: object, rawHeaders: readonly string[] = []): number =>
+      asked.get('/ready', { headers: { host, ...headers }, rawHeaders }).status;
+    const name = 'proxy-7.example:9901';
 
-  assert.equal(asked.get('/ready', { headers: { host: 'proxy-7.example:9901' } }).status, 200);
+    assert.equal(statusFor(name, {}), 200);
+    assert.equal(statusFor(name, { 'user-agent': 'Prometheus/3.0' }), 200);
+    assert.equal(statusFor(name, { origin: `http://${name}` }), 403);
+    assert.equal(statusFor(name, { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }), 403);
+    for (const header of ['Sec-Fetch-Site', 'sec-fetch-mode', 'Sec-Fetch-Dest']) {
+      assert.equal(statusFor(name, {}, [header, 'same-origin']), 403, header);
+    }
+    for (const own of ['localhost:9901', '10.1.2.3:9901', 'proxy-7:9901']) {
+      assert.equal(statusFor(own, { origin: `http://${own}` }), 200, own);
+    }
+    asked.host.options = optionsOf('-c', 'b.yaml', '--admin-allowed-host', 'proxy-7.example');
+    assert.equal(statusFor(name, { origin: `http://${name}` }), 200);
+  }
 });
 
 test('allow_paths: what no matcher takes is refused, the query counts as part of the path', () => {

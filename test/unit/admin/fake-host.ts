@@ -96,6 +96,7 @@ export interface Asking {
   readonly method?: string;
   readonly headers?: Partial<Record<RequestHeader, string>>;
   readonly body?: string;
+  readonly rawHeaders?: readonly string[];
 }
 
 export const NO_CONNECTION = { id: 0, remoteAddress: '', localAddress: '', receivedBytes: 0 };
@@ -127,7 +128,10 @@ export class AskedServer {
     return this.get(target, { ...asking, method: 'POST' });
   }
 
-  ask(target: string, { method = 'GET', headers = {}, body = '' }: Asking): AdminReply {
+  ask(
+    target: string,
+    { method = 'GET', headers = {}, body = '', rawHeaders = [] }: Asking,
+  ): AdminReply {
     const none = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<
       RequestHeader,
       string
@@ -140,7 +144,7 @@ export class AskedServer {
       namesHost: true,
       asksToClose: false,
       beganMs: Date.now(),
-      rawHeaders: [],
+      rawHeaders,
       connection: NO_CONNECTION,
     };
     const reply = this.server.answer(request);
