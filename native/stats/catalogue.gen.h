@@ -2209,57 +2209,6 @@ struct VirtualCluster {
                                      kHistograms, kValues, true, false};
 };
 
-struct HealthCheckFilter {
-  enum class Counter : uint16_t {
-    CachedResponse,
-    Degraded,
-    Failed,
-    FailedClusterEmpty,
-    FailedClusterNotFound,
-    FailedClusterUnhealthy,
-    Ok,
-    RequestTotal,
-    kCount,
-  };
-  enum class Gauge : uint16_t {
-    kCount,
-  };
-  enum class Text : uint16_t {
-    kCount,
-  };
-  enum class Histogram : uint16_t {
-    kCount,
-  };
-  static constexpr std::array<StatName, 8> kCounters = {{
-      {"cached_response", Shown::Always, 0},
-      {"degraded", Shown::Always, 0},
-      {"failed", Shown::Always, 0},
-      {"failed_cluster_empty", Shown::Always, 0},
-      {"failed_cluster_not_found", Shown::Always, 0},
-      {"failed_cluster_unhealthy", Shown::Always, 0},
-      {"ok", Shown::Always, 0},
-      {"request_total", Shown::Always, 0},
-  }};
-  static constexpr std::array<StatName, 0> kGauges = {{
-  }};
-  static constexpr std::array<StatName, 0> kTexts = {{
-  }};
-  static constexpr std::array<StatName, 0> kHistograms = {{
-  }};
-  static constexpr std::array<StatRef, 8> kValues = {{
-      {Kind::Counter, 0},
-      {Kind::Counter, 1},
-      {Kind::Counter, 2},
-      {Kind::Counter, 3},
-      {Kind::Counter, 4},
-      {Kind::Counter, 5},
-      {Kind::Counter, 6},
-      {Kind::Counter, 7},
-  }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
-};
-
 struct Ssl {
   enum class Counter : uint16_t {
     ConnectionError,

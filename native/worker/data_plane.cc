@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "filters/http/health_check.h"
+#include "filters/http/http_filters.h"
 
 namespace fairlead::worker {
 
@@ -375,8 +375,11 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   if (!logs) return logs.error();
   config->setAccessLogs(std::move(logs.value()));
   if (plan.http_filters.size() > 64) return Error{"a chain has at most 64 HTTP filters"};
+  const filters::ConfigScope scope = {
+      registry_, stats::httpScope(plan.stat_prefix), options_.workers,
+      slots_,    drain_.healthCheckFailed(),         taps_};
   for (const plan::HttpFilter& filter : plan.http_filters) {
-    auto built = buildFilter(filter, plan.stat_prefix);
+    auto built = filters::buildHttpFilter(filter, scope);
     if (!built) return built.error();
     if (!filter.disabled) config->filters_on |= uint64_t{1} << config->filters.size();
     config->filters.push_back(std::move(built.value()));
@@ -384,31 +387,9 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   return FilterChainPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
 }
 
-Result<std::shared_ptr<const filters::HttpFilterConfig>> DataPlane::buildFilter(
-    const plan::HttpFilter& filter, const std::string& stat_prefix) {
-  using Filter = std::shared_ptr<const filters::HttpFilterConfig>;
-  const stats::Scope scope = stats::httpScope(stat_prefix);
-  if (filter.health_check) {
-    auto stats = registry_.create<stats::HttpHealthCheck>(innerScope(scope, "health_check."));
-    auto built = filters::HealthCheckConfig::build(*filter.health_check, std::move(stats),
-                                                   drain_.healthCheckFailed());
-    if (!built) return built.error();
-    return Filter(std::move(built.value()));
-  }
-  if (filter.tap && options_.tap_sink) {
-    auto stats = registry_.create<stats::HttpTap>(innerScope(scope, "tap."));
-    auto built = filters::TapConfig::build(*filter.tap, std::move(stats), options_.workers,
-                                           options_.tap_sink, &slots_);
-    if (!built) return built.error();
-    taps_[filter.tap->id] = built.value();
-    return Filter(std::move(built.value()));
-  }
-  return Error{"an HTTP filter of a kind that is not known here"};
-}
-
 void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors) {
-  const auto found = taps_.find(plan.id);
-  if (found == taps_.end()) {
+  const std::shared_ptr<filters::TapConfig> tap = taps_.find(plan.id);
+  if (!tap) {
     errors->push_back({"tap", std::to_string(plan.id), "there is no tap filter of this number"});
     return;
   }
@@ -422,8 +403,7 @@ void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* e
     settings = std::move(built.value());
   }
   for (const auto& worker : workers_) {
-    worker->post(
-        [index = worker->index(), tap = found->second, settings] { tap->set(index, settings); });
+    worker->post([index = worker->index(), tap, settings] { tap->set(index, settings); });
   }
 }
 

@@ -112,8 +112,6 @@ class DataPlane {
                                      std::shared_ptr<const net::DrainDecision> drain);
   Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
                                     std::shared_ptr<const net::DrainDecision> drain);
-  Result<std::shared_ptr<const filters::HttpFilterConfig>> buildFilter(
-      const plan::HttpFilter& filter, const std::string& stat_prefix);
   Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
   Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
@@ -140,7 +138,7 @@ class DataPlane {
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
   std::set<std::string> stopped_listeners_;
   Drain drain_;
-  std::map<uint32_t, std::shared_ptr<filters::TapConfig>> taps_;
+  filters::Taps taps_{options_.tap_sink};
   // Left to a successor, or closed for it.
   std::set<std::string> handed_over_;
   ListenSockets listen_sockets_;

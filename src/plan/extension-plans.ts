@@ -10,13 +10,13 @@ import type { Cluster, FilterChain, HttpFilter, Router, SinkFormat } from './pla
 import type { GrpcServicePlan } from './service-plan.js';
 
 /** What a network filter becomes: the member of the chain that names it. */
-export type NetworkFilterPlan = Pick<FilterChain, 'http' | 'tcp' | 'direct_response' | 'echo'>;
+export type NetworkFilterPlan = Omit<FilterChain, 'name' | 'match' | 'is_default'>;
 
 /**
  * What an HTTP filter becomes: the router ends the chain and is a member of the connection manager's
  * plan, all others are members of a filter's.
  */
-export type HttpFilterPlan = { readonly router: Router } | Pick<HttpFilter, 'health_check' | 'tap'>;
+export type HttpFilterPlan = { readonly router: Router } | Omit<HttpFilter, 'disabled'>;
 
 /** How lines read. */
 export interface LogFormat {

@@ -100,19 +100,19 @@ class HealthCheck final : public HttpFilter {
 
 }  // namespace
 
-Result<std::shared_ptr<const HealthCheckConfig>> HealthCheckConfig::build(
-    const plan::HealthCheckFilter& plan, std::shared_ptr<Stats> stats,
-    std::shared_ptr<const std::atomic<bool>> failed) {
+BuiltFilter HealthCheckConfig::build(const plan::HealthCheckFilter& plan,
+                                     const ConfigScope& scope) {
   auto config = std::make_shared<HealthCheckConfig>();
   config->plan_ = plan;
-  config->stats_ = std::move(stats);
-  config->failed_ = std::move(failed);
+  config->stats_ =
+      scope.registry.create<stats::HttpHealthCheck>(innerScope(scope.stats, "health_check."));
+  config->failed_ = scope.health_check_failed;
   for (const plan::HeaderMatch& header : plan.headers) {
     Result<route::HeaderMatch> match = route::HeaderMatch::build(header);
     if (!match) return match.error();
     config->headers_.push_back(std::move(match.value()));
   }
-  return std::shared_ptr<const HealthCheckConfig>(std::move(config));
+  return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 
 HttpFilter* HealthCheckConfig::make(FilterMemory& memory, const FilterScope& scope) const {

@@ -19,10 +19,7 @@ class HealthCheckConfig final : public HttpFilterConfig {
  public:
   using Stats = stats::Block<stats::HttpHealthCheck>;
 
-  // `failed`: POST /healthcheck/fail has been asked for.
-  static Result<std::shared_ptr<const HealthCheckConfig>> build(
-      const plan::HealthCheckFilter& plan, std::shared_ptr<Stats> stats,
-      std::shared_ptr<const std::atomic<bool>> failed);
+  static BuiltFilter build(const plan::HealthCheckFilter& plan, const ConfigScope& scope);
 
   HttpFilter* make(FilterMemory& memory, const FilterScope& scope) const override;
 

@@ -7,15 +7,20 @@
 // the proxy makes itself pass all filters as well, even when the request has not come to them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string_view>
 
 #include "base/arena.h"
+#include "base/result.h"
+#include "base/runtime_slots.h"
 #include "filters/http/local_reply.h"
 #include "http/message.h"
 #include "net/timer_wheel.h"
 #include "route/request_view.h"
+#include "stats/registry.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::filters {
@@ -99,6 +104,22 @@ class HttpFilterConfig {
   virtual ~HttpFilterConfig() = default;
   // Null: nothing is to be done for this request.
   virtual HttpFilter* make(FilterMemory& memory, const FilterScope& scope) const = 0;
+};
+
+using BuiltFilter = Result<std::shared_ptr<const HttpFilterConfig>>;
+
+class Taps;
+
+// What a config may be built with, beside its plan. The control thread's.
+struct ConfigScope {
+  stats::Registry& registry;
+  // The connection manager's: "http.<prefix>."
+  const stats::Scope stats;
+  unsigned workers;
+  RuntimeSlots& slots;
+  // POST /healthcheck/fail has been asked for.
+  std::shared_ptr<const std::atomic<bool>> health_check_failed;
+  Taps& taps;
 };
 
 }  // namespace fairlead::filters

@@ -313,21 +313,20 @@ Result<std::shared_ptr<const TapSettings>> TapSettings::build(const plan::Tap& p
   return std::make_shared<const TapSettings>(TapSettings{plan, std::move(match.value()), share});
 }
 
-Result<std::shared_ptr<TapConfig>> TapConfig::build(const plan::TapFilter& plan,
-                                                    std::shared_ptr<Stats> stats, unsigned workers,
-                                                    std::shared_ptr<TapSink> sink,
-                                                    RuntimeSlots* slots) {
+BuiltFilter TapConfig::build(const plan::TapFilter& plan, const ConfigScope& scope) {
+  if (!scope.taps.sink()) return Error{"nobody takes what a tap records"};
   auto config = std::make_shared<TapConfig>();
   config->plan_ = plan;
-  config->stats_ = std::move(stats);
-  config->sink_ = std::move(sink);
-  config->settings_.resize(workers);
+  config->stats_ = scope.registry.create<stats::HttpTap>(innerScope(scope.stats, "tap."));
+  config->sink_ = scope.taps.sink();
+  config->settings_.resize(scope.workers);
   if (plan.tap) {
-    auto settings = TapSettings::build(*plan.tap, slots);
+    auto settings = TapSettings::build(*plan.tap, &scope.slots);
     if (!settings) return settings.error();
     for (auto& of_worker : config->settings_) of_worker = settings.value();
   }
-  return config;
+  scope.taps.add(config);
+  return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 
 HttpFilter* TapConfig::make(FilterMemory& memory, const FilterScope& scope) const {

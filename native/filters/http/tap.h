@@ -6,6 +6,7 @@
 // request, or in segments as they pass.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,10 +43,7 @@ class TapConfig final : public HttpFilterConfig {
  public:
   using Stats = stats::Block<stats::HttpTap>;
 
-  static Result<std::shared_ptr<TapConfig>> build(const plan::TapFilter& plan,
-                                                  std::shared_ptr<Stats> stats, unsigned workers,
-                                                  std::shared_ptr<TapSink> sink,
-                                                  RuntimeSlots* slots = nullptr);
+  static BuiltFilter build(const plan::TapFilter& plan, const ConfigScope& scope);
 
   // From here on requests of that worker are recorded so; null: none is. That worker's thread.
   void set(unsigned worker, std::shared_ptr<const TapSettings> settings) {
@@ -63,6 +61,25 @@ class TapConfig final : public HttpFilterConfig {
   std::shared_ptr<TapSink> sink_;
   // Of each worker, which alone looks at it.
   std::vector<std::shared_ptr<const TapSettings>> settings_;
+};
+
+// The tap filters of a data plane, by their numbers. The control thread's.
+class Taps {
+ public:
+  // `sink`: null: there cannot be any.
+  explicit Taps(std::shared_ptr<TapSink> sink) : sink_(std::move(sink)) {}
+
+  const std::shared_ptr<TapSink>& sink() const { return sink_; }
+  void add(std::shared_ptr<TapConfig> tap) { taps_[tap->plan().id] = std::move(tap); }
+  // Null: there is none of this number.
+  std::shared_ptr<TapConfig> find(uint32_t number) const {
+    const auto found = taps_.find(number);
+    return found == taps_.end() ? nullptr : found->second;
+  }
+
+ private:
+  const std::shared_ptr<TapSink> sink_;
+  std::map<uint32_t, std::shared_ptr<TapConfig>> taps_;
 };
 
 }  // namespace fairlead::filters

@@ -1,0 +1,14 @@
+#include "filters/http/http_filters.h"
+
+#include "filters/http/health_check.h"
+#include "filters/http/tap.h"
+
+namespace fairlead::filters {
+
+BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& scope) {
+  if (plan.health_check) return HealthCheckConfig::build(*plan.health_check, scope);
+  if (plan.tap) return TapConfig::build(*plan.tap, scope);
+  return Error{"an HTTP filter of a kind that is not known here"};
+}
+
+}  // namespace fairlead::filters
