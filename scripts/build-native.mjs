@@ -1,8 +1,16 @@
-// Builds the addon with node-gyp, against the headers beside the running Node where they are, so that
-// nothing is downloaded. Does nothing when neither the sources nor Node changed.
+// Builds the addon, dist/fairlead.node, with node-gyp, against the headers beside the running Node where
+// they are, so that nothing is downloaded. Does nothing when the sources did not change: what was built
+// with one version of Node runs with all of them (Node-API).
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -10,13 +18,14 @@ import { nativeFiles } from './native-sources.mjs';
 import { findNodeDir } from './nodedir.mjs';
 import { must, root, say } from './set-up.mjs';
 
-const addon = join(root, 'build', 'Release', 'fairlead.node');
+const built = join(root, 'build', 'Release', 'fairlead.node');
+const addon = join(root, 'dist', 'fairlead.node');
 const stampFile = join(root, 'build', 'native.stamp');
 /** Commands that the build runs, and the Debian packages that they are in. */
 const TOOLS = { 'g++': 'g++', make: 'make', python3: 'python3' };
 
 function stampOfSources() {
-  const digest = createHash('sha256').update(process.versions.modules).update(process.arch);
+  const digest = createHash('sha256').update(process.arch);
   for (const file of ['binding.gyp', ...nativeFiles(['.cc', '.h'])]) {
     digest.update(file).update(readFileSync(join(root, file)));
   }
@@ -59,11 +68,18 @@ function build() {
   say(`built the addon in ${Math.round((Date.now() - started) / 1000)} s`);
 }
 
+/** At once, and as a new file: a process that runs keeps the one that it has mapped. */
+function install() {
+  mkdirSync(dirname(addon), { recursive: true });
+  copyFileSync(built, `${addon}.new`);
+  renameSync(`${addon}.new`, addon);
+}
+
 const stamp = stampOfSources();
 const isUpToDate =
   existsSync(addon) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp;
 if (!isUpToDate) {
   build();
-  mkdirSync(dirname(stampFile), { recursive: true });
+  install();
   writeFileSync(stampFile, stamp);
 }

@@ -11,7 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { AT_NEED, requireAtNeed } from './at-need.mjs';
 import { buildUi } from './build-ui.mjs';
 import { logPlaces } from './log-places.mjs';
@@ -21,14 +21,14 @@ import { mustNode, root, say } from './set-up.mjs';
 const adminHtml = process.env.FAIRLEAD_ADMIN_HTML ?? process.env.npm_config_admin_html ?? 'enabled';
 const stampFile = join(root, 'dist', 'stamp');
 const OUTPUTS = [
-  'build/schema.jsonl',
+  'dist/schema.jsonl',
   'build/messages.gen.ts',
   'dist/cli.js',
   'dist/command.js',
   'dist/command.cache',
   'dist/index.js',
   'dist/hot-restarter.js',
-  'dist/types',
+  'dist/index.d.ts',
 ];
 const INPUTS = [
   'src',
@@ -106,13 +106,29 @@ async function bundle() {
     },
     plugins: [logPlaces(root, requireAtNeed)],
     sourcemap: 'linked',
+    sourcesContent: false,
   });
   await build({ ...options, entryPoints: { cli: 'src/launch.cts' } });
   await build({ ...options, entryPoints: AT_NEED, outdir: 'dist/packages' });
   // The package is ES modules otherwise.
   writeFileSync(join(root, 'dist', 'package.json'), '{ "type": "commonjs" }\n');
   for (const name of ['cli.js', 'hot-restarter.js']) chmodSync(join(root, 'dist', name), 0o755);
-  writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/src/index.js';\n");
+}
+
+/** The library's types: those that its entry names, out of all that the type check has written. */
+function publishTypes() {
+  const [from, to] = [join(root, 'build', 'types', 'src'), join(root, 'dist', 'types')];
+  rmSync(to, { recursive: true, force: true });
+  const names = new Set(['index.d.ts']);
+  for (const name of names) {
+    const text = readFileSync(join(from, name), 'utf8');
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    writeFileSync(join(to, name), text);
+    for (const [, other] of text.matchAll(/ from '(\.[^']+)\.js';/g)) {
+      names.add(join(dirname(name), `${other}.d.ts`));
+    }
+  }
+  writeFileSync(join(root, 'dist', 'index.d.ts'), "export * from './types/index.js';\n");
 }
 
 mustNode('the addon', 'scripts/build-native.mjs');
@@ -125,6 +141,7 @@ if (!isUpToDate(stamp)) {
   mustNode('the type check', 'node_modules/typescript/bin/tsc', '-p', 'src/ui/tsconfig.json');
   say('bundling');
   await bundle();
+  publishTypes();
   mustNode('the code cache', 'scripts/code-cache.mjs');
   rmSync(join(root, 'dist', 'ui.html'), { force: true });
   if (adminHtml !== 'disabled') await buildUi();

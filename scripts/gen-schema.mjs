@@ -1,4 +1,4 @@
-// Writes what src/config knows of Envoy's configuration: build/schema.jsonl, the table that decodes
+// Writes what src/config knows of Envoy's configuration: dist/schema.jsonl, the table that decodes
 // and prints messages, and build/messages.gen.ts, the TypeScript shapes of what it decodes to. The
 // source is the .proto files that @grpc/grpc-js-xds ships, and schema/overlay.proto for what is
 // newer than them.
@@ -11,9 +11,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
-const build = join(scripts, '..', 'build');
-const schemaFile = join(build, 'schema.jsonl');
-const typesFile = join(build, 'messages.gen.ts');
+const schemaFile = join(scripts, '..', 'dist', 'schema.jsonl');
+const typesFile = join(scripts, '..', 'build', 'messages.gen.ts');
 
 // Everything the output depends on; its hash opens schema.jsonl.
 const SOURCES = ['gen-schema.mjs', 'model', 'rules', 'table', 'typescript', 'overlay.proto'];
@@ -54,7 +53,7 @@ if (process.argv.includes('--force') || stampOfOutput() !== stamp) {
   const { writeTable } = await import('./schema/table.mjs');
   const { writeTypes } = await import('./schema/typescript.mjs');
   const model = readModel(join(protoPackage(), 'deps'), join(scripts, 'schema', 'overlay.proto'));
-  mkdirSync(build, { recursive: true });
+  for (const file of [typesFile, schemaFile]) mkdirSync(dirname(file), { recursive: true });
   writeFileSync(typesFile, writeTypes(model));
   writeFileSync(schemaFile, writeTable(model, stamp));
 }

@@ -1,12 +1,13 @@
 // The library: a proxy inside a Node program.
 import { parseArguments, type Options } from './options/parse.js';
 import { Log } from './logging/logger.js';
-import type { ListenerStatus } from './native.js';
-import { StartError, readConfiguration } from './server/configuration.js';
+import type { ListenerStatus } from './base/listener-status.js';
+import { readConfiguration } from './server/configuration.js';
 import { Server } from './server/server.js';
+import { StartError } from './server/start-error.js';
 
-export { StartError } from './server/configuration.js';
-export type { ListenerStatus } from './native.js';
+export { StartError } from './server/start-error.js';
+export type { ListenerStatus } from './base/listener-status.js';
 
 export interface ProxyOptions {
   /** Worker threads; as many as hardware threads by default. */

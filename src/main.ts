@@ -2,5 +2,13 @@
 // load.
 import './cli/signals.js';
 import { main } from './cli/main.js';
+import { AddonError } from './native.js';
 
-void main(process.argv.slice(2)).then((code) => process.exit(code));
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    if (!(error instanceof AddonError)) throw error;
+    process.stderr.write(`error: ${error.message}\n`);
+    process.exit(1);
+  },
+);

@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageRoot } from './base/package-root.js';
+import type { ListenerStatus } from './base/listener-status.js';
 
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
@@ -10,16 +11,6 @@ export interface ApplyError {
   /** The name of the object; empty for `plan` (the bytes themselves are wrong). */
   readonly name: string;
   readonly message: string;
-}
-
-export interface ListenerStatus {
-  readonly name: string;
-  /** What its statistics call it ("127.0.0.1_10000"). */
-  readonly statName: string;
-  /** An IP address, or the path of a pipe. */
-  readonly address: string;
-  /** The port that the kernel gave, 0 for a pipe. */
-  readonly port: number;
 }
 
 /** Which listeners: those with `traffic_direction: INBOUND`, or every one. */
@@ -391,13 +382,18 @@ export interface Addon {
   readonly hotRestart: HotRestartAddon;
 }
 
-/** Loads the addon that `npm ci` built. Throws an error that says how to build it. */
+/** There is no addon, or none for this machine. */
+export class AddonError extends Error {}
+
+/** Loads the addon that the installation built. Throws an AddonError that says how to build it. */
 export function loadAddon(): Addon {
-  const path = join(packageRoot(), 'build', 'Release', 'fairlead.node');
+  const path = join(packageRoot(), 'dist', 'fairlead.node');
   try {
     return createRequire(import.meta.url)(path) as Addon;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`the native addon is not built for this Node (${why}); run: npm run build`);
+    const why = error instanceof Error ? error.message.split('\n', 1)[0] : String(error);
+    const how = `node '${join(packageRoot(), 'scripts', 'build-native.mjs')}'`;
+    const hint = 'where npm passes over the scripts of packages the addon is to be built by hand';
+    throw new AddonError(`the native addon cannot be loaded (${why}); ${hint}: ${how}`);
   }
 }

@@ -19,9 +19,7 @@ import {
 } from '../runtime/snapshot.js';
 import { localAddress } from '../base/local-address.js';
 import { readSettings, type ServerSettings } from './settings.js';
-
-/** A configuration, or a machine, that does not let the server start. */
-export class StartError extends Error {}
+import { StartError } from './start-error.js';
 
 export interface Configuration {
   readonly bootstrap: Bootstrap;

@@ -21,7 +21,7 @@ import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../nat
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
 import type { Tell } from '../service-manager.js';
-import { StartError, type Configuration } from './configuration.js';
+import type { Configuration } from './configuration.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
 import { ControlStats } from '../stats/control-stats.js';
@@ -29,6 +29,7 @@ import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
 import type { DnsMonitor } from './dns/dns.js';
 import { Drain } from '../lifecycle/drain.js';
+import { StartError } from './start-error.js';
 import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
 import { Taps } from '../taps/taps.js';
@@ -38,7 +39,7 @@ export interface ServerOptions {
   readonly options: Options;
   readonly configuration: Configuration;
   readonly log: Log;
-  /** Absent: the one that `npm ci` built. */
+  /** Absent: the one that was built with the package. */
   readonly addon?: Omit<Addon, 'hotRestart'>;
   /** Absent: nobody manages this process. */
   readonly tellManager?: Tell | undefined;

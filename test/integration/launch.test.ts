@@ -66,7 +66,19 @@ test('with --enable-source-maps a stack trace names the sources', (t) => {
     };`,
   );
   const output = node('--enable-source-maps', '-r', hook, join(dist, 'cli.js'), '--version');
-  assert.match(output, /from the hook[^]* at packageVersion \(.*src\/cli\/version\.ts:\d+:\d+\)/);
+  assert.match(output, /from the hook[^]* at packageVersion \(.*src\/base\/version\.ts:\d+:\d+\)/);
+});
+
+test('without its addon the command says in one line how to build it', (t) => {
+  const folder = copyPackage(t);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(folder, 'dist', 'cli.js'), '--config-yaml', '{}', '--mode', 'validate'],
+    { encoding: 'utf8' },
+  );
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.match(stderr, /^error: the native addon cannot be loaded \(.+\); .+\n$/);
+  assert.ok(stderr.endsWith(`: node '${join(folder, 'scripts', 'build-native.mjs')}'\n`), stderr);
 });
 
 test('the library is there for import and for require', async () => {

@@ -1,5 +1,5 @@
 // GET /listeners
-import type { ListenerStatus } from '../../native.js';
+import type { ListenerStatus } from '../../base/listener-status.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { addressText, jsonReply } from '../http/http.js';

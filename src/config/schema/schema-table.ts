@@ -1,4 +1,4 @@
-// build/schema.jsonl: a line that says what is in it, then a row for each enum and each message
+// dist/schema.jsonl: a line that says what is in it, then a row for each enum and each message
 // (scripts/schema/table.mjs). A configuration needs few of the rows, so they are parsed one by one.
 import type { Scalar } from './scalar.js';
 import type { FieldRules } from './rules.js';

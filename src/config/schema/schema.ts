@@ -1,4 +1,4 @@
-// Envoy's messages and enums as build/schema.jsonl lists them. A type is built when it is
+// Envoy's messages and enums as dist/schema.jsonl lists them. A type is built when it is
 // first asked for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -284,5 +284,5 @@ let loaded: Schema | undefined;
 
 /** The one schema of the process, read at its first use. */
 export function schema(): Schema {
-  return (loaded ??= new Schema(readFileSync(join(packageRoot(), 'build', 'schema.jsonl'))));
+  return (loaded ??= new Schema(readFileSync(join(packageRoot(), 'dist', 'schema.jsonl'))));
 }

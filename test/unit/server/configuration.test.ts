@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
-import {
-  readConfiguration,
-  StartError,
-  type Configuration,
-} from '../../../src/server/configuration.js';
+import { readConfiguration, type Configuration } from '../../../src/server/configuration.js';
+import { StartError } from '../../../src/server/start-error.js';
 import { FakeLog } from '../support/fake-log.js';
 import { optionsOf } from '../support/options.js';
 

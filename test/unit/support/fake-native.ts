@@ -1,5 +1,6 @@
 // A data plane that only remembers: for tests of what is around it.
 import type { Stream } from '../../../src/admin/http/http.js';
+import type { ListenerStatus } from '../../../src/base/listener-status.js';
 import type {
   ApplyError,
   ClusterBudget,
@@ -7,7 +8,6 @@ import type {
   DrainScope,
   DrainStrategy,
   HostCounter,
-  ListenerStatus,
   NativeProxy,
   Page,
   SinkPieces,

@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { Log } from '../../../src/logging/logger.js';
-import {
-  readConfiguration,
-  StartError,
-  type Configuration,
-} from '../../../src/server/configuration.js';
+import { readConfiguration, type Configuration } from '../../../src/server/configuration.js';
+import { StartError } from '../../../src/server/start-error.js';
 import { optionsOf } from './options.js';
 
 export interface Verdict {
