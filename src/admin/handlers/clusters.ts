@@ -18,7 +18,11 @@ export function clusterEndpoints({ native }: AdminHost): Endpoint[] {
       handle: ({ parameters }) => {
         const pattern = parameters.get('filter') ?? '';
         const filter = pattern === '' ? undefined : compileFilter(pattern);
-        if (filter && 'error' in filter) return badRequest('Invalid re2 regex');
+        if (filter && 'error' in filter) {
+          // Of what is wrong with it the real server says nothing.
+          const why = filter.isTooLarge ? `: ${filter.error}` : '';
+          return badRequest(`Invalid re2 regex${why}`);
+        }
         const format = parameters.get('format') === 'json' ? 'json' : 'text';
         const body = lazyPage(() => native.openClusters(format, filter?.program));
         return { type: format, body };

@@ -121,7 +121,7 @@ function regexRule(name: string, regex: string, place: Place): TagRule[] | undef
   const compiled = compileRegex(regex, UNLIMITED);
   if ('error' in compiled) {
     place.field('regex').error(`Invalid regex '${regex}': ${compiled.error}`, {
-      expected: "a regular expression in RE2's syntax",
+      expected: compiled.isTooLarge ? undefined : "a regular expression in RE2's syntax",
     });
     return undefined;
   }

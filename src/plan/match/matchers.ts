@@ -65,9 +65,7 @@ export function compileRegexMatcher(message: RegexMatcher, place: Place): Regex 
     size === undefined ? undefined : { size, source: 'config' },
   );
   if ('program' in compiled) return { pattern, program: compiled.program };
-  // What is only too large is a regular expression all the same.
-  const isSyntax = compiled.at !== undefined || compiled.error !== compiled.message;
-  const expected = isSyntax ? "a regular expression in RE2's syntax" : undefined;
+  const expected = compiled.isTooLarge ? undefined : "a regular expression in RE2's syntax";
   place.field('regex').error(compiled.error, { expected });
   return undefined;
 }

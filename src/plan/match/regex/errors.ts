@@ -12,7 +12,11 @@ export interface RegexError {
   readonly at: number | undefined;
   /** With the pattern and the place: "regular expression 'a(b': missing ) at character 2". */
   readonly message: string;
+  /** It is a regular expression all the same. */
+  readonly isTooLarge?: true;
 }
+
+const LONGEST_SHOWN = 200;
 
 // re2js speaks Go.
 const RE2_WORDS: Readonly<Record<string, string>> = {
@@ -45,20 +49,24 @@ export function explain(pattern: string, encoding: Encoding, failure: Failure): 
   };
 }
 
-/** RE2 cannot hold it, or it goes beyond a limit. */
-export function tooLarge(pattern: string, size?: number, limit?: ProgramSizeLimit): RegexError {
-  if (limit === undefined) {
-    return {
-      error: 'pattern too large - compile failed',
-      at: undefined,
-      message: `regular expression '${pattern}': too large`,
-    };
-  }
+/** It is more than RE2 holds, or than clients may ask for; `why` says the bound. */
+export function beyondRe2(pattern: string, why: string): RegexError {
+  const shown = pattern.length > LONGEST_SHOWN ? `${pattern.slice(0, LONGEST_SHOWN)}…` : pattern;
+  return {
+    error: `pattern too large - compile failed: ${why}`,
+    at: undefined,
+    message: `regular expression '${shown}': too large: ${why}`,
+    isTooLarge: true,
+  };
+}
+
+/** It goes beyond the configuration's limit. */
+export function beyondLimit(pattern: string, size: number, limit: ProgramSizeLimit): RegexError {
   const why = limit.source === 'runtime' ? ' set for the error level threshold' : '';
   const error =
     `regex '${pattern}' RE2 program size of ${size} > max program size of ${limit.size}${why}. ` +
     'Increase configured max program size if necessary.';
-  return { error, at: undefined, message: error };
+  return { error, at: undefined, message: error, isTooLarge: true };
 }
 
 function position(pattern: string, what: string, part: string): number | undefined {

@@ -16,10 +16,11 @@
 //
 // Conditions: 1 begin of line, 2 end of line, 4 begin of text, 8 end of text, 16 word boundary,
 // 32 none. Case folding and character sets are in the edges already.
+import { beyondBounds, CONFIGURATION_BOUNDS, FILTER_BOUNDS, type Bounds } from './bounds.js';
 import { byteProgram, type ByteInstruction, type Encoding } from './byte-program.js';
 import { type Program, compileByRe2js, type Failure } from './re2js.js';
 import { asciiFolding, byteString, relaxed, wideEscape } from './dialect.js';
-import { explain, tooLarge, type RegexError } from './errors.js';
+import { beyondLimit, beyondRe2, explain, type RegexError } from './errors.js';
 import { programSize, type ProgramSizeLimit } from './program-size.js';
 
 /** A pattern's program, or why there is none. */
@@ -32,8 +33,6 @@ const NO_UTF8: RegexError = {
   at: undefined,
   message: 'a regular expression: invalid UTF-8',
 };
-// Where RE2 runs out of its 8 MiB.
-const MAX_INSTRUCTIONS = 87_381;
 
 /**
  * Compiles a pattern of the configuration. As in the real server a character of the text is a byte
@@ -43,7 +42,7 @@ export function compileRegex(
   pattern: string,
   limit: ProgramSizeLimit = DEFAULT_LIMIT,
 ): CompiledRegex {
-  return compile(pattern, 'latin1', limit);
+  return compile(pattern, 'latin1', CONFIGURATION_BOUNDS, limit);
 }
 
 /**
@@ -52,22 +51,27 @@ export function compileRegex(
  */
 export function compileFilter(pattern: string): CompiledRegex {
   if (pattern.includes('\ufffd')) return NO_UTF8;
-  return compile(pattern, 'utf8', undefined);
+  return compile(pattern, 'utf8', FILTER_BOUNDS, undefined);
 }
 
 function compile(
   pattern: string,
   encoding: Encoding,
+  bounds: Bounds,
   limit: ProgramSizeLimit | undefined,
 ): CompiledRegex {
+  const beyond = beyondBounds(pattern, bounds);
+  if (beyond !== undefined) return beyondRe2(pattern, beyond);
   const parsed = parse(encoding === 'latin1' ? byteString(pattern) : pattern, encoding);
   if ('failure' in parsed) return explain(pattern, encoding, parsed.failure);
   if (limit !== undefined) {
     const size = programSize(parsed.program);
-    if (size > limit.size) return tooLarge(pattern, size, limit);
+    if (size > limit.size) return beyondLimit(pattern, size, limit);
   }
-  const instructions = byteProgram(parsed.program, encoding, MAX_INSTRUCTIONS);
-  if (instructions === undefined) return tooLarge(pattern);
+  const most = CONFIGURATION_BOUNDS.instructions;
+  const instructions = byteProgram(parsed.program, encoding, most);
+  if (instructions === undefined)
+    return beyondRe2(pattern, `it needs more than ${most} instructions`);
   return { program: serialize(parsed.program, instructions) };
 }
 

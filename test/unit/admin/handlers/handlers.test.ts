@@ -69,6 +69,10 @@ test('/clusters takes a filter, and says so when it is no regular expression', (
     type: 'text',
     text: 'Invalid re2 regex',
   });
+  assert.match(
+    asked.get(`/clusters?filter=${'x%7B1000%7D'.repeat(400)}`).text,
+    /^Invalid re2 regex: .* 20000 are the most$/,
+  );
 });
 
 test('/server_info shows the command line in the order of the real server, defaults too', () => {

@@ -114,8 +114,70 @@ test('a pattern that RE2 would need more than 100 instructions for is refused', 
   );
   assert.ok('program' in compileRegex('a{1,300}', { size: 603, source: 'config' }));
   assert.ok('program' in compileFilter('a{1,300}'));
-  const huge = compileFilter('(\\pL{100}){10}');
-  assert.equal('error' in huge && huge.error, 'pattern too large - compile failed');
+});
+
+const LARGE = 'pattern too large - compile failed: ';
+
+test('a filter that is long, or long when what repeats is written out, is refused with the bound', () => {
+  const wanted: Record<string, string> = {
+    ['x'.repeat(16_385)]: 'it has 16385 characters, and 16384 are the most',
+    ['x{1000}'.repeat(400)]: 'it needs some 400000 instructions, and 20000 are the most',
+    ['(?:x{2}){500}'.repeat(21)]: 'it needs some 42000 instructions, and 20000 are the most',
+    ['(a|b){0,999}'.repeat(5)]: 'it needs some 24975 instructions, and 20000 are the most',
+    ['(\\pL{100}){10}']: 'it needs some 100020 instructions, and 20000 are the most',
+    [`[${'\\pL'.repeat(500)}]`]: 'it needs some 50000 instructions, and 20000 are the most',
+  };
+  for (const [pattern, why] of Object.entries(wanted)) {
+    const compiled = compileFilter(pattern);
+    assert.equal('error' in compiled && compiled.error, LARGE + why);
+  }
+});
+
+test('what is not repeated is not multiplied, and what RE2 refuses anyway is told in its words', () => {
+  for (const pattern of ['x{1000}'.repeat(19), '(?i:x){999}', '[{1000}]'.repeat(99), 'x{,9}'])
+    assert.ok('program' in compileFilter(pattern), pattern);
+  assert.deepEqual(
+    ['x{1001}', '(?:(?:x{100}){100}){100}', 'x{2}{1000}', '\\Qx{1000}'].map((pattern) => {
+      const compiled = compileFilter(pattern);
+      return 'error' in compiled ? compiled.error : 'compiles';
+    }),
+    [
+      'invalid repetition size: {1001}',
+      'invalid repetition size: {100}',
+      'bad repetition operator: {2}{1000}',
+      'compiles',
+    ],
+  );
+});
+
+test('the largest filters that are taken compile in a moment, and so does what is refused', () => {
+  const names = Array.from({ length: 2500 }, (_, i) => `c${i}x`).join('|');
+  const patterns = [
+    names.slice(0, 16_384),
+    'x{1000}'.repeat(19),
+    `(?i)${'k'.repeat(16_000)}`,
+    '\\pL'.repeat(199),
+    `(?:${'a?'.repeat(200)}){40}`,
+    '(?:x{2}){500}'.repeat(1260),
+    '(?<a'.repeat(4096),
+    '('.repeat(16_384),
+    '[['.repeat(8192),
+    '\\Q'.repeat(8192),
+  ];
+  for (const pattern of patterns) {
+    const startedMs = performance.now();
+    compileFilter(pattern);
+    const tookMs = performance.now() - startedMs;
+    assert.ok(tookMs < 1000, `${pattern.slice(0, 20)} took ${tookMs} ms`);
+  }
+});
+
+test('a pattern of the configuration is bound before it is compiled, whatever is allowed', () => {
+  const compiled = compileRegex('x{1000}'.repeat(400), { size: 2 ** 32 - 1, source: 'config' });
+  assert.equal(
+    'error' in compiled && compiled.error,
+    `${LARGE}it needs some 400000 instructions, and 87381 are the most`,
+  );
 });
 
 test('the cases of the native tests are up to date (FAIRLEAD_UPDATE=1 writes them)', async () => {
