@@ -24,6 +24,7 @@ export interface ProxyOptions {
 /** A proxy in this process, on threads of its own. It is started once and stopped once. */
 export class Proxy {
   readonly #server: Server;
+  #starting: Promise<void> | undefined;
 
   /**
    * Reads and compiles a bootstrap: the path of a file, or the bootstrap itself in the JSON form of
@@ -45,8 +46,19 @@ export class Proxy {
     this.#server = new Server({ options: settings, configuration, log });
   }
 
-  /** Resolves when the proxy accepts connections; rejects with a StartError. */
-  async start(): Promise<void> {
+  /**
+   * Resolves when the proxy accepts connections, however often it is called; rejects with a StartError,
+   * and for a proxy that was stopped.
+   */
+  start(): Promise<void> {
+    if (this.#server.isEnding) {
+      return Promise.reject(new StartError(`the proxy has been stopped; ${ANEW}`));
+    }
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
     void this.#server.quitAsked.then(() => this.stop());
     try {
       await this.#server.start();
@@ -54,9 +66,12 @@ export class Proxy {
       await this.stop();
       throw error;
     }
+    if (this.#server.isEnding) {
+      throw new StartError(`the proxy has been stopped while it was starting; ${ANEW}`);
+    }
   }
 
-  /** Ends all connections. Resolves when everything is closed. */
+  /** Ends all connections. Resolves when everything is closed, however often it is called. */
   stop(): Promise<void> {
     return this.#server.stop();
   }
@@ -76,6 +91,8 @@ export class Proxy {
     return this.#server.native.statValue(name);
   }
 }
+
+const ANEW = 'expected a new Proxy for a new start';
 
 function parseOptions(
   bootstrap: string | object,

@@ -192,6 +192,8 @@ export class Server implements AdminHost, RestartHost {
     this.#applyConfiguration();
     this.runtime.start();
     await this.#startAdmin();
+    // What was opened only now was not there to be closed.
+    if (this.isEnding) return this.#admin?.close();
     await this.#resolveClusters();
     if (this.#ending) return;
     this.#state = 'INITIALIZING';
