@@ -130,7 +130,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
 }
 
 /** How many connections all listeners and the admin server may have together. */
-const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
+export const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
 
 function contextOf(
   bootstrap: Bootstrap,

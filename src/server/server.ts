@@ -18,6 +18,7 @@ import { NO_HOT_RESTART } from '../hot-restart/version.js';
 import type { Log } from '../logging/logger.js';
 import { stackEntries } from '../logging/stack.js';
 import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
+import { CONNECTION_LIMIT } from '../plan/compile.js';
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
 import type { Tell } from '../service-manager.js';
@@ -197,7 +198,7 @@ export class Server implements AdminHost, RestartHost {
     await this.#resolveClusters();
     if (this.#ending) return;
     this.#state = 'INITIALIZING';
-    this.log.warn('main', 'there is no limit to the number of downstream connections');
+    this.#warnOfNoLimit();
     this.log.info('config', 'all dependencies initialized. starting workers');
     const errors = this.native.start();
     if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
@@ -299,6 +300,16 @@ export class Server implements AdminHost, RestartHost {
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
     this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);
+  }
+
+  #warnOfNoLimit(): void {
+    const limit = this.#configuration.compiled.update.connection_limit?.value;
+    if (limit !== undefined && limit < Number.MAX_SAFE_INTEGER) return;
+    this.log.warn(
+      'main',
+      `there is no limit to the number of downstream connections; the runtime key ${CONNECTION_LIMIT} ` +
+        `sets one: layered_runtime: {layers: [{name: limits, static_layer: {${CONNECTION_LIMIT}: 50000}}]}`,
+    );
   }
 
   /** As the real server counts what should not have been, and goes on. */

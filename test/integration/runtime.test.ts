@@ -119,6 +119,19 @@ test('beyond overload.global_downstream_max_connections only listeners that igno
   assert.equal(await ask('web'), 'yes');
 });
 
+test('that there is no limit to connections is told with a remedy, which works as it stands', async (t) => {
+  const warning = /\[warning\]\[main\].* there is no limit to .* connections; (.*)/;
+  const unlimited = await startProxy(t, webBootstrap([says('/', 'yes')]));
+  const [, remedy = ''] = warning.exec(unlimited.command.stderr) ?? [];
+  const [, yaml = ''] = / sets one: (.+)$/.exec(remedy) ?? [];
+  assert.ok(yaml.startsWith('layered_runtime: '), unlimited.command.stderr);
+
+  const limited = await startProxy(t, webBootstrap([says('/', 'yes')]), '--config-yaml', yaml);
+  assert.doesNotMatch(limited.command.stderr, warning);
+  const runtime = await (await fetch(`${limited.adminUrl}/runtime`)).text();
+  assert.match(runtime, /"overload\.global_downstream_max_connections"[^}]*"50000"/);
+});
+
 test("a cluster's maintenance and limits follow their runtime keys", async (t) => {
   const origin = createServer((_request, response) => response.end('yes')).listen(0, '127.0.0.1');
   await once(origin, 'listening');
