@@ -2,9 +2,12 @@
 // load.
 import './cli/signals.js';
 import { main } from './cli/main.js';
+import { nameProcess } from './cli/process-name.js';
 import { AddonError } from './native.js';
 
-main(process.argv.slice(2)).then(
+const words = process.argv.slice(2);
+nameProcess('fairlead', words);
+main(words).then(
   (code) => process.exit(code),
   (error: unknown) => {
     if (!(error instanceof AddonError)) throw error;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command fairlead-hot-restarter (dist/hot-restarter.js). Signals first: all else takes some time.
 import { onHangUp, onReopen } from '../cli/signals.js';
+import { nameProcess } from '../cli/process-name.js';
 import { monotonicMs } from '../base/clock.js';
 import { NOTIFY_SOCKET } from '../base/environment.js';
 import { socketTell, type Tell } from '../service-manager.js';
@@ -82,4 +83,5 @@ function findTell(): Tell {
   return tell;
 }
 
+nameProcess(PROGRAM, process.argv.slice(2));
 void main(process.argv.slice(2)).then((code) => process.exit(code));
