@@ -27,21 +27,24 @@ export interface HostName {
   readonly port: number;
 }
 
-/** An IP address or a pipe. `nameHint` is what to say when it is a name instead. */
+/** An IP address or a pipe. `nameHint` is what may be written for a name to be taken. */
 export function compileAddress(
   message: AddressMessage | undefined,
   place: Place,
-  nameHint = '',
+  nameHint?: string,
 ): Address | undefined {
   const address = compileAddressOrName(message, place);
   if (address === undefined || !('hostname' in address)) return address;
-  place
-    .field('socket_address')
-    .field('address')
-    .error(`malformed IP address: ${address.hostname}${nameHint}`, {
-      expected: 'an IPv4 or IPv6 address',
-    });
+  refuseName(address.hostname, place.field('socket_address'), nameHint);
   return undefined;
+}
+
+/** `place`: of the socket address. */
+function refuseName(name: string, place: Place, nameHint?: string): void {
+  const literal = name === 'localhost' ? '127.0.0.1 or ::1' : 'an IPv4 or IPv6 address';
+  place.field('address').error(`malformed IP address: ${name}`, {
+    expected: nameHint === undefined ? literal : `${literal}, or ${nameHint}`,
+  });
 }
 
 /** Also takes what is no IP address, for DNS to answer. */
@@ -86,9 +89,7 @@ function checkPipePath(path: string, place: Place): void {
 export function compileSourceAddress(message: SocketAddress, place: Place): Address | undefined {
   const address = compileSocketAddress(message, place);
   if (!('hostname' in address)) return address;
-  place.field('address').error(`malformed IP address: ${address.hostname}`, {
-    expected: 'an IPv4 or IPv6 address',
-  });
+  refuseName(address.hostname, place);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 // The admin server's part of the bootstrap.
 import type { envoy_config_bootstrap_v3_Admin as AdminMessage } from '../../../build/messages.gen.js';
 import { DEFAULT_FORMAT, compileAccessLogs } from '../access-log/access-log.js';
-import { compileAddressOrName } from '../address/address.js';
+import { compileAddress } from '../address/address.js';
 import type { CompileContext } from '../extension.js';
 import { compileFormat } from '../format/format.js';
 import { formatIp } from '../address/ip.js';
@@ -61,16 +61,8 @@ export function compileAdmin(
       compileStringMatcher(matcher, place.field('allow_paths').index(index)) ?? [],
   );
   if (!message.address) return undefined;
-  const address = compileAddressOrName(message.address, place.field('address'));
+  const address = compileAddress(message.address, place.field('address'));
   if (address === undefined) return undefined;
-  if ('hostname' in address) {
-    place
-      .field('address')
-      .field('socket_address')
-      .field('address')
-      .error(`malformed IP address: ${address.hostname}`);
-    return undefined;
-  }
   return {
     address: address.ip
       ? { host: formatIp(address.ip), port: address.port ?? 0 }

@@ -51,8 +51,7 @@ const HEALTH = {
 } as const;
 
 /** What is said of an endpoint whose address is a name, in a cluster that does not ask DNS. */
-const NO_DNS =
-  ". Consider setting resolver_name or setting cluster type to 'STRICT_DNS' or 'LOGICAL_DNS'";
+const NO_DNS = 'type: STRICT_DNS (or LOGICAL_DNS) in the cluster, which lets DNS answer for names';
 
 /** The endpoints of a cluster, each compiled to a `T`. */
 export interface Endpoints<T> {
