@@ -72,7 +72,7 @@ function validate(options: Options): number {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     const what = `error initializing configuration '${options.configPath}'`;
-    log.critical('main', `${what}: ${listed(error.message)}`);
+    log.critical('main', `${what}:\n${error.message}`);
     return 1;
   }
   process.stdout.write(`configuration '${options.configPath}' OK\n`);
@@ -126,10 +126,7 @@ async function serve(options: Options): Promise<number> {
       return 1;
     }
     if (!(error instanceof StartError)) throw error;
-    log.critical(
-      'main',
-      `error initializing config '${options.configPath}': ${listed(error.message)}`,
-    );
+    log.critical('main', `error initializing config '${options.configPath}':\n${error.message}`);
     // Whoever started this looks here, wherever the log goes.
     if (!log.isSeenOnStderr('critical', 'main')) process.stderr.write(`${error.message}\n`);
     return 1;
@@ -183,9 +180,4 @@ function openLogFile({ logPath }: Options, log: Log): void {
   const problem = log.openFile(logPath);
   if (problem !== undefined)
     throw new StartError(`Failed to open log-file '${logPath}': ${problem}`);
-}
-
-/** One problem on the line itself, several below it. */
-function listed(problems: string): string {
-  return problems.includes('\n') ? `\n${problems}` : problems;
 }

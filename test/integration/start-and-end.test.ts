@@ -115,6 +115,31 @@ test('a broken bootstrap: every error at once, each with its line and column', a
   }
 });
 
+test('a single mistake stands on a line of its own, as several do', async (t) => {
+  const path = writeBootstrap(t, 'no_such_field: 1\n');
+
+  for (const mode of ['validate', 'serve']) {
+    const { stderr } = await runCommand(t, '--mode', mode, '-c', path);
+    assert.match(stderr, /\[critical\]\[main\] .* error initializing config.*:\n/);
+    assert.equal(
+      stderr.split('\n').filter((line) => line.startsWith(`${path}:1:1: no_such_field: `)).length,
+      1,
+      stderr,
+    );
+  }
+});
+
+test('the process is called fairlead, with its arguments', async (t) => {
+  const path = writeBootstrap(t, ADMIN_ONLY);
+  const command = new Command(t, '-c', path, '--use-dynamic-base-id', '--concurrency', '1');
+  await command.says(/starting main dispatch loop/);
+  const tell = (file: string): string =>
+    readFileSync(`/proc/${command.process.pid}/${file}`, 'utf8').replace(/[\0\n]+$/, '');
+
+  assert.equal(tell('comm'), 'fairlead');
+  assert.equal(tell('cmdline'), `fairlead -c ${path} --use-dynamic-base-id --concurrency 1`);
+});
+
 test('a bootstrap that is not there is named', async (t) => {
   const { code, stderr } = await runCommand(t, '-c', '/no/such/bootstrap.yaml');
 
