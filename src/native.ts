@@ -213,8 +213,11 @@ export interface NativeProxy {
   takeBack(): readonly ApplyError[];
   /** What changed since the last round, as a StatsBatch of about this size; all in the first round. */
   exportStats(maxBytes: number): ExportedStats;
-  /** The next round of exportStats tells everything again. */
-  forgetExport(): void;
+  /**
+   * The next round of exportStats is another successor's: it tells everything, unless that one knows
+   * what was told of counters.
+   */
+  beginExport(knowsCounters: boolean): void;
   /** Throws when the batch is not understood. */
   importStats(batch: Uint8Array): void;
   /** The process whose gauges were imported is gone. */
@@ -255,16 +258,19 @@ export interface PassedSocket {
 
 /** Memory that all processes of one base id share (native/hot_restart/shared_region.h). */
 export interface SharedRegion {
-  readonly servingEpoch: number;
+  /** The highest epoch that ever accepted connections. */
+  readonly lastEpoch: number;
   readonly generation: number;
   /** When epoch 0 started: milliseconds since 1970. */
   readonly originalStartMs: number;
-  /** Whether every other process that had it is gone. */
-  isAlone(): boolean;
   /** Whether this process may initialise: one at a time does. */
   beginInitializing(): boolean;
   endInitializing(): void;
-  /** This process accepts connections. */
+  /** Whether another process does. */
+  isAnyoneInitializing(): boolean;
+  /** Of other processes that are alive, and accept connections or did: in ascending order. */
+  otherEpochs(): readonly number[];
+  /** This process accepts connections: it counts as this epoch until it ends. */
   serve(epoch: number, generation: number): void;
   /** Long lines of logs do not mix with those of other processes from here on. */
   shareLines(): void;
@@ -274,7 +280,14 @@ export interface SharedRegion {
 
 export interface OpenedRegion {
   readonly status:
-    'created' | 'replaced' | 'joined' | 'in-use' | 'missing' | 'other-layout' | 'failed';
+    | 'created'
+    | 'replaced'
+    | 'joined'
+    | 'in-use'
+    | 'missing'
+    | 'other-layout'
+    | 'no-room'
+    | 'failed';
   /** For 'failed': the system's words. */
   readonly error: string;
   /** For 'other-layout': its version; 0 when it is not even ours. */

@@ -47,6 +47,8 @@ const char* nameOf(SharedRegion::Status status) {
       return "missing";
     case Status::OtherLayout:
       return "other-layout";
+    case Status::NoRoom:
+      return "no-room";
     case Status::Failed:
       return "failed";
   }
@@ -64,10 +66,11 @@ class RegionObject final : public Napi::ObjectWrap<RegionObject> {
     if (opened.region) {
       const Napi::Function constructor =
           DefineClass(env, "SharedRegion",
-                      {InstanceMethod("isAlone", &RegionObject::isAlone),
-                       InstanceMethod("beginInitializing", &RegionObject::beginInitializing),
+                      {InstanceMethod("beginInitializing", &RegionObject::beginInitializing),
                        InstanceMethod("endInitializing", &RegionObject::endInitializing),
-                       InstanceAccessor("servingEpoch", &RegionObject::servingEpoch, nullptr),
+                       InstanceMethod("isAnyoneInitializing", &RegionObject::isAnyoneInitializing),
+                       InstanceMethod("otherEpochs", &RegionObject::otherEpochs),
+                       InstanceAccessor("lastEpoch", &RegionObject::lastEpoch, nullptr),
                        InstanceAccessor("generation", &RegionObject::generation, nullptr),
                        InstanceAccessor("originalStartMs", &RegionObject::originalStartMs, nullptr),
                        InstanceMethod("serve", &RegionObject::serve),
@@ -82,20 +85,26 @@ class RegionObject final : public Napi::ObjectWrap<RegionObject> {
   explicit RegionObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
 
  private:
-  Napi::Value isAlone(const Napi::CallbackInfo& info) {
-    return Napi::Boolean::New(info.Env(), region_ && region_->isAlone());
-  }
   Napi::Value beginInitializing(const Napi::CallbackInfo& info) {
     return Napi::Boolean::New(info.Env(), region_ && region_->beginInitializing());
   }
   void endInitializing(const Napi::CallbackInfo&) {
     if (region_) region_->endInitializing();
   }
+  Napi::Value isAnyoneInitializing(const Napi::CallbackInfo& info) {
+    return Napi::Boolean::New(info.Env(), region_ && region_->isAnyoneInitializing());
+  }
+  Napi::Value otherEpochs(const Napi::CallbackInfo& info) {
+    const std::vector<uint32_t> epochs = region_ ? region_->otherEpochs() : std::vector<uint32_t>();
+    const Napi::Array result = Napi::Array::New(info.Env(), epochs.size());
+    for (uint32_t i = 0; i < epochs.size(); ++i) result.Set(i, epochs[i]);
+    return result;
+  }
   Napi::Value number(const Napi::Env& env, uint64_t value) {
     return Napi::Number::New(env, static_cast<double>(value));
   }
-  Napi::Value servingEpoch(const Napi::CallbackInfo& info) {
-    return number(info.Env(), region_ ? region_->layout().serving_epoch.load() : 0);
+  Napi::Value lastEpoch(const Napi::CallbackInfo& info) {
+    return number(info.Env(), region_ ? region_->layout().last_epoch.load() : 0);
   }
   Napi::Value generation(const Napi::CallbackInfo& info) {
     return number(info.Env(), region_ ? region_->layout().generation.load() : 0);
@@ -105,10 +114,7 @@ class RegionObject final : public Napi::ObjectWrap<RegionObject> {
   }
   // serve(epoch, generation): this process accepts connections.
   void serve(const Napi::CallbackInfo& info) {
-    if (!region_) return;
-    RegionLayout& layout = region_->layout();
-    layout.serving_epoch = info[0].ToNumber().Uint32Value();
-    layout.generation = info[1].ToNumber().Uint32Value();
+    if (region_) region_->serve(info[0].ToNumber().Uint32Value(), info[1].ToNumber().Uint32Value());
   }
   void shareLines(const Napi::CallbackInfo&) {
     if (region_) region_->shareLines();

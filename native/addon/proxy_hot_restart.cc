@@ -106,6 +106,9 @@ Napi::Value ProxyHotRestart::exportStats(const Napi::CallbackInfo& info) {
   return result;
 }
 
-void ProxyHotRestart::forgetExport(const Napi::CallbackInfo&) { export_.reset(); }
+void ProxyHotRestart::beginExport(const Napi::CallbackInfo& info) {
+  if (!info[0].ToBoolean()) export_.reset();
+  if (export_) export_->changeListener();
+}
 
 }  // namespace fairlead::addon

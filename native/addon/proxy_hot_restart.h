@@ -30,7 +30,8 @@ class ProxyHotRestart {
   Napi::Value takeBack(const Napi::CallbackInfo& info);
   // exportStats(maxBytes): {batch, more}
   Napi::Value exportStats(const Napi::CallbackInfo& info);
-  void forgetExport(const Napi::CallbackInfo& info);
+  // beginExport(knowsCounters): another successor asks.
+  void beginExport(const Napi::CallbackInfo& info);
 
  private:
   std::shared_ptr<worker::DataPlane> data_plane_;

@@ -75,7 +75,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyHotRestart::handOver>("handOver"),
                          method<&ProxyHotRestart::takeBack>("takeBack"),
                          method<&ProxyHotRestart::exportStats>("exportStats"),
-                         method<&ProxyHotRestart::forgetExport>("forgetExport"),
+                         method<&ProxyHotRestart::beginExport>("beginExport"),
                          method<&ProxyHotRestart::importStats>("importStats"),
                          method<&ProxyHotRestart::dropImportedGauges>("dropImportedGauges"),
                          InstanceMethod<&ProxyObject::shutdown>("shutdown"),

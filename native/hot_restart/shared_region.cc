@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 
@@ -18,6 +19,8 @@ constexpr mode_t kMode = 0600;
 // Bytes of the file that are locked; nothing is stored there.
 constexpr off_t kMemberByte = 1 << 20;
 constexpr off_t kInitializingByte = kMemberByte + 1;
+// Of epoch 0; those of others follow.
+constexpr off_t kEpochBytes = 2 << 20;
 // How long a process may take to make the memory.
 constexpr int kTries = 200;
 constexpr long kTryNanos = 5'000'000;
@@ -29,6 +32,35 @@ bool setLock(int fd, off_t byte, short type) {
   lock.l_start = byte;
   lock.l_len = 1;
   return ::fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+// Where another process has a lock among these bytes, or -1: the system names any one of them.
+off_t findLock(int fd, off_t first, off_t count) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = first;
+  lock.l_len = count;
+  if (::fcntl(fd, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return -1;
+  return lock.l_start;
+}
+
+// Appends where others have locks of one byte.
+void findLocks(int fd, off_t first, off_t count, std::vector<off_t>* found) {
+  if (count <= 0) return;
+  const off_t at = findLock(fd, first, count);
+  if (at < first) return;
+  found->push_back(at);
+  findLocks(fd, first, at - first, found);
+  findLocks(fd, at + 1, first + count - at - 1, found);
+}
+
+// All of the memory is there: a file system that is full would else end whoever writes to it.
+int reserve(int fd, off_t bytes) {
+  for (;;) {
+    const int error = ::posix_fallocate(fd, 0, bytes);
+    if (error != EINTR) return error;
+  }
 }
 
 // Its name may have been taken away before it was locked.
@@ -57,7 +89,7 @@ void initialize(RegionLayout* memory) {
   auto* layout = new (memory) RegionLayout;
   layout->layout_version = RegionLayout::kLayoutVersion;
   layout->size_bytes = sizeof(RegionLayout);
-  layout->serving_epoch = 0;
+  layout->last_epoch = 0;
   layout->generation = 0;
   layout->original_start_ms = wallClockMs();
   layout->log_lock.init();
@@ -93,8 +125,10 @@ SharedRegion::Opened SharedRegion::create(const std::string& name) {
     if (!hasName(file.get())) continue;
     const bool leftover = sizeOf(file.get()) > 0;
     // Nobody maps it: emptying it harms nobody.
-    if (::ftruncate(file.get(), 0) != 0 || ::ftruncate(file.get(), sizeof(RegionLayout)) != 0) {
-      return failed(errno);
+    if (::ftruncate(file.get(), 0) != 0) return failed(errno);
+    if (const int error = reserve(file.get(), sizeof(RegionLayout))) {
+      ::shm_unlink(name.c_str());
+      return error == ENOSPC ? Opened{Status::NoRoom, 0, 0, nullptr} : failed(error);
     }
     RegionLayout* layout = map(file.get());
     if (!layout) return failed(errno);
@@ -132,8 +166,12 @@ SharedRegion::Opened SharedRegion::join(const std::string& name) {
 }
 
 SharedRegion::~SharedRegion() {
-  // Only where nobody else is a member.
-  if (setLock(file_.get(), kMemberByte, F_WRLCK)) ::shm_unlink(name_.c_str());
+  // Given up first: of two that end at once neither would else see that it is the last. Both may;
+  // the name may be another memory's by then.
+  setLock(file_.get(), kMemberByte, F_UNLCK);
+  if (setLock(file_.get(), kMemberByte, F_WRLCK) && hasName(file_.get())) {
+    ::shm_unlink(name_.c_str());
+  }
   if (!shares_lines_) ::munmap(layout_, sizeof(RegionLayout));
 }
 
@@ -144,17 +182,28 @@ void SharedRegion::shareLines() {
   access_log_lines.store(new SharedLines(layout_->access_log_lock), std::memory_order_release);
 }
 
-bool SharedRegion::isAlone() const {
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = kMemberByte;
-  lock.l_len = 1;
-  return ::fcntl(file_.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
-}
-
 bool SharedRegion::beginInitializing() { return setLock(file_.get(), kInitializingByte, F_WRLCK); }
 
 void SharedRegion::endInitializing() { setLock(file_.get(), kInitializingByte, F_UNLCK); }
+
+bool SharedRegion::isAnyoneInitializing() const {
+  return findLock(file_.get(), kInitializingByte, 1) >= 0;
+}
+
+void SharedRegion::serve(uint32_t epoch, uint32_t generation) {
+  setLock(file_.get(), kEpochBytes + epoch, F_WRLCK);
+  // One process at a time gets here: see beginInitializing().
+  layout_->last_epoch = std::max(layout_->last_epoch.load(), epoch);
+  layout_->generation = generation;
+}
+
+std::vector<uint32_t> SharedRegion::otherEpochs() const {
+  std::vector<off_t> found;
+  findLocks(file_.get(), kEpochBytes, off_t{UINT32_MAX} + 1, &found);
+  std::sort(found.begin(), found.end());
+  std::vector<uint32_t> epochs;
+  for (const off_t at : found) epochs.push_back(static_cast<uint32_t>(at - kEpochBytes));
+  return epochs;
+}
 
 }  // namespace fairlead::hot_restart

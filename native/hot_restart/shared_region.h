@@ -3,7 +3,8 @@
 //
 // Membership is a lock on the memory's file, which the kernel gives up for whoever dies: so a
 // leftover of crashed processes is told from memory in use, whatever it holds, and the last one out
-// knows that it is the last. The mark of a process that initialises is such a lock too.
+// knows that it is the last. The marks of a process that initialises, and of an epoch that serves
+// or drains, are such locks too.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hot_restart/process_lock.h"
 #include "net/file_descriptor.h"
@@ -21,15 +23,15 @@ namespace fairlead::hot_restart {
 // layouts do not take over from each other.
 struct RegionLayout {
   static constexpr uint64_t kMagic = 0x6661'6972'6c65'6164;  // "fairlead"
-  static constexpr uint32_t kLayoutVersion = 1;
+  static constexpr uint32_t kLayoutVersion = 2;
 
   // Written last, when all else is there.
   std::atomic<uint64_t> magic;
   uint32_t layout_version;
   uint32_t size_bytes;
-  // The epoch of the process that accepts connections, or did when it died.
-  std::atomic<uint32_t> serving_epoch;
-  // How many processes served so far.
+  // The highest epoch that ever accepted connections.
+  std::atomic<uint32_t> last_epoch;
+  // How many processes served so far, when that one began.
   std::atomic<uint32_t> generation;
   // When epoch 0 started, by the wall clock.
   std::atomic<uint64_t> original_start_ms;
@@ -56,6 +58,8 @@ class SharedRegion {
     Missing,
     // join(): a process that is alive made it, with another layout.
     OtherLayout,
+    // create(): the file system of shared memory is full.
+    NoRoom,
     // The system refuses (`error`).
     Failed,
   };
@@ -77,12 +81,16 @@ class SharedRegion {
   // The last one out removes the name.
   ~SharedRegion();
 
-  // Whether every other process that had it is gone.
-  bool isAlone() const;
   // Whether this process may initialise: one at a time does. Ends with endInitializing(), or with
   // the process.
   bool beginInitializing();
   void endInitializing();
+  // Whether another process does.
+  bool isAnyoneInitializing() const;
+  // This process accepts connections from here on; it counts as this epoch until it ends.
+  void serve(uint32_t epoch, uint32_t generation);
+  // Of the other processes that are alive, and accept connections or did: in ascending order.
+  std::vector<uint32_t> otherEpochs() const;
 
   RegionLayout& layout() { return *layout_; }
   // Long lines of this process's logs keep apart from those of the others, to its very end: so the

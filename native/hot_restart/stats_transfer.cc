@@ -152,6 +152,11 @@ bool StatsExport::next(std::string* batch, size_t max_bytes) {
   return false;
 }
 
+void StatsExport::changeListener() {
+  for (auto& [block, told] : told_) std::fill(told.gauges.begin(), told.gauges.end(), 0);
+  blocks_.clear();
+}
+
 void StatsExport::tell(const BlockBase& block, Told* told, std::string* batch) {
   const stats::Layout& layout = block.layout();
   ScopeWriter scope(block.scope().prefix, batch);

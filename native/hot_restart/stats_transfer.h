@@ -23,6 +23,10 @@ class StatsExport {
   // round is complete; the next call begins another.
   bool next(std::string* batch, size_t max_bytes);
 
+  // From here on another process is told, which knows the counters that were told so far, but no
+  // gauge.
+  void changeListener();
+
  private:
   struct Told {
     std::weak_ptr<const stats::BlockBase> block;

@@ -1,6 +1,6 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
-import { unawaited } from '../base/bugs.js';
+import { guarded, unawaited } from '../base/bugs.js';
 import type { ExportedStats, HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
 import { atMost } from '../base/patience.js';
 import type { Channel } from './channel.js';
@@ -22,6 +22,8 @@ import { startTimeout } from '../base/timers.js';
 const STATS_BYTES = 256 * 1024;
 /** How long an answer waits for processes before this one, which may be stuck. */
 const ELDERS_MS = 1000;
+/** How often it is asked whether a process still starts. */
+const LOOK_MS = 50;
 /** How long the end waits for the successor to take the last numbers. */
 const LAST_WORDS_MS = 3000;
 
@@ -41,8 +43,6 @@ interface Child {
   readonly lifeline: Lifeline;
   /** Closed with this process: so the child learns of its end. */
   readonly mine: number;
-  hasAdmin: boolean;
-  hasListeners: boolean;
   /** The totals that it gets first. */
   totals?: ExportedStats | undefined;
 }
@@ -52,21 +52,28 @@ export class ChildLink {
   readonly #channel: Channel;
   readonly #host: RestartHost;
   readonly #identity: Identity;
-  readonly #parent: ParentLink | undefined;
+  readonly #parent: () => ParentLink | undefined;
   readonly #region: SharedRegion;
   #child: Child | undefined;
   #isEnding = false;
+  /** A successor has, or had, the admin address; and then what is accepted. */
+  #isAdminAway = false;
+  #areListenersAway = false;
+  /** Whoever took over has handed on what it took: this process drains to its end, whoever dies. */
+  #isPassedOn = false;
+  /** Without a child: until the admin address is free, or until the end. */
+  #timer: NodeJS.Timeout | undefined;
   #onFarewell: () => void = () => undefined;
   /** Requests are answered one after the other. */
   #answering: Promise<unknown> = Promise.resolve();
 
-  /** `parent`: who this process took over from. */
+  /** `parent`: who this process took over from, or whom it follows since that one died. */
   constructor(
     addon: HotRestartAddon,
     channel: Channel,
     identity: Identity,
     host: RestartHost,
-    parent: ParentLink | undefined,
+    parent: () => ParentLink | undefined,
     region: SharedRegion,
   ) {
     this.#addon = addon;
@@ -110,10 +117,8 @@ export class ChildLink {
 
   close(): void {
     this.#isEnding = true;
-    const child = this.#child;
-    this.#child = undefined;
-    child?.lifeline.close();
-    if (child) this.#addon.closeDescriptors([child.mine]);
+    clearTimeout(this.#timer);
+    this.#letGo();
   }
 
   async #answer({ message, descriptors }: Whole): Promise<void> {
@@ -141,20 +146,22 @@ export class ChildLink {
       await this.#channel.send(attach.replyTo ?? '', reply);
       return;
     }
+    // One before it is dead, even if that has not been heard of here.
+    if (this.#child) this.#childGone(this.#child);
+    clearTimeout(this.#timer);
     const [mine, theirs] = this.#addon.openLifeline();
     const child: Child = {
       conversation,
       epoch: attach.epoch ?? 0,
       replyTo: attach.replyTo ?? '',
-      lifeline: this.#addon.watchLifeline(lifeline, () =>
-        unawaited('the end of a successor', this.#childGone(child)),
+      lifeline: this.#addon.watchLifeline(
+        lifeline,
+        guarded('the end of a successor', () => this.#childGone(child)),
       ),
       mine,
-      hasAdmin: false,
-      hasListeners: false,
     };
     this.#child = child;
-    this.#host.native.forgetExport();
+    this.#host.native.beginExport(attach.knowsCounters ?? false);
     try {
       await this.#send(child, number, { attached: { generation: this.#identity.generation } }, [
         theirs,
@@ -164,16 +171,16 @@ export class ChildLink {
     }
   }
 
-  #refusalOf({ version, epoch }: Attach): string | undefined {
+  #refusalOf({ version, epoch = 0 }: Attach): string | undefined {
     const own = this.#identity;
     if (version !== own.version) {
       return `the parent process has hot restart version ${own.version}, this one has ${version}: they cannot take over from each other`;
     }
-    if (epoch !== own.epoch + 1) {
+    if (epoch <= own.epoch) {
       return `the parent process is epoch ${own.epoch}: the next one is --restart-epoch ${own.epoch + 1}`;
     }
     if (this.#isEnding) return `the parent process (epoch ${own.epoch}) is ending`;
-    if (this.#child) {
+    if (this.#child && this.#child.epoch >= epoch) {
       return `another process of epoch ${this.#child.epoch} has taken over, or is about to`;
     }
     return undefined;
@@ -185,8 +192,8 @@ export class ChildLink {
   ): Promise<Answer & { readonly descriptors?: readonly number[] }> {
     const { native, log } = this.#host;
     if (request.shutDownAdmin) {
-      log.warn('main', 'shutting down admin due to child startup');
-      child.hasAdmin = true;
+      if (!this.#isAdminAway) log.warn('main', 'shutting down admin due to child startup');
+      this.#isAdminAway = true;
       // In one go: what sinks got from here for the last time is what the child begins with. What is
       // told later it sends to them.
       await this.#pullFromElders();
@@ -205,8 +212,8 @@ export class ChildLink {
       };
     }
     if (request.drainListeners) {
-      log.info('main', 'closing and draining listeners');
-      child.hasListeners = true;
+      if (!this.#areListenersAway) log.info('main', 'closing and draining listeners');
+      this.#areListenersAway = true;
       // One that ends has nothing to hand over: its sockets are the child's already.
       if (this.#host.isEnding) return { done: {} };
       await native.handOver(request.drainListeners.takenAddresses ?? []);
@@ -231,7 +238,7 @@ export class ChildLink {
 
   /** What comes too late is merged when it comes. */
   async #pullFromElders(): Promise<void> {
-    const parent = this.#parent;
+    const parent = this.#parent();
     if (!parent || parent.isGone) return;
     await atMost(
       ELDERS_MS,
@@ -241,7 +248,7 @@ export class ChildLink {
 
   /** One before this process that has nothing left to do ends now. */
   async #endIdleParent(): Promise<void> {
-    const parent = this.#parent;
+    const parent = this.#parent();
     if (!parent || parent.isGone) return;
     try {
       await parent.pullStats();
@@ -260,25 +267,59 @@ export class ChildLink {
   }
 
   /** However it ended: nothing of it is left. */
-  async #childGone(child: Child): Promise<void> {
+  #childGone(child: Child): void {
     if (this.#child !== child) return;
-    this.#child = undefined;
-    this.#addon.closeDescriptors([child.mine]);
+    this.#letGo();
     this.#onFarewell();
-    if (this.#isEnding) return;
-    this.#host.log.warn(
-      'main',
-      `the process of epoch ${child.epoch} ended before this one: serving again`,
-    );
-    if (child.hasListeners) {
-      for (const { name, message } of this.#host.native.takeBack()) {
-        this.#host.log.error('config', `listener '${name}': ${message}`);
-      }
-      this.#host.endDrain();
+    if (this.#isEnding || this.#host.isEnding) return;
+    const { log } = this.#host;
+    if (this.#areListenersAway) {
+      this.#isPassedOn ||= this.#region.otherEpochs().some((epoch) => epoch > child.epoch);
     }
-    // It may have said so of itself before it asked for the listeners.
-    this.#region.serve(this.#identity.epoch, this.#identity.generation);
-    if (child.hasAdmin) await this.#host.resumeAdmin();
+    if (this.#isPassedOn) {
+      log.warn('main', `the process of epoch ${child.epoch} is gone: a later one serves`);
+      this.#endInTime();
+      return;
+    }
+    log.warn('main', `the process of epoch ${child.epoch} ended before this one: serving again`);
+    if (this.#areListenersAway) this.#takeBack();
+    this.#resumeAdmin();
+  }
+
+  #letGo(): void {
+    const child = this.#child;
+    if (!child) return;
+    this.#child = undefined;
+    child.lifeline.close();
+    this.#addon.closeDescriptors([child.mine]);
+  }
+
+  #takeBack(): void {
+    this.#areListenersAway = false;
+    for (const { name, message } of this.#host.native.takeBack()) {
+      this.#host.log.error('config', `listener '${name}': ${message}`);
+    }
+    this.#host.endDrain();
+  }
+
+  /** A process that is starting has, or is about to take, the admin address: until it is known. */
+  #resumeAdmin(): void {
+    if (!this.#isAdminAway || this.#child || this.#isEnding) return;
+    if (this.#region.isAnyoneInitializing()) {
+      this.#timer = startTimeout(() => this.#resumeAdmin(), LOOK_MS).unref();
+      return;
+    }
+    this.#isAdminAway = false;
+    unawaited('the admin address', this.#host.resumeAdmin());
+  }
+
+  /** The later one says when this process is to end. It may not: then this is when it would have. */
+  #endInTime(): void {
+    const { parentShutdownTimeS } = this.#host.options;
+    this.#timer = startTimeout(() => {
+      this.#host.log.info('main', 'shutting down: nobody asks for it any more');
+      this.#host.quit();
+    }, parentShutdownTimeS * 1000).unref();
   }
 
   async #send(

@@ -31,6 +31,8 @@ export class Epoch {
   #isInitializing = true;
   #parent: ParentLink | undefined;
   #child: ChildLink | undefined;
+  /** Addresses that came from the parent, once this process accepts connections. */
+  #taken: readonly string[] | undefined;
   #shutdownTimer: NodeJS.Timeout | undefined;
 
   /** Throws a RestartError. Disturbs no other process. */
@@ -74,38 +76,35 @@ export class Epoch {
 
   /**
    * Takes over the admin address, listen sockets and statistics of the parent, if there is one. It
-   * serves on. Rejects with a RestartError; where the parent has died this process goes on alone.
+   * serves on. Rejects with a RestartError; a parent that dies is none, and the one before it is next.
    */
   async attach(host: RestartHost): Promise<void> {
-    const { childChannel, listeners, baseId, hasParent } = this.#place;
-    if (!hasParent) {
-      if (this.epoch > 0) this.#log.warn('main', `there is no process of epoch ${this.epoch - 1}`);
-      return;
+    const first = this.#place.parentEpoch;
+    if (first === undefined && this.epoch > 0) {
+      this.#log.warn('main', `there is no process of epoch ${this.epoch - 1}`);
     }
-    const { socketPath } = this.#options;
-    const name = socketName(socketPath, 'parent', baseId, this.epoch - 1);
-    const parent = new ParentLink(
-      this.#addon,
-      childChannel,
-      { name, epoch: this.epoch - 1, givesStats: !this.#options.skipHotRestartParentStats },
-      host,
-    );
-    listeners.asChild = (whole) => parent.hear(whole);
-    this.#parent = parent;
-    try {
-      // All at once: each turn of two processes takes as long as what there is to say.
-      const [generation, originalStartMs] = await Promise.all([
-        parent.attach(this.version, this.epoch),
-        parent.shutDownAdmin(),
-        parent.takeSockets(),
-        parent.pullStats(),
-      ]);
-      this.#generation = generation + 1;
-      this.#originalStartMs = originalStartMs;
-    } catch (error) {
-      if (error instanceof ParentRefuses) throw new RestartError(error.message);
-      if (!(error instanceof ParentGone)) throw error;
-      this.#log.error('main', `${error.message}: starting without it`);
+    for (let elder = first; elder !== undefined; elder = this.#newestBelow(elder)) {
+      const parent = this.#follow(elder, host);
+      try {
+        // All at once: each turn of two processes takes as long as what there is to say.
+        const [generation, originalStartMs] = await Promise.all([
+          parent.attach(this.version, this.epoch, false),
+          parent.shutDownAdmin(),
+          parent.takeSockets(),
+          parent.pullStats(),
+        ]);
+        this.#generation = generation + 1;
+        this.#originalStartMs = originalStartMs;
+        parent.whenGone(() => this.#parentGone(elder, host));
+        return;
+      } catch (error) {
+        parent.close();
+        this.#parent = undefined;
+        if (error instanceof ParentRefuses && elder === first)
+          throw new RestartError(error.message);
+        if (!(error instanceof ParentRefuses || error instanceof ParentGone)) throw error;
+        this.#log.error('main', `${error.message}: starting without it`);
+      }
     }
   }
 
@@ -113,9 +112,11 @@ export class Epoch {
   async live(host: RestartHost): Promise<void> {
     const { region, parentChannel, listeners } = this.#place;
     const taken = host.native.endInheritance();
+    this.#taken = taken;
     const { version, epoch, generation, originalStartMs } = this;
     const identity = { version, epoch, generation, originalStartMs };
-    this.#child = new ChildLink(this.#addon, parentChannel, identity, host, this.#parent, region);
+    const parent = (): ParentLink | undefined => this.#parent;
+    this.#child = new ChildLink(this.#addon, parentChannel, identity, host, parent, region);
     listeners.asParent = (whole) => this.#child?.hear(whole);
     region.serve(epoch, generation);
     region.endInitializing();
@@ -165,6 +166,62 @@ export class Epoch {
     parentChannel.close();
     childChannel.close();
     region.close();
+  }
+
+  /** Of the processes that were there before this one. */
+  #newestBelow(epoch: number): number | undefined {
+    return this.#place.region.otherEpochs().findLast((other) => other < epoch);
+  }
+
+  #follow(epoch: number, host: RestartHost): ParentLink {
+    const { childChannel, listeners, baseId } = this.#place;
+    const { socketPath, skipHotRestartParentStats } = this.#options;
+    const parent = new ParentLink(
+      this.#addon,
+      childChannel,
+      {
+        name: socketName(socketPath, 'parent', baseId, epoch),
+        epoch,
+        givesStats: !skipHotRestartParentStats,
+      },
+      host,
+    );
+    listeners.asChild = (whole) => parent.hear(whole);
+    this.#parent = parent;
+    return parent;
+  }
+
+  /**
+   * One before it may still be there: it drains, or has begun to serve again while this process was
+   * starting. This one is its successor now.
+   */
+  #parentGone(gone: number, host: RestartHost): void {
+    const elder = host.isEnding ? undefined : this.#newestBelow(gone);
+    if (elder === undefined) return;
+    this.#log.warn('main', `following the process of epoch ${elder}: epoch ${gone} is gone`);
+    unawaited('following another parent process', this.#adopt(elder, host));
+  }
+
+  async #adopt(elder: number, host: RestartHost): Promise<void> {
+    this.#parent?.close();
+    const parent = this.#follow(elder, host);
+    parent.whenGone(() => this.#parentGone(elder, host));
+    try {
+      await Promise.all([
+        parent.attach(this.version, this.epoch, true),
+        parent.shutDownAdmin(),
+        parent.pullStats(),
+        ...(this.#taken ? [parent.drainListeners(this.#taken)] : []),
+      ]);
+      if (!this.#isInitializing && parent.connections === 0) await parent.terminate();
+    } catch (error) {
+      // Where it has gone meanwhile, that has been seen to.
+      if (this.#parent !== parent || parent.isGone) return;
+      this.#log.warn('main', (error as Error).message);
+      this.#parent = undefined;
+      parent.close();
+      this.#parentGone(elder, host);
+    }
   }
 
   async #shutDownParent(): Promise<void> {

@@ -22,6 +22,7 @@ export interface Attach {
   readonly version?: string;
   readonly epoch?: number;
   readonly replyTo?: string;
+  readonly knowsCounters?: boolean;
 }
 
 export type ShutDownAdmin = Readonly<Record<string, never>>;
@@ -99,6 +100,7 @@ function writeAttach(out: WireWriter, message: Attach): void {
   if (message.version) out.text(10, message.version);
   if (message.epoch) out.number(16, message.epoch);
   if (message.replyTo) out.text(26, message.replyTo);
+  if (message.knowsCounters) out.number(32, Number(message.knowsCounters));
 }
 
 function writeShutDownAdmin(): void {}
@@ -210,6 +212,9 @@ function readAttach(from: WireReader): Attach {
         break;
       case 26:
         message.replyTo = from.text();
+        break;
+      case 32:
+        message.knowsCounters = from.number() !== 0;
         break;
       default:
         from.skip(tag);

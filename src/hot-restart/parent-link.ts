@@ -69,14 +69,15 @@ export class ParentLink {
 
   /**
    * Resolves with the parent's generation. Rejects with ParentGone when there is none, ParentRefuses
-   * when there is no getting on with it.
+   * when there is no getting on with it. `knowsCounters`: what it was told of them by a process in
+   * between, which died.
    */
-  async attach(version: string, epoch: number): Promise<number> {
+  async attach(version: string, epoch: number, knowsCounters: boolean): Promise<number> {
     const [mine, theirs] = this.#addon.openLifeline();
     // Held until this process ends: so the parent learns of it.
     this.#mine = mine;
     try {
-      const attach = { version, epoch, replyTo: this.#channel.name };
+      const attach = { version, epoch, replyTo: this.#channel.name, knowsCounters };
       const { attached } = await this.#ask({ attach }, [theirs]);
       if (!attached) throw this.#odd('Attach');
       return attached.generation ?? 0;
@@ -156,7 +157,7 @@ export class ParentLink {
     const answer = this.#untilAnswered(number, Object.keys(asked)[0] ?? '');
     this.#channel.send(this.#parent.name, request, descriptors).catch((error: unknown) => {
       const isGone = error instanceof SendError && error.isNobodyThere;
-      this.#waiting.get(number)?.(isGone ? this.#gone() : (error as Error));
+      this.#waiting.get(number)?.(isGone ? this.#gone() : this.#deaf(error as Error));
     });
     return answer;
   }
@@ -269,6 +270,12 @@ export class ParentLink {
     const seconds = ANSWER_TIMEOUT_MS / 1000;
     return new ParentRefuses(
       `the parent process (epoch ${epoch}) gives no answer to '${what}' within ${seconds} s`,
+    );
+  }
+
+  #deaf({ message }: Error): ParentRefuses {
+    return new ParentRefuses(
+      `the parent process (epoch ${this.#parent.epoch}) cannot be asked: ${message}`,
     );
   }
 

@@ -1,6 +1,7 @@
 // Where a process stands among those of its base id: the shared memory, made by epoch 0 and joined by
 // later ones, and the names on which it is spoken to.
 import { constants } from 'node:os';
+import { dirname } from 'node:path';
 import type { HotRestartAddon, OpenedRegion, SharedRegion } from '../native.js';
 import { BindError, Channel } from './channel.js';
 import type { Whole } from './fragments.js';
@@ -8,6 +9,9 @@ import { regionName, scaledId, socketName } from './names.js';
 
 /** This process cannot take part in hot restarts as it was told to. Its message is for a person. */
 export class RestartError extends Error {}
+
+/** Another process has the base id, or something of it. */
+class TakenError extends RestartError {}
 
 /** What the command line says. */
 export interface RestartOptions {
@@ -25,8 +29,8 @@ export interface Place {
   readonly region: SharedRegion;
   /** What crashed processes had left behind was replaced. */
   readonly replacedLeftover: boolean;
-  /** There is a parent process to attach to. */
-  readonly hasParent: boolean;
+  /** The newest living epoch: whom to attach to. Undefined: there is none. */
+  readonly parentEpoch: number | undefined;
   /** Spoken to as a parent. */
   readonly parentChannel: Channel;
   /** Spoken to as a child. */
@@ -48,7 +52,7 @@ export function takePlace(addon: HotRestartAddon, options: RestartOptions): Plac
     try {
       return placeOf(addon, options, baseId);
     } catch (error) {
-      if (!(error instanceof RestartError)) throw error;
+      if (!(error instanceof TakenError)) throw error;
     }
   }
   throw new RestartError('unable to select a dynamic base id');
@@ -62,15 +66,18 @@ function placeOf(addon: HotRestartAddon, options: RestartOptions, baseId: number
     opened = addon.createRegion(name);
   }
   const { region, status } = opened;
-  if (!region) throw new RestartError(whyNoRegion(opened, baseId, epoch));
+  if (!region) {
+    const why = whyNoRegion(opened, baseId, epoch);
+    throw status === 'in-use' ? new TakenError(why) : new RestartError(why);
+  }
   try {
-    const hasParent = status === 'joined' && !region.isAlone();
     if (!region.beginInitializing()) {
       throw new RestartError('previous envoy process is still initializing');
     }
-    if (status === 'joined') checkEpoch(region, options, baseId, hasParent);
+    const parentEpoch = region.otherEpochs().at(-1);
+    if (status === 'joined') checkEpoch(region, options, baseId, parentEpoch);
     const channels = bindChannels(addon, options, baseId);
-    return { baseId, region, replacedLeftover: status === 'replaced', hasParent, ...channels };
+    return { baseId, region, replacedLeftover: status === 'replaced', parentEpoch, ...channels };
   } catch (error) {
     region.close();
     throw error;
@@ -90,7 +97,11 @@ function bindChannels(
       return new Channel(addon, name, socketMode, onMessage);
     } catch (error) {
       if (!(error instanceof BindError)) throw error;
-      throw new RestartError(unableToBind(baseId, restartEpoch, error.errno));
+      const why = unableToBind(baseId, restartEpoch, error.errno);
+      if (error.errno === constants.errno.EADDRINUSE) throw new TakenError(why);
+      throw new RestartError(
+        `${why}: ${error.message}: a socket in '${dirname(name)}' (see --socket-path option)`,
+      );
     }
   };
   const parentChannel = bind('parent', (whole) => listeners.asParent(whole));
@@ -102,18 +113,23 @@ function bindChannels(
   }
 }
 
-/** There is memory of earlier processes: is this process the next one? */
+/**
+ * There is memory of earlier processes: is this process the next one? The epochs between it and the
+ * newest that lives have died: whoever counts them may go on counting, or start one of them again.
+ */
 function checkEpoch(
   region: SharedRegion,
   { restartEpoch, skipHotRestartOnNoParent }: RestartOptions,
   baseId: number,
-  hasParent: boolean,
+  parentEpoch: number | undefined,
 ): void {
-  const serving = region.servingEpoch;
-  if (serving === restartEpoch - 1 || (!hasParent && skipHotRestartOnNoParent)) return;
-  const rest = hasParent
-    ? `epoch ${serving} is running: its successor is --restart-epoch ${serving + 1}`
-    : `epoch ${serving} was the last one, and is gone: start again with --restart-epoch 0`;
+  const { lastEpoch } = region;
+  if (restartEpoch > (parentEpoch ?? -1) && restartEpoch <= lastEpoch + 1) return;
+  if (parentEpoch === undefined && skipHotRestartOnNoParent) return;
+  const rest =
+    parentEpoch === undefined
+      ? `epoch ${lastEpoch} was the last one, and is gone: start again with --restart-epoch 0`
+      : `epoch ${parentEpoch} is running: its successor is --restart-epoch ${lastEpoch + 1}`;
   throw new RestartError(
     `hot restart sendmsg() connection refused: no parent process of epoch ${restartEpoch - 1} ` +
       `with base id ${baseId}; ${rest}`,
@@ -137,6 +153,11 @@ function whyNoRegion(opened: OpenedRegion, baseId: number, epoch: number): strin
       return (
         `shared memory region ${name} has layout ${opened.layoutVersion}, which this version does ` +
         'not know: its processes cannot be taken over from (see --hot-restart-version)'
+      );
+    case 'no-room':
+      return (
+        `cannot make shared memory region ${name}: /dev/shm is full; expected room for one page ` +
+        '(see --disable-hot-restart)'
       );
     default:
       return `cannot open shared memory region ${name}: ${opened.error} (see --base-id option)`;

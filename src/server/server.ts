@@ -274,7 +274,7 @@ export class Server implements AdminHost, RestartHost {
   }
 
   drainForSuccessor(): void {
-    this.#drainsForSuccessor = this.drain.start('all');
+    if (this.drain.start('all')) this.#drainsForSuccessor = true;
     this.#tellManager('STATUS=draining for a successor');
   }
 

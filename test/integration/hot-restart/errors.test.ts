@@ -1,11 +1,13 @@
 // What does not go well: base ids that are taken, parents that are not there, leftovers.
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ADMIN_ONLY, says, webBootstrap } from '../support/bootstraps.js';
-import { listenerPort } from '../support/start-proxy.js';
+import { packageRoot } from '../../../src/base/package-root.js';
+import { Program, listenerPort, makeFolder } from '../support/start-proxy.js';
 import { Epochs, readStats } from './epochs.js';
 import { connectionLoad } from './load.js';
 
@@ -101,6 +103,15 @@ test('a successor that ends before it is LIVE takes no connection with it', asyn
   assert.deepEqual((await load.stop()).failures, []);
 });
 
+test('a folder for sockets that is not there is named', async (t) => {
+  const path = join(makeFolder(t), 'none', 'restart');
+  const epochs = new Epochs(t, ADMIN_ONLY, '--socket-path', path);
+  const { code, stderr } = await epochs.spawn(0).ended;
+
+  assert.equal(code, 1);
+  assert.match(stderr, /unable to bind domain socket .*: no such file .*: a socket in '.*\/none'/);
+});
+
 test('sockets can be files, with a permission, that go with their process', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-test-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -117,6 +128,28 @@ test('sockets can be files, with a permission, that go with their process', asyn
   const third = await epochs.start(2);
   assert.equal((await third.command.end()).code, 0);
 });
+
+const mayMount = spawnSync('unshare', ['-m', 'true']).status === 0;
+
+test(
+  'a full /dev/shm is said, and nothing is left there',
+  { skip: mayMount ? false : 'it needs to mount (CAP_SYS_ADMIN)' },
+  async (t) => {
+    const bootstrap = join(makeFolder(t), 'bootstrap.json');
+    writeFileSync(bootstrap, JSON.stringify(ADMIN_ONLY));
+    const command = `${process.execPath} ${packageRoot()}/dist/cli.js -c ${bootstrap}`;
+    // A /dev/shm of its own, of a page that a file fills.
+    const script =
+      'mount -t tmpfs -o size=4096 tmpfs /dev/shm && echo full > /dev/shm/file && ' +
+      `{ ${command} --use-dynamic-base-id; code=$?; ls /dev/shm; exit $code; }`;
+    const started = new Program(t, ['unshare', '-m', 'sh', '-c', script]);
+    const { code, stdout, stderr } = await started.ended;
+
+    assert.match(stderr, /cannot make shared memory region \/fairlead.*: \/dev\/shm is full/);
+    assert.equal(code, 1);
+    assert.equal(stdout, 'file\n');
+  },
+);
 
 test('a parent that does not answer is given up, and goes on', async (t) => {
   const epochs = new Epochs(t, webBootstrap([says('/', 'first')]), ...QUICK);

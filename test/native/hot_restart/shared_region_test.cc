@@ -1,12 +1,16 @@
 #include "hot_restart/shared_region.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <string>
+#include <vector>
 
 #include "test/native/test.h"
 
@@ -44,12 +48,10 @@ TEST("the first makes the memory, the next join it, and the last one out removes
   const std::string name = nameOf("join");
   SharedRegion::Opened first = SharedRegion::create(name);
   EXPECT(first.status == Status::Created);
-  EXPECT(first.region->isAlone());
-  first.region->layout().serving_epoch = 7;
+  first.region->serve(7, 1);
   SharedRegion::Opened second = SharedRegion::join(name);
   EXPECT(second.status == Status::Joined);
-  EXPECT(second.region->layout().serving_epoch.load() == 7u);
-  EXPECT(!first.region->isAlone());
+  EXPECT(second.region->layout().last_epoch.load() == 7u);
   first.region.reset();
   EXPECT(exists(name));
   second.region.reset();
@@ -69,13 +71,13 @@ TEST("what a killed process leaves behind can be joined, and is replaced by a ne
   inKilledProcess([&] {
     // A crash destroys nothing.
     SharedRegion* region = SharedRegion::create(name).region.release();
-    region->layout().serving_epoch = 3;
+    region->serve(3, 1);
     region->beginInitializing();
   });
   SharedRegion::Opened joined = SharedRegion::join(name);
   EXPECT(joined.status == Status::Joined);
-  EXPECT(joined.region->isAlone());
-  EXPECT(joined.region->layout().serving_epoch.load() == 3u);
+  EXPECT(joined.region->otherEpochs().empty());
+  EXPECT(joined.region->layout().last_epoch.load() == 3u);
   // Its mark is gone with it.
   EXPECT(joined.region->beginInitializing());
   joined.region.reset();
@@ -88,10 +90,87 @@ TEST("one process at a time initialises") {
   const std::string name = nameOf("initialize");
   const SharedRegion::Opened first = SharedRegion::create(name);
   const SharedRegion::Opened second = SharedRegion::join(name);
+  EXPECT(!second.region->isAnyoneInitializing());
   EXPECT(first.region->beginInitializing());
   EXPECT(!second.region->beginInitializing());
+  EXPECT(second.region->isAnyoneInitializing());
   first.region->endInitializing();
   EXPECT(second.region->beginInitializing());
+  EXPECT(!second.region->isAnyoneInitializing());
+}
+
+TEST("each process sees which others serve, and no longer those that were killed") {
+  const std::string name = nameOf("epochs");
+  const SharedRegion::Opened oldest = SharedRegion::create(name);
+  SharedRegion::Opened middle = SharedRegion::join(name);
+  SharedRegion::Opened newest = SharedRegion::join(name);
+  EXPECT(oldest.region->otherEpochs().empty());
+  oldest.region->serve(0, 1);
+  newest.region->serve(UINT32_MAX, 3);
+  middle.region->serve(20, 2);
+  EXPECT((oldest.region->otherEpochs() == std::vector<uint32_t>{20, UINT32_MAX}));
+  EXPECT((middle.region->otherEpochs() == std::vector<uint32_t>{0, UINT32_MAX}));
+  middle.region.reset();
+  EXPECT((newest.region->otherEpochs() == std::vector<uint32_t>{0}));
+  inKilledProcess([&] { SharedRegion::join(name).region.release()->serve(21, 4); });
+  EXPECT((newest.region->otherEpochs() == std::vector<uint32_t>{0}));
+  EXPECT(newest.region->layout().last_epoch.load() == UINT32_MAX);
+}
+
+TEST("of those that end at once one removes the memory, and never another's") {
+  const std::string name = nameOf("together");
+  constexpr int kProcesses = 4;
+  for (int round = 0; round < 100; ++round) {
+    SharedRegion::Opened first = SharedRegion::create(name);
+    EXPECT(first.status == Status::Created);
+    int go[2];
+    EXPECT(::pipe(go) == 0);
+    std::vector<pid_t> children;
+    for (int i = 0; i < kProcesses; ++i) {
+      children.push_back(::fork());
+      if (children.back() != 0) continue;
+      ::close(go[1]);
+      SharedRegion::Opened joined = SharedRegion::join(name);
+      char byte;
+      // Ends for all of them when the test closes it.
+      while (::read(go[0], &byte, 1) > 0) {
+      }
+      joined.region.reset();
+      ::_exit(0);
+    }
+    ::close(go[0]);
+    ::close(go[1]);
+    first.region.reset();
+    for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+    EXPECT(!exists(name));
+  }
+}
+
+TEST("where shared memory is full none is made, and nothing is left behind") {
+  const std::string name = nameOf("full");
+  constexpr int kMayNotMount = 77;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    // A /dev/shm of this process alone, of a page that a file fills.
+    if (::unshare(CLONE_NEWNS) != 0) ::_exit(kMayNotMount);
+    if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) ::_exit(2);
+    if (::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=4096") != 0) ::_exit(2);
+    net::FileDescriptor file(::shm_open("/full", O_RDWR | O_CREAT, 0600));
+    if (::write(file.get(), "x", 1) != 1) ::_exit(3);
+    if (SharedRegion::create(name).status != Status::NoRoom) ::_exit(4);
+    if (exists(name)) ::_exit(5);
+    ::shm_unlink("/full");
+    file.close();
+    ::_exit(SharedRegion::create(name).status == Status::Created ? 0 : 6);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kMayNotMount) {
+    std::fputs("not run: it needs to mount (CAP_SYS_ADMIN)\n", stderr);
+    return;
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST("another layout is told from ours, and from nothing that anyone uses") {

@@ -94,6 +94,24 @@ TEST("gauges are both processes' until the other is gone; those of a process are
   EXPECT(second.value("cluster.a.upstream_cx_active") == 1);
 }
 
+TEST("whoever asks instead of a process that died gets what that one did not, and all gauges") {
+  Process first;
+  Process third;
+  StatsExport from_first(first.registry);
+  first.worker().add(Counter::UpstreamRqTotal, 5);
+  first.worker().countResponse(CodeVariant::All, 200);
+  first.worker().up(Gauge::UpstreamCxActive, 4);
+  const std::string told_to_second = tell(from_first);
+  first.worker().add(Counter::UpstreamRqTotal, 2);
+  from_first.changeListener();
+  EXPECT(importStats(third.registry, told_to_second));
+  third.registry.dropImportedGauges();
+  EXPECT(importStats(third.registry, tell(from_first)));
+  EXPECT(third.value("cluster.a.upstream_rq_total") == 7);
+  EXPECT(third.value("cluster.a.upstream_rq_200") == 1);
+  EXPECT(third.value("cluster.a.upstream_cx_active") == 4);
+}
+
 TEST("counts of a scope that does not exist yet wait for it, and are handed on meanwhile") {
   Process first;
   Process second;

@@ -10,6 +10,7 @@ import { packageRoot } from '../../../src/base/package-root.js';
 const PROTOCOLS: Readonly<Record<number, string>> = {
   1: 'ef5c529c55664549',
   2: 'a918476d42c2fa79',
+  3: 'b97f3144e766cce6',
 };
 
 test('whoever changes a message raises the version of the protocol', () => {

@@ -83,8 +83,8 @@ export class FakeNative implements NativeProxy {
   exportStats(): { readonly batch: Buffer; readonly more: boolean } {
     return { batch: this.exports.shift() ?? Buffer.alloc(0), more: this.exports.length > 0 };
   }
-  forgetExport(): void {
-    this.calls.push('forgetExport');
+  beginExport(): void {
+    this.calls.push('beginExport');
   }
   importStats(batch: Uint8Array): void {
     this.imported.push(Buffer.from(batch));
