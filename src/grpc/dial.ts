@@ -82,6 +82,7 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
       ...(tls.sni !== '' && { servername: tls.sni }),
       // What the configuration wants to be verified is verified below, and nothing else.
       rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
     });
     top = socket;
     socket.on('error', (error) => fail({ kind: 'tls', message: reasonOf(error) }));

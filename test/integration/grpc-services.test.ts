@@ -66,6 +66,7 @@ function bootstrapOf(service: object, clusters: readonly object[], routes = [say
   };
 }
 
+/** `sni`: '' sends no name. */
 function tlsSocket(common: object, sni = 'server.test'): object {
   const type = `${TYPE}.extensions.transport_sockets.tls.v3.UpstreamTlsContext`;
   return {
@@ -223,6 +224,19 @@ test('TLS with a certificate of the client’s reaches a server that the authori
   const dump = await page(proxy.adminUrl, 'config_dump');
   assert.ok(!dump.includes(CLIENT_KEY.split('\n')[1] ?? ''), 'the key is redacted');
 });
+
+for (const sni of ['', 'other.test']) {
+  test(`a server that is asked for as '${sni}' is reached: no names are to be checked`, async (t) => {
+    const server = await MetricsServer.start(t, serverTls(null));
+    const common = { validation_context: { trusted_ca: { inline_string: AUTHORITY } } };
+    const proxy = await startProxy(
+      t,
+      bootstrapOf(ENVOY_GRPC, [metricsCluster([server.port], tlsSocket(common, sni))]),
+    );
+    await until(() => server.messageCount >= 2, 'two messages');
+    assert.equal(await statOf(proxy.adminUrl, 'cluster.metrics.ssl.fail_verify_error'), 0);
+  });
+}
 
 const REFUSED = [
   {
