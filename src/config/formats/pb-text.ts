@@ -4,7 +4,7 @@ import { isObject, setOwn, type PlainObject } from '../values/objects.js';
 import { defaultScalar, describeScalar, parseEnum } from '../values/scalars.js';
 import { schema, type Schema, type ValueType } from '../schema/schema.js';
 import type { Scalar } from '../schema/scalar.js';
-import { removedField, typeOfEra } from './v2-fields.js';
+import { removedFields, typeOfEra } from './v2-fields.js';
 import type { ValuePlace } from '../issues/value-position.js';
 import type { Format, ReadResult, ValueFault } from './format.js';
 import { readBinaryAny } from './pb.js';
@@ -92,7 +92,8 @@ class TextReader {
     const name = this.#name();
     const field =
       open.shape?.fields.find((candidate) => candidate.name === name) ??
-      (open.shape && removedField(this.#schema, open.shape.name, name));
+      (open.shape &&
+        removedFields(this.#schema, open.shape.name).find((candidate) => candidate.name === name));
     this.#path.push(name);
     if (field) this.#field(open, field, offset);
     else this.#strangeField(open, name, offset);

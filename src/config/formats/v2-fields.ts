@@ -60,19 +60,15 @@ const REMOVED: Readonly<Record<string, readonly Row[]>> = {
   'envoy.extensions.filters.network.redis_proxy.v3.RedisProxy': [['cluster', 2, 'string']],
 };
 
-/** A field that the v2 form of a message had, by its name or number. */
-export function removedField(
-  schema: Schema,
-  message: string,
-  key: string | number,
-): Field | undefined {
-  const rows = Object.hasOwn(REMOVED, message) ? REMOVED[message] : undefined;
-  const row = rows?.find(([name, number]) => name === key || number === key);
-  if (!row) return undefined;
-  const [name, number, type, label = 'one'] = row;
-  const keyType = label === 'map' ? 'string' : undefined;
-  const value: ValueType = schema.valueTypeOf(type) ?? schema.valueType(type);
-  return { name, number, label, keyType, oneofIndex: undefined, value };
+/** The fields that the v2 form of a message had and v3 has not. */
+export function removedFields(schema: Schema, message: string): readonly Field[] {
+  const rows: readonly Row[] = Object.hasOwn(REMOVED, message) ? (REMOVED[message] ?? []) : [];
+  return rows.map((row): Field => {
+    const [name, number, type, label = 'one'] = row;
+    const keyType = label === 'map' ? 'string' : undefined;
+    const value: ValueType = schema.valueTypeOf(type) ?? schema.valueType(type);
+    return { name, number, label, keyType, oneofIndex: undefined, value };
+  });
 }
 
 /** What an Any holds, by a v3 or v2 name. */

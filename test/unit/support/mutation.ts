@@ -90,6 +90,23 @@ export function mutatedText(text: string, random: Random): string {
   return result;
 }
 
+/** Bytes that are others, gone, repeated, or cut off. */
+export function mutatedBytes(bytes: Buffer, random: Random): Buffer {
+  let result = bytes;
+  for (let count = 1 + random(3); count > 0; count--) {
+    const at = random(result.length + 1);
+    const other = random(result.length + 1);
+    const kind = random(4);
+    const head = result.subarray(0, at);
+    if (kind === 0) result = Buffer.from([...head, random(256), ...result.subarray(at + 1)]);
+    else if (kind === 1) result = Buffer.concat([head, result.subarray(at + random(4))]);
+    else if (kind === 2)
+      result = Buffer.concat([head, result.subarray(other, other + 40), result.subarray(at)]);
+    else if (random(8) === 0) result = head;
+  }
+  return result;
+}
+
 const SCALARS: readonly unknown[] = [
   null,
   true,

@@ -24,7 +24,7 @@ class WarningLog extends Log {
 }
 
 /** A function that says what the server says of a bootstrap before it starts. */
-export function judge(t: TestContext): (text: string, format: string) => Verdict {
+export function judge(t: TestContext): (text: string | Buffer, format: string) => Verdict {
   const folder = mkdtempSync(join(tmpdir(), 'fairlead-'));
   t.after(() => rmSync(folder, { recursive: true }));
   return (text, format) => {
