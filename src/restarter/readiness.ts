@@ -1,8 +1,7 @@
 // Learns that a process is LIVE where it does not say so by itself: from its admin server, which knows
 // the epoch that it belongs to (the one before may still answer), or from its mere age.
 import { readFileSync } from 'node:fs';
-import type Http from 'node:http';
-import { createRequire } from 'node:module';
+import { httpGet } from '../base/http-get.js';
 import { startTimeout } from '../base/timers.js';
 
 /** Nothing of it: the process says so. */
@@ -54,9 +53,12 @@ function readAddress(path: string): string | undefined {
 }
 
 async function isLive(address: string, epoch: number): Promise<boolean> {
-  const page = await get(`http://${address}/server_info`);
+  const url = URL.canParse(`http://${address}`)
+    ? new URL(`http://${address}/server_info`)
+    : undefined;
+  const page = url && (await httpGet(url, ANSWER_TIMEOUT_MS));
   try {
-    const info = JSON.parse(page ?? '') as ServerInfo;
+    const info = JSON.parse(page?.text ?? '') as ServerInfo;
     return info.state === 'LIVE' && (info.command_line_options?.restart_epoch ?? 0) === epoch;
   } catch {
     return false;
@@ -66,22 +68,4 @@ async function isLive(address: string, epoch: number): Promise<boolean> {
 interface ServerInfo {
   readonly state?: string;
   readonly command_line_options?: { readonly restart_epoch?: number };
-}
-
-/** Undefined: there is no answer. */
-function get(url: string): Promise<string | undefined> {
-  // Loaded only for commands that say nothing themselves.
-  const http = createRequire(import.meta.url)('node:http') as typeof Http;
-  return new Promise((resolve) => {
-    const nothing = (): void => resolve(undefined);
-    const request = http.get(url, { agent: false, timeout: ANSWER_TIMEOUT_MS }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (piece: string) => (text += piece));
-      response.on('end', () => resolve(text));
-      response.on('error', nothing);
-    });
-    request.on('timeout', () => request.destroy());
-    request.on('error', nothing);
-  });
 }

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { watchReadiness } from '../../../src/restarter/readiness.js';
+
+test('a file that holds no address yet is read again', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'fairlead-ready-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'address');
+  writeFileSync(path, '[half of an addr');
+  const server = createServer((_, response) => response.end('{"state":"LIVE"}'));
+  t.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  const questions = { afterMs: undefined, adminAddress: undefined, adminAddressPath: path };
+  await new Promise<void>((resolve) => {
+    t.after(watchReadiness(questions, 0, resolve));
+    // It has read the half.
+    writeFileSync(path, `127.0.0.1:${port}\n`);
+  });
+});
