@@ -392,7 +392,27 @@ export interface Addon {
    * mask says). Its descriptor is the caller's.
    */
   openListenSocket(address: string, mode: number, options: readonly SocketOption[]): OpenedSocket;
+  /**
+   * Accepts connections on a socket that listens, whose descriptor it takes, until it is closed.
+   * Descriptors of connections are the callback's: they never block. Addresses are as openListenSocket
+   * says them.
+   */
+  acceptConnections(
+    fd: number,
+    onConnection: (fd: number, remoteAddress: string, localAddress: string) => void,
+  ): Acceptor;
+  /** What has come on a TCP connection so far, read or not. */
+  receivedBytes(fd: number): number;
+  /** Another descriptor of the same; throws where there is none left. */
+  duplicateDescriptor(fd: number): number;
   readonly hotRestart: HotRestartAddon;
+}
+
+export interface Acceptor {
+  /** The kernel resets connections that nobody has accepted yet. */
+  close(): void;
+  /** Accepts those first. */
+  closeWhenAccepted(): void;
 }
 
 /** There is no addon, or none for this machine. */

@@ -2,6 +2,7 @@
 // them before; a mistake here must throw, not crash), and translates. The control thread's.
 #include <napi.h>
 
+#include "addon/acceptor.h"
 #include "addon/edge.h"
 #include "addon/hot_restart.h"
 #include "addon/listen_socket.h"
@@ -25,6 +26,9 @@ Napi::Value create(const Napi::CallbackInfo& info) {
 Napi::Object load(Napi::Env env, Napi::Object exports) {
   exports.Set("enableCoreDump", Napi::Function::New(env, enableCoreDump));
   exports.Set("openListenSocket", Napi::Function::New(env, openListenSocket));
+  exports.Set("acceptConnections", Napi::Function::New(env, acceptConnections));
+  exports.Set("receivedBytes", Napi::Function::New(env, receivedBytes));
+  exports.Set("duplicateDescriptor", Napi::Function::New(env, duplicateDescriptor));
   exports.Set("create", Napi::Function::New(env, create));
   exports.Set("log", makeLog(env));
   exportHotRestart(env, exports);

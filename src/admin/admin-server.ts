@@ -19,10 +19,10 @@ import {
   type EndedConnection,
   type SentBytes,
 } from './http/http.js';
-import { openSocket } from './http/listen-socket.js';
-import type { AdminTransport } from './http/node-http.js';
+import { AdminListener } from './http/listener.js';
 import { parseParameters } from './http/parameters.js';
 import { parseTarget } from './http/target.js';
+import type { AdminTransport } from './http/transport.js';
 
 const NO_HOST: AdminReply = { status: 400, body: '', fault: 'host' };
 const BAD_PATH: AdminReply = { status: 400, body: '', fault: 'path' };
@@ -38,7 +38,7 @@ export class AdminServer implements AdminService {
   readonly #byPath: ReadonlyMap<string, Endpoint>;
   readonly #isAllowed: (target: string) => boolean;
   readonly #counts: AdminCounts;
-  #transport: AdminTransport | undefined;
+  #listener: AdminListener | undefined;
 
   constructor(host: AdminHost, plan: AdminPlan) {
     this.#host = host;
@@ -51,13 +51,11 @@ export class AdminServer implements AdminService {
 
   /** Rejects when the address is taken. */
   async listen(): Promise<void> {
-    const { address, socketOptions } = this.#plan;
-    // Loaded only where there is an admin server.
-    const { nodeHttpTransport } = await import('./http/node-http.js');
-    const socket = openSocket(this.#host, address, socketOptions);
-    this.#transport = nodeHttpTransport(this);
-    await this.#transport.listen({ fd: socket.fd });
-    this.address = socket.address;
+    const { address } = this.#plan;
+    const transport = await this.#makeTransport();
+    this.#listener = new AdminListener(this.#host, this.#plan, this, transport);
+    this.address = this.#listener.address;
+    this.#host.log.info('admin', `admin server by ${transport.name}`);
     if (!isLocal(address)) {
       this.#host.log.warn(
         'admin',
@@ -67,8 +65,19 @@ export class AdminServer implements AdminService {
   }
 
   close(): void {
-    this.#transport?.close();
-    this.#transport = undefined;
+    this.#listener?.close();
+    this.#listener = undefined;
+  }
+
+  /** Loaded only where there is an admin server, and only one of them. */
+  async #makeTransport(): Promise<AdminTransport> {
+    if ('host' in this.#plan.address) {
+      const { uwsTransport } = await import('./uws/uws-transport.js');
+      const transport = uwsTransport(this, this.#host.sockets);
+      if (transport) return transport;
+    }
+    const { nodeHttpTransport } = await import('./node-http/node-http.js');
+    return nodeHttpTransport(this);
   }
 
   connectionOpened(): boolean {

@@ -23,7 +23,10 @@ export interface AdminHost {
   readonly node: Node;
   readonly concurrency: number;
   readonly native: NativeProxy;
-  readonly sockets: Pick<Addon, 'openListenSocket'>;
+  readonly sockets: Pick<
+    Addon,
+    'openListenSocket' | 'acceptConnections' | 'receivedBytes' | 'duplicateDescriptor'
+  >;
   readonly stats: ControlStats;
   readonly runtime: Runtime;
   readonly drain: Drain;

@@ -28,6 +28,11 @@ export class Turns {
     this.#workers = workers;
   }
 
+  /** Nobody waits, and nothing is under way. */
+  get isIdle(): boolean {
+    return !this.#isResting && this.#atWork.length === 0 && this.#waiting.length === 0;
+  }
+
   /** Runs the step in each of the next turns in which it has its share, until it returns false. */
   work(step: Step): void {
     this.#waiting.push(step);
@@ -81,3 +86,6 @@ const turns = new Turns(new WorkerWaits());
 
 /** In the turns that all pages share. */
 export const work = (step: Step): void => turns.work(step);
+
+/** Of them. */
+export const isIdle = (): boolean => turns.isIdle;

@@ -43,6 +43,9 @@ export class FakeHost implements AdminHost {
   readonly native = new FakeNative();
   readonly sockets = {
     openListenSocket: () => ({ fd: -1, address: '', error: '', failures: [] }),
+    acceptConnections: () => ({ close: () => undefined, closeWhenAccepted: () => undefined }),
+    receivedBytes: () => 0,
+    duplicateDescriptor: () => -1,
   };
   readonly stats = new ControlStats(this.native);
   taps = new Taps(this.native, [], () => undefined);

@@ -28,13 +28,13 @@ function serverOf(t: TestContext, bootstrap: object, ...args: readonly string[])
     configuration,
     log,
     addon: {
+      ...loadAddon(),
       log: new FakeLog(),
       create: (nativeOptions) => {
         created.push(nativeOptions);
         return native;
       },
       enableCoreDump: () => ++coreDumps,
-      openListenSocket: loadAddon().openListenSocket,
     },
     tellManager: (...assignments) => told.push(...assignments),
   });

@@ -1,10 +1,11 @@
-// Answers that are longer than one text.
+// Answers that are longer than one text, by Node.
 import type { ServerResponse } from 'node:http';
 import type { Page } from '../../native.js';
-import type { Stream } from './http.js';
-import { work } from './turns.js';
+import { Waiting } from '../http/backlog.js';
+import type { Stream } from '../http/http.js';
+import { work } from '../http/turns.js';
 
-const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+const MAX_STREAM_BYTES = 16 * 1024 * 1024;
 
 interface BodySink {
   /** These bytes of the body go out. */
@@ -15,17 +16,19 @@ interface BodySink {
 
 /** Whoever does not read is sent away, not waited for. */
 export function writeStream(response: ServerResponse, stream: Stream, sink: BodySink): void {
+  const waiting = new Waiting();
   const write = (piece: Buffer): void => {
-    if (response.writableLength > MAX_WAITING_BYTES) {
-      response.destroy();
-      return;
-    }
     sink.count(piece.length);
-    response.write(piece);
+    response.write(piece, () => waiting.set(response.writableLength));
+    const bytes = response.writableLength;
+    if (bytes > MAX_STREAM_BYTES || !waiting.set(bytes)) response.destroy();
   };
   // Whoever reads the head may count on what was asked for.
   const leave = stream.listen(write, () => sink.end());
-  response.once('close', leave);
+  response.once('close', () => {
+    waiting.set(0);
+    leave();
+  });
   response.flushHeaders();
   // Who has left before now does not leave once more.
   if (response.closed) leave();
@@ -33,6 +36,8 @@ export function writeStream(response: ServerResponse, stream: Stream, sink: Body
 
 /** One piece at a time, so that a long page never holds up the control thread. */
 export function writePage(response: ServerResponse, page: Page, sink: BodySink): void {
+  const waiting = new Waiting();
+  response.once('close', () => waiting.set(0));
   const step = (): boolean => {
     if (response.destroyed) return false;
     const piece = nextOf(page, response);
@@ -42,7 +47,11 @@ export function writePage(response: ServerResponse, page: Page, sink: BodySink):
     }
     sink.count(piece.length);
     if (response.write(piece)) return true;
-    response.once('drain', () => work(step));
+    response.once('drain', () => {
+      waiting.set(0);
+      work(step);
+    });
+    if (!waiting.set(piece.length)) response.destroy();
     return false;
   };
   work(step);

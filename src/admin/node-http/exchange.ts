@@ -1,22 +1,20 @@
-// A request to the admin server and its answer.
+// A request to the admin server and its answer, by Node.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { guarded } from '../../base/bugs.js';
+import { Answer } from '../http/answer.js';
+import { Waiting } from '../http/backlog.js';
 import {
   ADMIN_REQUEST,
   MAX_BODY_BYTES,
-  REASONS,
   REQUEST_HEADERS,
-  endsConnection,
-  replyHeaders,
-  type AdminReply,
   type AdminRequest,
   type AdminService,
   type ConnectionInfo,
-  type Framing,
-  type Header,
   type RequestHeader,
-} from './http.js';
-import { asksToClose } from './request-head.js';
+} from '../http/http.js';
+import { asksToClose } from '../http/request-head.js';
+import { hasTime } from '../http/time.js';
+import { work } from '../http/turns.js';
 import { writePage, writeStream } from './write-body.js';
 
 /** What an exchange wants of its connection. */
@@ -30,9 +28,6 @@ export interface ExchangeConnection {
   over(): void;
 }
 
-const LAST_CHUNK_BYTES = '0\r\n\r\n'.length;
-const chunkBytes = (bytes: number): number => bytes + bytes.toString(16).length + '\r\n\r\n'.length;
-
 export class Exchange {
   readonly #service: AdminService;
   readonly #incoming: IncomingMessage;
@@ -42,13 +37,8 @@ export class Exchange {
   #chunks: Buffer[] = [];
   #bodyBytes = 0;
   /** Once the request has come whole. */
-  #asked: { readonly request: AdminRequest; readonly reply: AdminReply } | undefined;
-  #headers: readonly Header[] = [];
-  #isChunked = false;
-  #isFinished = false;
+  #answer: Answer | undefined;
   #isOver = false;
-  #sentBytes = 0;
-  #wireBytes = 0;
 
   constructor(
     service: AdminService,
@@ -65,7 +55,7 @@ export class Exchange {
     incoming.on('data', (chunk: Buffer) => this.#read(chunk));
     incoming.on(
       'end',
-      guard(() => this.#answer()),
+      guard(() => this.#replyInTime()),
     );
     response.once(
       'close',
@@ -103,10 +93,10 @@ export class Exchange {
   cut(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#asked) this.#finish(true);
+    if (this.#answer) this.#answer.cut();
     else this.#service.abandoned(this.request);
     // It may be the end of the server.
-    this.#asked?.reply.then?.();
+    this.#answer?.reply.then?.();
     this.#connection.over();
   }
 
@@ -116,76 +106,59 @@ export class Exchange {
     else this.#chunks = [];
   }
 
-  #answer(): void {
+  /** Whoever sends many requests at once keeps nobody waiting. */
+  #replyInTime(): void {
+    if (hasTime()) {
+      this.#reply();
+      return;
+    }
+    work(() => {
+      const destroy = (): void => void this.#incoming.socket.destroy();
+      if (!this.#isOver) guarded(ADMIN_REQUEST, () => this.#reply(), destroy)();
+      return false;
+    });
+  }
+
+  #reply(): void {
     const { request } = this;
     this.#chunks = [];
     this.#connection.tellRead();
     const isTooLong = this.#bodyBytes > MAX_BODY_BYTES;
     const reply = isTooLong ? this.#service.refuse(request, 413) : this.#service.answer(request);
-    this.#asked = { request, reply };
-    this.#writeHead(request, reply);
+    const answer = new Answer(this.#service, request, reply);
+    this.#answer = answer;
+    if (answer.closes) this.#connection.ends();
+    this.#writeHead(answer);
     const { body } = reply;
-    if (request.method === 'HEAD') this.#end();
-    else if (typeof body === 'string') this.#end(body);
-    else if ('listen' in body) writeStream(this.#response, body, this.#sink);
-    else writePage(this.#response, body, this.#sink);
+    const sink = {
+      count: (bytes: number): void => answer.count(bytes),
+      end: (): void => this.#end(answer),
+    };
+    if (!answer.hasBody) this.#end(answer);
+    else if (typeof body === 'string') this.#end(answer, body);
+    else if ('listen' in body) writeStream(this.#response, body, sink);
+    else writePage(this.#response, body, sink);
   }
 
-  #writeHead(request: AdminRequest, reply: AdminReply): void {
-    const closes = endsConnection(request, reply);
-    if (closes) this.#connection.ends();
-    const framing = framingOf(reply);
-    this.#isChunked = framing === 'chunked';
-    const status = reply.status ?? 200;
-    const reason = REASONS[status] ?? 'Error';
-    const headers = replyHeaders(reply, framing, closes);
-    this.#headers = headers;
-    this.#wireBytes = `HTTP/1.1 ${status} ${reason}\r\n\r\n`.length;
-    for (const [name, value] of headers) {
-      this.#wireBytes += Buffer.byteLength(name) + Buffer.byteLength(value) + ': \r\n'.length;
-    }
+  #writeHead({ status, reason, headers, framing }: Answer): void {
     // Node adds a date of its own spelling, and says that what is kept open is.
     this.#response.sendDate = false;
     this.#response.removeHeader('connection');
     if (framing === 'connection') this.#response.shouldKeepAlive = false;
-    this.#response.useChunkedEncodingByDefault = this.#isChunked;
+    this.#response.useChunkedEncodingByDefault = framing === 'chunked';
     this.#response.writeHead(status, reason, headers.flat());
   }
 
-  readonly #sink = {
-    count: (bytes: number): void => {
-      this.#sentBytes += bytes;
-      this.#wireBytes += this.#isChunked ? chunkBytes(bytes) : bytes;
-    },
-    end: (): void => this.#end(),
-  };
-
-  /** Who has the whole answer finds it counted and logged. */
-  #end(text = ''): void {
+  #end(answer: Answer, text = ''): void {
     const bytes = Buffer.byteLength(text);
-    if (bytes > 0) this.#sink.count(bytes);
-    if (this.#isChunked && this.#asked?.request.method !== 'HEAD')
-      this.#wireBytes += LAST_CHUNK_BYTES;
-    this.#finish(false);
+    if (bytes > 0) answer.count(bytes);
+    answer.finish();
     this.#response.end(text);
+    if (this.#response.writableLength === 0) return;
+    const waiting = new Waiting();
+    this.#response.once('close', () => waiting.set(0));
+    if (!waiting.set(this.#response.writableLength)) this.#response.destroy();
   }
-
-  #finish(isCut: boolean): void {
-    if (this.#isFinished || !this.#asked) return;
-    this.#isFinished = true;
-    const { request, reply } = this.#asked;
-    this.#service.finished(request, reply, {
-      headers: this.#headers,
-      ofBody: this.#sentBytes,
-      onWire: this.#wireBytes,
-      isCut,
-    });
-  }
-}
-
-function framingOf({ body, fault }: AdminReply): Framing {
-  if (typeof body === 'string') return fault ? Buffer.byteLength(body) : 'chunked';
-  return 'listen' in body && !body.isChunked ? 'connection' : 'chunked';
 }
 
 function pickHeaders({ headers }: IncomingMessage): Record<RequestHeader, string> {

@@ -1,46 +1,44 @@
-// A connection to the admin server: its requests are answered one after the other, however many come
-// at once.
+// A connection to the admin server, by Node: its requests are answered one after the other, however many
+// come at once.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { guarded } from '../../base/bugs.js';
-import { Exchange } from './exchange.js';
+import { startTimeout } from '../../base/timers.js';
+import { Answer } from '../http/answer.js';
 import {
   ADMIN_REQUEST,
-  REASONS,
-  addressText,
   REQUEST_HEADERS,
-  replyHeaders,
   type AdminRequest,
   type AdminService,
   type ConnectionInfo,
   type RequestHeader,
-} from './http.js';
-import { findHeadFault, statusOfParseError } from './request-head.js';
-import { startTimeout } from '../../base/timers.js';
+} from '../http/http.js';
+import { findHeadFault, statusOfParseError } from '../http/request-head.js';
+import type { Accepted } from '../http/transport.js';
+import { work } from '../http/turns.js';
+import { Exchange } from './exchange.js';
+import type { Gate } from './gate.js';
 
-/** Of bytes that are no request, or of a client that is late. */
+/** Of bytes that are no request. */
 export interface ParseError extends NodeJS.ErrnoException {
   readonly reason?: string;
 }
 
-/** Requests that wait for the answers before theirs. Whoever sends more is not served. */
-const MAX_WAITING = 1000;
 /** How long a client that was refused may take to read why. */
 const LINGER_MS = 1000;
+/** From its first byte to its last. */
+const REQUEST_TIMEOUT_MS = 60_000;
 
 const NO_HEADERS = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<
   RequestHeader,
   string
 >;
 
-const textOf = (address: string | undefined, port: number | undefined): string =>
-  address === undefined || port === undefined ? '' : addressText(address, port);
-
 export class Connection {
   readonly #service: AdminService;
-  readonly #socket: Socket;
-  readonly #ends: Omit<ConnectionInfo, 'receivedBytes'>;
+  readonly #gate: Gate;
+  readonly #accepted: Accepted;
   readonly #openedMs = Date.now();
+  /** What a piece brought beyond the request before. */
   readonly #waiting: (() => void)[] = [];
   #current: Exchange | undefined;
   /** Of what came, and was told of. */
@@ -53,19 +51,20 @@ export class Connection {
   #isEnding = false;
   /** Its client has left amid a request. */
   #isTruncated = false;
+  #lateTimer: NodeJS.Timeout | undefined;
 
-  constructor(service: AdminService, socket: Socket, id: number) {
+  constructor(service: AdminService, gate: Gate, accepted: Accepted) {
     this.#service = service;
-    this.#socket = socket;
-    this.#ends = {
-      id,
-      remoteAddress: textOf(socket.remoteAddress, socket.remotePort),
-      localAddress: textOf(socket.localAddress, socket.localPort),
+    this.#gate = gate;
+    this.#accepted = accepted;
+    gate.mayFeed = () => {
+      if (!this.#isReady) return false;
+      // The first piece of a request.
+      if (!this.#current) this.#lateTimer ??= startTimeout(() => this.#late(), REQUEST_TIMEOUT_MS);
+      return true;
     };
-    socket.once(
-      'close',
-      guarded(ADMIN_REQUEST, () => this.#closed()),
-    );
+    const closed = guarded(ADMIN_REQUEST, () => this.#closed());
+    gate.once('close', closed);
   }
 
   serve(incoming: IncomingMessage, response: ServerResponse): void {
@@ -94,24 +93,57 @@ export class Connection {
     const { code, reason } = error;
     // What follows a request that is its connection's last.
     if (code === 'HPE_CLOSED_CONNECTION') return;
-    const isParserError = code?.startsWith('HPE_') || code === 'ERR_HTTP_REQUEST_TIMEOUT';
     this.#isTruncated = code === 'HPE_INVALID_EOF_STATE';
-    if (!isParserError || this.#isTruncated) this.#socket.destroy();
+    if (!code?.startsWith('HPE_') || this.#isTruncated) this.#gate.destroy();
     else if (this.#current?.isReading) this.#refuse(statusOfParseError(code, reason));
     else this.#enqueue(() => this.#refuse(statusOfParseError(code, reason)));
   }
 
+  /** Ends after the answer that is under way. False: there is none. */
+  leave(): boolean {
+    if (!this.#current) return false;
+    this.#isEnding = true;
+    return true;
+  }
+
+  get #isReady(): boolean {
+    return !this.#isEnding && this.#waiting.length === 0 && (this.#current?.isReading ?? true);
+  }
+
   #enqueue(begin: () => void): void {
     if (this.#isEnding) return;
-    if (!this.#current) begin();
-    else if (this.#waiting.push(begin) > MAX_WAITING) this.#socket.destroy();
+    if (this.#current) this.#waiting.push(begin);
+    else begin();
   }
 
   #over(): void {
     this.#current = undefined;
     this.#freeSinceMs = Date.now();
     this.#bytesBefore = this.#toldBytes;
-    if (!this.#isEnding && !this.#socket.destroyed) this.#waiting.shift()?.();
+    clearTimeout(this.#lateTimer);
+    this.#lateTimer = undefined;
+    if (this.#isEnding) {
+      this.#gate.end();
+      this.#discard();
+    } else if (this.#waiting.length > 0 || this.#gate.holdsMore) {
+      // In its turn: others have come meanwhile.
+      work(() => this.#next());
+    } else {
+      this.#gate.feed();
+    }
+  }
+
+  #next(): false {
+    if (this.#isEnding || this.#gate.destroyed) return false;
+    const begin = this.#waiting.shift();
+    if (begin) guarded(ADMIN_REQUEST, begin, () => this.#gate.destroy())();
+    else this.#gate.feed();
+    return false;
+  }
+
+  /** Whoever sends half a request is not waited for. */
+  #late(): void {
+    if (!this.#isEnding && this.#isReady) this.#refuse(408);
   }
 
   /** Without Node, which has no response for what is no request. */
@@ -122,18 +154,18 @@ export class Connection {
     this.#tellRead();
     const reply = this.#service.refuse(request, status);
     const body = String(reply.body);
-    const headers = replyHeaders(reply, body.length, true);
-    const lines = headers.map(([name, value]) => `${name}: ${value}`);
-    const text = [`HTTP/1.1 ${status} ${REASONS[status]}`, ...lines, '', body].join('\r\n');
-    this.#service.finished(request, reply, {
-      headers,
-      ofBody: body.length,
-      onWire: text.length,
-      isCut: false,
-    });
-    this.#socket.end(text);
-    const timer = startTimeout(() => this.#socket.destroy(), LINGER_MS);
-    this.#socket.once('close', () => clearTimeout(timer));
+    const answer = new Answer(this.#service, request, reply, true);
+    answer.count(Buffer.byteLength(body));
+    answer.finish();
+    this.#gate.end(answer.head + body);
+    this.#discard();
+  }
+
+  /** The client may take a moment to read the last answer. */
+  #discard(): void {
+    this.#gate.discard();
+    const timer = startTimeout(() => this.#gate.destroy(), LINGER_MS);
+    this.#gate.once('close', () => clearTimeout(timer));
   }
 
   /** A request of which there is nothing to tell. */
@@ -152,11 +184,13 @@ export class Connection {
   }
 
   #describe(): ConnectionInfo {
-    return { ...this.#ends, receivedBytes: this.#socket.bytesRead - this.#bytesBefore };
+    const { id, remoteAddress, localAddress } = this.#accepted;
+    const receivedBytes = this.#gate.readBytes - this.#bytesBefore;
+    return { id, remoteAddress, localAddress, receivedBytes };
   }
 
   #tellRead(): void {
-    const bytes = this.#socket.bytesRead - this.#toldBytes;
+    const bytes = this.#gate.readBytes - this.#toldBytes;
     if (bytes === 0) return;
     this.#service.received(bytes, this.#lastBytes);
     this.#toldBytes += bytes;
@@ -164,7 +198,8 @@ export class Connection {
   }
 
   #closed(): void {
-    const hasMore = this.#isTruncated || this.#socket.bytesRead > this.#toldBytes;
+    clearTimeout(this.#lateTimer);
+    const hasMore = this.#isTruncated || this.#gate.readBytes > this.#toldBytes;
     this.#tellRead();
     if (this.#current) this.#current.cut();
     else if (hasMore && !this.#isEnding) this.#service.abandoned(this.#headless());

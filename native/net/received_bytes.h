@@ -1,0 +1,10 @@
+#pragma once
+
+#include <cstdint>
+
+namespace fairlead::net {
+
+// What has come on a TCP connection so far, read or not; 0 of what is none.
+uint64_t receivedBytes(int fd);
+
+}  // namespace fairlead::net

@@ -1,0 +1,113 @@
+// An App of uWebSockets.js that has one connection at a time. uWebSockets.js does not say on which
+// connection a request came; so each has an App of its own, which the next one takes over.
+import { Socket } from 'node:net';
+import { guarded } from '../../base/bugs.js';
+import { startTimeout } from '../../base/timers.js';
+import type { Addon } from '../../native.js';
+import type { Answer } from '../http/answer.js';
+import { ADMIN_REQUEST, type AdminService, type Stream } from '../http/http.js';
+import type { Accepted } from '../http/transport.js';
+import { Connection } from './connection.js';
+import { Exchange } from './exchange.js';
+import { readHead } from './head.js';
+import { writeRawStream } from './raw-stream.js';
+import type { Uws, UwsApp, UwsRequest, UwsResponse } from './uws.js';
+
+export type Sockets = Pick<Addon, 'receivedBytes' | 'duplicateDescriptor'>;
+
+export class Slot {
+  readonly #service: AdminService;
+  readonly #sockets: Sockets;
+  readonly #onFree: (slot: Slot) => void;
+  readonly #app: UwsApp;
+  #connection: Connection | undefined;
+  #exchange: Exchange | undefined;
+  /** Of a stream that goes on without uWebSockets.js. */
+  #endStream: (() => void) | undefined;
+  #isLeaving = false;
+
+  constructor(uws: Uws, service: AdminService, sockets: Sockets, onFree: (slot: Slot) => void) {
+    this.#service = service;
+    this.#sockets = sockets;
+    this.#onFree = onFree;
+    this.#app = uws.App();
+    const closed = guarded(ADMIN_REQUEST, () => this.#closed());
+    this.#app.filter((_, change) => change < 0 && closed());
+    this.#app.any('/*', (response, request) => this.#serve(response, request));
+  }
+
+  adopt(accepted: Accepted): void {
+    this.#connection = new Connection(this.#service, this.#sockets, accepted);
+    this.#app.adoptSocket(accepted.fd);
+  }
+
+  /** Ends after the answer that is under way; at once where there is none. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.#connection?.ends();
+    if (!this.#exchange) this.close();
+  }
+
+  close(): void {
+    this.#endStream?.();
+    this.#app.close();
+  }
+
+  #serve(response: UwsResponse, request: UwsRequest): void {
+    let exchange: Exchange | undefined;
+    response.onAborted(guarded(ADMIN_REQUEST, () => exchange?.aborted()));
+    const begin = (): void => {
+      const connection = this.#connection;
+      if (!connection) throw new Error('a request came on no connection');
+      exchange = new Exchange(this.#service, response, readHead(request), {
+        connection,
+        handOver: (answer, stream) => this.#handOver(connection, answer, stream),
+        closeSoon: () => this.#closeSoon(),
+        over: () => this.#over(connection),
+      });
+      this.#exchange = exchange;
+      exchange.begin();
+    };
+    guarded(ADMIN_REQUEST, begin, () => response.close())();
+  }
+
+  #over(connection: Connection): void {
+    connection.over();
+    this.#exchange = undefined;
+    if (this.#isLeaving) this.#closeSoon();
+  }
+
+  #closeSoon(): void {
+    startTimeout(() => this.#app.close(), 0);
+  }
+
+  /** uWebSockets.js loses the connection, which does not notice: another descriptor is open. */
+  #handOver(connection: Connection, answer: Answer, stream: Stream): void {
+    const fd = this.#sockets.duplicateDescriptor(connection.accepted.fd);
+    connection.ends();
+    this.#connection = undefined;
+    this.#exchange = undefined;
+    const socket = new Socket({ fd, readable: true, writable: true });
+    this.#endStream = writeRawStream(socket, answer, stream, () => {
+      connection.closed();
+      answer.reply.then?.();
+      this.#free();
+    });
+  }
+
+  #closed(): void {
+    const connection = this.#connection;
+    // A stream goes on without it.
+    if (!connection) return;
+    this.#exchange?.aborted();
+    connection.closed();
+    this.#free();
+  }
+
+  #free(): void {
+    this.#connection = undefined;
+    this.#exchange = undefined;
+    this.#endStream = undefined;
+    this.#onFree(this);
+  }
+}

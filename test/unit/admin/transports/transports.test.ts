@@ -1,0 +1,440 @@
+// What the admin server's clients see on the wire, and what the service hears of them, whoever speaks HTTP.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { MAX_BODY_BYTES, TOO_LONG_BODY } from '../../../../src/admin/http/http.js';
+import { onBug } from '../../../../src/base/bugs.js';
+import { pageOf } from '../../support/fake-native.js';
+import { exchange, listening, TRANSPORTS } from './running.js';
+
+for (const name of Object.keys(TRANSPORTS)) {
+  test(`${name}: an answer carries the headers of every answer, and its own type`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    service.reply = { status: 400, type: 'json', body: '{}' };
+
+    const answer = await fetch(`${url}/a?b=c`, { headers: { 'user-agent': 'test' } });
+
+    assert.equal(answer.status, 400);
+    assert.equal(await answer.text(), '{}');
+    const expected = {
+      'content-type': 'application/json',
+      'cache-control': 'no-cache, max-age=0',
+      'x-content-type-options': 'nosniff',
+      server: 'envoy',
+    };
+    for (const [header, value] of Object.entries(expected))
+      assert.equal(answer.headers.get(header), value);
+    assert.ok(answer.headers.has('date'));
+    const [request] = service.requests;
+    assert.deepEqual([request?.method, request?.target], ['GET', '/a?b=c']);
+    assert.equal(request?.headers['user-agent'], 'test');
+    assert.equal(request?.headers.origin, '');
+  });
+
+  test(`${name}: a body is there in whole when the request is answered`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const body = 'x'.repeat(200_000);
+
+    await fetch(`${running.url}/`, { method: 'POST', body });
+
+    assert.equal(running.service.requests[0]?.body, body);
+    assert.equal(running.service.requests[0]?.method, 'POST');
+  });
+
+  test(`${name}: a body that is too long is refused with a line, and not kept`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const body = 'x'.repeat(MAX_BODY_BYTES + 1);
+
+    const answer = await fetch(`${running.url}/`, { method: 'POST', body });
+    assert.equal(answer.status, 413);
+    assert.equal(await answer.text(), TOO_LONG_BODY);
+    assert.equal(running.service.requests.length, 0);
+    assert.equal((await fetch(`${running.url}/`)).status, 200);
+  });
+
+  test(`${name}: a request whose client leaves before its end is not answered`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    const head = 'POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n';
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.end(`${head}abc`);
+    socket.resume();
+
+    const { isLocal } = await service.untilClosed();
+    assert.equal(isLocal, false);
+    assert.equal(service.receivedBytes, head.length + 3);
+    assert.deepEqual(
+      service.abandonedRequests.map(({ method, body }) => [method, body]),
+      [['POST', 'abc']],
+    );
+    assert.deepEqual(service.requests, []);
+  });
+
+  test(`${name}: a client that never reads holds no more than what is on its way`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    let pieces = 0;
+    service.reply = { body: { next: () => (++pieces < 100_000 ? Buffer.alloc(64 * 1024) : null) } };
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.pause();
+    for (let count = 0; count < 100; count += 1) {
+      socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    }
+    let before = -1;
+    while (before !== pieces) {
+      before = pieces;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+
+    assert.equal(service.requests.length, 1);
+    assert.ok(pieces < 1000, `${pieces} pieces`);
+    socket.destroy();
+    await service.untilClosed();
+  });
+
+  test(`${name}: a connection that is one too many is closed, and nothing is told of it`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    service.isFull = true;
+
+    await assert.rejects(fetch(url));
+    assert.deepEqual([service.requests, service.ended], [[], []]);
+    service.isFull = false;
+    assert.equal((await fetch(url)).status, 200);
+  });
+
+  test(`${name}: an answer is counted before its client can have it`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    let isCounted = false;
+    service.finished = () => (isCounted = true);
+
+    await (await fetch(url)).text();
+
+    assert.ok(isCounted);
+  });
+
+  test(`${name}: HEAD has the headers of the page and no body`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    for (const body of ['text', pageOf('page')]) {
+      running.service.reply = { body };
+
+      const answers = await exchange(running.url, [
+        'HEAD / HTTP/1.1\r\nhost: localhost\r\n\r\n',
+        'HEAD / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+      ]);
+
+      const [open = '', closed = '', ...rest] = answers.split('\r\n\r\n');
+      assert.match(open, /^HTTP\/1.1 200 OK\r\n[^]*^server: envoy\r?$/m);
+      assert.match(open, /^transfer-encoding: chunked$/im);
+      assert.doesNotMatch(open, /^(connection|content-length):/im);
+      assert.match(closed, /^HTTP\/1.1 200 OK\r\n[^]*^connection: close\r?$/m);
+      assert.deepEqual(rest, ['']);
+    }
+  });
+
+  test(`${name}: a page tells no length, and that its connection ends if that is asked for`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+
+    const answers = await exchange(running.url, [
+      'GET / HTTP/1.1\r\nhost: localhost\r\n\r\n',
+      'GET / HTTP/1.1\r\nhost: localhost\r\nconnection: Close\r\n\r\n',
+    ]);
+
+    const [open = '', first, closed = '', second, ...rest] = answers.split(/\r\n\r\n(?!0)/);
+    assert.match(open, /^transfer-encoding: chunked$/im);
+    assert.doesNotMatch(open, /^(connection|content-length):/im);
+    assert.match(closed, /^connection: close\r?$/m);
+    assert.deepEqual([first, second], ['5\r\nhello\r\n0', '5\r\nhello\r\n0']);
+    assert.deepEqual(rest, ['']);
+  });
+
+  test(`${name}: what is no request of a page gets no headers of one, and the connection ends`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    running.service.reply = { status: 400, type: 'plain', body: 'Bad Request', fault: 'protocol' };
+
+    const answer = await fetch(running.url);
+
+    const names = [...answer.headers.keys()].filter((name) => !/^(date|keep-alive)$/.test(name));
+    assert.deepEqual(names.sort(), ['connection', 'content-length', 'content-type', 'server']);
+    assert.equal(answer.headers.get('connection'), 'close');
+    assert.equal(await answer.text(), 'Bad Request');
+  });
+
+  test(`${name}: a long page arrives whole, however slowly it is read`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    const pieces = Array.from({ length: 200 }, (_, i) => String(i % 10).repeat(64 * 1024));
+    service.reply = { body: pageOf(...pieces) };
+
+    const answer = await fetch(`${url}/`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    assert.equal(await answer.text(), pieces.join(''));
+    assert.deepEqual(service.finishedBytes, [200 * 64 * 1024]);
+  });
+
+  test(`${name}: a client that leaves amid a page ends the work on it`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    let count = 0;
+    service.reply = { body: { next: () => (++count < 100_000 ? Buffer.alloc(64 * 1024) : null) } };
+
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.destroy();
+    await service.untilClosed();
+
+    assert.ok(count < 100_000);
+    assert.equal(service.cuts, 1);
+    assert.equal(service.connections, 0);
+  });
+
+  test(`${name}: what comes after an answer comes when it has been written`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, close, url } = running;
+    const closed = new Promise<void>((resolve) => {
+      const then = (): void => {
+        close();
+        resolve();
+      };
+      service.reply = { body: 'bye', then };
+    });
+
+    assert.equal(await (await fetch(`${url}/`)).text(), 'bye');
+    await closed;
+  });
+
+  test(`${name}: where the service fails one connection ends, and the bug is told`, async (t) => {
+    const bugs: string[] = [];
+    t.after(onBug((where, thrown) => bugs.push(`${where}: ${String(thrown)}`)));
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    const failing = { answer: () => assert.fail('lost'), finished: () => assert.fail('lost') };
+    for (const [name, fail] of Object.entries(failing)) {
+      Object.assign(service, { [name]: fail });
+      await assert.rejects(fetch(url), name);
+      Reflect.deleteProperty(service, name);
+    }
+
+    assert.equal(await (await fetch(url)).text(), 'hello');
+    assert.ok(bugs.length >= 2);
+    for (const bug of bugs)
+      assert.equal(bug, 'an admin request: AssertionError [ERR_ASSERTION]: lost');
+  });
+
+  test(`${name}: a page that fails on its way ends its connection: what came is not taken for all of it`, async (t) => {
+    const bugs: string[] = [];
+    t.after(onBug((where) => bugs.push(where)));
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    let pieces = 0;
+    const next = (): Buffer => (++pieces < 3 ? Buffer.from('piece') : assert.fail('lost'));
+    service.reply = { body: { next } };
+
+    await assert.rejects(async () => (await fetch(url)).text());
+    assert.deepEqual(bugs, ['a page of the admin server']);
+  });
+
+  test(`${name}: short answers to requests that come at once come in their order`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    const count = 50;
+    service.answer = ({ target }) => ({ body: target });
+    const requests = Array.from(
+      { length: count },
+      (_, index) => `GET /${index} HTTP/1.1\r\nhost: a\r\n\r\n`,
+    );
+    const last = 'GET /last HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
+
+    const answers = await exchange(url, [requests.join('') + last]);
+
+    const expected = Array.from({ length: count }, (_, index) => `/${index}`);
+    assert.deepEqual(answers.match(/^\/\w+$/gm), [...expected, '/last']);
+  });
+
+  test(`${name}: a request in two halves is answered, and so is what follows it later`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, port } = running;
+    service.answer = ({ target, body }) => ({ body: pageOf(target, body) });
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    let text = '';
+    socket.on('data', (bytes) => (text += String(bytes)));
+    const said = async (pattern: RegExp): Promise<void> => {
+      while (!pattern.test(text)) await once(socket, 'data');
+    };
+    const half = async (bytes: string): Promise<void> => {
+      socket.write(bytes);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    await half('GET /fi');
+    await half('rst HTTP/1.1\r\nho');
+    socket.write('st: a\r\n\r\n');
+    await said(/first\r\n0\r\n\r\n$/);
+    await half('POST /second HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nab');
+    socket.write('cd');
+    await said(/abcd\r\n0\r\n\r\n$/);
+    await half('POST /third HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nef');
+    socket.write('g\r\n0\r\n\r\n');
+    await said(/efg\r\n0\r\n\r\n$/);
+  });
+
+  test(`${name}: the head of an answer that goes on comes before its body`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url } = running;
+    for (const isChunked of [true, false]) {
+      let write: (piece: Buffer) => void = () => undefined;
+      let end = (): void => undefined;
+      let left = 0;
+      service.reply = {
+        type: isChunked ? 'text' : 'events',
+        body: {
+          isChunked,
+          listen: (toWrite, toEnd) => {
+            [write, end] = [toWrite, toEnd];
+            return () => (left += 1);
+          },
+        },
+      };
+
+      const answer = await fetch(url);
+      assert.equal(answer.headers.get('transfer-encoding'), isChunked ? 'chunked' : null);
+      write(Buffer.from('one '));
+      write(Buffer.from('two'));
+      end();
+
+      assert.equal(await answer.text(), 'one two');
+      assert.equal(service.finishedBytes.at(-1), 'one two'.length);
+      while (left === 0) await new Promise((resolve) => setImmediate(resolve));
+      assert.deepEqual([left, service.cuts], [1, 0]);
+    }
+  });
+
+  test(`${name}: whoever leaves an answer that goes on is told of, once`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, port } = running;
+    const left = new Promise<void>((resolve) => {
+      service.reply = { body: { isChunked: true, listen: () => resolve } };
+    });
+    const socket = connect(port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 0\r\n\r\n');
+    await once(socket, 'data');
+    socket.destroy();
+
+    await left;
+    await service.untilClosed();
+    assert.deepEqual([service.cuts, service.finishedBytes, service.connections], [1, [0], 0]);
+  });
+
+  test(`${name}: whoever does not read an answer that goes on is sent away`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, port } = running;
+    let write: (piece: Buffer) => void = () => undefined;
+    service.reply = {
+      body: {
+        listen: (toWrite) => {
+          write = toWrite;
+          return () => undefined;
+        },
+      },
+    };
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
+    await once(socket, 'data');
+    socket.pause();
+    const piece = Buffer.alloc(1024 * 1024);
+    let mebibytes = 0;
+    for (; service.ended.length === 0 && mebibytes < 200; mebibytes += 1) {
+      write(piece);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+
+    assert.ok(mebibytes < 100, `${mebibytes} MiB were taken`);
+    assert.equal(service.cuts, 1);
+  });
+
+  test(`${name}: who has connected before the end is answered, and nobody after it`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, url, port, close } = running;
+    const idle = connect(port, '127.0.0.1');
+    await once(idle, 'connect');
+    idle.resume();
+    const idleEnd = once(idle, 'close');
+    const pieces = Array.from({ length: 100 }, () => 'x'.repeat(64 * 1024));
+    service.reply = { body: pageOf(...pieces) };
+    const answer = await fetch(url);
+    // It is in the kernel's queue, where nobody has seen it.
+    const late = connect(port, '127.0.0.1');
+    late.on('error', () => undefined);
+    late.resume();
+    const lateEnd = once(late, 'close');
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    close();
+
+    assert.equal((await answer.text()).length, pieces.join('').length);
+    await Promise.all([idleEnd, lateEnd]);
+    await assert.rejects(fetch(url));
+    while (service.connections > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.deepEqual(service.cuts, 0);
+  });
+
+  test(`${name}: 200 clients that send 200 requests each and read nothing cost little`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, port, url } = running;
+    const body = 'x'.repeat(20_000);
+    service.answer = ({ target }) => ({ body: target === '/ready' ? 'LIVE' : body });
+    const before = process.memoryUsage.rss();
+    const clients = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const client = connect(port, '127.0.0.1');
+        client.on('error', () => undefined);
+        client.pause();
+        await once(client, 'connect');
+        return client;
+      }),
+    );
+    t.after(() => clients.forEach((client) => client.destroy()));
+    for (const client of clients) client.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(200));
+    let longestMs = 0;
+    for (let count = 0; count < 50; count += 1) {
+      const began = performance.now();
+      assert.equal(await (await fetch(`${url}/ready`)).text(), 'LIVE');
+      longestMs = Math.max(longestMs, performance.now() - began);
+    }
+
+    assert.ok(longestMs < 1000, `an answer took ${longestMs} ms`);
+    const grownMiB = (process.memoryUsage.rss() - before) / 2 ** 20;
+    assert.ok(grownMiB < 150, `${grownMiB} MiB more`);
+  });
+}
