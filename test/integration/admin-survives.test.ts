@@ -4,22 +4,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { says, webBootstrap } from './support/bootstraps.js';
+import { randomFrom } from './support/random.js';
 import { startProxy } from './support/start-proxy.js';
 
 const REQUESTS = Number(process.env.FAIRLEAD_ODD_REQUESTS ?? 1000);
 const SEED = Number(process.env.FAIRLEAD_SEED ?? 20_261_121);
 const ANSWER_MS = 10_000;
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 // Not those that end the server, stop its listeners, or stream for ever.
 const PATHS = (
