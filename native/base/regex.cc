@@ -27,14 +27,16 @@ class Matcher {
   }
 
   bool matches(const Program& program, std::string_view text, Dfa::Scope scope) {
+    const auto vm_scope = scope == Dfa::Scope::Whole ? Vm::Scope::Whole : Vm::Scope::Anywhere;
+    // An automaton knows what came, not what follows.
+    if (program.lookCount() > 0) return vm_.matches(program, text, vm_scope);
     Dfa& dfa = automaton(program, scope);
     const size_t words_before = dfa.words();
     const Dfa::Answer answer = dfa.run(program, text, scratch_);
     words_ += dfa.words() - words_before;
     if (words_ > kMaxWords) forgetAll();
     if (answer != Dfa::Answer::GaveUp) return answer == Dfa::Answer::Yes;
-    return vm_.matches(program, text,
-                       scope == Dfa::Scope::Whole ? Vm::Scope::Whole : Vm::Scope::Anywhere);
+    return vm_.matches(program, text, vm_scope);
   }
 
   // As Vm::find.

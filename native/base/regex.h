@@ -1,7 +1,8 @@
-// Regular expressions with RE2's meaning, in linear time: runs the program over bytes that
-// src/plan/match/regex/regex.ts compiled (its format is described there); no pattern is parsed
-// here. A Regex is immutable and may be used by all threads at once. What matching needs of memory
-// is kept per thread and bounded: the steady state of fullMatch and search allocates nothing.
+// Regular expressions with RE2's meaning, in linear time, and lookaheads in quadratic time: runs
+// the program over bytes that src/plan/match/regex/regex.ts compiled (its format is described
+// there); no pattern is parsed here. A Regex is immutable and may be used by all threads at once.
+// What matching needs of memory is kept per thread and bounded: the steady state of fullMatch and
+// search allocates nothing.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,15 @@ std::vector<std::string> fuzzSeeds() {
   conditions.fork(1, 3);
   conditions.empty(8, 4);
   conditions.match();
-  return {groups.program(0, 4) + "ababcab-cbacbabcbacb-abcbabcbabcb-abcbabcbacbc",
+  // x(?=y)
+  fairlead::test::Assembler looking;
+  looking.bytes('x', 'x', 1);
+  looking.look(3, 2);
+  looking.match();
+  looking.text("y");
+  looking.match();
+  return {looking.program(0) + "xxxyxxxxy-yxyxyxxxxxxyxxxxxxxxy",
+          groups.program(0, 4) + "ababcab-cbacbabcbacb-abcbabcbabcb-abcbabcbacbc",
           conditions.program(0) + "xx x-xxx xxxxxxxxx-xxxx xxxxx xxxxxx xxxxx xxx"};
 }
 

@@ -9,6 +9,7 @@ constexpr uint32_t kNoRestore = UINT32_MAX;
 const size_t* Backtracker::find(const Program& program, std::string_view text, size_t from,
                                 uint32_t slots) {
   if (program.isAnchored() && from > 0) return nullptr;
+  lookahead_.begin(program, text);
   stride_ = text.size() + 1;
   visited_.assign((program.instructions().size() * stride_ + 63) / 64, 0);
   slots_.assign(slots, kNoPosition);
@@ -59,6 +60,10 @@ bool Backtracker::follow(const Program& program, std::string_view text, uint32_t
         place = instruction.next;
         break;
       case Op::Nop:
+        place = instruction.next;
+        break;
+      case Op::Look:
+        if (!lookahead_.holds(instruction, at)) return false;
         place = instruction.next;
         break;
       case Op::Match:

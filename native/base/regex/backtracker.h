@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/regex/lookahead.h"
 #include "base/regex/program.h"
 
 namespace fairlead::regex {
@@ -46,6 +47,7 @@ class Backtracker {
 
   size_t stride_ = 0;
   std::vector<uint64_t> visited_;
+  Lookahead lookahead_;
   std::vector<Pending> pending_;
   std::vector<size_t> slots_;
 };

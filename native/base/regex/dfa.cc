@@ -152,6 +152,8 @@ bool Dfa::reach(const Program& program, const State& state, uint8_t conditions,
       case Op::Match:
         matches = true;
         break;
+      // No automaton is made of a program that looks ahead.
+      case Op::Look:
       case Op::Bytes:
       case Op::Fail:
         break;

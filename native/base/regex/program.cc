@@ -92,7 +92,7 @@ class Program::Reader {
     const uint32_t op = word();
     Instruction instruction = {static_cast<Op>(op), word(), word(), 0, word()};
     const bool is_known =
-        op >= static_cast<uint32_t>(Op::Fork) && op <= static_cast<uint32_t>(Op::Bytes);
+        op >= static_cast<uint32_t>(Op::Fork) && op <= static_cast<uint32_t>(Op::Look);
     if (is_short_ || !is_known) return "an instruction is unknown";
     if (instruction.next >= count) return "a jump is out of range";
     if (instruction.op == Op::Fork && instruction.argument >= count) {
@@ -101,6 +101,7 @@ class Program::Reader {
     if (instruction.op == Op::Empty && instruction.argument > kAllConditions) {
       return "a condition is unknown";
     }
+    if (instruction.op == Op::Look) return look(instruction, count, program);
     const size_t first_edge = program->edges_.size();
     if (instruction.edge_count > bytes_.size() / 8 ||
         instruction.edge_count > kMaxEdges - first_edge ||
@@ -124,6 +125,17 @@ class Program::Reader {
   }
 
  private:
+  const char* look(Instruction look, uint32_t count, Program* program) {
+    const bool is_negative = (look.argument & 1) != 0;
+    look.argument /= 2;
+    if (look.argument >= count) return "a jump is out of range";
+    if (look.edge_count > 0) return "an instruction has too many edges";
+    look.first_edge = program->look_count_++;
+    look.edge_count = is_negative ? 1 : 0;
+    program->instructions_.push_back(look);
+    return nullptr;
+  }
+
   std::string_view bytes_;
   bool is_short_ = false;
 };
@@ -148,8 +160,35 @@ Result<std::shared_ptr<const Program>> Program::load(std::string_view bytes) {
     if (const char* why = reader.instruction(count, program.get())) return refused(why);
   }
   if (!reader.isAtEnd()) return refused("bytes are left over");
+  for (const Instruction& instruction : program->instructions_) {
+    if (instruction.op == Op::Look && program->leadsToLook(instruction.argument)) {
+      return refused("a lookahead is in another");
+    }
+  }
   program->analyse();
   return std::shared_ptr<const Program>(std::move(program));
+}
+
+bool Program::leadsToLook(uint32_t start) const {
+  std::vector<bool> seen(instructions_.size());
+  std::vector<uint32_t> pending{start};
+  while (!pending.empty()) {
+    const uint32_t at = pending.back();
+    pending.pop_back();
+    if (seen[at]) continue;
+    seen[at] = true;
+    const Instruction& instruction = instructions_[at];
+    if (instruction.op == Op::Look) return true;
+    if (instruction.op == Op::Bytes) {
+      for (uint32_t i = 0; i < instruction.edge_count; ++i) {
+        pending.push_back(edges_[instruction.first_edge + i].target);
+      }
+    } else if (instruction.op != Op::Match && instruction.op != Op::Fail) {
+      if (instruction.op == Op::Fork) pending.push_back(instruction.argument);
+      pending.push_back(instruction.next);
+    }
+  }
+  return false;
 }
 
 void Program::analyse() {
@@ -208,6 +247,7 @@ void Program::findBeginnings() {
       case Op::Capture:
       case Op::Empty:
       case Op::Nop:
+      case Op::Look:
         pending.push_back(instruction.next);
         break;
       case Op::Match:

@@ -21,6 +21,8 @@ enum class Op : uint8_t {
   Fail = 5,
   Nop = 6,
   Bytes = 7,
+  // Whether another part of the program matches from here on, or does not.
+  Look = 8,
 };
 
 // Conditions on a place between two bytes.
@@ -55,9 +57,10 @@ struct Instruction {
   Op op;
   // Of a fork: the preferred way.
   uint32_t next;
-  // Of a fork: the other way; of a capture: the slot; of Empty: the conditions.
+  // Of a fork: the other way; of a capture: the slot; of Empty: the conditions; of Look: where the
+  // other part begins.
   uint32_t argument;
-  // Of Bytes, ascending and disjoint.
+  // Of Bytes, ascending and disjoint. Of Look: its number, and whether the part must not match.
   uint32_t first_edge;
   uint32_t edge_count;
 };
@@ -75,6 +78,8 @@ class Program {
   bool isAnchored() const { return is_anchored_; }
   // All conditions that the program asks for.
   uint8_t conditions() const { return conditions_; }
+  // How many instructions look ahead.
+  uint32_t lookCount() const { return look_count_; }
   // Whether a match can begin with that byte; all of them if one may be empty.
   bool canBegin(uint8_t byte) const { return can_begin_[byte]; }
 
@@ -103,6 +108,8 @@ class Program {
   class Reader;
 
   Program();
+  // Whether a way from `start` on leads to a Look, without or with bytes.
+  bool leadsToLook(uint32_t start) const;
   void analyse();
   void classifyBytes();
   void findBeginnings();
@@ -113,6 +120,7 @@ class Program {
   uint32_t slots_ = 0;
   bool is_anchored_ = false;
   uint8_t conditions_ = 0;
+  uint32_t look_count_ = 0;
   std::array<bool, 256> can_begin_ = {};
   std::array<uint8_t, 256> class_of_ = {};
   std::array<uint8_t, 256> member_of_ = {};

@@ -16,6 +16,7 @@ const size_t* Vm::run(const Program& program, std::string_view text, size_t from
   text_ = text;
   scope_ = scope;
   slots_ = slots;
+  lookahead_.begin(program, text);
   current_.places.reset(program.instructions().size());
   next_.places.reset(program.instructions().size());
   // At least one, so that data() is a pointer even when no slot is wanted.
@@ -92,6 +93,11 @@ void Vm::follow(Ways& ways, uint32_t start, size_t at, size_t* slots_of) {
         break;
       case Op::Nop:
         pending_.push_back({instruction.next, kNoRestore, 0});
+        break;
+      case Op::Look:
+        if (lookahead_.holds(instruction, at)) {
+          pending_.push_back({instruction.next, kNoRestore, 0});
+        }
         break;
       case Op::Capture:
         if (instruction.argument < slots_) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/regex/lookahead.h"
 #include "base/regex/program.h"
 #include "base/regex/sparse_set.h"
 
@@ -54,6 +55,7 @@ class Vm {
   uint32_t slots_ = 0;
   Ways current_;
   Ways next_;
+  Lookahead lookahead_;
   std::vector<Pending> pending_;
   std::vector<size_t> way_;
   std::vector<size_t> match_;

@@ -21,6 +21,8 @@ class Assembler {
   uint32_t bytes(uint8_t first, uint8_t last, uint32_t next) {
     return add({7, 0, 0, 1, range(first, last), next});
   }
+  // Where what begins at `part` must match.
+  uint32_t look(uint32_t part, uint32_t next) { return add({8, next, 2 * part, 0}); }
   // Any byte but one.
   uint32_t bytesBut(uint8_t one, uint32_t next) {
     return add({7, 0, 0, 2, range(0, one - 1), next, range(one + 1, 255), next});

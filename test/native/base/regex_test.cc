@@ -167,6 +167,45 @@ TEST("jumps to nowhere are refused") {
   EXPECT_EQ(refusal(start.program(0, 1 << 20)), "regex program: too many groups");
 }
 
+// (?=(?:a|b)*c)(?:a|b)*: what follows is looked at from the begin.
+std::string looking() {
+  Assembler assembler;
+  assembler.look(3, 1);
+  assembler.fork(2, 5);
+  assembler.bytes('a', 'b', 1);
+  assembler.fork(4, 6);
+  assembler.bytes('a', 'b', 3);
+  assembler.match();
+  assembler.text("c");
+  assembler.match();
+  return assembler.program(0);
+}
+
+TEST("a lookahead that is asked at every place of a long text is answered in a moment") {
+  const Regex regex = Regex::load(looking()).value();
+  std::string text(2000, 'a');
+  EXPECT(!regex.search(text));
+  text += 'c';
+  EXPECT(regex.search(text));
+  EXPECT(!regex.fullMatch(text));
+  EXPECT_EQ(replaced(regex, text, "<\\0>"), "<" + std::string(2000, 'a') + ">c");
+}
+
+TEST("a lookahead to nowhere, or in another, is refused") {
+  Assembler nowhere;
+  nowhere.look(2, 1);
+  nowhere.match();
+  EXPECT_EQ(Regex::load(nowhere.program(0)).error().message,
+            "regex program: a jump is out of range");
+  Assembler nested;
+  nested.look(1, 3);
+  nested.bytes('a', 'a', 2);
+  nested.look(3, 3);
+  nested.match();
+  EXPECT_EQ(Regex::load(nested.program(0)).error().message,
+            "regex program: a lookahead is in another");
+}
+
 TEST("a loop that takes no byte ends") {
   Assembler assembler;
   assembler.fork(1, 0);

@@ -1,11 +1,21 @@
 // re2js's program over characters → a program over bytes: each character becomes one instruction
 // per byte of it, whose edges lead on. Characters with the same tails share instructions.
+import { FIRST_MARK, MARK_END } from './marks.js';
 import { compileByRe2js, Op, type Instruction, type Program } from './re2js.js';
 
 export type Encoding = 'latin1' | 'utf8';
 
 /** Our operations: see src/plan/match/regex/regex.ts. */
-const ByteOp = { FORK: 1, CAPTURE: 2, EMPTY: 3, MATCH: 4, FAIL: 5, NOP: 6, BYTES: 7 } as const;
+const ByteOp = {
+  FORK: 1,
+  CAPTURE: 2,
+  EMPTY: 3,
+  MATCH: 4,
+  FAIL: 5,
+  NOP: 6,
+  BYTES: 7,
+  LOOK: 8,
+} as const;
 
 export interface Edge {
   readonly first: number;
@@ -61,11 +71,54 @@ function translate(
     case Op.FAIL:
       return { op: ByteOp.FAIL, out: 0, arg: 0, edges: [] };
     default: {
+      const mark = encoding === 'latin1' ? markInstruction(runes, out) : undefined;
+      if (mark) return mark;
       const ranges = rangesOf({ op, out, arg, runes });
       const edges = encoding === 'latin1' ? latin1(ranges, out) : builder.utf8(ranges, out);
       return { op: ByteOp.BYTES, out: 0, arg: 0, edges };
     }
   }
+}
+
+/** What a letter of a lookahead's mark becomes: its number is the argument until all are joined. */
+function markInstruction(runes: ArrayLike<number>, out: number): ByteInstruction | undefined {
+  const rune = runes.length === 1 ? (runes[0] ?? 0) : 0;
+  if (rune === MARK_END) return { op: ByteOp.NOP, out, arg: 0, edges: [] };
+  if (rune < FIRST_MARK) return undefined;
+  return { op: ByteOp.LOOK, out, arg: rune - FIRST_MARK, edges: [] };
+}
+
+/** A program whose lookaheads are given, in the order of their marks: one program of them all. */
+export function joinLookaheads(
+  main: readonly ByteInstruction[],
+  lookaheads: readonly {
+    readonly instructions: readonly ByteInstruction[];
+    readonly start: number;
+    readonly isNegative: boolean;
+  }[],
+): readonly ByteInstruction[] {
+  const starts: number[] = [];
+  const joined: ByteInstruction[] = [];
+  for (const { instructions, start, isNegative } of lookaheads) {
+    const base = main.length + joined.length;
+    starts.push((base + start) * 2 + (isNegative ? 1 : 0));
+    joined.push(...instructions.map((instruction) => moved(instruction, base)));
+  }
+  const looking = main.map((instruction) =>
+    instruction.op === ByteOp.LOOK
+      ? { ...instruction, arg: starts[instruction.arg] ?? 0 }
+      : instruction,
+  );
+  return [...looking, ...joined];
+}
+
+function moved({ op, out, arg, edges }: ByteInstruction, by: number): ByteInstruction {
+  return {
+    op,
+    out: out + by,
+    arg: op === ByteOp.FORK ? arg + by : arg,
+    edges: edges.map((edge) => ({ ...edge, target: edge.target + by })),
+  };
 }
 
 /** The characters that an instruction takes. */

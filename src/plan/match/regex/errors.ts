@@ -3,6 +3,7 @@
 import type { Encoding } from './byte-program.js';
 import { tokens } from './dialect.js';
 import type { Failure } from './re2js.js';
+import type { LookaheadFault } from './lookahead.js';
 import type { ProgramSizeLimit } from './program-size.js';
 
 export interface RegexError {
@@ -67,6 +68,15 @@ export function beyondLimit(pattern: string, size: number, limit: ProgramSizeLim
     `regex '${pattern}' RE2 program size of ${size} > max program size of ${limit.size}${why}. ` +
     'Increase configured max program size if necessary.';
   return { error, at: undefined, message: error, isTooLarge: true };
+}
+
+export function ofLookahead(pattern: string, { error, at }: LookaheadFault): RegexError {
+  const place = `at character ${at + 1}`;
+  return {
+    error: `${error} (${place})`,
+    at,
+    message: `regular expression '${pattern}': ${error} ${place}`,
+  };
 }
 
 function position(pattern: string, what: string, part: string): number | undefined {

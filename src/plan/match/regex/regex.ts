@@ -13,14 +13,23 @@
 //   5 fail      -      -                   -
 //   6 nop       next   -                   -
 //   7 bytes     -      -                   ascending, disjoint: a byte takes at most one
+//   8 look      next   lookahead, below    -
 //
+// A lookahead's argument is twice where its program begins, and one more where that must not match from
+// here on; its program has no groups and no lookaheads.
 // Conditions: 1 begin of line, 2 end of line, 4 begin of text, 8 end of text, 16 word boundary,
 // 32 none. Case folding and character sets are in the edges already.
 import { beyondBounds, CONFIGURATION_BOUNDS, FILTER_BOUNDS, type Bounds } from './bounds.js';
-import { byteProgram, type ByteInstruction, type Encoding } from './byte-program.js';
+import {
+  byteProgram,
+  joinLookaheads,
+  type ByteInstruction,
+  type Encoding,
+} from './byte-program.js';
 import { type Program, compileByRe2js, type Failure } from './re2js.js';
 import { asciiFolding, byteString, relaxed, wideEscape } from './dialect.js';
-import { beyondLimit, beyondRe2, explain, type RegexError } from './errors.js';
+import { beyondLimit, beyondRe2, explain, ofLookahead, type RegexError } from './errors.js';
+import { takeLookaheads } from './lookahead.js';
 import { programSize, type ProgramSizeLimit } from './program-size.js';
 
 /** A pattern's program, or why there is none. */
@@ -51,14 +60,38 @@ export function compileRegex(
  */
 export function compileFilter(pattern: string): CompiledRegex {
   if (pattern.includes('\ufffd')) return NO_UTF8;
-  return compile(pattern, 'utf8', FILTER_BOUNDS, undefined);
+  return compile(pattern, 'utf8', FILTER_BOUNDS);
+}
+
+/**
+ * Compiles a pattern in ECMAScript's syntax, for texts that are short: lookaheads take time that grows
+ * with the square of a text's length. Backreferences are refused: they could take time without end.
+ */
+export function compileEcmaScript(pattern: string): CompiledRegex {
+  const beyond = beyondBounds(pattern, CONFIGURATION_BOUNDS);
+  if (beyond !== undefined) return beyondRe2(pattern, beyond);
+  const taken = takeLookaheads(byteString(pattern));
+  if ('error' in taken) return ofLookahead(pattern, taken);
+  if (taken.lookaheads.length === 0) return compile(pattern, 'latin1', CONFIGURATION_BOUNDS);
+  const main = instructionsOf(taken.rest);
+  if ('failure' in main) return explain(pattern, 'latin1', main.failure);
+  const parts = [];
+  for (const lookahead of taken.lookaheads) {
+    const part = instructionsOf(lookahead.pattern);
+    if ('failure' in part) return explain(pattern, 'latin1', part.failure);
+    parts.push({ ...lookahead, instructions: part.instructions, start: part.program.start });
+  }
+  const joined = joinLookaheads(main.instructions, parts);
+  const { instructions: most } = CONFIGURATION_BOUNDS;
+  if (joined.length > most) return beyondRe2(pattern, `it needs more than ${most} instructions`);
+  return { program: serialize(main.program, joined) };
 }
 
 function compile(
   pattern: string,
   encoding: Encoding,
   bounds: Bounds,
-  limit: ProgramSizeLimit | undefined,
+  limit?: ProgramSizeLimit,
 ): CompiledRegex {
   const beyond = beyondBounds(pattern, bounds);
   if (beyond !== undefined) return beyondRe2(pattern, beyond);
@@ -73,6 +106,19 @@ function compile(
   if (instructions === undefined)
     return beyondRe2(pattern, `it needs more than ${most} instructions`);
   return { program: serialize(parsed.program, instructions) };
+}
+
+type Instructions =
+  | { readonly program: Program; readonly instructions: readonly ByteInstruction[] }
+  | { readonly failure: Failure };
+
+function instructionsOf(source: string): Instructions {
+  const parsed = parse(source, 'latin1');
+  if ('failure' in parsed) return parsed;
+  const { program } = parsed;
+  const instructions = byteProgram(program, 'latin1', CONFIGURATION_BOUNDS.instructions);
+  if (instructions) return { program, instructions };
+  return { failure: { error: 'pattern too large - compile failed', input: null } };
 }
 
 type Parsed = { readonly program: Program } | { readonly failure: Failure };

@@ -74,6 +74,25 @@ test('a rule is asked only for names that begin as its pattern does', () => {
   assert.equal(tokenOf('^(?:cluster|http)\\.(b)'), '');
 });
 
+test('a tag may look ahead, as those of Istio do; backreferences are refused', () => {
+  const stats_tags = [
+    '^listener(?=\\.).*?\\.http\\.(((?:[_.[:digit:]]*|[_\\[\\]aAbBcCdDeEfF[:digit:]]*))\\.)',
+    '^http\\.(?!admin)((\\w+)\\.)',
+  ].map((regex) => ({ tag_name: 'a', regex }));
+  const { settings, problems } = compile({ use_all_default_tags: false, stats_tags });
+  assert.deepEqual(problems, []);
+  const rules = settings.tag_rules?.rules ?? [];
+  assert.deepEqual(
+    rules.map(({ first_token: token }) => token),
+    ['listener', 'http'],
+  );
+  const twice = compile({ stats_tags: [{ tag_name: 'a', regex: '(a)\\1' }] }).problems;
+  assert.match(
+    twice[0] ?? '',
+    /stats_tags\[0\]\.regex: Invalid regex '\(a\)\\1': invalid escape sequence: \\1/,
+  );
+});
+
 test('what cannot be a tag is said', () => {
   const { problems } = compile({
     stats_tags: [

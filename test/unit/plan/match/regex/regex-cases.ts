@@ -1,7 +1,7 @@
-// Cases for the native matcher, with what re2js finds: patterns and texts from a seeded generator.
+// Cases for the native matcher, with what re2js finds, or V8 where a pattern looks ahead: patterns and texts from a seeded generator.
 // test/native/base/regex_cases.txt holds them; regex.test.ts notices when it is out of date.
 import { RE2JS } from 're2js';
-import { compileRegex } from '../../../../../src/plan/match/regex/regex.js';
+import { compileEcmaScript, compileRegex } from '../../../../../src/plan/match/regex/regex.js';
 
 const FIXED = [
   '',
@@ -30,6 +30,28 @@ const FIXED = [
   'x{0}',
   '[[:space:]]',
   '(a)(b)(c)(/)(1)(_)(\\.)(-)(\\n)(A)',
+];
+/** In ECMAScript's syntax. */
+const LOOKING = [
+  'a(?=b)',
+  'a(?!b)',
+  '^a(?=\\.)(?:.|\\n)*',
+  '(?=ab)a',
+  '(?!a)\\w',
+  '(?=a)(?=[^b]b)..',
+  '(?:(?=a)a|(?=b)b)+',
+  '(?:(?=a)|(?=b))(.)',
+  '(a+)(?=b(?:a|c)*c)',
+  '(?!.*b)a',
+  'b*(?=a*$)',
+  '(?=)a',
+  '(?!)|b',
+  '(?:a(?!b)|b(?=a))*c?',
+  '(a|b)+(?!a)',
+  '(?=\\b)a+',
+  '(?=^)b|\\w$',
+  '(.)(?=[\\x80-\\xff])',
+  '(?=a|bc).',
 ];
 const ATOMS = [
   'a',
@@ -85,9 +107,25 @@ export function makeCases(seed: number, patterns: number, textsPerPattern: numbe
       const whole = regex.matches(text) ? 1 : 0;
       const search = regex.matcher(text).find() ? 1 : 0;
       const rewrite = random.of(REWRITES);
-      const replaced = replaceAll(regex, text, rewrite);
+      const replaced = isWhole(regex, rewrite)
+        ? replaceAll(findOf(regex, text), text, rewrite)
+        : text;
       lines.push(
         ['text', hex(text), whole, search, hex(rewrite), hex(replaced)].map(String).join('\t'),
+      );
+    }
+  }
+  for (const pattern of LOOKING) {
+    const compiled = compileEcmaScript(pattern);
+    if ('error' in compiled) throw new Error(compiled.message);
+    lines.push(`regex\t${hex(compiled.program)}\t${JSON.stringify(pattern)}`);
+    for (let j = 0; j < 3 * textsPerPattern; ++j) {
+      const text = Array.from({ length: random.below(9) }, () => random.of(LETTERS)).join('');
+      const whole = new RegExp(`^(?:${pattern})$`).test(text) ? 1 : 0;
+      const search = new RegExp(pattern).test(text) ? 1 : 0;
+      const replaced = replaceAll(findByV8(pattern, text), text, '<\\0>');
+      lines.push(
+        ['text', hex(text), whole, search, hex('<\\0>'), hex(replaced)].map(String).join('\t'),
       );
     }
   }
@@ -113,17 +151,41 @@ function repeated(random: Random, depth: number): string {
   return random.below(3) === 0 ? atom + random.of(REPEATS) : atom;
 }
 
-/** RE2::GlobalReplace in terms of single searches. */
-function replaceAll(regex: RE2JS, text: string, rewrite: string): string {
-  const groups = [...rewrite.matchAll(/\\(\d)/g)].map((match) => Number(match[1]));
-  if (Math.max(0, ...groups) > regex.groupCount()) return text;
+/** A match that begins at `from` or later, and its groups. */
+type Find = (
+  from: number,
+) =>
+  | { readonly begin: number; readonly end: number; readonly group: (n: number) => string }
+  | undefined;
+
+function findOf(regex: RE2JS, text: string): Find {
   const matcher = regex.matcher(text);
+  return (from) =>
+    matcher.find(from)
+      ? { begin: matcher.start(), end: matcher.end(), group: (n) => matcher.group(n) ?? '' }
+      : undefined;
+}
+
+function findByV8(pattern: string, text: string): Find {
+  const regex = new RegExp(pattern, 'g');
+  return (from) => {
+    regex.lastIndex = from;
+    const match = regex.exec(text);
+    if (!match) return undefined;
+    const end = match.index + match[0].length;
+    return { begin: match.index, end, group: (n) => match[n] ?? '' };
+  };
+}
+
+/** RE2::GlobalReplace in terms of single searches. */
+function replaceAll(find: Find, text: string, rewrite: string): string {
   let out = '';
   let lastEnd = -1;
   let from = 0;
-  while (from <= text.length && matcher.find(from)) {
-    const begin = matcher.start();
-    const end = matcher.end();
+  while (from <= text.length) {
+    const match = find(from);
+    if (!match) break;
+    const { begin, end } = match;
     out += text.slice(from, begin);
     if (begin === end && begin === lastEnd) {
       out += text.slice(begin, begin + 1);
@@ -131,11 +193,17 @@ function replaceAll(regex: RE2JS, text: string, rewrite: string): string {
       continue;
     }
     out += rewrite.replace(/\\([\d\\])/g, (_, c: string) =>
-      c === '\\' ? c : (matcher.group(Number(c)) ?? ''),
+      c === '\\' ? c : match.group(Number(c)),
     );
     from = lastEnd = end;
   }
   return out + text.slice(from);
+}
+
+/** A rewrite that names a group that there is not replaces nothing. */
+function isWhole(regex: RE2JS, rewrite: string): boolean {
+  const groups = [...rewrite.matchAll(/\\(\d)/g)].map((match) => Number(match[1]));
+  return Math.max(0, ...groups) <= regex.groupCount();
 }
 
 function hex(data: string | Uint8Array): string {

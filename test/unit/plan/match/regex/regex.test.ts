@@ -3,7 +3,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { RE2JS } from 're2js';
-import { compileFilter, compileRegex } from '../../../../../src/plan/match/regex/regex.js';
+import {
+  compileEcmaScript,
+  compileFilter,
+  compileRegex,
+} from '../../../../../src/plan/match/regex/regex.js';
 import { programSize } from '../../../../../src/plan/match/regex/program-size.js';
 import { makeCases } from './regex-cases.js';
 
@@ -178,6 +182,41 @@ test('a pattern of the configuration is bound before it is compiled, whatever is
     'error' in compiled && compiled.error,
     `${LARGE}it needs some 400000 instructions, and 87381 are the most`,
   );
+});
+
+test('a lookahead is an instruction that runs a part of the program', () => {
+  const compiled = compileEcmaScript('a(?!b)');
+  assert.ok('program' in compiled);
+  const words = new Uint32Array(compiled.program.slice().buffer);
+  assert.deepEqual(
+    [...words],
+    [
+      ...[0x32786572, 1, 2, 8],
+      ...[5, 0, 0, 0],
+      ...[7, 0, 0, 1, 0x6161, 2],
+      // Its own program begins at 6, and must not match.
+      ...[8, 3, 13, 0],
+      ...[6, 4, 0, 0],
+      ...[4, 0, 0, 0],
+      ...[5, 5, 0, 0],
+      ...[7, 5, 0, 1, 0x6262, 7],
+      ...[4, 5, 0, 0],
+    ],
+  );
+});
+
+test('what could take time without end is refused, and so are groups in lookaheads', () => {
+  const wanted: Record<string, string> = {
+    '(a)\\1': 'invalid escape sequence: \\1',
+    '(?=a': 'missing ) (at character 1)',
+    'a(?=b(?!c))': 'a lookahead inside of another is not supported yet (at character 6)',
+    'a(?=(b))': 'a group inside of a lookahead is not supported yet; write (?: (at character 5)',
+    '(?<=a)b': 'invalid perl operator: (?<=',
+  };
+  for (const [pattern, error] of Object.entries(wanted)) {
+    const compiled = compileEcmaScript(pattern);
+    assert.equal('error' in compiled && compiled.error, error, pattern);
+  }
 });
 
 test('the cases of the native tests are up to date (FAIRLEAD_UPDATE=1 writes them)', async () => {
