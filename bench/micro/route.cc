@@ -164,11 +164,11 @@ MICRO("format default access log line") {
   context.upstream_remote = &upstream;
   const format::Format format(logFormat());
   std::string line;
-  format.append(context, true, &line);
+  format.appendLine(context, &line);
   state.setBytes(line.size());
   for (auto _ : state) {
     line.clear();
-    format.append(context, true, &line);
+    format.appendLine(context, &line);
     micro::keep(line.data());
   }
 }
