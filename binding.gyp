@@ -12,6 +12,7 @@
         "-Wall", "-Wextra", "-Wno-unused-parameter", "-Wno-cast-function-type"
       ],
       "ldflags": ["-Wl,-z,nodelete"],
+      "configurations": {"Release": {"defines": ["NDEBUG"]}},
       "conditions": [["target_arch=='x64'", {"cflags_cc": ["-march=x86-64-v2"]}]]
     }
   ]

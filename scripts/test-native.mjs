@@ -26,7 +26,7 @@ function make(what, target) {
 
 make('the native tests', 'test');
 make('building the fuzz targets', 'fuzz');
-const folder = join(root, 'build', 'native', isSanitized ? 'sanitize' : 'release');
+const folder = join(root, 'build', 'native', isSanitized ? 'sanitize' : 'checked');
 const targets = readdirSync(folder).filter((name) => name.startsWith('fuzz-'));
 say(`fuzzing ${targets.length} targets for ${seconds} s each`);
 // A target writes the input that fails to the current folder.

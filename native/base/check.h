@@ -1,4 +1,5 @@
 // FL_CHECK: an invariant of ours. Broken means a bug of ours, never bad input: say where, and die.
+// FL_DCHECK: the same where tests run; the addon that is installed pays nothing for it (NDEBUG).
 #pragma once
 
 #include <cstdio>
