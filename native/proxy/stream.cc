@@ -206,7 +206,11 @@ void Stream::onRequestData(std::string_view data, bool end) {
 void Stream::onRequestTrailers(HeaderMap& trailers) {
   requestComplete();
   if (filtered_ && !filterTrailers(trailers)) return;
-  if (upstream_) upstream_->sendTrailers(&trailers);
+  if (upstream_) {
+    upstream_->sendTrailers(&trailers);
+  } else if (waiting_pool_) {
+    waiting_trailers_.save({}, {}, {}, trailers);
+  }
 }
 
 void Stream::onRequestReadEnd() {

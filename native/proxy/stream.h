@@ -112,9 +112,12 @@ class Stream final : public http::RequestSink,
   void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view);
   void rewriteHost(http::RequestHead& head, const route::RequestView& view);
   void mutateRequest(http::HeaderMap& headers);
+  void chooseTimeouts(http::HeaderMap& headers);
+
+  // ---- stream_pool.cc: a connection, or none ----
   void sendRequestHead(std::string_view method, std::string_view path, std::string_view authority,
                        http::HeaderMap& headers);
-  void chooseTimeouts(http::HeaderMap& headers);
+  void sendWaitingRequest();
   // Answers in place of a host that did not.
   void failUpstream(LocalReply answer, std::string_view reason);
 
@@ -177,8 +180,9 @@ class Stream final : public http::RequestSink,
   SavedHead request_;
   // For the access log.
   SavedHead response_;
-  // What came of a body before there was a host to send it to.
+  // What came of a body, and behind it, before there was a host to send it to.
   std::string waiting_body_;
+  SavedHead waiting_trailers_;
   std::string details_;
   std::string cluster_name_;
   // Where the answer speaks of it.

@@ -229,6 +229,7 @@ void Stream::release() {
   request_.clear();
   response_.clear();
   waiting_body_.clear();
+  waiting_trailers_.clear();
   details_.clear();
   cluster_name_.clear();
   request_id_.clear();
