@@ -217,10 +217,11 @@ void ClientConnection::onDrained() {
   if (sink_) sink_->onUpstreamWritable();
 }
 
-// A host that answers early and closes leaves its answer to be read.
+// A host that answers early and closes leaves its answer to be read. While it is still readable,
+// its reader has paused, and will find the end behind what came.
 void ClientConnection::onWriteFailed() {
   onReadable();
-  if (isOpen()) onPeerEnd();
+  if (isOpen() && !isReadable()) onPeerEnd();
 }
 
 void ClientConnection::watch(net::Millis deadline) {

@@ -324,6 +324,38 @@ TEST("an early answer is read although writing to its host failed") {
   EXPECT(client.takeTold().find("413") != std::string::npos);
 }
 
+TEST(
+    "an early answer is read to its end although writing to its host failed while its reader "
+    "paused") {
+  Client client;
+  client.on_head = [&] { client.stream->pauseReading(); };
+  client.post(false);
+  client.answer("HTTP/1.1 413 Too Large\r\ncontent-length: 4\r\n\r\nno");
+  client.peer.write("w!");
+  client.peer.close();
+  client.stream->sendData("cd", false);
+  client.stream->flush();
+  settle(client.loop);
+  EXPECT_EQ(client.takeTold(), "connected;413{no}");
+  client.stream->resumeReading();
+  EXPECT_EQ(client.takeTold(), "done;closed unsent;{w!};");
+}
+
+TEST("an answer that is spliced goes on although writing to its host failed") {
+  Client client;
+  client.post(false);
+  client.answer("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nno");
+  client.stream->beginSplice();
+  client.peer.write("w!");
+  client.peer.close();
+  client.stream->sendData("cd", false);
+  client.stream->flush();
+  settle(client.loop);
+  EXPECT_EQ(client.takeTold(), "connected;200{no}");
+  client.stream->onSpliced(2);
+  EXPECT_EQ(client.takeTold(), "done;closed unsent;");
+}
+
 TEST("a 101 that nobody asked for has no body and is the connection's last answer") {
   Client client;
   client.get();
