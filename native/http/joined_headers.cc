@@ -124,8 +124,8 @@ constexpr HeaderSet kResponse{
     HeaderId::XRequestId,
 };
 
-bool isFraming(HeaderId id) {
-  return id == HeaderId::ContentLength || id == HeaderId::TransferEncoding;
+bool isJudgedByLine(HeaderId id) {
+  return id == HeaderId::ContentLength || id == HeaderId::TransferEncoding || id == HeaderId::Host;
 }
 
 // `bytes`: of all these values, with a comma between any two.
@@ -153,7 +153,7 @@ void joinAll(HeaderMap& headers, const HeaderSet& joined, Arena& arena) {
   };
   Lines lines[static_cast<size_t>(HeaderId::kCount)];
   for (HeaderEntry& entry : headers) {
-    if (!joined.has(entry.id) || isFraming(entry.id)) continue;
+    if (!joined.has(entry.id) || isJudgedByLine(entry.id)) continue;
     Lines& same = lines[static_cast<size_t>(entry.id)];
     same.repeats = same.first != nullptr;
     if (!same.first) same.first = &entry;

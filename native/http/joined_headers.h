@@ -11,8 +11,8 @@ bool isJoinedInRequests(HeaderId id);
 bool isJoinedInResponses(HeaderId id);
 
 // Makes one line, where the first one was, of lines that repeat each other; empty values leave
-// nothing behind. What frames a body is left as it was sent: it is judged line by line. Joined
-// values live in the arena.
+// nothing behind. What frames a body, and the host, are left as they were sent: they are judged
+// line by line. Joined values live in the arena.
 void joinRequestLines(HeaderMap& headers, Arena& arena);
 void joinResponseLines(HeaderMap& headers, Arena& arena);
 

@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kCodecError = "http1.codec_error";
 constexpr std::string_view kInvalidUrl = "http1.invalid_url";
 constexpr std::string_view kInvalidScheme = "http1.invalid_scheme";
+constexpr std::string_view kTwoHosts = "http1.multiple_host_headers";
 
 using ByteSet = std::array<bool, 256>;
 
@@ -24,7 +25,7 @@ constexpr ByteSet lettersDigitsAnd(std::string_view others) {
   return set;
 }
 
-constexpr ByteSet kAuthority = lettersDigitsAnd("-._~!$&'()*+,;=:@%[]");
+constexpr ByteSet kAuthority = lettersDigitsAnd("-._~!$&'()*+,;=:%[]");
 constexpr ByteSet kScheme = lettersDigitsAnd("+-.");
 // A name that is resolved: no underscore, no escapes.
 constexpr ByteSet kHostName = lettersDigitsAnd("-.");
@@ -76,11 +77,11 @@ std::string_view parseAbsolute(std::string_view target, Target* out) {
   const std::string_view rest = target.substr(colon + 3);
   const size_t path = std::min(rest.find_first_of("/?"), rest.size());
   std::string_view authority = rest.substr(0, path);
-  if (!isMadeOf(authority, kAuthority)) return kCodecError;
   if (const size_t at = authority.rfind('@'); at != std::string_view::npos) {
     if (!isMadeOf(authority.substr(0, at), kUserInformation)) return kCodecError;
     authority.remove_prefix(at + 1);
   }
+  if (!isMadeOf(authority, kAuthority)) return kCodecError;
   if (!isHostAndPort(authority, Port::Optional)) return kInvalidUrl;
   if (!equalsIgnoreCase(out->scheme, "http") && !equalsIgnoreCase(out->scheme, "https")) {
     return kInvalidScheme;
@@ -94,6 +95,24 @@ std::string_view parseAbsolute(std::string_view target, Target* out) {
 }  // namespace
 
 bool isValidAuthority(std::string_view authority) { return isMadeOf(authority, kAuthority); }
+
+std::string_view takeAuthority(const Target& target, RequestHead& head) {
+  const HeaderEntry* host = nullptr;
+  std::string_view named;
+  for (HeaderEntry& entry : head.headers) {
+    if (entry.id != HeaderId::Host) continue;
+    if (host) return kTwoHosts;
+    host = &entry;
+    named = entry.value();
+    entry.remove();
+  }
+  const bool is_in_target =
+      target.form == Target::Form::Absolute || target.form == Target::Form::Authority;
+  head.path = target.path;
+  head.authority = is_in_target ? target.authority : named;
+  // That of a target is valid, or would be none.
+  return isValidAuthority(named) ? std::string_view() : kInvalidAuthorityDetails;
+}
 
 std::string_view parseTarget(std::string_view method, std::string_view target, Target* out) {
   *out = {};

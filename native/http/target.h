@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "http/message.h"
+
 namespace fairlead::http {
 
 struct Target {
@@ -22,9 +24,15 @@ struct Target {
 // empty: `out` is filled. `target` is not empty.
 std::string_view parseTarget(std::string_view method, std::string_view target, Target* out);
 
-// Whether an authority is made of bytes that one may have (RFC 3986 §3.2). An answer to one that is
-// not: 400 with these details.
+// Whether an authority is made of bytes that one may have (RFC 3986 §3.2) without user information,
+// which none has in a request (RFC 9110 §4.2.4). An answer to one that is not: 400 with these
+// details.
 bool isValidAuthority(std::string_view authority);
 inline constexpr std::string_view kInvalidAuthorityDetails = "http.invalid_authority";
+
+// Gives the head the path and authority that its target names, and takes its host header out, which
+// names the authority where the target does not. Details of a 400 as above: there may be one such
+// line at most, and a valid one (RFC 9112 §3.2).
+std::string_view takeAuthority(const Target& target, RequestHead& head);
 
 }  // namespace fairlead::http

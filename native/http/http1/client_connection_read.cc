@@ -120,6 +120,10 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
       close_notified_ = false;
     }
   }
+  // Its framing is not to be trusted (RFC 9112 §6.1).
+  if (head.version == http::Version::Http10 && head.headers.find(HeaderId::TransferEncoding)) {
+    keep_alive_ = false;
+  }
   framing_ = framing.framing.kind;
   body_remaining_ = framing.framing.length_bytes;
   in_trailers_ = false;

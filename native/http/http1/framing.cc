@@ -11,6 +11,7 @@ using http::HeaderId;
 constexpr ScanError kCodecError{400, "http1.codec_error"};
 constexpr ScanError kInvalidTransferEncoding{501, "http1.invalid_transfer_encoding"};
 constexpr ScanError kBothLengths{400, "http1.content_length_and_chunked_not_allowed"};
+constexpr ScanError kCodedHttp10{400, "http1.transfer_encoding_in_http_1_0"};
 
 FramingResult refused(ScanError error) { return {{}, false, error}; }
 
@@ -63,7 +64,10 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
 }  // namespace
 
 FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules) {
-  return framingOf(declaredBy(head.headers), rules);
+  const Declared found = declaredBy(head.headers);
+  // Who passed it on without knowing the coding framed it otherwise (RFC 9112 §6.1).
+  if (found.coding && head.version == http::Version::Http10) return refused(kCodedHttp10);
+  return framingOf(found, rules);
 }
 
 FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,

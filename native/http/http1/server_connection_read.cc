@@ -142,17 +142,8 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
     callbacks_.onCodecError({400, details});
     return size;
   }
-  head.path = target.path;
-  head.authority = target.authority;
-  for (http::HeaderEntry& entry : head.headers) {
-    if (entry.id != http::HeaderId::Host) continue;
-    if (target.form == http::Target::Form::Origin || target.form == http::Target::Form::Asterisk) {
-      head.authority = {entry.value_data, entry.value_size};
-    }
-    entry.remove();
-  }
-  if (!http::isValidAuthority(head.authority)) {
-    callbacks_.onCodecError({400, http::kInvalidAuthorityDetails});
+  if (const std::string_view fault = http::takeAuthority(target, head); !fault.empty()) {
+    callbacks_.onCodecError({400, fault});
     return size;
   }
   if (head.version == http::Version::Http10 && !settings_.accept_http_10) {

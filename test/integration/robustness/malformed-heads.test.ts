@@ -68,6 +68,23 @@ const refusals: readonly { what: string; sent: string; answer: string }[] = [
     sent: get('/', 'transfer-encoding: gzip, chunked'),
     answer: NOT_IMPLEMENTED,
   },
+  { what: 'two hosts', sent: get('/', 'host: other'), answer: BAD_REQUEST },
+  { what: 'the same host twice', sent: get('/', 'host: test'), answer: BAD_REQUEST },
+  {
+    what: 'two hosts and a target that names one',
+    sent: get('http://test/', 'host: test'),
+    answer: BAD_REQUEST,
+  },
+  {
+    what: 'a host with user information',
+    sent: 'GET / HTTP/1.1\r\nhost: user@test\r\n\r\n',
+    answer: BAD_REQUEST,
+  },
+  {
+    what: 'a transfer coding in HTTP/1.0',
+    sent: 'POST / HTTP/1.0\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    answer: BAD_REQUEST,
+  },
   {
     what: 'a head of more than 60 KiB',
     sent: get('/', `name: ${'v'.repeat(62_000)}`),
@@ -88,7 +105,8 @@ const refusals: readonly { what: string; sent: string; answer: string }[] = [
 
 test('what is no request is refused, its connection ends, and no origin hears of it', async (t) => {
   const origin = await startOrigin(t, echoTargets);
-  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port] }));
+  const manager = { delayed_close_timeout: '0.05s' };
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port], manager }));
 
   for (const { what, sent, answer } of refusals) {
     await t.test(`${what}: ${answer.slice('HTTP/1.1 '.length)}`, async (t) => {

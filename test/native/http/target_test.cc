@@ -1,5 +1,6 @@
 #include "http/target.h"
 
+#include <memory>
 #include <string>
 
 #include "test/native/test.h"
@@ -16,7 +17,48 @@ std::string read(std::string_view method, std::string_view target) {
   return std::string(out.authority) + " " + std::string(out.path);
 }
 
+// "authority path" that a head has for its target and hosts, or the details of what is wrong.
+std::string authority(std::string_view target, std::initializer_list<std::string_view> hosts,
+                      std::string_view method = "GET") {
+  const auto head = std::make_unique<RequestHead>();
+  head->headers.add(HeaderId::Other, "x", "y");
+  for (const std::string_view host : hosts) head->headers.add(HeaderId::Host, "host", host);
+  Target read;
+  EXPECT_EQ(parseTarget(method, target, &read), "");
+  const std::string_view details = takeAuthority(read, *head);
+  if (!details.empty()) return std::string(details);
+  EXPECT(!head->headers.find(HeaderId::Host));
+  if (!head->authority.data()) return "none " + std::string(head->path);
+  return std::string(head->authority) + " " + std::string(head->path);
+}
+
 }  // namespace
+
+TEST("the host header names the authority where the target does not") {
+  EXPECT_EQ(authority("/x", {"a.test:80"}), "a.test:80 /x");
+  EXPECT_EQ(authority("/x", {""}), " /x");
+  EXPECT_EQ(authority("/x", {}), "none /x");
+  EXPECT_EQ(authority("*", {"a"}, "OPTIONS"), "a *");
+  EXPECT_EQ(authority("http://b/x", {"a"}), "b /x");
+  EXPECT_EQ(authority("http://u@b/x", {}), "b /x");
+  EXPECT_EQ(authority("b:80", {"a"}, "CONNECT"), "b:80 ");
+}
+
+TEST("two host headers are refused, be they the same, and whatever the target names") {
+  constexpr const char* kTwo = "http1.multiple_host_headers";
+  EXPECT_EQ(authority("/", {"a", "b"}), kTwo);
+  EXPECT_EQ(authority("/", {"a", "a"}), kTwo);
+  EXPECT_EQ(authority("/", {"", ""}), kTwo);
+  EXPECT_EQ(authority("http://a/", {"a", "b"}), kTwo);
+  EXPECT_EQ(authority("a:80", {"a", "b"}, "CONNECT"), kTwo);
+}
+
+TEST("a host header that is none, or has user information, is refused, whatever the target names") {
+  for (const char* host : {"a b", "user@a", "user:secret@a", "@", "a/b"}) {
+    EXPECT_EQ(authority("/", {host}), "http.invalid_authority");
+    EXPECT_EQ(authority("http://a/", {host}), "http.invalid_authority");
+  }
+}
 
 TEST("an origin-form target is the path, whatever its bytes") {
   EXPECT_EQ(read("GET", "/"), " /");
@@ -75,10 +117,10 @@ TEST("CONNECT takes a host and its port, and nothing else") {
 TEST("an authority has the bytes of RFC 3986 and no others") {
   EXPECT(isValidAuthority("a.test:99999"));
   EXPECT(isValidAuthority(""));
-  EXPECT(isValidAuthority("user@a_b"));
-  EXPECT(isValidAuthority("!$&'()*+,;=:@[]-._~%"));
-  for (const char* authority :
-       {"a b", "a/b", "a?b", "a#b", "a\"b", "a\\b", "a<b", "a|b", "a^b", "a`b", "a{b", "a\xe9"}) {
+  EXPECT(isValidAuthority("a_b"));
+  EXPECT(isValidAuthority("!$&'()*+,;=:[]-._~%"));
+  for (const char* authority : {"a b", "user@a", "@a", "a/b", "a?b", "a#b", "a\"b", "a\\b", "a<b",
+                                "a|b", "a^b", "a`b", "a{b", "a\xe9"}) {
     EXPECT(!isValidAuthority(authority));
   }
 }

@@ -363,6 +363,15 @@ TEST("a 101 that nobody asked for has no body and is the connection's last answe
   EXPECT_EQ(client.takeTold(), "connected;done;closed local;101;");
 }
 
+TEST("an HTTP/1.0 answer with a transfer coding is its connection's last") {
+  Client client;
+  client.get();
+  client.answer(
+      "HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n"
+      "2\r\nab\r\n0\r\n\r\n");
+  EXPECT_EQ(client.takeTold(), "connected;200{ab}done;closed local;{};");
+}
+
 TEST("a tunnel is raw until its connection ends") {
   Client client;
   client.get("a:80", "CONNECT");

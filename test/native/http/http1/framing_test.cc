@@ -41,6 +41,13 @@ std::string ofRequest(const Headers& headers, FramingRules rules = {}) {
   return text;
 }
 
+std::string ofHttp10Request(const Headers& headers, FramingRules rules = {}) {
+  const auto head = std::make_unique<http::RequestHead>();
+  head->version = http::Version::Http10;
+  fill(head->headers, headers);
+  return shown(requestFraming(*head, rules));
+}
+
 std::string ofResponse(uint16_t status, const Headers& headers,
                        AnsweredMethod method = AnsweredMethod::Other) {
   const auto head = std::make_unique<http::ResponseHead>();
@@ -101,6 +108,17 @@ TEST("where both are allowed, chunked wins and the length goes no further") {
   EXPECT_EQ(ofRequest({{"content-length", "x"}, {"transfer-encoding", "chunked"}}, rules),
             "chunked");
   EXPECT_EQ(ofRequest({{"content-length", "5"}, {"transfer-encoding", "gzip"}}, rules), kBoth);
+}
+
+TEST("a transfer coding in an HTTP/1.0 request is refused, whatever else it says") {
+  constexpr const char* kOld = "400 http1.transfer_encoding_in_http_1_0";
+  EXPECT_EQ(ofHttp10Request({{"transfer-encoding", "chunked"}}), kOld);
+  EXPECT_EQ(ofHttp10Request({{"transfer-encoding", "gzip"}}), kOld);
+  EXPECT_EQ(ofHttp10Request({{"content-length", "5"}, {"transfer-encoding", "chunked"}},
+                            {.allow_chunked_length = true}),
+            kOld);
+  EXPECT_EQ(ofHttp10Request({{"content-length", "5"}}), "length 5");
+  EXPECT_EQ(ofHttp10Request({}), "none");
 }
 
 TEST("an answer without framing headers lasts until the connection ends") {
