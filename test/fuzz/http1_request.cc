@@ -1,5 +1,7 @@
 // Any bytes given to the request scanner: an answer, the same from both of its twins, and the same
-// when the bytes come in two parts; its views stay inside of the bytes.
+// when the bytes come in two parts; its views stay inside of the bytes. What is taken for a request
+// ends where another, strict reader sees its end, has the framing that such a one sees, and one
+// host.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -12,6 +14,7 @@
 #include "http/http1/scanner.h"
 #include "http/joined_headers.h"
 #include "http/target.h"
+#include "test/fuzz/reference_head.h"
 
 using fairlead::http::HeaderEntry;
 using fairlead::http::HeaderMap;
@@ -63,6 +66,44 @@ void checkViews(const RequestHead& head, const char* data, size_t size) {
   }
 }
 
+std::string shown(const BodyFraming& framing) {
+  switch (framing.kind) {
+    case BodyFraming::Kind::Length:
+      return "length " + std::to_string(framing.length_bytes);
+    case BodyFraming::Kind::Chunked:
+      return "chunked";
+    case BodyFraming::Kind::None:
+    case BodyFraming::Kind::UntilClose:
+      break;
+  }
+  return "none";
+}
+
+// `head` was found in `raw`, whole.
+void checkAgainstReference(RequestHead& head, std::string_view raw) {
+  using namespace fairlead::fuzz;
+  const auto reference = readReferenceHead(raw, LineEnds::CrLf);
+  FL_CHECK(reference && reference->bytes == head.head_bytes);
+  fairlead::http::Target target;
+  const auto details = fairlead::http::parseTarget(head.method, head.target, &target);
+  FL_CHECK(!details.empty() || fairlead::http::isValidAuthority(target.authority));
+
+  const FramingRules rules = {.allow_chunked_length = (raw.size() & 1) != 0};
+  std::string expected = referenceFraming(*reference, rules.allow_chunked_length);
+  const std::string_view line = withoutBlanks(reference->first_line);
+  const bool is_1_1 = line.ends_with(" HTTP/1.1") || line.ends_with("\tHTTP/1.1");
+  if (!is_1_1 && !reference->all("transfer-encoding").empty()) expected = "refused";
+  const FramingResult framing = requestFraming(head, rules);
+  FL_CHECK(framing.ok ? shown(framing.framing) == expected : expected == "refused");
+
+  const std::vector<std::string> hosts = reference->all("host");
+  if (!details.empty() || !takeAuthority(target, head).empty()) return;
+  FL_CHECK(hosts.size() <= 1);
+  FL_CHECK(head.authority.find('@') == std::string_view::npos);
+  const bool is_in_target = !target.authority.empty();
+  FL_CHECK(is_in_target || head.authority == (hosts.empty() ? "" : hosts[0]));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -89,11 +130,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     FL_CHECK(same(part, result));
   }
   if (!complete) return 0;
-  fairlead::http::Target target;
-  const auto details = fairlead::http::parseTarget(whole.method, whole.target, &target);
-  FL_CHECK(!details.empty() || fairlead::http::isValidAuthority(target.authority));
-  const FramingResult framing = requestFraming(whole, {.allow_chunked_length = (size & 1) != 0});
-  FL_CHECK(framing.ok || framing.error.status >= 400);
+  scanRequest(bytes.data.get(), size, kLimits, &whole);
+  checkAgainstReference(whole, {reinterpret_cast<const char*>(data), size});
   return 0;
 }
 
@@ -106,5 +144,9 @@ std::vector<std::string> fuzzSeeds() {
       "POST http://u@x.test:80/a HTTP/1.0 \r\nContent-Length: 5\r\nTransfer-Encoding: "
       "chunked\r\n\r\n",
       "\r\n\r\nCONNECT [::1]:443\tHTTP/2.0\r\nempty:\r\nX-HIGH: \xe9\xff\r\n\r\n",
+      "POST / HTTP/1.1\r\nhost: a\r\nhost: b\r\ncontent-length: 1\r2\r\n\r\n",
+      "PUT / HTTP/1.1\r\nhost: u@a\r\ntransfer-encoding:\r\n chunked\r\n\r\n",
+      "PUT / HTTP/1.1\r\nhost: a\ncontent-length: 3\r\n\r\nabc",
+      "POST / HTTP/1.0\r\nhost:\r\ntransfer-encoding: chunked\r\n\r\n",
       "OPTIONS *\r\na: b\r\n" + std::string(1500, 'x') + ": y\r\n\r\n"};
 }

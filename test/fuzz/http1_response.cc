@@ -1,5 +1,6 @@
 // Any bytes given to the response scanner, and to that of trailers: an answer, the same from both
-// of their twins, and the same when the bytes come in two parts.
+// of their twins, and the same when the bytes come in two parts. What is taken for an answer ends
+// where another reader sees its end, and has the framing that a strict one sees.
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "base/check.h"
 #include "http/http1/framing.h"
 #include "http/http1/scanner.h"
+#include "test/fuzz/reference_head.h"
 
 using fairlead::http::HeaderEntry;
 using fairlead::http::HeaderMap;
@@ -58,6 +60,39 @@ void checkTrailers(const uint8_t* data, size_t size) {
   FL_CHECK(only.state == Scan::Complete && used == used_checked);
 }
 
+std::string shown(const FramingResult& result) {
+  if (!result.ok) return "refused";
+  switch (result.framing.kind) {
+    case BodyFraming::Kind::Length:
+      return "length " + std::to_string(result.framing.length_bytes);
+    case BodyFraming::Kind::Chunked:
+      return "chunked";
+    case BodyFraming::Kind::UntilClose:
+      return "until close";
+    case BodyFraming::Kind::None:
+      break;
+  }
+  return "none";
+}
+
+// `head` was found in `raw`, whole, and answers a GET.
+void checkAgainstReference(ResponseHead& head, std::string_view raw) {
+  using namespace fairlead::fuzz;
+  const auto reference = readReferenceHead(raw, LineEnds::LfToo);
+  FL_CHECK(reference && reference->bytes == head.head_bytes);
+  std::string expected = referenceFraming(*reference, false);
+  if (expected != "refused") {
+    if (head.status < 200 || head.status == 204) {
+      if (expected != "none") expected = "refused";
+    } else if (head.status == 304) {
+      expected = "none";
+    } else if (expected == "none" && reference->all("content-length").empty()) {
+      expected = "until close";
+    }
+  }
+  FL_CHECK(shown(responseFraming(head, AnsweredMethod::Other, {})) == expected);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -87,12 +122,17 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const FramingResult framing = responseFraming(whole, method, {});
     FL_CHECK(framing.framing.kind != BodyFraming::Kind::Length || framing.framing.length_bytes > 0);
   }
+  scanResponse(bytes.get(), size, kLimits, &whole);
+  checkAgainstReference(whole, {reinterpret_cast<const char*>(data), size});
   return 0;
 }
 
 std::vector<std::string> fuzzSeeds() {
   return {"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 1024\r\n\r\n",
-          "HTTP/1.1 404\nServer: x\nX-Folded: a\n b\n\n", "HTTP/1.0 204 No \xe9 Content\r\n\r\n",
+          "HTTP/1.1 404\nServer: x\nX-Folded: a\n b\n\n",
+          "HTTP/1.0 204 No \xe9 Content\r\n\r\n",
           "HTTP/1.1\t304  Not Modified \r\ntransfer-encoding: chunked\r\nEmpty:\r\n\r\n",
+          "HTTP/1.1 200 OK\r\ncontent-length: 1\r2\r\nx: a\rb\r\r\n\r\n",
+          "HTTP/1.0 200 OK\ntransfer-encoding:\n chunked\ncontent-length: 2\n\nab",
           "X-Trailer: value\r\ngrpc-status: 0\r\n\r\n"};
 }

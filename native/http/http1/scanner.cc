@@ -46,9 +46,32 @@ inline std::string_view trimmedBetween(const char* begin, const char* end) {
   return between(begin, end);
 }
 
-// Whether a bare LF ends a line. As the real server has it: in heads, never in trailers. What goes
-// on to a host has lines of our own making, so that no two readers can disagree about them.
-enum class Lines : uint8_t { CrLf, LfToo };
+// How lines end. Strict, for what clients send and for trailers: with CRLF, and a CR or LF stands
+// nowhere else, so that no two readers can disagree (RFC 9112 §2.2). Lenient, for the heads of
+// hosts, who have always been understood: with a bare LF too, and a bare CR in a value is a blank.
+enum class Lines : uint8_t { Strict, Lenient };
+
+// Who takes one of these for another than it is, or sees none, is out of step with whoever does
+// not: where a message ends, whose it is, and what its connection becomes. A value that is folded,
+// or has a CR in it, is read in too many ways (RFC 9112 §5.2, §11.2).
+bool mustBeOneLine(HeaderId id) {
+  switch (id) {
+    case HeaderId::Connection:
+    case HeaderId::ContentLength:
+    case HeaderId::Expect:
+    case HeaderId::Host:
+    case HeaderId::Http2Settings:
+    case HeaderId::KeepAlive:
+    case HeaderId::ProxyConnection:
+    case HeaderId::Te:
+    case HeaderId::Trailer:
+    case HeaderId::TransferEncoding:
+    case HeaderId::Upgrade:
+      return true;
+    default:
+      return false;
+  }
+}
 
 // Reads one head, left to right; every answer depends only on the bytes up to where it is given, so
 // that a head that comes in parts is judged as a whole one is.
@@ -148,10 +171,11 @@ class HeadReader {
       const ScanResult line = readValue(&line_end, &folded);
       if (line.state != Scan::Complete) return line;
       token.commit(name);
+      const std::string_view name_view = between(name, token.end);
+      if (folded && mustBeOneLine(http::internHeader(name_view))) return refused(kCodecError);
       char* const value_end = folded ? unfold(value, next_) : next_;
       next_ += line_end;
       if (!out) continue;
-      const std::string_view name_view = between(name, token.end);
       const HeaderId id = http::internHeader(name_view);
       noteId(id);
       const std::string_view trimmed = trimmedBetween(value, value_end);
@@ -172,7 +196,7 @@ class HeadReader {
     }
     if (*next_ != '\n') return LineEnd::None;
     *size = 1;
-    return kLines == Lines::LfToo ? LineEnd::Here : LineEnd::Broken;
+    return kLines == Lines::Lenient ? LineEnd::Here : LineEnd::Broken;
   }
 
   ScanResult readLineEnd() {
@@ -190,12 +214,13 @@ class HeadReader {
     return refused(kCodecError);
   }
 
-  // To the line end behind a value and its folded lines (RFC 9112 §5.2). As the real server has it,
-  // a CR that ends no line is nothing (§2.2 would have it refused, or be a blank).
+  // To the line end behind a value and its folded lines (RFC 9112 §5.2). `folded`: it has line ends
+  // or CRs in it.
   ScanResult readValue(size_t* line_end, bool* folded) {
     for (;;) {
       next_ = Bytes::skipValue(next_, end_);
-      while (end_ - next_ >= 2 && next_[0] == '\r' && next_[1] != '\n') {
+      while (kLines == Lines::Lenient && end_ - next_ >= 2 && next_[0] == '\r' &&
+             next_[1] != '\n') {
         *folded = true;
         next_ = Bytes::skipValue(next_ + 1, end_);
       }
@@ -216,12 +241,16 @@ class HeadReader {
     }
   }
 
-  // Takes line ends and what is left of such out of a value, in place. What becomes free turns
-  // blank: another scan of the same bytes (more have come) finds the same value.
+  // Takes line ends out of a value, in place; a CR that ends no line turns blank. So does what
+  // becomes free: another scan of the same bytes (more have come) finds the same value.
   static char* unfold(char* begin, char* end) {
     char* to = begin;
     for (const char* at = begin; at < end; ++at) {
-      if (*at != '\r' && *at != '\n') *to++ = *at;
+      if (*at == '\r') {
+        if (at[1] != '\n') *to++ = ' ';
+      } else if (*at != '\n') {
+        *to++ = *at;
+      }
     }
     std::fill(to, end, ' ');
     return to;
@@ -279,7 +308,7 @@ uint32_t maxHeaders(const HeadLimits& limits) {
 template <typename Bytes>
 ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
                            http::RequestHead* out) {
-  HeadReader<Bytes, Lines::LfToo> reader(data, size);
+  HeadReader<Bytes, Lines::Strict> reader(data, size);
   out->headers.clear();
   reader.skipEmptyLines();
   ScanResult result = reader.readRequestLine(out);
@@ -298,7 +327,7 @@ ScanResult scanRequestWith(char* data, size_t size, const HeadLimits& limits,
 template <typename Bytes>
 ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
                             http::ResponseHead* out) {
-  HeadReader<Bytes, Lines::LfToo> reader(data, size);
+  HeadReader<Bytes, Lines::Lenient> reader(data, size);
   out->headers.clear();
   ScanResult result = reader.readStatusLine(out);
   if (result.state == Scan::Complete) {
@@ -316,7 +345,7 @@ ScanResult scanResponseWith(char* data, size_t size, const HeadLimits& limits,
 template <typename Bytes>
 ScanResult scanTrailersWith(char* data, size_t size, const HeadLimits& limits, HeaderMap* out,
                             size_t* consumed) {
-  HeadReader<Bytes, Lines::CrLf> reader(data, size);
+  HeadReader<Bytes, Lines::Strict> reader(data, size);
   if (out) out->clear();
   const ScanResult result = reader.readHeaders(maxHeaders(limits), out);
   *consumed = reader.used();

@@ -39,12 +39,13 @@ struct ScanResult {
 
 // Reads a request's head from `data`. Header names are turned to lower case in place, and values
 // are trimmed; leading empty lines are skipped and counted in head_bytes. Obsolete line folding is
-// joined in place (its line ends are taken out). A bare LF ends a line too. Lines that repeat a
-// header which the real server keeps in one line are joined. Views in `out` point into `data`. A
-// version other than 1.1, or none, is read as 1.0.
+// joined in place (its line ends are taken out), but for headers that decide about framing, where
+// it is refused. Lines that repeat a header which the real server keeps in one line are joined.
+// Views in `out` point into `data`. A version other than 1.1, or none, is read as 1.0.
 ScanResult scanRequest(char* data, size_t size, const HeadLimits& limits, http::RequestHead* out);
 
-// The same for a response's head.
+// The same for a response's head. There a bare LF ends a line too, and a bare CR in a value is a
+// blank (RFC 9112 §2.2), but again not in headers that decide about framing.
 ScanResult scanResponse(char* data, size_t size, const HeadLimits& limits, http::ResponseHead* out);
 
 // Reads a block of trailers (after the last chunk's line) up to and with its empty line. `consumed`

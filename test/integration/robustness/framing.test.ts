@@ -4,9 +4,55 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpBootstrap } from './bootstrap.js';
 import { runProxy } from './running-proxy.js';
-import { connectClient, startOrigin } from './sockets.js';
+import { connectClient, get, startOrigin } from './sockets.js';
 
 const CHUNKED_POST = 'POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n';
+
+const brokenAnswers: readonly { what: string; head: string }[] = [
+  { what: 'a CR in the content-length', head: 'content-length: 1\r2' },
+  { what: 'a CR behind the content-length', head: 'content-length: 2\r' },
+  { what: 'a CR in the transfer coding', head: 'transfer-encoding: chu\rnked' },
+  { what: 'a CR in the connection header', head: 'content-length: 2\r\nconnection: clo\rse' },
+  { what: 'a transfer coding on a folded line', head: 'transfer-encoding:\r\n chunked' },
+];
+
+test('an answer whose framing has a CR in it: 502, and its connection is not used again', async (t) => {
+  let broken = '';
+  const origin = await startOrigin(t, async (peer) => {
+    await peer.take('\r\n\r\n');
+    peer.send(`HTTP/1.1 200 OK\r\n${broken}\r\n\r\nab`);
+    await peer.closed();
+  });
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port] }));
+  const client = await connectClient(t, proxy.port);
+
+  for (const { what, head } of brokenAnswers) {
+    await t.test(what, async () => {
+      broken = head;
+      client.send(get('/'));
+      assert.equal((await client.takeMessage()).startLine, 'HTTP/1.1 502 Bad Gateway');
+    });
+  }
+  assert.equal(origin.connectionCount, brokenAnswers.length);
+  assert.equal(await proxy.stat('cluster.origin.upstream_cx_protocol_error'), brokenAnswers.length);
+});
+
+test('a CR in any other header of an answer is a blank, as it is for its readers', async (t) => {
+  const origin = await startOrigin(t, async (peer) => {
+    await peer.take('\r\n\r\n');
+    peer.send('HTTP/1.1 200 OK\r\nname: a\rb\r\nother: c\r\r\ncontent-length: 2\r\n\r\nok');
+    await peer.closed();
+  });
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port] }));
+  const client = await connectClient(t, proxy.port);
+
+  client.send(get('/'));
+  const { headers, body } = await client.takeMessage();
+
+  assert.ok(headers.includes('name: a b'), headers.join(', '));
+  assert.ok(headers.includes('other: c'), headers.join(', '));
+  assert.equal(body, 'ok');
+});
 
 test('trailers of a first request, which waits for its connection, reach the origin', async (t) => {
   const origin = await startOrigin(t, async (peer) => {

@@ -85,6 +85,26 @@ const refusals: readonly { what: string; sent: string; answer: string }[] = [
     sent: 'POST / HTTP/1.0\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     answer: BAD_REQUEST,
   },
+  { what: 'a CR in a content-length', sent: get('/', 'content-length: 1\r2'), answer: BAD_REQUEST },
+  {
+    what: 'a CR in a transfer coding',
+    sent: get('/', 'transfer-encoding: chu\rnked'),
+    answer: BAD_REQUEST,
+  },
+  { what: 'a CR in any value', sent: get('/', 'name: va\rlue'), answer: BAD_REQUEST },
+  { what: 'a CR before a line end', sent: get('/', 'name: value\r'), answer: BAD_REQUEST },
+  {
+    what: 'a transfer coding on a folded line',
+    sent: get('/', 'transfer-encoding:\r\n chunked'),
+    answer: BAD_REQUEST,
+  },
+  { what: 'a folded host', sent: 'GET / HTTP/1.1\r\nhost:\r\n test\r\n\r\n', answer: BAD_REQUEST },
+  {
+    what: 'lines that end with a bare LF',
+    sent: 'GET / HTTP/1.1\nhost: test\n\n',
+    answer: BAD_REQUEST,
+  },
+  { what: 'a value with a bare LF', sent: get('/', 'name: va\nother: lue'), answer: BAD_REQUEST },
   {
     what: 'a head of more than 60 KiB',
     sent: get('/', `name: ${'v'.repeat(62_000)}`),

@@ -257,7 +257,10 @@ TEST("what is no answer is a protocol error") {
   for (const char* answer :
        {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 2\r\n\r\n",
         "HTTP/1.1 204 No\r\ncontent-length: 2\r\n\r\nab", "HTTP/1.1 200 OK\r\nx y: z\r\n\r\n",
-        "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n"}) {
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 1\r2\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chu\rnked\r\n\r\n",
+        "HTTP/1.1 100 Continue\r\ncontent-length: 0\r\r\n\r\n"}) {
     Client client;
     client.get();
     client.answer(answer);

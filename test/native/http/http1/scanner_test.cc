@@ -205,22 +205,35 @@ TEST("a folded value is joined without its line ends") {
   EXPECT_EQ(line("x: a\r\n "), "[x=a]");
 }
 
-TEST("a bare CR in a value is nothing; elsewhere it is refused") {
-  EXPECT_EQ(line("x: a\rb"), "[x=ab]");
-  EXPECT_EQ(line("x: a\r\r"), "[x=a]");
-  EXPECT_EQ(line("x:\r\r a \r\r\n b\r"), "[x=a  b]");
-  EXPECT_EQ(line("x: \r"), "[x=]");
-  EXPECT_EQ(line("x: a\r\x01"), kCharacters);
-  EXPECT_EQ(line("x\r: b"), kBad);
-  EXPECT_EQ(line("\rx: b"), kBad);
-  EXPECT_EQ(request("GET /\rHTTP/1.1\r\n\r\n"), kBad);
+TEST("a bare CR or LF in a request is refused wherever it stands") {
+  for (const char* bad : {"x: a\rb", "x: a\r", "x:\r", "x: \r ", "x:\r\r a \r\r\n b\r", "x\r: b",
+                          "\rx: b", "x: a\r\x01", "x: a\nb: c", "x: a\n", "x:\n b", "x\n: b",
+                          "x: a\r\n\nb: c", "x: a\r\n b\rc"}) {
+    EXPECT_EQ(line(bad), kBad);
+  }
+  for (const char* bad : {"GET /\rHTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r \r\n\r\n",
+                          "GET / HTTP/1.1\nhost: a\n\n", "GET / HTTP/1.1\r\nhost: a\r\n\n",
+                          "GET /\nhost: a\r\n\r\n", "\n\nGET / HTTP/1.1\r\n\r\n"}) {
+    EXPECT_EQ(request(bad), kBad);
+  }
 }
 
-TEST("a bare LF ends a request's lines too; elsewhere it is refused") {
-  EXPECT_EQ(line("x\n: b"), kBad);
-  EXPECT_EQ(line("x: a\nb: c"), "[x=a][b=c]");
-  EXPECT_EQ(request("GET / HTTP/1.1\nhost: a\n\n"), "GET / 1.1 [host=a] 24");
-  EXPECT_EQ(request("GET / HTTP/1.1\r\nhost: a\r\n\n"), "GET / 1.1 [host=a] 26");
+TEST(
+    "headers that others frame, route or upgrade by are refused when they are folded or have a "
+    "CR") {
+  for (const std::string name :
+       {"Content-Length", "Transfer-Encoding", "Connection", "Proxy-Connection", "Keep-Alive",
+        "Host", "Upgrade", "TE", "Trailer", "Expect", "HTTP2-Settings"}) {
+    for (const char* value : {": 1\r2", ": chu\rnked", ": 1\r", ":\r 1", ": 1\r\r"}) {
+      EXPECT_EQ(line(name + value), kBad);
+      EXPECT_EQ(response("HTTP/1.1 200 OK\r\n" + name + value + "\r\n\r\n"), kBad);
+    }
+    for (const char* value : {":\r\n 1", ": 1\r\n 2", ": 1\r\n ", ": 1\r\n\t\r\n 2"}) {
+      EXPECT_EQ(line(name + value), kBad);
+      EXPECT_EQ(response("HTTP/1.1 200 OK\r\n" + name + value + "\r\n\r\n"), kBad);
+    }
+    EXPECT_EQ(response("HTTP/1.1 200 OK\n" + name + ": 1\n 2\n\n"), kBad);
+  }
 }
 
 TEST("lines that repeat a header of one line are joined where the first was; empty ones vanish") {
@@ -265,6 +278,20 @@ TEST("an answer's head is read; a bare LF ends its lines too") {
   EXPECT_EQ(response("HTTP/2.0 200 OK\r\n\r\n"), "200 OK 1.0  19");
 }
 
+TEST("a bare CR in a value of an answer is a blank; elsewhere it is refused") {
+  const auto answer = [](const std::string& line) {
+    return response("HTTP/1.1 200 OK\r\n" + line + "\r\n\r\n");
+  };
+  EXPECT_EQ(answer("x: a\rb"), "200 OK 1.1 [x=a b] 27");
+  EXPECT_EQ(answer("x: a\r\r"), "200 OK 1.1 [x=a] 27");
+  EXPECT_EQ(answer("x:\r\r a \r\r\n b\r"), "200 OK 1.1 [x=a   b] 34");
+  EXPECT_EQ(answer("x: \r"), "200 OK 1.1 [x=] 25");
+  EXPECT_EQ(answer("x: a\r\x01"), kCharacters);
+  EXPECT_EQ(answer("x\r: b"), kBad);
+  EXPECT_EQ(answer("\rx: b"), kBad);
+  EXPECT_EQ(response("HTTP/1.1 200 O\rK\r\n\r\n"), kBad);
+}
+
 TEST("a status line that is none is refused") {
   for (const char* first :
        {"HTTP/1.1 099 OK", "HTTP/1.1 200OK", "HTTP/1.1 20 OK", "HTTP/1.1 abc", "HTTP/1.1 2000 OK",
@@ -287,6 +314,11 @@ TEST("trailers end with their empty line, and are only checked where nobody want
   EXPECT_EQ(scan("X-A: b\r\n", &trailers), "incomplete");
   EXPECT_EQ(scan("bad\r\n\r\n", nullptr), kBad);
   EXPECT_EQ(scan("x: \x01\r\n\r\n", nullptr), kCharacters);
+  for (const char* bad : {"x: a\n\r\n", "x: a\r\n\n", "\n", "x: a\rb\r\n\r\n", "x: a\r\r\n\r\n",
+                          "content-length:\r\n 5\r\n\r\n"}) {
+    EXPECT_EQ(scan(bad, nullptr), kBad);
+    EXPECT_EQ(scan(bad, &trailers), kBad);
+  }
   EXPECT_EQ(scan(times(101, "h: v\r\n") + "\r\n", &trailers), kTooMany);
   EXPECT_EQ(scan(times(101, "h: v\r\n") + "\r\n", nullptr), " 608");
   EXPECT_EQ(scan("x: " + std::string(62'000, 'a'), nullptr), kTooLarge);
@@ -296,6 +328,7 @@ TEST("a head that comes in two parts is judged as a whole one is, wherever it is
   for (const std::string& head :
        {kBrowserHead, std::string("\r\nPOST / HTTP/1.0 \r\na:\r\n b\r\n\r\n"),
         std::string("GET / HTTP/1.1\r\nx: a\rb\r\n\r\n"), std::string("GET / HTTX/1.1\r\n\r\n"),
+        std::string("GET / HTTP/1.1\r\ncontent-length: 1\r\n 2\r\n\r\n"),
         std::string("GET /\r\nx: a\x01\r\n\r\n"), std::string("FROB / HTTP/1.1\r\n\r\n")}) {
     const std::string whole = request(head);
     static http::RequestHead out;
