@@ -13,6 +13,10 @@ int hexValue(char c) {
   return -1;
 }
 
+bool isBlank(char c) { return c == ' ' || c == '\t'; }
+
+bool isControl(char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7f; }
+
 }  // namespace
 
 ChunkDecoder::Result ChunkDecoder::next(std::string_view input) {
@@ -25,9 +29,9 @@ ChunkDecoder::Result ChunkDecoder::next(std::string_view input) {
       case State::SizeDigits:
         ok = takeSizeByte(c);
         break;
+      case State::SizeBlanks:
       case State::Extension:
-        ok = c != '\n' && takeExtra();
-        if (c == '\r') state_ = State::SizeLf;
+        ok = takeSizeEnd(c);
         break;
       case State::SizeLf:
         ok = c == '\n';
@@ -44,9 +48,8 @@ ChunkDecoder::Result ChunkDecoder::next(std::string_view input) {
         return {Step::Data, at + size, input.substr(at, size)};
       }
       case State::DataCr:
-        // The real server takes what stands between a chunk and its line end as nothing.
-        ok = c != '\n' && (c == '\r' || takeExtra());
-        if (c == '\r') state_ = State::DataLf;
+        ok = c == '\r';
+        state_ = State::DataLf;
         break;
       case State::DataLf:
         ok = c == '\n';
@@ -74,13 +77,20 @@ bool ChunkDecoder::takeSizeByte(char c) {
     remaining_ = remaining_ << 4 | static_cast<uint64_t>(digit);
     return remaining_ != 0 || takeExtra();
   }
-  if (state_ == State::Size) return false;
+  return state_ == State::SizeDigits && takeSizeEnd(c);
+}
+
+// Behind the digits: some pad them with blanks (RFC 9112 §7.1.1 has such before extensions only).
+bool ChunkDecoder::takeSizeEnd(char c) {
   if (c == '\r') {
     state_ = State::SizeLf;
     return true;
   }
-  state_ = State::Extension;
-  return c == ';' || c == ' ' || c == '\t';
+  if (state_ != State::Extension) {
+    if (c != ';' && !isBlank(c)) return false;
+    state_ = c == ';' ? State::Extension : State::SizeBlanks;
+  }
+  return !isControl(c) && takeExtra();
 }
 
 void ChunkDecoder::skipData(uint64_t bytes) {

@@ -28,8 +28,9 @@ class ChunkDecoder {
   };
 
   // Takes one step over `input`. Call again with what was not consumed until NeedMore, Trailers or
-  // Error. What is neither size nor data (extensions, leading zeros, bytes between the data and its
-  // line end) is skipped, at most 16 KiB of it for one chunk; a bare LF or CR is an error.
+  // Error. What is neither size nor data (leading zeros, blanks behind the size, extensions) is
+  // skipped, at most 16 KiB of it for one chunk. Extensions are not looked into, but control bytes
+  // are an error there, as every byte is that stands elsewhere.
   Result next(std::string_view input);
 
   // Body bytes that are still to come of the chunk that is being read.
@@ -42,6 +43,7 @@ class ChunkDecoder {
   enum class State : uint8_t {
     Size,
     SizeDigits,
+    SizeBlanks,
     Extension,
     SizeLf,
     Data,
@@ -52,6 +54,7 @@ class ChunkDecoder {
   };
 
   bool takeSizeByte(char c);
+  bool takeSizeEnd(char c);
   bool takeExtra() { return ++extra_bytes_ <= kMaxExtraBytes; }
 
   static constexpr uint16_t kMaxExtraBytes = 16 * 1024;

@@ -6,7 +6,39 @@ import { httpBootstrap } from './bootstrap.js';
 import { runProxy } from './running-proxy.js';
 import { connectClient, get, startOrigin } from './sockets.js';
 
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request';
+
 const CHUNKED_POST = 'POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n';
+
+const brokenBodies: readonly { what: string; sent: string }[] = [
+  { what: 'bytes between a chunk and its line end', sent: '2\r\nabc\r\n0\r\n\r\n' },
+  { what: 'words behind a chunk size', sent: '2 junk\r\nab\r\n0\r\n\r\n' },
+  { what: 'a control byte in a chunk extension', sent: '2;a\x01b\r\nab\r\n0\r\n\r\n' },
+  { what: 'a bare LF behind a chunk size', sent: '2\nab\r\n0\r\n\r\n' },
+  { what: 'a bare LF in a chunk extension', sent: '2;a\nab\r\n0\r\n\r\n' },
+  { what: 'a bare LF behind a chunk', sent: '2\r\nab\n0\r\n\r\n' },
+  { what: 'a bare LF behind the last chunk', sent: '0\n\n' },
+  { what: 'a bare LF behind a trailer', sent: '0\r\nname: value\n\r\n' },
+  { what: 'a CR in a trailer', sent: '0\r\nname: va\rlue\r\n\r\n' },
+];
+
+test('a chunked body that breaks its coding: 400, and nothing behind it is taken for a request', async (t) => {
+  const origin = await startOrigin(t, async (peer) => {
+    await peer.take('never');
+  });
+  const manager = { delayed_close_timeout: '0.05s' };
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port], manager }));
+
+  for (const { what, sent } of brokenBodies) {
+    await t.test(what, async (t) => {
+      const client = await connectClient(t, proxy.port);
+      client.send(CHUNKED_POST + sent + get('/smuggled'));
+      assert.equal((await client.takeMessage()).startLine, BAD_REQUEST);
+      assert.equal((await client.closed()).rest, '');
+    });
+  }
+  assert.equal(await proxy.stat('http.web.downstream_rq_total'), brokenBodies.length);
+});
 
 const brokenAnswers: readonly { what: string; head: string }[] = [
   { what: 'a CR in the content-length', head: 'content-length: 1\r2' },

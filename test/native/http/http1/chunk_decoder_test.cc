@@ -47,13 +47,30 @@ TEST("chunks give their data, up to the line of the last one") {
   expectDecoded("000000000000000000000000002\r\nab\r\n0\r\n", "ab|");
 }
 
-TEST("extensions are skipped, whatever they hold") {
+TEST("extensions are skipped, and so are blanks behind a size") {
   expectDecoded("2;ext=1\r\nab\r\n0;last\r\n", "ab|");
-  expectDecoded("2 \r\nab\r\n2\t;x\r\ncd\r\n0\r\n", "abcd|");
+  expectDecoded("2;a=\"\tb c\xe9\" ; d\r\nab\r\n0;\r\n", "ab|");
+  expectDecoded("2 \r\nab\r\n2\t;x\r\ncd\r\n0  \t \r\n", "abcd|");
 }
 
-TEST("bytes between a chunk and its line end are dropped, as the real server does") {
-  expectDecoded("2\r\nabc\r\n0\r\n", "ab|");
+TEST("a control byte in an extension is an error") {
+  for (const char bad : {'\0', '\x01', '\x08', '\x1f', '\x7f'}) {
+    expectDecoded("2;a" + std::string(1, bad) + "b\r\nab\r\n", "|!");
+    expectDecoded("2 " + std::string(1, bad) + "\r\nab\r\n", "|!");
+  }
+}
+
+TEST("bytes behind a size that are no extension are an error") {
+  for (const char* input :
+       {"2 junk\r\nab\r\n", "2 2\r\nab\r\n", "2\tx;y\r\nab\r\n", "2,\r\nab\r\n"}) {
+    expectDecoded(input, "|!");
+  }
+}
+
+TEST("bytes between a chunk and its line end are an error") {
+  expectDecoded("2\r\nabc\r\n0\r\n", "ab|!");
+  expectDecoded("2\r\nab \r\n0\r\n", "ab|!");
+  expectDecoded("2\r\nab0\r\n\r\n", "ab|!");
 }
 
 TEST("a size that is no hexadecimal number is an error") {
@@ -81,7 +98,8 @@ TEST("a chunk may have 16 KiB that are no data, and the next one again") {
   expectDecoded("2;" + some.substr(1) + "\r\nab\r\n2;" + some.substr(1) + "\r\ncd\r\n0\r\n",
                 "abcd|");
   expectDecoded("2;" + some + some + "\r\nab\r\n", "|!");
-  expectDecoded("2\r\nab" + some + "e\r\n", "ab|!");
+  expectDecoded("2" + some + "\r\n", "|!");
+  expectDecoded("2" + std::string(17 * 1024, ' ') + "\r\n", "|!");
   expectDecoded(std::string(17 * 1024, '0') + "\r\n", "|!");
 }
 
