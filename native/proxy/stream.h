@@ -121,11 +121,13 @@ class Stream final : public http::RequestSink,
   // Answers in place of a host that did not.
   void failUpstream(LocalReply answer, std::string_view reason);
 
+  // ---- stream_reply.cc ----
+  void reply(const LocalReply& answer);
+
   // ---- stream_response.cc: the way back ----
   void sendResponseHead(uint16_t status, http::HeaderMap& headers, bool end, bool local);
   void finishResponseHeaders(http::HeaderMap& headers, bool local, bool* close);
   void mutateResponse(http::HeaderMap& headers);
-  void reply(const LocalReply& answer);
   void sendResponseEnd(std::string_view data);
   void chargeUpstream(uint16_t status, const http::HeaderMap* headers);
   void countUpstream(uint16_t status, const http::HeaderMap* headers);

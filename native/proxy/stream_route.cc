@@ -321,6 +321,7 @@ void Stream::mutateRequest(HeaderMap& headers) {
   format::FormatContext format;
   fillFormatContext(&format);
   chain.applyToRequest(headers, format, context().arena);
+  headers.remove(HeaderId::TransferEncoding);  // The codec's.
 }
 
 }  // namespace fairlead::proxy

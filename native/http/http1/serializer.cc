@@ -106,6 +106,8 @@ size_t headBytes(const HeaderMap& headers, size_t first_line_bytes) {
 }
 
 WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end) {
+  // RFC 9110 §8.6: these say nothing of a length.
+  if (head.status < 200 || head.status == 204) head.headers->remove(HeaderId::ContentLength);
   char* const begin = batch.reserve(headBytes(*head.headers, 64));
   char* to = putStatusLine(begin, head.status, head.http_10);
   char* const names = to;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { httpBootstrap } from './bootstrap.js';
 import { runProxy } from './running-proxy.js';
-import { connectClient, get, startOrigin } from './sockets.js';
+import { connectClient, echoTargets, get, startOrigin } from './sockets.js';
 
 const BAD_REQUEST = 'HTTP/1.1 400 Bad Request';
 
@@ -107,4 +107,32 @@ test('trailers of a first request, which waits for its connection, reach the ori
   client.send(`${CHUNKED_POST}5\r\nhello\r\n0\r\nX-Sum: 42\r\n\r\n`);
 
   assert.equal((await client.takeMessage()).body, '5\r\nhello\r\n0\r\nx-sum: 42\r\n\r\n');
+});
+
+test('direct responses of 204 and 304 have no body, so that the next answer is where it is read', async (t) => {
+  const origin = await startOrigin(t, echoTargets);
+  const body = { inline_string: 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong' };
+  const direct = (path: string, status: number): object => ({
+    match: { path },
+    direct_response: { status, body },
+  });
+  const routes = [
+    direct('/204', 204),
+    direct('/304', 304),
+    { match: { prefix: '/' }, route: { cluster: 'origin' } },
+  ];
+  const manager = {
+    route_config: { name: 'web', virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
+  };
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port], manager }));
+  const client = await connectClient(t, proxy.port);
+
+  client.send(get('/204') + get('/304') + get('/next'));
+
+  for (const startLine of ['HTTP/1.1 204 No Content', 'HTTP/1.1 304 Not Modified']) {
+    const answer = await client.takeMessage();
+    assert.equal(answer.startLine, startLine);
+    assert.ok(!answer.headers.some((line) => line.startsWith('content-length')));
+  }
+  assert.equal((await client.takeMessage()).body, '/next');
 });
