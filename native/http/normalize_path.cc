@@ -1,5 +1,6 @@
 #include "http/normalize_path.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace fairlead::http {
@@ -73,6 +74,23 @@ char* canonicalBytes(std::string_view path, char* to) {
   return to;
 }
 
+// "/..;a=b/" as "/../", in place: to many a host a dot segment with parameters is one still. As the
+// real server has it, dots that are escaped have none.
+char* dropDotParameters(char* begin, char* end) {
+  char* to = begin;
+  for (char* at = begin; at < end;) {
+    // `at` is at a slash.
+    char* const segment_end = std::find(at + 1, end, '/');
+    const std::string_view segment(at + 1, static_cast<size_t>(segment_end - at - 1));
+    const std::string_view name = segment.substr(0, segment.find(';'));
+    const size_t kept = 1 + (name == "." || name == ".." ? name : segment).size();
+    std::memmove(to, at, kept);
+    to += kept;
+    at = segment_end;
+  }
+  return to;
+}
+
 // RFC 3986 §5.2.4, in place.
 char* removeDotSegments(char* begin, char* end) {
   char* to = begin;
@@ -135,7 +153,6 @@ NormalizedPath normalizePath(std::string_view whole, const PathRules& rules, Are
   const std::string_view rest =
       query_at == std::string_view::npos ? std::string_view() : whole.substr(query_at);
   if (isPlain(path)) return {Result::Unchanged, whole};
-  if (rules.normalize && hasEscapedNul(path)) return {Result::Rejected, whole};
   const bool slashes = rules.escaped_slashes != EscapedSlashes::Keep && hasEscapedSlash(path);
   if (slashes && rules.escaped_slashes == EscapedSlashes::Reject) return {Result::Rejected, whole};
   if (!slashes && !rules.normalize && !rules.merge_slashes) return {Result::Unchanged, whole};
@@ -146,8 +163,11 @@ NormalizedPath normalizePath(std::string_view whole, const PathRules& rules, Are
   if (rules.normalize) {
     char* const unescaped = arena.allocate(path.size());
     char* const unescaped_end =
-        slashes ? unescapeSlashes(path, unescaped) : unescaped + path.copy(unescaped, path.size());
-    end = canonicalBytes({unescaped, static_cast<size_t>(unescaped_end - unescaped)}, begin);
+        dropDotParameters(unescaped, slashes ? unescapeSlashes(path, unescaped)
+                                             : unescaped + path.copy(unescaped, path.size()));
+    const std::string_view named(unescaped, static_cast<size_t>(unescaped_end - unescaped));
+    if (hasEscapedNul(named)) return {Result::Rejected, whole};
+    end = canonicalBytes(named, begin);
     end = removeDotSegments(begin, end);
   } else {
     end = slashes ? unescapeSlashes(path, begin) : begin + path.copy(begin, path.size());

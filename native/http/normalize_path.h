@@ -1,6 +1,7 @@
 // Makes equal paths look equal (RFC 3986 §6.2.2), as far as a listener asks for it: escaped slashes
-// first, then unreserved bytes and dot segments, then doubled slashes. The query stays as it is.
-// Pure; a path that stays the same costs one look at its bytes and no memory.
+// first, then parameters of dot segments, unreserved bytes and dot segments, then doubled slashes.
+// The query stays as it is. Pure; a path that stays the same costs one look at its bytes and no
+// memory.
 #pragma once
 
 #include <string_view>

@@ -7,7 +7,6 @@ import { runProxy } from './running-proxy.js';
 import { connectClient, echoTargets, get, startOrigin } from './sockets.js';
 
 const BAD_REQUEST = 'HTTP/1.1 400 Bad Request';
-
 const CHUNKED_POST = 'POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n';
 
 const brokenBodies: readonly { what: string; sent: string }[] = [
@@ -135,4 +134,25 @@ test('direct responses of 204 and 304 have no body, so that the next answer is w
     assert.ok(!answer.headers.some((line) => line.startsWith('content-length')));
   }
   assert.equal((await client.takeMessage()).body, '/next');
+});
+
+test('a path goes where its dot segments lead, with parameters too', async (t) => {
+  const origin = await startOrigin(t, echoTargets);
+  const routes = [
+    { match: { prefix: '/private' }, direct_response: { status: 403 } },
+    { match: { prefix: '/' }, route: { cluster: 'origin' } },
+  ];
+  const manager = {
+    normalize_path: true,
+    route_config: { name: 'web', virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
+  };
+  const proxy = await runProxy(t, httpBootstrap({ origins: [origin.port], manager }));
+  const client = await connectClient(t, proxy.port);
+
+  for (const path of ['/a/../private', '/a/..;/private', '/a/..;x=1/.;/private']) {
+    client.send(get(path));
+    assert.equal((await client.takeMessage()).startLine, 'HTTP/1.1 403 Forbidden');
+  }
+  client.send(get('/a;x=1/b/..;/c'));
+  assert.equal((await client.takeMessage()).body, '/a;x=1/c');
 });

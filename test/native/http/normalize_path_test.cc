@@ -46,6 +46,34 @@ TEST("dot segments are removed, and never climb above the root") {
   EXPECT_EQ(read("/.../", kNormalize), "=");
 }
 
+TEST("a dot segment with parameters is one, where dots and slash are not escaped") {
+  EXPECT_EQ(read("/a/..;/b", kNormalize), "/b");
+  EXPECT_EQ(read("/a/.;/b", kNormalize), "/a/b");
+  EXPECT_EQ(read("/a/..;x=1;y/b", kNormalize), "/b");
+  EXPECT_EQ(read("/a/b/..;", kNormalize), "/a/");
+  EXPECT_EQ(read("/a/b/.;", kNormalize), "/a/b/");
+  EXPECT_EQ(read("/..;", kNormalize), "/");
+  EXPECT_EQ(read("/a/b/..;/..;/c?q=/..;/", kNormalize), "/c?q=/..;/");
+  EXPECT_EQ(read("//a//..;//b", kBoth), "/a/b");
+  EXPECT_EQ(read("/a/..;x\\b/c", kNormalize), "/c");
+  EXPECT_EQ(read("/a/..;%00<%2F/b", kNormalize), "/b");
+  EXPECT_EQ(read("/a/%2e%2e;/b", kNormalize), "/a/..;/b");
+  EXPECT_EQ(read("/a/.%2e;p/b", kNormalize), "/a/..;p/b");
+  EXPECT_EQ(read("/a\\..;\\b", kNormalize), "/a/..;/b");
+  for (const char* path : {"/a/..%3b/b", "/a/...;/b", "/a/;..;/b", "/a;/b;..;/c"}) {
+    EXPECT_EQ(read(path, kNormalize), "=");
+  }
+  EXPECT_EQ(read("/a/..;/b", kMerge), "=");
+}
+
+TEST("escaped slashes are turned before parameters of dot segments are looked for") {
+  const PathRules forward = {.normalize = true,
+                             .escaped_slashes = EscapedSlashes::UnescapeAndForward};
+  EXPECT_EQ(read("/a%2F..;%2Fb", forward), "/b");
+  EXPECT_EQ(read("/a%5C..;%5Cb", forward), "/a/..;/b");
+  EXPECT_EQ(read("/a/..%2F;/b", forward), "/;/b");
+}
+
 TEST("escaped dots and backslashes count as what they stand for") {
   EXPECT_EQ(read("/a/%2e%2E/b", kNormalize), "/b");
   EXPECT_EQ(read("/.%2e/b", kNormalize), "/b");
