@@ -103,7 +103,8 @@ plan::Format logFormat() {
            text("\" \""), piece(Op::Req, "x-request-id"),
            text("\" \""), piece(Op::Req, ":authority"),
            text("\" \""), piece(Op::UpstreamHost),
-           text("\"\n")}};
+           text("\"\n")},
+          {}};
 }
 
 void addHeader(http::HeaderMap& headers, std::string_view name, std::string_view value) {
