@@ -25,12 +25,25 @@ class FilterChainMatch {
   int find(const Address& local, const Address& direct_remote, const Address& remote) const;
 
  private:
+  // What is known of a connection before its first byte.
+  struct Facts {
+    const Address& local;
+    const Address& direct_remote;
+    const Address& remote;
+  };
   struct Entry {
+    // How well the connection fits at that step: -1 not at all, 0 for "any", more the more
+    // specific.
+    int fit(int step, const Facts& facts) const;
+    unsigned criteria() const;
+
     int chain;
     plan::FilterChainMatch match;
     std::vector<Cidr> destination;
     std::vector<Cidr> direct_source;
     std::vector<Cidr> source;
+    // Bits: at which steps it has criteria.
+    unsigned steps;
   };
 
   std::vector<Entry> entries_;

@@ -1,7 +1,13 @@
 #include "net/filter_chain_match.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <type_traits>
+#include <vector>
 
+#include "base/random.h"
+#include "test/native/support/kernel.h"
 #include "test/native/test.h"
 
 namespace fairlead::net {
@@ -88,6 +94,60 @@ TEST("Source types tell near clients from far ones, then source ranges and ports
   EXPECT_EQ(chains.find("10.0.0.1:80", "9.9.9.9:5"), 1);
   EXPECT_EQ(chains.find("10.0.0.1:80", "1.2.9.9:5"), 2);
   EXPECT_EQ(chains.find("10.0.0.1:80", "1.2.9.9:9"), 3);
+}
+
+TEST("Of many chains with criteria of all kinds, that one wins which elimination leaves") {
+  Random random;
+  const Address local = at("10.0.0.1:80");
+  const Address remote = at("10.1.2.3:5");
+  const auto pick = [&random](auto... values) {
+    const std::common_type_t<decltype(values)...> all[] = {values...};
+    return all[random.below(sizeof...(values))];
+  };
+  using Fits = std::array<int, 3>;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<plan::FilterChain> chains(1 + random.below(8));
+    std::vector<Fits> fits;
+    for (plan::FilterChain& chain : chains) {
+      plan::FilterChainMatch& match = chain.match.emplace();
+      match.destination_port = pick(0u, 80u, 81u);
+      const uint32_t bits = pick(0u, 8u, 16u, 32u);
+      if (bits > 0) match.source = {range(pick("10.1.2.3", "10.1.9.9"), bits)};
+      const uint32_t port = pick(0u, 5u, 6u);
+      if (port > 0) match.source_ports = {port};
+      const bool is_near = bits == 0 || match.source[0].ip == remote.ipBytes() || bits <= 16;
+      const int source = bits == 0 ? 0 : is_near ? static_cast<int>(bits) : -1;
+      fits.push_back({match.destination_port == 0    ? 0
+                      : match.destination_port == 80 ? 1
+                                                     : -1,
+                      source,
+                      port == 0   ? 0
+                      : port == 5 ? 1
+                                  : -1});
+    }
+    std::vector<size_t> left(chains.size());
+    for (size_t i = 0; i < left.size(); ++i) left[i] = i;
+    for (size_t step = 0; step < 3; ++step) {
+      int best = -1;
+      for (const size_t i : left) best = std::max(best, fits[i][step]);
+      std::erase_if(left, [&](size_t i) { return best < 0 || fits[i][step] != best; });
+    }
+    EXPECT_EQ(FilterChainMatch(chains).find(local, remote, remote),
+              left.empty() ? FilterChainMatch::kNone : static_cast<int>(left.front()));
+  }
+}
+
+TEST("Matching a connection takes nothing of the heap, however many chains there are") {
+  std::vector<plan::FilterChain> chains(100);
+  for (size_t i = 0; i < chains.size(); ++i) {
+    chains[i].match.emplace().source = {range("10." + std::to_string(i) + ".0.0", 16)};
+  }
+  const FilterChainMatch match(chains);
+  const Address local = at("127.0.0.1:80");
+  const Address remote = at("10.99.0.1:5");
+  const uint64_t before = test::allocationCount();
+  EXPECT_EQ(match.find(local, remote, remote), 99);
+  EXPECT_EQ(test::allocationCount(), before);
 }
 
 }  // namespace fairlead::net

@@ -1,0 +1,41 @@
+// What the code under test asks of the system: counted, and refused where a test wants it. This
+// binary's own functions of these names stand before the C library's.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace fairlead::test {
+
+enum class Call : uint8_t {
+  // Of epoll_ctl, only what adds a descriptor.
+  EpollAdd,
+  EpollCreate,
+  Eventfd,
+  Getsockname,
+  PthreadCreate,
+  Setsockopt,
+  Write,
+  kCount,
+};
+
+// Calls so far, of all threads.
+uint64_t callCount(Call call);
+
+// From here to its end, calls of that kind fail with `error`, the first `times` of them.
+class Refusing {
+ public:
+  Refusing(Call call, int error, int times = 1'000'000);
+  Refusing(const Refusing&) = delete;
+  Refusing& operator=(const Refusing&) = delete;
+  ~Refusing();
+
+ private:
+  const Call call_;
+};
+
+// What this thread took of the heap so far, in pieces.
+uint64_t allocationCount();
+
+}  // namespace fairlead::test
