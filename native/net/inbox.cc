@@ -13,6 +13,8 @@ void Inbox::post(std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
+    // Whoever left the first task wakes the loop for all of them.
+    if (tasks_.size() > 1) return;
   }
   const uint64_t one = 1;
   // Fails only when the counter is full: then a wake-up is pending anyway.

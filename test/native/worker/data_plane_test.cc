@@ -182,7 +182,8 @@ TEST("What is handed over and taken back any number of times loses no connection
     });
   }
   for (int round = 0; round < 40 || answers < 200; ++round) {
-    plane.handOver({address});
+    // Who hands over waits for the workers; else they would do nothing but what they are told.
+    plane.handOver({address}).wait();
     EXPECT(plane.takeBack().empty());
     EXPECT(plane.listenSockets().all().size() == 2u);
   }
