@@ -45,6 +45,7 @@ Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Ad
     if (listener.transparent && !setOption(fd.get(), IPPROTO_IP, IP_TRANSPARENT, 1)) {
       return addressError("set transparent for", address);
     }
+    // Connections have it from their listen socket.
     setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
     if (listener.tcp_fast_open_queue_length > 0) {
       setOption(fd.get(), IPPROTO_TCP, TCP_FASTOPEN,
@@ -162,7 +163,6 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
     ++accepted;
     Address remote = Address::fromKernel(raw, size);
     Address local = boundAddress(fd.get());
-    if (remote.isIp()) setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
     take({std::move(fd), std::move(remote), std::move(local),
           next_connection_id.fetch_add(1, std::memory_order_relaxed)});
   }

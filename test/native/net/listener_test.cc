@@ -1,0 +1,94 @@
+// A listener on a loop of the test's own: what it takes in one turn, and what its connections have.
+#include "net/listener.h"
+
+#include <netinet/tcp.h>
+
+#include <memory>
+#include <vector>
+
+#include "test/native/http/http1/peer.h"
+#include "test/native/support/kernel.h"
+#include "test/native/support/socket.h"
+#include "test/native/test.h"
+
+namespace fairlead::net {
+
+namespace {
+
+using http1::settle;
+using test::Call;
+using test::callCount;
+using test::Socket;
+
+// Keeps what it is given.
+class Keeping final : public ConnectionFactory {
+ public:
+  explicit Keeping(std::vector<AcceptedSocket>& kept) : kept_(kept) {}
+  DownstreamConnection* accept(AcceptedSocket socket, ConnectionAccounts&) override {
+    kept_.push_back(std::move(socket));
+    return nullptr;
+  }
+
+ private:
+  std::vector<AcceptedSocket>& kept_;
+};
+
+plan::Listener planOf(uint32_t accepts_per_turn) {
+  plan::Listener plan;
+  plan.name = "in";
+  plan.backlog = 128;
+  plan.max_connections_to_accept_per_socket_event = accepts_per_turn;
+  return plan;
+}
+
+class Fixture {
+ public:
+  explicit Fixture(uint32_t accepts_per_turn = 0) {
+    config_->plan = planOf(accepts_per_turn);
+    config_->match = FilterChainMatch(std::vector<plan::FilterChain>(1));
+    config_->stats = std::make_shared<stats::Block<stats::Listener>>(stats::listenerScope("in"), 2);
+    config_->worker_stats.push_back(std::make_shared<stats::Block<stats::ListenerWorker>>(
+        stats::listenerWorkerScope("in", 0), 2));
+    Address any;
+    FL_CHECK(parseIp("127.0.0.1:0", &any));
+    Result<FileDescriptor> opened = openListenSocket(config_->plan, any);
+    FL_CHECK(opened.ok() && listenOn(opened.value().get(), config_->plan, any).ok());
+    port_ = boundAddress(opened.value().get()).port();
+    std::vector<std::unique_ptr<ConnectionFactory>> factories;
+    factories.push_back(std::make_unique<Keeping>(accepted));
+    listener_ = std::make_unique<Listener>(
+        loop, config_,
+        std::vector<ListenSocket>{
+            std::make_shared<const FileDescriptor>(std::move(opened.value()))},
+        0, std::move(factories), nullptr);
+  }
+
+  Socket connect() const { return Socket::connect(port_); }
+  Listener& listener() { return *listener_; }
+
+  Loop loop;
+  std::vector<AcceptedSocket> accepted;
+
+ private:
+  const std::shared_ptr<ListenerConfig> config_ = std::make_shared<ListenerConfig>();
+  uint16_t port_ = 0;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace
+
+TEST("A connection sends at once, as its listen socket does, without being told so") {
+  Fixture fixture;
+  EXPECT(fixture.listener().start());
+  const Socket client = fixture.connect();
+  const uint64_t told = callCount(Call::Setsockopt);
+  settle(fixture.loop);
+  EXPECT_EQ(callCount(Call::Setsockopt), told);
+  EXPECT_EQ(fixture.accepted.size(), 1u);
+  int no_delay = 0;
+  socklen_t size = sizeof no_delay;
+  ::getsockopt(fixture.accepted[0].fd.get(), IPPROTO_TCP, TCP_NODELAY, &no_delay, &size);
+  EXPECT_EQ(no_delay, 1);
+}
+
+}  // namespace fairlead::net
