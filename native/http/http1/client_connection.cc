@@ -66,6 +66,11 @@ bool ClientConnection::onFirstEvent(uint32_t events) {
   return true;
 }
 
+const net::Address& ClientConnection::localAddress() {
+  if (local_address_.rawSize() == 0) local_address_ = Connection::localAddress();
+  return local_address_;
+}
+
 void ClientConnection::becomeIdle() {
   state_ = State::Idle;
   deadline_ = net::kNever;

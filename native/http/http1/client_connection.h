@@ -93,6 +93,8 @@ class ClientConnection final : public net::Connection,
   uint32_t requestCount() const { return requests_; }
   uint64_t receivedBytes() const { return read_bytes_; }
   uint64_t sentBytes() const { return written_bytes_; }
+  // Asks the kernel once.
+  const net::Address& localAddress();
   // Ends it now. onClosed(Local) is told.
   void abort(ClientCallbacks::CloseReason reason);
 
@@ -156,6 +158,7 @@ class ClientConnection final : public net::Connection,
   uint64_t counted_written_ = 0;
   uint32_t requests_ = 0;
   ChunkDecoder chunks_;
+  net::Address local_address_;
   State state_ = State::Connecting;
   OutBody out_body_ = OutBody::None;
   BodyFraming::Kind framing_ = BodyFraming::Kind::None;

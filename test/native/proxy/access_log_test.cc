@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "test/native/support/kernel.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -58,6 +59,31 @@ void rewriteAll(plan::Update& plan) {
 }
 
 }  // namespace
+
+TEST("Requests on a connection to a host ask the kernel once where it is from") {
+  const LogFile file;
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  logTo(file, plan, {piece(Operator::UpstreamLocalAddress)});
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    const auto ask = [&client] {
+      client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+      EXPECT(client.readMessage().ends_with("hello"));
+    };
+    ask();
+    const uint64_t before = callCount(Call::Getsockname);
+    for (int i = 0; i < 10; ++i) ask();
+    EXPECT_EQ(callCount(Call::Getsockname), before);
+  }
+  std::string text = file.text();
+  const std::string line = text.substr(0, text.find('\n') + 1);
+  EXPECT(line.starts_with("127.0.0.1:"));
+  std::string wanted;
+  for (int i = 0; i < 11; ++i) wanted += line;
+  EXPECT_EQ(text, wanted);
+}
 
 TEST("A listener's log has a line for each connection, with all bytes of it") {
   const LogFile file;
