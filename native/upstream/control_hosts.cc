@@ -19,10 +19,7 @@ std::shared_ptr<Host> ControlHosts::choose(const std::shared_ptr<Cluster>& clust
     stats.add(Counter::UpstreamCxNoneHealthy);
     return nullptr;
   }
-  for (const auto& shared : entry->hosts->hosts()) {
-    if (shared.get() == choice.host) return shared;
-  }
-  return nullptr;
+  return choice.host->shared_from_this();
 }
 
 }  // namespace fairlead::upstream

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "net/address.h"
 #include "plan/plan.gen.h"
@@ -33,7 +35,7 @@ struct alignas(64) HostCounters {
   OwnedCounter cx_total, cx_active, cx_connect_fail;
 };
 
-class Host {
+class Host : public std::enable_shared_from_this<Host> {
  public:
   Host(const plan::Host& settings, unsigned workers)
       : settings_(settings),
@@ -44,8 +46,6 @@ class Host {
 
   const plan::Host& settings() const { return settings_; }
   const net::Address& address() const { return address_; }
-  // Hosts with the same key are the same host, with the same settings.
-  std::string key() const;
   // "10.0.0.1:80"
   const std::string& text() const { return text_; }
   uint32_t weight() const { return settings_.weight; }
@@ -70,6 +70,32 @@ class Host {
   const std::string text_;
   const std::unique_ptr<HostCounters[]> counters_;
   const unsigned threads_;
+};
+
+// They are the same host, with the same settings.
+bool isSameHost(const plan::Host& a, const plan::Host& b);
+
+// The hosts that a cluster has, for whoever reads a new list of them: most often it says the same
+// in the same order, which is seen without looking anything up.
+class KnownHosts {
+ public:
+  // `hosts` must outlive it.
+  explicit KnownHosts(const std::vector<std::shared_ptr<Host>>& hosts) : hosts_(hosts) {}
+
+  // The host of these settings, which the new list has at that place; null: it is not known.
+  std::shared_ptr<Host> find(size_t at, const plan::Host& settings);
+
+ private:
+  struct Hash {
+    size_t operator()(const plan::Host* host) const;
+  };
+  struct Same {
+    bool operator()(const plan::Host* a, const plan::Host* b) const { return isSameHost(*a, *b); }
+  };
+
+  const std::vector<std::shared_ptr<Host>>& hosts_;
+  // Made when a host is not where it was.
+  std::unordered_map<const plan::Host*, std::shared_ptr<Host>, Hash, Same> by_settings_;
 };
 
 }  // namespace fairlead::upstream

@@ -6,7 +6,7 @@ namespace fairlead::upstream {
 
 HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_threshold_pct,
                  uint32_t overprovisioning_pct)
-    : hosts_(std::move(hosts)) {
+    : hosts_(std::move(hosts)), overprovisioning_pct_(overprovisioning_pct) {
   priorities_.resize(1);
   for (const std::shared_ptr<Host>& host : hosts_) {
     if (host->priority() >= priorities_.size()) priorities_.resize(host->priority() + 1);
@@ -23,7 +23,7 @@ HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_thresh
     }
     max_weight_ = std::max(max_weight_, host->weight());
   }
-  spreadLoad(panic_threshold_pct, overprovisioning_pct);
+  spreadLoad(panic_threshold_pct);
 }
 
 uint64_t HostSet::prioritiesOtherThan(const HostSet& before) const {
@@ -40,7 +40,7 @@ uint64_t HostSet::prioritiesOtherThan(const HostSet& before) const {
 
 // Healthy hosts of the first priorities come first, then the degraded ones in the same order; what
 // rounding loses goes to the first priority that takes anything.
-void HostSet::spreadLoad(uint32_t panic_threshold_pct, uint32_t overprovisioning_pct) {
+void HostSet::spreadLoad(uint32_t panic_threshold_pct) {
   std::vector<uint32_t> healthy(priorities_.size());
   std::vector<uint32_t> degraded(priorities_.size());
   uint32_t total = 0;
@@ -48,7 +48,7 @@ void HostSet::spreadLoad(uint32_t panic_threshold_pct, uint32_t overprovisioning
     const size_t count = priorities_[i].all.size();
     if (count == 0) continue;
     const auto share = [&](size_t part) {
-      return static_cast<uint32_t>(std::min<size_t>(100, overprovisioning_pct * part / count));
+      return static_cast<uint32_t>(std::min<size_t>(100, overprovisioning_pct_ * part / count));
     };
     healthy[i] = share(priorities_[i].healthy.size());
     degraded[i] = share(priorities_[i].degraded.size());

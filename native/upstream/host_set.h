@@ -31,6 +31,10 @@ class HostSet {
           uint32_t overprovisioning_pct);
 
   const std::vector<std::shared_ptr<Host>>& hosts() const { return hosts_; }
+  // Made of the same hosts in the same order.
+  bool isOf(const std::vector<std::shared_ptr<Host>>& hosts, uint32_t overprovisioning_pct) const {
+    return overprovisioning_pct_ == overprovisioning_pct && hosts_ == hosts;
+  }
   const std::vector<PriorityHosts>& priorities() const { return priorities_; }
   uint32_t healthyCount() const { return healthy_count_; }
   uint32_t degradedCount() const { return degraded_count_; }
@@ -41,10 +45,11 @@ class HostSet {
   uint64_t prioritiesOtherThan(const HostSet& before) const;
 
  private:
-  void spreadLoad(uint32_t panic_threshold_pct, uint32_t overprovisioning_pct);
+  void spreadLoad(uint32_t panic_threshold_pct);
   void spreadLoadInPanic();
 
-  std::vector<std::shared_ptr<Host>> hosts_;
+  const std::vector<std::shared_ptr<Host>> hosts_;
+  const uint32_t overprovisioning_pct_;
   std::vector<PriorityHosts> priorities_;
   uint32_t healthy_count_ = 0;
   uint32_t degraded_count_ = 0;

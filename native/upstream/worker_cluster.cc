@@ -60,11 +60,7 @@ HttpPool* WorkerCluster::chooseHttpPool() {
 HttpPool& WorkerCluster::poolOf(Host& host) {
   if (latest_pool_ && &latest_pool_->host() == &host) return *latest_pool_;
   std::unique_ptr<HttpPool>& pool = pools_[&host];
-  if (!pool) {
-    for (const auto& shared : hosts_->hosts()) {
-      if (shared.get() == &host) pool = std::make_unique<HttpPool>(*this, shared);
-    }
-  }
+  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this());
   latest_pool_ = pool.get();
   return *pool;
 }
@@ -76,10 +72,7 @@ std::shared_ptr<Host> WorkerCluster::chooseHost() {
     stats().add(Counter::UpstreamCxNoneHealthy);
     return nullptr;
   }
-  for (const auto& shared : hosts_->hosts()) {
-    if (shared.get() == choice.host) return shared;
-  }
-  return nullptr;
+  return choice.host->shared_from_this();
 }
 
 }  // namespace fairlead::upstream

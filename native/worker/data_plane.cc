@@ -175,17 +175,19 @@ void DataPlane::applyAssignment(const plan::Assignment& plan, std::vector<ApplyE
   }
   upstream::Cluster& cluster = *found->second;
   // Hosts that stay keep their connections and counters: they are the same objects.
-  std::map<std::string, std::shared_ptr<upstream::Host>> before;
-  for (const auto& host : cluster.hosts()->hosts()) before[host->key()] = host;
+  upstream::KnownHosts known(cluster.hosts()->hosts());
   std::vector<std::shared_ptr<upstream::Host>> hosts;
+  hosts.reserve(plan.hosts.size());
   for (const plan::Host& host_plan : plan.hosts) {
-    auto host = std::make_shared<upstream::Host>(host_plan, options_.workers);
-    const auto same = before.find(host->key());
-    if (same == before.end()) {
+    std::shared_ptr<upstream::Host> host = known.find(hosts.size(), host_plan);
+    if (!host) {
+      host = std::make_shared<upstream::Host>(host_plan, options_.workers);
       cluster.stats().shard(0)->add(ClusterCounter::DefaultTotalMatchCount);
     }
-    hosts.push_back(same == before.end() ? std::move(host) : same->second);
+    hosts.push_back(std::move(host));
   }
+  // Nothing is new: balancers go on where they are.
+  if (!hosts.empty() && cluster.hosts()->isOf(hosts, plan.overprovisioning_factor_pct)) return;
   auto set = std::make_shared<const upstream::HostSet>(
       std::move(hosts), cluster.settings().panic_threshold_pct, plan.overprovisioning_factor_pct);
   stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);

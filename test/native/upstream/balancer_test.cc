@@ -151,13 +151,4 @@ TEST("A new set of hosts differs by priority; one that is gone differs too") {
   EXPECT_EQ(none.prioritiesOtherThan(none), 0u);
 }
 
-TEST("Equal settings make the same key; anything that differs another one") {
-  plan::Host host;
-  host.address.emplace().ip = std::string("\x0a\0\0\1", 4);
-  const std::string key = Host(host, 1).key();
-  EXPECT_EQ(Host(host, 3).key(), key);
-  host.canary = true;
-  EXPECT(Host(host, 1).key() != key);
-}
-
 }  // namespace fairlead::upstream
