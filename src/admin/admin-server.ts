@@ -10,6 +10,7 @@ import { makeEndpoints } from './endpoints.js';
 import { findForeignHost, findForgery, isLocal, keepFromFrames } from './http/guard.js';
 import type { AdminHost } from './host.js';
 import {
+  ONLY_SOCKETS,
   REASONS,
   TOO_LONG_BODY,
   badRequest,
@@ -27,6 +28,8 @@ import type { AdminTransport } from './http/transport.js';
 const NO_HOST: AdminReply = { status: 400, body: '', fault: 'host' };
 const BAD_PATH: AdminReply = { status: 400, body: '', fault: 'path' };
 const ELSEWHERE: AdminReply = { status: 404, body: '', fault: 'elsewhere' };
+const SWITCHED = { status: 101, body: '' } as const;
+const NOTHING_SENT: SentBytes = { headers: [], ofBody: 0, onWire: 0, isCut: false };
 const FORM = 'application/x-www-form-urlencoded';
 
 export class AdminServer implements AdminService {
@@ -103,6 +106,20 @@ export class AdminServer implements AdminService {
     if (reply.fault === 'elsewhere') this.#counts.askedElsewhere();
     if (!reply.countsAtEnd) this.#counts.answered(reply.status ?? 200);
     return reply;
+  }
+
+  admitSocket(request: AdminRequest): boolean {
+    const isOpen = this.#safeReply({ ...request, method: 'GET' }) === ONLY_SOCKETS;
+    // Browsers let any site open one, and read what it says.
+    if (!isOpen || findForgery(request) !== undefined) return false;
+    this.#counts.requestBegan();
+    this.#counts.answered(SWITCHED.status);
+    this.finished(request, SWITCHED, NOTHING_SENT);
+    return true;
+  }
+
+  look(request: AdminRequest): AdminReply {
+    return this.#safeReply({ ...request, method: 'GET', body: '' });
   }
 
   refuse(request: AdminRequest, status: number): AdminReply {

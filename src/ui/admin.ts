@@ -54,32 +54,40 @@ interface HistogramDetail {
   }[];
 }
 
-async function ask<T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
-  const answer = await fetch(`${path}?${new URLSearchParams(query)}`);
-  if (!answer.ok) throw new Error((await answer.text()).trim() || `${path}: ${answer.status}`);
-  return (await answer.json()) as T;
+/** What a page says; rejects with what it says where that is an error. */
+export async function askText(target: string): Promise<string> {
+  const answer = await fetch(target);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text.trim() || `${target}: ${answer.status}`);
+  return text;
 }
 
-export const readServerInfo = (): Promise<ServerInfo> => ask('server_info');
+const withQuery = (path: string, query: Readonly<Record<string, string>>): string =>
+  `${path}?${new URLSearchParams(query)}`;
 
-/** Statistics whose name the expression (RE2) finds something in. Texts are left out. */
-export async function readValues(filter: string): Promise<Values> {
-  const { stats } = await ask<StatsAnswer>('stats', { format: 'json', filter });
+export const SERVER_INFO = 'server_info';
+
+export const parseServerInfo = (page: string): ServerInfo => JSON.parse(page) as ServerInfo;
+
+/** Statistics whose name the expression (RE2) finds something in. */
+export const valuesTarget = (filter: string): string =>
+  withQuery('stats', { format: 'json', filter });
+
+/** Texts are left out. */
+export function parseValues(page: string): Values {
   const values = new Map<string, number>();
-  for (const { name, value } of stats) {
+  for (const { name, value } of (JSON.parse(page) as StatsAnswer).stats) {
     if (name !== undefined && typeof value === 'number') values.set(name, value);
   }
   return values;
 }
 
+export const histogramsTarget = (filter: string): string =>
+  withQuery('stats', { format: 'json', type: 'Histograms', histogram_buckets: 'detailed', filter });
+
 /** By name: what came since the last flush. */
-export async function readHistograms(filter: string): Promise<ReadonlyMap<string, readonly Bin[]>> {
-  const { stats } = await ask<StatsAnswer>('stats', {
-    format: 'json',
-    type: 'Histograms',
-    histogram_buckets: 'detailed',
-    filter,
-  });
+export function parseHistograms(page: string): ReadonlyMap<string, readonly Bin[]> {
+  const { stats } = JSON.parse(page) as StatsAnswer;
   const details = stats.flatMap(({ histograms }) => histograms?.details ?? []);
   return new Map(
     details.map(({ name, intervals }) => [
@@ -89,21 +97,18 @@ export async function readHistograms(filter: string): Promise<ReadonlyMap<string
   );
 }
 
-export async function readCluster(name: string): Promise<ClusterStatus | undefined> {
-  const filter = `^${name.replace(/[^\w-]/g, '\\$&')}$`;
-  const answer = await ask<{ cluster_statuses?: readonly ClusterStatus[] }>('clusters', {
-    format: 'json',
-    filter,
-  });
+export const clusterTarget = (name: string): string =>
+  withQuery('clusters', { format: 'json', filter: `^${name.replace(/[^\w-]/g, '\\$&')}$` });
+
+export function parseCluster(page: string, name: string): ClusterStatus | undefined {
+  const answer = JSON.parse(page) as { cluster_statuses?: readonly ClusterStatus[] };
   return answer.cluster_statuses?.find((cluster) => cluster.name === name);
 }
 
 /** "name: value" lines of statistics of every kind. */
 export async function searchStats(filter: string): Promise<readonly string[]> {
-  const answer = await fetch(`stats?${new URLSearchParams({ filter })}`);
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(text.trim());
+  const text = await askText(withQuery('stats', { filter }));
   return text.split('\n').filter((line) => line !== '');
 }
 
-export const readConfig = (): Promise<unknown> => ask('config_dump');
+export const readConfig = async (): Promise<unknown> => JSON.parse(await askText('config_dump'));

@@ -1,8 +1,8 @@
 // The clusters: those with the most of whatever the table is sorted by, out of however many there are.
-import { readValues } from './admin.js';
+import { parseValues, valuesTarget } from './admin.js';
 import { SortedColumns, type Column } from './columns.js';
 import { button, byId, element, row } from './elements.js';
-import { showHosts } from './hosts.js';
+import type { Watch } from './feed.js';
 import { percent, share, short, whole } from './numbers.js';
 import { Rates } from './rates.js';
 
@@ -37,6 +37,7 @@ interface Cluster {
 
 const rates = new Rates();
 let clusters: Cluster[] = [];
+let clicked: (name: string) => void = () => undefined;
 
 const isInTrouble = (cluster: Cluster): boolean =>
   cluster.healthy < cluster.hosts ||
@@ -56,7 +57,7 @@ const COLUMNS: readonly Column<Cluster>[] = [
   {
     title: 'cluster',
     key: ({ name }) => name,
-    cell: ({ name }) => button(name, () => showHosts(name)),
+    cell: ({ name }) => button(name, () => clicked(name)),
   },
   {
     title: 'healthy hosts',
@@ -95,8 +96,19 @@ const columns = new SortedColumns(COLUMNS, byRequests, table.querySelector('thea
 filter.addEventListener('input', show);
 troubled.addEventListener('change', show);
 
-export async function updateClusters(): Promise<void> {
-  rates.add(await readValues(FILTER), performance.now());
+export const CLUSTERS_WATCH: Watch = {
+  everyMs: 2000,
+  target: () => valuesTarget(FILTER),
+  show: showClusters,
+};
+
+/** `show`: called with the name of a cluster that is clicked. */
+export function onClusterClick(show: (name: string) => void): void {
+  clicked = show;
+}
+
+function showClusters(page: string): void {
+  rates.add(parseValues(page), performance.now());
   const suffix = '.membership_total';
   clusters = [];
   for (const name of rates.names()) {

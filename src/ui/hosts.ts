@@ -1,7 +1,8 @@
 // The hosts of the cluster that was clicked.
-import { readCluster, type HostStatus } from './admin.js';
+import { clusterTarget, parseCluster, type HostStatus } from './admin.js';
 import { SortedColumns, type Column } from './columns.js';
 import { byId, element, row } from './elements.js';
+import type { Watch } from './feed.js';
 import { count, percent, whole } from './numbers.js';
 
 const ROWS = 500;
@@ -47,28 +48,39 @@ const panel = byId('hosts');
 const columns = new SortedColumns(COLUMNS, byTrouble, panel.querySelector('thead tr')!, draw);
 let shown: string | undefined;
 let hosts: Host[] = [];
+/** It was clicked, and has not been shown yet. */
+let wantsSight = false;
 
-byId('hosts-close').addEventListener('click', () => {
-  shown = undefined;
-  panel.hidden = true;
-});
+export const HOSTS_WATCH: Watch = {
+  everyMs: 2000,
+  target: () => (shown === undefined ? undefined : clusterTarget(shown)),
+  show: showPage,
+};
+
+/** `changed`: the watch has another target. */
+export function listenForClose(changed: () => void): void {
+  byId('hosts-close').addEventListener('click', () => {
+    shown = undefined;
+    panel.hidden = true;
+    changed();
+  });
+}
 
 export function showHosts(cluster: string): void {
   shown = cluster;
   hosts = [];
-  void updateHosts().then(() => panel.scrollIntoView({ block: 'nearest' }));
+  wantsSight = true;
 }
 
-export async function updateHosts(): Promise<void> {
+function showPage(page: string): void {
   const name = shown;
   if (name === undefined) return;
-  const cluster = await readCluster(name);
-  // Another cluster may have been clicked meanwhile.
-  if (shown !== name) return;
-  hosts = (cluster?.host_statuses ?? []).map(read);
+  hosts = (parseCluster(page, name)?.host_statuses ?? []).map(read);
   byId('hosts-title').textContent = `${name}: ${count(hosts.length, 'host')}`;
   panel.hidden = false;
   draw();
+  if (wantsSight) panel.scrollIntoView({ block: 'nearest' });
+  wantsSight = false;
 }
 
 function draw(): void {

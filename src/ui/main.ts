@@ -1,25 +1,22 @@
 // GET /ui: one page that shows what the proxy does now. It reads nothing but the admin endpoints.
-import { readServerInfo } from './admin.js';
-import { updateClusters } from './clusters.js';
+import { SERVER_INFO, parseServerInfo } from './admin.js';
+import { CLUSTERS_WATCH, onClusterClick } from './clusters.js';
 import { byId } from './elements.js';
-import { updateHosts } from './hosts.js';
+import { Feed, type Watch } from './feed.js';
+import { HOSTS_WATCH, listenForClose, showHosts } from './hosts.js';
 import { count } from './numbers.js';
-import { poll } from './poller.js';
 import { listenForSearches } from './search.js';
-import { addTiles, updateCounts, updateLatency } from './traffic.js';
+import { addTiles, COUNTS_WATCH, LATENCY_WATCH } from './traffic.js';
 
-/** How often each part is read, at most: milliseconds. */
-const TRAFFIC_MS = 1000;
-const CLUSTERS_MS = 2000;
-const LATENCY_MS = 5000;
+const SERVER_WATCH: Watch = { everyMs: 2000, target: () => SERVER_INFO, show: showServer };
 
-async function updateServer(): Promise<void> {
+function showServer(page: string): void {
   const {
     version,
     state,
     uptime_current_epoch: uptime,
     command_line_options: options,
-  } = await readServerInfo();
+  } = parseServerInfo(page);
   const badge = byId('state');
   badge.textContent = state;
   badge.className = `badge ${state === 'LIVE' ? 'good' : 'bad'}`;
@@ -29,23 +26,23 @@ async function updateServer(): Promise<void> {
     `epoch ${options.restart_epoch} · up ${uptime}`;
 }
 
-const failed = (error: unknown): void => {
-  byId('trouble').textContent = `cannot read: ${(error as Error).message}`;
+const trouble = (text: string): void => {
+  byId('trouble').textContent = text;
 };
-const watch = (everyMs: number, update: () => Promise<void>): void =>
-  poll(
-    everyMs,
-    async () => {
-      await update();
-      byId('trouble').textContent = '';
-    },
-    failed,
-  );
 
 addTiles();
 listenForSearches();
-watch(CLUSTERS_MS, updateServer);
-watch(TRAFFIC_MS, updateCounts);
-watch(LATENCY_MS, updateLatency);
-watch(CLUSTERS_MS, updateClusters);
-watch(CLUSTERS_MS, updateHosts);
+const feed = new Feed(
+  [SERVER_WATCH, COUNTS_WATCH, LATENCY_WATCH, CLUSTERS_WATCH, HOSTS_WATCH],
+  () => trouble(''),
+  (error) => trouble(`cannot read: ${(error as Error).message}`),
+);
+const hostsChanged = (): void => {
+  feed.refresh(HOSTS_WATCH).catch((error: unknown) => trouble((error as Error).message));
+};
+onClusterClick((name) => {
+  showHosts(name);
+  hostsChanged();
+});
+listenForClose(hostsChanged);
+feed.start();

@@ -3,17 +3,18 @@
 /** The share of the time that asking may take: a tenth. */
 const REST_PER_WORK = 10;
 
-/** Calls `turn` at least `everyMs` apart, at once when the page is looked at again. */
+/** Calls `turn` at least `everyMs` apart, at once when the page is looked at again; what comes back ends it. */
 export function poll(
   everyMs: number,
   turn: () => Promise<void>,
   failed: (error: unknown) => void,
-): void {
+): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isRunning = false;
+  let isOver = false;
   const run = async (): Promise<void> => {
     clearTimeout(timer);
-    if (isRunning || document.hidden) return;
+    if (isRunning || isOver || document.hidden) return;
     isRunning = true;
     const began = performance.now();
     try {
@@ -22,8 +23,15 @@ export function poll(
       failed(error);
     }
     isRunning = false;
+    if (isOver) return;
     timer = setTimeout(run, Math.max(everyMs, (performance.now() - began) * REST_PER_WORK));
   };
-  document.addEventListener('visibilitychange', () => void run());
-  void run();
+  const look = (): void => void run();
+  document.addEventListener('visibilitychange', look);
+  look();
+  return () => {
+    isOver = true;
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', look);
+  };
 }

@@ -1,8 +1,9 @@
 // The tiles: what all listeners serve together, this second.
-import { readHistograms, readValues, type Bin } from './admin.js';
+import { histogramsTarget, parseHistograms, parseValues, valuesTarget, type Bin } from './admin.js';
 import { byId } from './elements.js';
 import { milliseconds, percent, short, whole } from './numbers.js';
 import { quantileOf } from './quantile.js';
+import type { Watch } from './feed.js';
 import { Rates, sum } from './rates.js';
 import { Tile } from './tile.js';
 
@@ -23,8 +24,14 @@ export function addTiles(): void {
 
 const rates = new Rates();
 
-export async function updateCounts(): Promise<void> {
-  rates.add(await readValues(COUNTS), performance.now());
+export const COUNTS_WATCH: Watch = {
+  everyMs: 1000,
+  target: () => valuesTarget(COUNTS),
+  show: showCounts,
+};
+
+function showCounts(page: string): void {
+  rates.add(parseValues(page), performance.now());
   const names = [...rates.names()].filter(isTraffic);
   const total = (suffix: string): number | undefined =>
     sum(names.filter((name) => name.endsWith(suffix)).map((name) => rates.rate(name)));
@@ -47,9 +54,15 @@ export async function updateCounts(): Promise<void> {
 }
 
 /** Of the values since the last flush, of all listeners together. */
-export async function updateLatency(): Promise<void> {
+export const LATENCY_WATCH: Watch = {
+  everyMs: 5000,
+  target: () => histogramsTarget(TIMES),
+  show: showLatency,
+};
+
+function showLatency(page: string): void {
   const bins: Bin[] = [];
-  for (const [name, own] of await readHistograms(TIMES)) if (isTraffic(name)) bins.push(...own);
+  for (const [name, own] of parseHistograms(page)) if (isTraffic(name)) bins.push(...own);
   const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => quantileOf(bins, share));
   const value = `${milliseconds(p50)} / ${milliseconds(p99)}`;
   latency.show(value, `p90 ${milliseconds(p90)}`, [p99, p50]);

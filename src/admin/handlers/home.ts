@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../base/package-root.js';
 import { escaped, HTML_DISABLED, STYLE } from '../pages/html.js';
+import { LIVE_PATH, ONLY_SOCKETS } from '../http/http.js';
 import { endpointList, parameterHelp, type Endpoint, type EndpointParameter } from '../endpoint.js';
 
 export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] {
@@ -28,6 +29,14 @@ export function homeEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] 
         process.env.FAIRLEAD_ADMIN_HTML === 'disabled'
           ? HTML_DISABLED
           : { type: 'html', body: readFileSync(join(packageRoot(), 'dist', 'ui.html'), 'utf8') },
+    },
+    {
+      path: LIVE_PATH,
+      isOwn: true,
+      help: 'a WebSocket by which that page is told what it shows',
+      mutates: false,
+      parameters: [],
+      handle: () => (process.env.FAIRLEAD_ADMIN_HTML === 'disabled' ? HTML_DISABLED : ONLY_SOCKETS),
     },
     {
       path: '/help',

@@ -147,6 +147,11 @@ export function replyHeaders(reply: AdminReply, framing: Framing, closes: boolea
 export const endsConnection = (request: AdminRequest, { fault }: AdminReply): boolean =>
   request.asksToClose || (fault !== undefined && fault !== 'elsewhere');
 
+/** Where /ui is told what it shows, where there are WebSockets. */
+export const LIVE_PATH = '/ui/live';
+/** It answers so where a WebSocket would be opened. */
+export const ONLY_SOCKETS: AdminReply = { status: 426, body: 'WebSockets only: see /ui\n' };
+
 /** Where a bug was noticed that no endpoint's answer tells of. */
 export const ADMIN_REQUEST = 'an admin request';
 
@@ -186,6 +191,10 @@ export interface AdminService {
   received(bytes: number, bytesBefore: number): void;
   /** Called once the whole request has come. */
   answer(request: AdminRequest): AdminReply;
+  /** Whether the WebSocket of `LIVE_PATH` may be opened; if not, this is a request as any other. */
+  admitSocket(request: AdminRequest): boolean;
+  /** What a page is now, for a WebSocket that was admitted: it is no request of its own. */
+  look(request: AdminRequest): AdminReply;
   /** For what is no request, or too long a one: the answer with this status. */
   refuse(request: AdminRequest, status: number): AdminReply;
   /** Its client has gone before the request had come whole: nothing is done. */

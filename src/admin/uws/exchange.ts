@@ -15,10 +15,10 @@ import {
   type AdminService,
   type Stream,
 } from '../http/http.js';
-import { asksToClose, findHeadFault } from '../http/request-head.js';
+import { findHeadFault } from '../http/request-head.js';
 import { isIdle, work } from '../http/turns.js';
 import type { Connection } from './connection.js';
-import type { UwsHead } from './head.js';
+import { requestOf, type UwsHead } from './head.js';
 import { hasTime } from '../http/time.js';
 import type { UwsResponse } from './uws.js';
 
@@ -98,14 +98,8 @@ export class Exchange {
   }
 
   get #request(): AdminRequest {
-    const { method, url, rawHeaders, picked, namesHost } = this.#head;
-    return {
-      ...{ method, target: url, rawHeaders, headers: picked, namesHost },
-      body: Buffer.concat(this.#chunks).toString(),
-      beganMs: this.#beganMs,
-      asksToClose: asksToClose(this.#head),
-      connection: this.#host.connection.describe(),
-    };
+    const body = Buffer.concat(this.#chunks).toString();
+    return requestOf(this.#head, body, this.#beganMs, this.#host.connection.describe());
   }
 
   #read(chunk: ArrayBuffer): void {

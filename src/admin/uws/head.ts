@@ -1,6 +1,11 @@
 // The head of a request, out of what uWebSockets.js lends for a moment.
-import { REQUEST_HEADERS, type RequestHeader } from '../http/http.js';
-import type { Head } from '../http/request-head.js';
+import {
+  REQUEST_HEADERS,
+  type AdminRequest,
+  type ConnectionInfo,
+  type RequestHeader,
+} from '../http/http.js';
+import { asksToClose, type Head } from '../http/request-head.js';
 import type { UwsRequest } from './uws.js';
 
 export interface UwsHead extends Head {
@@ -38,5 +43,19 @@ export function readHead(request: UwsRequest): UwsHead {
     namesHost: headers.host !== undefined,
     // As it decides.
     saysClose: headers.connection?.length === 'close'.length,
+  };
+}
+
+export function requestOf(
+  head: UwsHead,
+  body: string,
+  beganMs: number,
+  connection: ConnectionInfo,
+): AdminRequest {
+  const { method, url, rawHeaders, picked, namesHost } = head;
+  return {
+    ...{ method, target: url, rawHeaders, headers: picked, namesHost },
+    ...{ body, beganMs, connection },
+    asksToClose: asksToClose(head),
   };
 }

@@ -5,11 +5,18 @@ import { guarded } from '../../base/bugs.js';
 import { startTimeout } from '../../base/timers.js';
 import type { Addon } from '../../native.js';
 import type { Answer } from '../http/answer.js';
-import { ADMIN_REQUEST, type AdminService, type Stream } from '../http/http.js';
+import {
+  ADMIN_REQUEST,
+  LIVE_PATH,
+  type AdminRequest,
+  type AdminService,
+  type Stream,
+} from '../http/http.js';
 import type { Accepted } from '../http/transport.js';
 import { Connection } from './connection.js';
 import { Exchange } from './exchange.js';
-import { readHead } from './head.js';
+import { readHead, requestOf } from './head.js';
+import { liveSocket } from './live-socket.js';
 import { writeRawStream } from './raw-stream.js';
 import type { Uws, UwsApp, UwsRequest, UwsResponse } from './uws.js';
 
@@ -33,6 +40,14 @@ export class Slot {
     this.#app = uws.App();
     const closed = guarded(ADMIN_REQUEST, () => this.#closed());
     this.#app.filter((_, change) => change < 0 && closed());
+    this.#app.ws(
+      LIVE_PATH,
+      liveSocket(service, {
+        describe: (request) => this.#describe(request),
+        serve: (response, request) => this.#serve(response, request),
+        closed,
+      }),
+    );
     this.#app.any('/*', (response, request) => this.#serve(response, request));
   }
 
@@ -69,6 +84,14 @@ export class Slot {
       exchange.begin();
     };
     guarded(ADMIN_REQUEST, begin, () => response.close())();
+  }
+
+  /** Of a request without a body. */
+  #describe(request: UwsRequest): AdminRequest {
+    const connection = this.#connection;
+    if (!connection) throw new Error('a request came on no connection');
+    connection.tellRead();
+    return requestOf(readHead(request), '', Date.now(), connection.describe());
   }
 
   #over(connection: Connection): void {

@@ -31,8 +31,7 @@ export interface UwsRequest {
 }
 
 export interface UwsSocket {
-  /** 0: it waits for its reader, 1: it is sent, 2: it was dropped. */
-  send(message: string): number;
+  send(message: Uint8Array): number;
   getBufferedAmount(): number;
   end(code?: number, reason?: string): void;
   close(): void;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { keepScreenshot, noBrowser, openPage } from '../support/browser.js';
 import { ADMIN_ONLY, cluster, says, webBootstrap } from '../support/bootstraps.js';
 import { startProxy } from '../support/start-proxy.js';
+import { withoutUws } from '../support/without-uws.js';
 
 const options = { skip: noBrowser };
 const CLOSED_PORT = 1;
@@ -20,38 +21,77 @@ test('a button of the home page changes what it says, and a counter moves', opti
   assert.deepEqual(faults, []);
 });
 
-test(
-  '/ui shows requests as they come, and the hosts of a cluster that is clicked',
-  options,
-  async (t) => {
-    const route = { match: { prefix: '/dead' }, route: { cluster: '<b>dead</b>' } };
-    const proxy = await startProxy(
-      t,
-      webBootstrap([route, says('/', 'yes')], { '<b>dead</b>': CLOSED_PORT }),
-    );
-    const url = await proxy.listenerUrl('web');
-    const { page, faults } = await openPage(t, `${proxy.adminUrl}/ui`);
-    await page.getByText('LIVE', { exact: true }).waitFor();
-    await page.waitForFunction(
-      () => document.querySelector('#tile-requests .value')?.textContent === '0',
-    );
+/** What serves the page, and how that tells it what to show. */
+const FEEDS = { 'uWebSockets.js': 'pushed', 'node:http': 'asked' } as const;
 
-    let isOver = false;
-    const load = (async () => {
-      while (!isOver) await (await fetch(url)).text();
-    })();
-    await page.waitForFunction(
-      () => parseFloat(document.querySelector('#tile-requests .value')?.textContent ?? '') > 0,
-    );
-    await (await fetch(`${url}/dead`)).text();
-    await page.getByRole('button', { name: '<b>dead</b>' }).click();
-    await page.getByText(`127.0.0.1:${CLOSED_PORT}`).waitFor();
-    await keepScreenshot(page, 'ui');
-    isOver = true;
-    await load;
-    assert.deepEqual(faults, []);
-  },
-);
+for (const [transport, feed] of Object.entries(FEEDS)) {
+  test(
+    `${transport}: /ui shows requests as they come, and the hosts of a cluster that is clicked`,
+    options,
+    async (t) => {
+      if (feed === 'asked') withoutUws(t);
+      const route = { match: { prefix: '/dead' }, route: { cluster: '<b>dead</b>' } };
+      const proxy = await startProxy(
+        t,
+        webBootstrap([route, says('/', 'yes')], { '<b>dead</b>': CLOSED_PORT }),
+        '-l',
+        'info',
+      );
+      if (!proxy.command.stderr.includes(`admin server by ${transport}`)) {
+        t.skip('no binary fits this Node and this C library');
+        return;
+      }
+      const url = await proxy.listenerUrl('web');
+      const { page, faults } = await openPage(t, `${proxy.adminUrl}/ui`);
+      await page.getByText('LIVE', { exact: true }).waitFor();
+      await page.waitForFunction(
+        () => document.querySelector('#tile-requests .value')?.textContent === '0',
+      );
+
+      let isOver = false;
+      const load = (async () => {
+        while (!isOver) await (await fetch(url)).text();
+      })();
+      await page.waitForFunction(
+        () => parseFloat(document.querySelector('#tile-requests .value')?.textContent ?? '') > 0,
+      );
+      await (await fetch(`${url}/dead`)).text();
+      await page.getByRole('button', { name: '<b>dead</b>' }).click();
+      await page.getByText(`127.0.0.1:${CLOSED_PORT}`).waitFor();
+      await keepScreenshot(page, 'ui');
+      isOver = true;
+      await load;
+      assert.deepEqual(faults, []);
+      const how = await page.evaluate(() => document.documentElement.dataset.feed);
+      assert.equal(how, feed);
+      // Nothing is asked for over and over where it is pushed.
+      const requestsNow = async (): Promise<number> => {
+        const text = await (
+          await fetch(`${proxy.adminUrl}/stats?filter=http.admin.downstream_rq_total`)
+        ).text();
+        return Number(text.split(': ')[1]);
+      };
+      const before = await requestsNow();
+      await page.waitForTimeout(2500);
+      assert.equal((await requestsNow()) - before > 1, feed === 'asked');
+    },
+  );
+}
+
+test('/ui finds its way back to a proxy that has followed another', options, async (t) => {
+  const first = await startProxy(t, ADMIN_ONLY);
+  const { page } = await openPage(t, `${first.adminUrl}/ui`);
+  await page.getByText('LIVE', { exact: true }).waitFor();
+  assert.equal((await first.command.end()).code, 0);
+  await page.getByText('cannot read').waitFor();
+
+  const { host } = new URL(first.adminUrl);
+  const [address = '', port] = host.split(':');
+  const socket_address = { address, port_value: Number(port) };
+  await startProxy(t, { admin: { address: { socket_address } } });
+  await page.getByText('cannot read').waitFor({ state: 'hidden' });
+  await page.getByText('LIVE', { exact: true }).waitFor();
+});
 
 test('/ui finds statistics and what the configuration says', options, async (t) => {
   const proxy = await startProxy(t, webBootstrap([says('/', 'a rare answer')]));

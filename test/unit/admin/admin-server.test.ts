@@ -237,3 +237,38 @@ test('a target that is no path is refused before anything looks at it', () => {
   );
   assert.equal(asked.get('/ready?a%00').text, 'LIVE\n');
 });
+
+test('a WebSocket is opened for its own page only, where pages may be seen, and counts', (t) => {
+  const ask = (headers: object = {}, plan: object = {}): boolean => {
+    const asked = new AskedServer(plan);
+    const isOpen = asked.server.admitSocket(asked.request('/ui/live', { headers }));
+    assert.equal(asked.host.native.value('http.admin.downstream_rq_1xx'), isOpen ? 1 : undefined);
+    return isOpen;
+  };
+
+  assert.equal(ask(), true);
+  assert.equal(ask({ origin: 'http://localhost:9901' }), true);
+  assert.equal(ask({ origin: 'http://evil.test' }), false);
+  assert.equal(ask({ 'sec-fetch-site': 'cross-site' }), false);
+  assert.equal(ask({ host: 'rebound.test' }), false);
+  assert.equal(ask({}, { allowPaths: [{ kind: StringMatch_Kind.EXACT, value: '/ready' }] }), false);
+  process.env.FAIRLEAD_ADMIN_HTML = 'disabled';
+  t.after(() => delete process.env.FAIRLEAD_ADMIN_HTML);
+  assert.equal(ask(), false);
+});
+
+test('what a WebSocket looks at is held to the rules of requests, and counts as none', () => {
+  const asked = new AskedServer({
+    allowPaths: [{ kind: StringMatch_Kind.PREFIX, value: '/r' }],
+  });
+  const look = (target: string): number =>
+    asked.server.look(asked.request(target, { method: 'POST' })).status ?? 200;
+
+  assert.deepEqual(['/ready', '/stats', '/reset_counters'].map(look), [200, 403, 400]);
+  assert.deepEqual(asked.host.asked, []);
+  assert.equal(asked.host.native.value('http.admin.downstream_rq_total'), undefined);
+});
+
+test('a plain request for the WebSocket is told what it is for', () => {
+  assert.equal(new AskedServer().get('/ui/live').status, 426);
+});

@@ -5,6 +5,7 @@ import { AdminServer } from '../../../src/admin/admin-server.js';
 import {
   REQUEST_HEADERS,
   type AdminReply,
+  type AdminRequest,
   type RequestHeader,
 } from '../../../src/admin/http/http.js';
 import { Log } from '../../../src/logging/logger.js';
@@ -131,15 +132,23 @@ export class AskedServer {
     return this.get(target, { ...asking, method: 'POST' });
   }
 
-  ask(
+  ask(target: string, asking: Asking): AdminReply {
+    const request = this.request(target, asking);
+    const reply = this.server.answer(request);
+    this.server.finished(request, reply, NOTHING_SENT);
+    reply.then?.();
+    return reply;
+  }
+
+  request(
     target: string,
     { method = 'GET', headers = {}, body = '', rawHeaders = [] }: Asking,
-  ): AdminReply {
+  ): AdminRequest {
     const none = Object.fromEntries(REQUEST_HEADERS.map((name) => [name, ''])) as Record<
       RequestHeader,
       string
     >;
-    const request = {
+    return {
       method,
       target,
       headers: { ...none, host: 'localhost:9901', ...headers },
@@ -150,9 +159,5 @@ export class AskedServer {
       rawHeaders,
       connection: NO_CONNECTION,
     };
-    const reply = this.server.answer(request);
-    this.server.finished(request, reply, NOTHING_SENT);
-    reply.then?.();
-    return reply;
   }
 }

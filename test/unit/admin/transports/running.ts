@@ -30,6 +30,7 @@ export class FakeService implements AdminService {
   reply: AdminReply = { body: 'hello' };
 
   isFull = false;
+  admitsSockets = true;
 
   connectionOpened(): boolean {
     if (!this.isFull) this.connections += 1;
@@ -50,6 +51,13 @@ export class FakeService implements AdminService {
     this.refused.push(status);
     if (status === 413) return { status, body: TOO_LONG_BODY };
     return { status, type: 'plain', body: 'no', fault: 'protocol' };
+  }
+  admitSocket(request: AdminRequest): boolean {
+    this.requests.push(request);
+    return this.admitsSockets;
+  }
+  look({ target }: AdminRequest): AdminReply {
+    return { body: `${target} is well` };
   }
   abandoned(request: AdminRequest): void {
     this.abandonedRequests.push(request);
