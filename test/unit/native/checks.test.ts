@@ -15,7 +15,7 @@ function conditionsOf(name: string): Set<string> {
 }
 
 test('the addon that is installed has the checks that are always on, and none of those for tests', () => {
-  const addon = readFileSync('build/Release/fairlead.node', 'latin1');
+  const addon = readFileSync('dist/fairlead.node', 'latin1');
   const always = conditionsOf('FL_CHECK');
   const whereTestsRun = [...conditionsOf('FL_DCHECK')].filter((text) => !always.has(text));
 
