@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { AT_NEED, requireAtNeed } from './at-need.mjs';
+import { AT_NEED, BUNDLED, importAtNeed, requireAtNeed } from './at-need.mjs';
 import { buildUi } from './build-ui.mjs';
 import { logPlaces } from './log-places.mjs';
 import { mustNode, root, say } from './set-up.mjs';
@@ -77,6 +77,16 @@ function describeBuild() {
   }
 }
 
+/** All but those whose code is kept compiled with ours. */
+function externalPackages() {
+  const { dependencies, optionalDependencies } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  );
+  return Object.keys({ ...dependencies, ...optionalDependencies }).filter(
+    (name) => !BUNDLED.includes(name),
+  );
+}
+
 async function bundle() {
   const { build } = await import('esbuild');
   rmSync(join(root, 'dist', 'chunks'), { recursive: true, force: true });
@@ -98,13 +108,16 @@ async function bundle() {
       index: 'src/index.ts',
       'hot-restarter': 'src/restarter/main.ts',
     },
-    packages: 'external',
-    external: ['./packages/*'],
+    external: ['./packages/*', ...externalPackages()],
     define: {
       'import.meta.dirname': '__dirname',
+      // Of yargs: it asks on loading, and Node's streams take long to load.
+      'import.meta.url': 'moduleUrl',
+      'process.stdout.columns': 'undefined',
       'process.env.FAIRLEAD_ADMIN_HTML': JSON.stringify(adminHtml),
     },
-    plugins: [logPlaces(root, requireAtNeed)],
+    plugins: [logPlaces(root, requireAtNeed), importAtNeed],
+    banner: { js: "const moduleUrl = 'file://' + __filename;" },
     sourcemap: 'linked',
     sourcesContent: false,
   });

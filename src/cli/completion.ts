@@ -1,102 +1,63 @@
-// `completion bash|zsh`: scripts that make a shell complete options and their values. Everything that
-// they know comes from the table of options.
+// `completion bash|zsh|fish`: a script by which a shell asks this command how words go on, and its
+// answers. Both are yargs', which goes by the table of options.
+import yargs, { type Argv } from 'yargs';
 import type { OptionInfo } from '../options/option-info.js';
 import { OPTION_LIST } from '../options/options.js';
 
-const SCRIPTS = { bash: bashScript, zsh: zshScript } as const;
+export const SHELLS: readonly string[] = ['bash', 'zsh', 'fish'];
+const COMPLETION = 'completion';
 
-/** The names of the shells that there is a script for. */
-export const SHELLS = Object.keys(SCRIPTS) as readonly (keyof typeof SCRIPTS)[];
-
-/** Undefined: there is no script for this shell. */
-export function completionScript(shell: string, program: string): string | undefined {
-  const known = SHELLS.find((name) => name === shell);
-  return known && SCRIPTS[known](program);
+/** Prints the script for one of the shells. */
+export function printCompletionScript(program: string, shell: string): void {
+  // This is where yargs looks for the shell's name.
+  process.env.SHELL = shell;
+  parserOf(program, []).showCompletionScript();
 }
 
-const wordsOf = ({ name, alias }: OptionInfo): readonly string[] =>
-  alias === undefined ? [`--${name}`] : [`-${alias}`, `--${name}`];
-
-function bashScript(program: string): string {
-  const valued = OPTION_LIST.filter(({ kind }) => kind !== 'flag');
-  const [files, others] = [valued.filter(takesFile), valued.filter((one) => !takesFile(one))];
-  const chosen = others.filter(({ choices }) => choices);
-  const free = others.filter(({ choices }) => !choices);
-  const pattern = (options: readonly OptionInfo[]): string => options.flatMap(wordsOf).join('|');
-  return `# bash completion for ${program}: source <(${program} completion bash)
-_${program}() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD - 1]}
-  # bash takes "--mode=serve" for three words.
-  if [[ $current == = ]]; then
-    current=
-  elif [[ $previous == = ]]; then
-    previous=\${COMP_WORDS[COMP_CWORD - 2]}
-  fi
-  COMPREPLY=()
-  case $previous in
-    ${pattern(files)})
-      compopt -o filenames 2>/dev/null
-      mapfile -t COMPREPLY < <(compgen -f -- "$current")
-      return ;;
-${chosen.map((option) => `    ${pattern([option])}) ${bashWords(option.choices ?? [])}; return ;;`).join('\n')}
-    ${pattern(free)}) return ;;
-    completion) ${bashWords(SHELLS)}; return ;;
-  esac
-  if [[ $COMP_CWORD -eq 1 && $current != -* ]]; then
-    ${bashWords(['completion'])}
-  else
-    ${bashWords(OPTION_LIST.flatMap(wordsOf))}
-  fi
-}
-complete -F _${program} ${program}
-`;
+/** `words`: what a script asks with, in all. Prints an answer on each line. */
+export function printCompletions(program: string, words: readonly string[]): void {
+  // bash takes "--mode=serve" for three words.
+  const asked = words.filter((word, at) => word !== '=' || at === words.length - 1);
+  const ours = asked.map((word, at) => (at === asked.length - 1 && word === '=' ? '' : word));
+  parserOf(program, ours).parseSync(ours);
 }
 
-const bashWords = (words: readonly string[]): string =>
-  `mapfile -t COMPREPLY < <(compgen -W '${words.join(' ')}' -- "$current")`;
-
-function zshScript(program: string): string {
-  return `#compdef ${program}
-# zsh completion for ${program}: source <(${program} completion zsh)
-_${program}() {
-  if (( CURRENT == 3 )) && [[ $words[2] == completion ]]; then
-    _values shell ${SHELLS.join(' ')}
-    return
-  fi
-  _arguments \\
-    ${OPTION_LIST.flatMap(zshSpecs).join(' \\\n    ')} \\
-    '1::command:(completion)'
-}
-if [[ $funcstack[1] == _${program} ]]; then
-  _${program} "$@"
-else
-  compdef _${program} ${program}
-fi
-`;
-}
-
-/** One for each way to write the option, which exclude each other. */
-function zshSpecs(option: OptionInfo): string[] {
-  const words = wordsOf(option);
-  const [sentence = ''] = option.help.split(/(?<=\.) /);
-  const about = `[${sentence.replace(/[\\[\]:]/g, '\\$&')}]`;
-  return words.map((word) => {
-    const again = option.kind === 'list' ? '*' : words.length > 1 ? `(${words.join(' ')})` : '';
-    const equals = option.kind !== 'flag' && word.startsWith('--') ? '=' : '';
-    return zshQuoted(`${again}${word}${equals}${about}${zshValue(option)}`);
-  });
+function parserOf(program: string, words: readonly string[]): Argv {
+  const complete = (
+    _current: string,
+    _argv: unknown,
+    usual: (then: (error: Error | null, words?: readonly string[]) => void) => void,
+    done: (words: string[]) => void,
+  ): void => {
+    const last = words.at(-2) ?? '';
+    if (last === COMPLETION) done([...SHELLS]);
+    else if (takesText(last)) done([]);
+    // yargs offers the letters of options with two dashes as well.
+    else usual((_error, offered = []) => done(offered.filter((word) => !/^--\w(:|$)/.test(word))));
+  };
+  const parser = yargs([], '/')
+    .scriptName(program)
+    .help(false)
+    .version(false)
+    .exitProcess(false)
+    .detectLocale(false)
+    .parserConfiguration({ 'boolean-negation': false, 'camel-case-expansion': false })
+    .completion(COMPLETION, 'Prints a script for a shell.', complete);
+  for (const { name, alias, kind, choices, help } of OPTION_LIST) {
+    parser.option(name, {
+      type: kind === 'flag' ? 'boolean' : 'string',
+      describe: help.split(/(?<=\.) /, 1)[0] ?? '',
+      ...(alias !== undefined && { alias }),
+      ...(choices && { choices }),
+    });
+  }
+  return parser;
 }
 
-function zshValue(option: OptionInfo): string {
-  if (option.kind === 'flag') return '';
-  const action = takesFile(option)
-    ? '_files'
-    : option.choices
-      ? `(${option.choices.join(' ')})`
-      : ' ';
-  return `:${(option.value ?? 'value').replaceAll(':', '\\:')}:${action}`;
+/** What nobody knows but whoever types: the shell offers names of files. */
+function takesText(word: string): boolean {
+  const isIt = ({ name, alias }: OptionInfo): boolean =>
+    word === `--${name}` || (alias !== undefined && word === `-${alias}`);
+  const option = OPTION_LIST.find(isIt);
+  return option !== undefined && option.kind !== 'flag' && !option.choices;
 }
-
-const zshQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-const takesFile = ({ value }: OptionInfo): boolean => value === 'file';

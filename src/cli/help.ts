@@ -1,61 +1,75 @@
-// The texts of --help and of a command line that cannot be understood.
-import { manual, valueName, type Section } from './manual.js';
-import type { OptionInfo } from '../options/option-info.js';
-import { OPTION_LIST } from '../options/options.js';
-import { wrap } from './wrap.js';
+// What --help prints, which yargs lays out, and what is printed of a command line that cannot be
+// understood, as the real server prints it.
+import yargs from 'yargs';
+import { GROUPS, type OptionInfo } from '../options/option-info.js';
 
-const TERM_INDENT = ' '.repeat(2);
-const TEXT_INDENT = ' '.repeat(6);
-
-export function helpText(program: string, width: number): string {
-  return sectionsText(manual(program), width);
+/** What --help says besides the options; columns are parted by tabs. */
+export interface Manual {
+  readonly program: string;
+  readonly usage: string;
+  readonly examples: readonly (readonly [command: string, about: string])[];
+  readonly notes: string;
 }
 
-export function sectionsText(sections: readonly Section[], width: number): string {
-  return `${sections.map((section) => sectionText(section, width)).join('\n\n')}\n`;
+export function helpText(
+  { program, usage, examples, notes }: Manual,
+  options: readonly OptionInfo[],
+  width: number,
+): string {
+  const parser = yargs([], '/')
+    .scriptName(program)
+    .help(false)
+    .version(false)
+    .detectLocale(false)
+    .parserConfiguration({ 'boolean-negation': false })
+    .usage(usage)
+    .example(examples.map(([command, about]) => [command, about]))
+    .epilogue(notes)
+    .wrap(width);
+  for (const group of GROUPS) {
+    for (const option of options.filter((known) => known.group === group)) {
+      parser.option(option.name, shownAs(option));
+    }
+  }
+  let text = '';
+  parser.showHelp((help) => (text = help));
+  return `${text}\n`;
 }
 
-function sectionText({ title, intro, entries }: Section, width: number): string {
-  const head = [title.toUpperCase(), ...(intro === undefined ? [] : paragraph(intro, 2, width))];
-  const body = entries.map(({ term, text }) =>
-    [TERM_INDENT + term, ...paragraph(text, TEXT_INDENT.length, width)].join('\n'),
-  );
-  const separator = intro === undefined || body.length === 0 ? '\n' : '\n\n';
-  return head.join('\n') + (body.length === 0 ? '' : separator + body.join('\n'));
-}
+const TYPES = { text: 'string', number: 'number', flag: 'boolean', list: 'array' } as const;
 
-function paragraph(text: string, indent: number, width: number): string[] {
-  return wrap(text.split(' '), width, ' '.repeat(indent));
+function shownAs({ alias, group, help, kind, choices, default: usual }: OptionInfo) {
+  return {
+    group: `${group}:`,
+    describe: help,
+    type: TYPES[kind],
+    ...(alias !== undefined && { alias }),
+    ...(choices && { choices }),
+    ...(usual !== undefined && { defaultDescription: String(usual) }),
+  };
 }
-
-const USAGE_INDENT = ' '.repeat(8);
 
 export function parseErrorText(
   program: string,
   mistake: { readonly argument: string; readonly why: string },
-  width: number,
-  options: readonly OptionInfo[] = OPTION_LIST,
 ): string {
-  const [first = '', ...rest] = wrap(
-    [program, ...options.map(spelled)],
-    width - USAGE_INDENT.length,
-  );
-  const usage = [
-    `PARSE ERROR: Argument: ${mistake.argument}`,
-    `             ${mistake.why}`,
-    '',
-    'Brief USAGE: ',
-    `   ${first}`,
-    ...rest.map((line) => USAGE_INDENT + line),
-    '',
-    'For complete USAGE and HELP type: ',
-    `   ${program} --help`,
-    '',
-  ];
-  return `${usage.join('\n')}\n`;
+  return `PARSE ERROR: Argument: ${mistake.argument}
+             ${mistake.why}
+
+Brief USAGE: 
+   ${program} -c <file> [options]
+
+For complete USAGE and HELP type: 
+   ${program} --help
+
+`;
 }
 
-function spelled(option: OptionInfo): string {
-  const name = option.alias === undefined ? `--${option.name}` : `-${option.alias}`;
-  return option.kind === 'flag' ? `[${name}]` : `[${name} <${valueName(option)}>]`;
+const NARROWEST = 40;
+const WIDEST = 100;
+const USUAL = 80;
+
+/** The width of a stream's lines: a terminal's own, within reason. */
+export function widthOf({ columns = USUAL }: { readonly columns?: number | undefined }): number {
+  return Math.min(WIDEST, Math.max(NARROWEST, columns));
 }

@@ -12,20 +12,26 @@ import { Server } from '../server/server.js';
 import { StartError } from '../server/start-error.js';
 import { findServiceManager } from '../service-manager.js';
 import { logCrash } from './crash.js';
+import { OPTION_LIST } from '../options/options.js';
 import { parseArguments, type Options } from '../options/parse.js';
 import { versionText } from '../base/version.js';
-import { widthOf } from './wrap.js';
 
 const PROGRAM = 'fairlead';
 
 /** Runs until the process is asked to end. Resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   if (args[0] === 'completion') return printCompletion(args[1]);
+  if (args[0] === '--get-yargs-completions') {
+    const { printCompletions } = await import('./completion.js');
+    printCompletions(PROGRAM, args);
+    return 0;
+  }
   const parsed = parseArguments(args);
   switch (parsed.kind) {
     case 'help': {
-      const { helpText } = await import('./help.js');
-      process.stdout.write(helpText(PROGRAM, widthOf(process.stdout)));
+      const { helpText, widthOf } = await import('./help.js');
+      const { MANUAL } = await import('./manual.js');
+      process.stdout.write(helpText(MANUAL, OPTION_LIST, widthOf(process.stdout)));
       return 0;
     }
     case 'version':
@@ -40,7 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return 0;
     case 'parse-error': {
       const { parseErrorText } = await import('./help.js');
-      process.stderr.write(parseErrorText(PROGRAM, parsed, widthOf(process.stderr)));
+      process.stderr.write(parseErrorText(PROGRAM, parsed));
       return 1;
     }
     case 'error':
@@ -52,14 +58,13 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function printCompletion(shell = ''): Promise<number> {
-  const { SHELLS, completionScript } = await import('./completion.js');
-  const script = completionScript(shell, PROGRAM);
-  if (script === undefined) {
+  const { SHELLS, printCompletionScript } = await import('./completion.js');
+  if (!SHELLS.includes(shell)) {
     const expected = `expected ${PROGRAM} completion ${SHELLS.join('|')}`;
     process.stderr.write(`error: no completion for the shell '${shell}'; ${expected}\n`);
     return 1;
   }
-  process.stdout.write(script);
+  printCompletionScript(PROGRAM, shell);
   return 0;
 }
 

@@ -1,9 +1,9 @@
-// From the words of a command line to the value of each option: in order, and the first mistake ends
-// it. A value is always the next word, whatever that looks like, or what follows "=". A word that is
-// empty or one dash says nothing: an environment variable that is unset leaves one behind.
+// From the words of a command line to the value of each option: in order, and the first mistake ends it,
+// in the words of the real server.
 import { nearestName } from '../base/suggest.js';
 import type { OptionInfo, OptionValue } from './option-info.js';
 import { OPTION_LIST } from './options.js';
+import { readWords } from './words.js';
 
 export type Arguments =
   | { readonly kind: 'values'; readonly values: ReadonlyMap<string, OptionValue> }
@@ -12,8 +12,8 @@ export type Arguments =
   /** A word that cannot be understood. */
   | { readonly kind: 'parse-error'; readonly argument: string; readonly why: string };
 
-/** Nothing counts after these. */
-const END_WORDS = new Set(['--', '--ignore_rest']);
+/** The real server's other name for "--". */
+const IGNORE_REST = '--ignore_rest';
 
 type ParseError = Extract<Arguments, { kind: 'parse-error' }>;
 
@@ -21,51 +21,36 @@ export function readArguments(
   words: readonly string[],
   options: readonly OptionInfo[] = OPTION_LIST,
 ): Arguments {
-  const splitWord = wordSplitter(options);
+  const { given, flagWithValue, stray } = readWords(words, options);
   const values = new Map<string, OptionValue>();
-  const rest = words[Symbol.iterator]();
-  for (const word of rest) {
-    if (END_WORDS.has(word)) break;
-    if (word === '' || word === '-') continue;
-    const { option, text } = splitWord(word);
-    if (!option)
-      return {
-        kind: 'parse-error',
-        argument: word,
-        why: `Couldn't find match for argument${hint(word, options)}`,
-      };
-    if (option.kind === 'flag' && text !== undefined) return mistake(option, 'It takes no value');
-    if (option.name === 'help' || option.name === 'version') return { kind: option.name };
-    const given = values.get(option.name);
-    if (given !== undefined && option.kind !== 'list')
-      return mistake(option, 'Argument already set!');
-    if (option.kind === 'flag') {
-      values.set(option.name, true);
-      continue;
-    }
-    const value = text ?? (rest.next().value as string | undefined);
-    if (value === undefined) return mistake(option, 'Missing a value for this argument!');
-    const single = option.kind === 'number' ? readNumber(value, option) : value;
-    if (single === null)
-      return mistake(option, `Couldn't read argument value from string '${value}'`);
-    const before = (given as string[] | undefined) ?? [];
-    values.set(option.name, option.kind === 'list' ? [...before, value] : single);
+  for (const [name, texts] of given) {
+    const option = options.find((known) => known.name === name);
+    if (!option) continue;
+    if (name === flagWithValue) return mistake(option, 'It takes no value');
+    if (name === 'help' || name === 'version') return { kind: name };
+    const value = readValue(option, texts);
+    if (typeof value === 'object' && 'why' in value) return mistake(option, value.why);
+    values.set(name, value);
   }
-  return { kind: 'values', values };
+  const word = stray === undefined ? IGNORE_REST : (words[stray] ?? '');
+  if (word === IGNORE_REST) return { kind: 'values', values };
+  const why = `Couldn't find match for argument${hint(word, options)}`;
+  return { kind: 'parse-error', argument: word, why };
 }
 
-/** A word is an option, or the name of one and the text of its value. */
-export function wordSplitter(
-  options: readonly OptionInfo[],
-): (word: string) => { readonly option: OptionInfo | undefined; readonly text?: string } {
-  const byName = new Map(options.map((option) => [`--${option.name}`, option]));
-  const byAlias = new Map(options.map((option) => [`-${option.alias ?? ''}`, option]));
-  return (word) => {
-    const option = byName.get(word) ?? (word === '-' ? undefined : byAlias.get(word));
-    const equals = word.indexOf('=');
-    if (option || equals < 0) return { option };
-    return { option: byName.get(word.slice(0, equals)), text: word.slice(equals + 1) };
-  };
+/** `texts`: one for each time that it is given. */
+function readValue(
+  option: OptionInfo,
+  texts: readonly (string | undefined)[],
+): OptionValue | { readonly why: string } {
+  if (texts.length > 1 && option.kind !== 'list') return { why: 'Argument already set!' };
+  if (option.kind === 'flag') return true;
+  const known = texts.filter((text) => text !== undefined);
+  const [text = ''] = known;
+  if (known.length < texts.length) return { why: 'Missing a value for this argument!' };
+  if (option.kind === 'list') return known;
+  const value = option.kind === 'number' ? readNumber(text, option) : text;
+  return value === null ? { why: `Couldn't read argument value from string '${text}'` } : value;
 }
 
 function mistake(option: OptionInfo, why: string): ParseError {

@@ -95,7 +95,7 @@ export const OPTIONS = [
     choices: LEVELS,
     value: 'level',
     group: 'Logging',
-    help: `The least level that is logged: ${LEVELS.join(', ')}.`,
+    help: 'The least level that is logged.',
     check: (value) =>
       parseLevel(value) === undefined
         ? refusal(`invalid log level specified '${value}'`, value, LEVELS)

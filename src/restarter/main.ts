@@ -18,10 +18,10 @@ async function main(words: readonly string[]): Promise<number> {
   const parsed = parseRestarterArguments(words);
   switch (parsed.kind) {
     case 'help': {
-      const { sectionsText } = await import('../cli/help.js');
-      const { restarterManual } = await import('./manual.js');
-      const { widthOf } = await import('../cli/wrap.js');
-      process.stdout.write(sectionsText(restarterManual(PROGRAM), widthOf(process.stdout)));
+      const { helpText, widthOf } = await import('../cli/help.js');
+      const { RESTARTER_MANUAL } = await import('./manual.js');
+      const { RESTARTER_OPTIONS } = await import('./options.js');
+      process.stdout.write(helpText(RESTARTER_MANUAL, RESTARTER_OPTIONS, widthOf(process.stdout)));
       return 0;
     }
     case 'version': {
@@ -31,10 +31,7 @@ async function main(words: readonly string[]): Promise<number> {
     }
     case 'parse-error': {
       const { parseErrorText } = await import('../cli/help.js');
-      const { RESTARTER_OPTIONS } = await import('./options.js');
-      const { widthOf } = await import('../cli/wrap.js');
-      const width = widthOf(process.stderr);
-      process.stderr.write(parseErrorText(PROGRAM, parsed, width, RESTARTER_OPTIONS));
+      process.stderr.write(parseErrorText(PROGRAM, parsed));
       return 1;
     }
     case 'error':

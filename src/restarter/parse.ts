@@ -1,7 +1,8 @@
 // A command line of fairlead-hot-restarter becomes what is to be run, and how.
-import { readArguments, wordSplitter, type Arguments } from '../options/arguments.js';
+import { readArguments, type Arguments } from '../options/arguments.js';
 import type { OptionInfo, OptionValue } from '../options/option-info.js';
 import { OPTION_LIST } from '../options/options.js';
+import { readWords } from '../options/words.js';
 import { fairleadCommand, plainCommand, scriptCommand, type Command } from './command.js';
 import { RESTARTER_OPTIONS } from './options.js';
 import type { Readiness } from './readiness.js';
@@ -21,8 +22,6 @@ type Values = ReadonlyMap<string, OptionValue>;
 
 interface Words {
   readonly options: readonly string[];
-  /** Those of them that are fairlead's. */
-  readonly proxyOptions: readonly string[];
   readonly command: readonly string[];
   /** The command stands after "--". */
   readonly isSeparated: boolean;
@@ -39,11 +38,12 @@ export function parseRestarterArguments(words: readonly string[]): RestarterArgu
   const read = readArguments(split.options, ALL_OPTIONS);
   if (read.kind !== 'values') return read;
   const { values } = read;
-  const problem = firstProblem(values, split);
+  const proxyOptions = wordsForProxy(values);
+  const problem = firstProblem(values, split, proxyOptions);
   if (problem !== undefined) return { kind: 'error', message: problem };
   return {
     kind: 'run',
-    command: commandOf(split, values),
+    command: commandOf(split, proxyOptions, values),
     readiness: {
       afterMs: milliseconds(values, 'ready-after-s'),
       adminAddress: values.get('ready-address') as string | undefined,
@@ -60,34 +60,31 @@ export function parseRestarterArguments(words: readonly string[]): RestarterArgu
 
 /** Options may stand in any order before the command: its own words are never looked at. */
 function splitWords(words: readonly string[]): Words {
-  const splitWord = wordSplitter(ALL_OPTIONS);
-  const options: string[] = [];
-  const proxyOptions: string[] = [];
-  for (let at = 0; at < words.length;) {
-    const word = words[at] ?? '';
-    if (word === '--') {
-      const command = words.slice(at + 1);
-      // After it fairlead's options may stand too.
-      if (!command[0]?.startsWith('-')) {
-        return { options, proxyOptions, command, isSeparated: true };
-      }
-      at += 1;
-      continue;
-    }
-    if (word !== '' && !word.startsWith('-')) {
-      return { options, proxyOptions, command: words.slice(at), isSeparated: false };
-    }
-    const { option, text } = splitWord(word);
-    const size = option === undefined || option.kind === 'flag' || text !== undefined ? 1 : 2;
-    const taken = words.slice(at, at + size);
-    options.push(...taken);
-    if (option && !OWN_NAMES.has(option.name)) proxyOptions.push(...taken);
-    at += size;
+  const { stray, end } = readWords(words, ALL_OPTIONS);
+  if (stray !== undefined && !words[stray]?.startsWith('-')) {
+    return { options: words.slice(0, stray), command: words.slice(stray), isSeparated: false };
   }
-  return { options, proxyOptions, command: [], isSeparated: false };
+  if (end === undefined) return { options: words, command: [], isSeparated: false };
+  // After it fairlead's options may stand too.
+  if (words[end + 1]?.startsWith('-')) return splitWords(words.toSpliced(end, 1));
+  return { options: words.slice(0, end), command: words.slice(end + 1), isSeparated: true };
 }
 
-function firstProblem(values: Values, { proxyOptions, command, isSeparated }: Words) {
+/** What fairlead is told, of all that was said. */
+function wordsForProxy(values: Values): readonly string[] {
+  const given = [...values].filter(([name]) => !OWN_NAMES.has(name));
+  return given.flatMap(([name, value]) => {
+    if (value === true) return [`--${name}`];
+    const texts = Array.isArray(value) ? value : value === undefined ? [] : [value];
+    return texts.flatMap((text) => [`--${name}`, String(text)]);
+  });
+}
+
+function firstProblem(
+  values: Values,
+  { command, isSeparated }: Words,
+  proxyOptions: readonly string[],
+): string | undefined {
   const ways = 'expected a command after --, or options of fairlead';
   for (const { name, check } of RESTARTER_OPTIONS) {
     const value = values.get(name);
@@ -109,7 +106,11 @@ function firstProblem(values: Values, { proxyOptions, command, isSeparated }: Wo
   return undefined;
 }
 
-function commandOf({ proxyOptions, command, isSeparated }: Words, values: Values): Command {
+function commandOf(
+  { command, isSeparated }: Words,
+  proxyOptions: readonly string[],
+  values: Values,
+): Command {
   if (command.length === 0) {
     const baseIdPath = values.get('base-id-path') as string | undefined;
     return fairleadCommand(proxyOptions, {

@@ -24,7 +24,11 @@ test('a value is the next word or what follows the equals sign', () => {
   );
 });
 
-test('the next word is the value even when it looks like an option', () => {
+test('the next word is the value, whatever it looks like', () => {
+  for (const word of ['--', '-', '-c', '--version', '-1', '{"a": "b=c"}', "'quoted'", ' a\nb ']) {
+    assert.deepEqual(valuesOf('--log-format', word), { 'log-format': word });
+    assert.deepEqual(valuesOf(`--log-format=${word}`), { 'log-format': word });
+  }
   assert.deepEqual(valuesOf('--log-format', '--version', '--config-yaml', ''), {
     'log-format': '--version',
     'config-yaml': '',
@@ -72,6 +76,7 @@ test('a missing value and a stray word are mistakes', () => {
   assert.equal(mistakeOf('--cpuset-threads=yes'), '(--cpuset-threads): It takes no value');
   assert.equal(mistakeOf('--version=1'), '(--version): It takes no value');
   assert.equal(mistakeOf('-cfile'), "-cfile: Couldn't find match for argument");
+  assert.equal(mistakeOf('--cpuset-threads', 'true'), "true: Couldn't find match for argument");
 });
 
 test('an unknown option is answered with the nearest known one', () => {
@@ -83,6 +88,47 @@ test('words count in order: what comes first decides', () => {
   assert.deepEqual(readArguments(['--version', '--nonsense']), { kind: 'version' });
   assert.deepEqual(readArguments(['-h']), { kind: 'help' });
   assert.equal(mistakeOf('--nonsense', '--version').split(':')[0], '--nonsense');
+});
+
+test('nothing is negated, nested, abbreviated or taken for a property of objects', () => {
+  for (const word of [
+    '--no-cpuset-threads',
+    '--mod',
+    '--mode.x=serve',
+    '--mode/x',
+    '--stats_tag',
+    '--statsTag',
+    '---mode',
+    '--__proto__',
+    '--__proto__.x=1',
+    '--constructor',
+    '--_',
+    '--$0',
+    '--=x',
+    '-1',
+  ]) {
+    assert.ok(mistakeOf('--mode', 'serve', word).startsWith(`${word}: `), mistakeOf(word));
+  }
+});
+
+test('of many strange words the first is named, wherever it stands as a value as well', () => {
+  const words = [
+    '--log-format',
+    '--odd',
+    '-c',
+    'a.yaml',
+    '--odd',
+    ...Array<string>(5000).fill('x'),
+  ];
+
+  assert.equal(mistakeOf(...words), "--odd: Couldn't find match for argument");
+  assert.equal(mistakeOf('x', ...words), "x: Couldn't find match for argument");
+});
+
+test('a value that is no good is told before a strange word that follows it', () => {
+  const why = "(--concurrency): Couldn't read argument value from string 'x'";
+  assert.equal(mistakeOf('--concurrency', 'x', '--odd'), why);
+  assert.equal(mistakeOf('--concurrency', 'x', '--version'), why);
 });
 
 test('after two dashes nothing counts', () => {

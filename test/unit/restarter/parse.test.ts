@@ -65,7 +65,7 @@ test("fairlead's own options run fairlead, with the epoch as the last", () => {
 
   assert.deepEqual(
     commandLine(words, 7),
-    fairlead('-c', 'a.yaml', '--concurrency=4', '--restart-epoch', '7'),
+    fairlead('--config-path', 'a.yaml', '--concurrency', '4', '--restart-epoch', '7'),
   );
   assert.deepEqual(parse(...words).options, {
     readyTimeoutMs: 60_000,
@@ -78,7 +78,7 @@ test("fairlead's own options run fairlead, with the epoch as the last", () => {
 test("fairlead's options may stand after -- as well", () => {
   assert.deepEqual(
     commandLine(['--max-restarts', '2', '--', '-c', 'a.yaml']),
-    fairlead('-c', 'a.yaml', '--restart-epoch', '0'),
+    fairlead('--config-path', 'a.yaml', '--restart-epoch', '0'),
   );
 });
 
@@ -88,7 +88,7 @@ test('a dynamic base id is chosen by the first epoch, and that of its successors
   const [, , , , path = '', ...rest] = command.arguments(0).slice(process.execArgv.length);
 
   assert.deepEqual(command.arguments(0), [
-    ...fairlead('-c', 'a.yaml', '--use-dynamic-base-id').slice(1),
+    ...fairlead('--config-path', 'a.yaml', '--use-dynamic-base-id').slice(1),
     ...['--base-id-path', rest[0] ?? '', '--restart-epoch', '0'],
   ]);
   assert.equal(path, '--base-id-path');
@@ -96,7 +96,7 @@ test('a dynamic base id is chosen by the first epoch, and that of its successors
   writeFileSync(rest[0] ?? '', '4711\n');
   assert.deepEqual(
     command.arguments(1),
-    fairlead('-c', 'a.yaml', '--base-id', '4711', '--restart-epoch', '1').slice(1),
+    fairlead('--config-path', 'a.yaml', '--base-id', '4711', '--restart-epoch', '1').slice(1),
   );
 });
 
@@ -115,7 +115,7 @@ test('what makes no sense is refused with what was expected', () => {
   assert.equal(errorOf('--'), `there is no command after --; ${ways}`);
   assert.equal(
     errorOf('-c', 'a.yaml', '--', 'envoy'),
-    `-c is an option of fairlead, and 'envoy' is to be run; ${ways}, not both`,
+    `--config-path is an option of fairlead, and 'envoy' is to be run; ${ways}, not both`,
   );
   assert.match(
     errorOf('-c', 'a', '--restart-epoch', '1'),
