@@ -409,6 +409,9 @@ export interface Addon {
 }
 
 export interface Acceptor {
+  /** Connections wait, for `resume` or for another process that has the socket. */
+  pause(): void;
+  resume(): void;
   /** The kernel resets connections that nobody has accepted yet. */
   close(): void;
   /** Accepts those first. */

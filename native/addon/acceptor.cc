@@ -27,22 +27,32 @@ class AcceptorObject final : public Napi::ObjectWrap<AcceptorObject> {
     const Napi::Env env = info.Env();
     const Napi::Function constructor =
         DefineClass(env, "Acceptor",
-                    {InstanceMethod("close", &AcceptorObject::close),
+                    {InstanceMethod("pause", &AcceptorObject::pause),
+                     InstanceMethod("resume", &AcceptorObject::resume),
+                     InstanceMethod("close", &AcceptorObject::close),
                      InstanceMethod("closeWhenAccepted", &AcceptorObject::closeWhenAccepted)});
     const Napi::Object object = constructor.New({});
     AcceptorObject& self = *Unwrap(object);
     self.listen_fd_ = net::FileDescriptor(info[0].ToNumber().Int32Value());
     self.on_connection_ = Napi::Persistent(info[1].As<Napi::Function>());
     self.openSpare();
-    uv_loop_t* loop = nullptr;
-    napi_get_uv_event_loop(env, &loop);
-    if (!self.readable_.start(loop, self.listen_fd_.get(), [&self] { self.accept(kMaxPerTurn); }))
-      return fail(env, "the listen socket cannot be watched");
+    if (!self.watch()) return fail(env, "the listen socket cannot be watched");
     return object;
   }
   explicit AcceptorObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
 
  private:
+  bool watch() {
+    uv_loop_t* loop = nullptr;
+    napi_get_uv_event_loop(on_connection_.Env(), &loop);
+    return readable_.start(loop, listen_fd_.get(), [this] { accept(kMaxPerTurn); });
+  }
+
+  void pause(const Napi::CallbackInfo&) { readable_.stop(); }
+  void resume(const Napi::CallbackInfo& info) {
+    readable_.stop();
+    if (listen_fd_.valid() && !watch()) fail(info.Env(), "the listen socket cannot be watched");
+  }
   void close(const Napi::CallbackInfo&) { end(); }
   // The kernel would reset those that wait.
   void closeWhenAccepted(const Napi::CallbackInfo&) {

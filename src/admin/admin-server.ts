@@ -20,7 +20,7 @@ import {
   type EndedConnection,
   type SentBytes,
 } from './http/http.js';
-import { AdminListener } from './http/listener.js';
+import { AdminListener, type InheritedSocket } from './http/listener.js';
 import { parseParameters } from './http/parameters.js';
 import { parseTarget } from './http/target.js';
 import type { AdminTransport } from './http/transport.js';
@@ -52,11 +52,11 @@ export class AdminServer implements AdminService {
     this.#counts = new AdminCounts(host.stats);
   }
 
-  /** Rejects when the address is taken. */
-  async listen(): Promise<void> {
+  /** On this socket, if it is the one that is wanted. Rejects when the address is taken. */
+  async listen(inherited?: InheritedSocket): Promise<void> {
     const { address } = this.#plan;
     const transport = await this.#makeTransport();
-    this.#listener = new AdminListener(this.#host, this.#plan, this, transport);
+    this.#listener = new AdminListener(this.#host, this.#plan, this, transport, inherited);
     this.address = this.#listener.address;
     this.#host.log.info('admin', `admin server by ${transport.name}`);
     if (!isLocal(address)) {
@@ -69,6 +69,26 @@ export class AdminServer implements AdminService {
 
   close(): void {
     this.#listener?.close();
+    this.#listener = undefined;
+  }
+
+  /** Gives its socket, which a successor may take over; connections wait there until one accepts. */
+  suspend(): InheritedSocket | undefined {
+    const socket = this.#listener?.socket;
+    if (socket) this.#listener?.suspend();
+    else this.close();
+    return socket;
+  }
+
+  /** There is no successor after all. */
+  async resume(): Promise<void> {
+    if (this.#listener) this.#listener.resume();
+    else await this.listen();
+  }
+
+  /** The successor accepts. */
+  letGo(): void {
+    this.#listener?.letGo();
     this.#listener = undefined;
   }
 

@@ -197,10 +197,14 @@ export class ChildLink {
       // In one go: what sinks got from here for the last time is what the child begins with. What is
       // told later it sends to them.
       await this.#pullFromElders();
-      this.#host.suspendAdmin();
+      const admin = this.#host.suspendAdmin();
       child.totals = native.exportStats(STATS_BYTES);
       unawaited('the end of a parent process', this.#endIdleParent());
-      return { adminShutDown: { originalStartMs: this.#identity.originalStartMs } };
+      const { originalStartMs } = this.#identity;
+      return {
+        adminShutDown: { originalStartMs, ...(admin && { address: admin.address }) },
+        descriptors: admin ? [admin.fd] : [],
+      };
     }
     if (request.takeSockets) {
       const { first = 0 } = request.takeSockets;

@@ -61,6 +61,7 @@ export interface Attached {
 
 export interface AdminShutDown {
   readonly originalStartMs?: number;
+  readonly address?: string;
 }
 
 export interface Sockets {
@@ -139,6 +140,7 @@ function writeAttached(out: WireWriter, message: Attached): void {
 
 function writeAdminShutDown(out: WireWriter, message: AdminShutDown): void {
   if (message.originalStartMs) out.number(8, message.originalStartMs);
+  if (message.address !== undefined) out.text(18, message.address);
 }
 
 function writeSockets(out: WireWriter, message: Sockets): void {
@@ -338,6 +340,9 @@ function readAdminShutDown(from: WireReader): AdminShutDown {
     switch (tag) {
       case 8:
         message.originalStartMs = from.number();
+        break;
+      case 18:
+        message.address = from.text();
         break;
       default:
         from.skip(tag);

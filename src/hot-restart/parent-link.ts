@@ -86,7 +86,7 @@ export class ParentLink {
     }
   }
 
-  /** Frees the admin address. Resolves with when epoch 0 started. */
+  /** Frees the admin address, or gives the host its socket. Resolves with when epoch 0 started. */
   async shutDownAdmin(): Promise<number> {
     const { adminShutDown } = await this.#ask({ shutDownAdmin: {} });
     if (!adminShutDown) throw this.#odd('ShutDownAdmin');
@@ -220,6 +220,11 @@ export class ParentLink {
           guarded('the end of the parent process', () => this.#end()),
         ),
       );
+      return descriptors.length === 1;
+    }
+    const { address } = reply.adminShutDown ?? {};
+    if (address !== undefined && first !== undefined) {
+      this.#host.inheritAdmin({ fd: first, address });
       return descriptors.length === 1;
     }
     const sockets = reply.sockets?.sockets ?? [];

@@ -1,5 +1,5 @@
 // A proxy from its start to its end, in order. Everything here is rare and on the control thread.
-import { writeFileSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
@@ -8,6 +8,7 @@ import type {
 import type { AdminHost } from '../admin/host.js';
 import { daysUntil, firstExpiryMs } from '../admin/handlers/certificates.js';
 import { AdminServer } from '../admin/admin-server.js';
+import type { InheritedSocket } from '../admin/http/listener.js';
 import type { Options } from '../options/parse.js';
 import { build } from '../base/version.js';
 import { monotonicMs } from '../base/clock.js';
@@ -76,6 +77,7 @@ export class Server implements AdminHost, RestartHost {
   #staysAlive: NodeJS.Timeout | undefined;
   #monitors: DnsMonitor[] = [];
   #admin: AdminServer | undefined;
+  #inheritedAdmin: InheritedSocket | undefined;
   #configuredMs = Date.now();
   #state: ServerState = 'PRE_INITIALIZING';
   #isHealthy = true;
@@ -257,23 +259,28 @@ export class Server implements AdminHost, RestartHost {
   }
 
   /** The successor reports from here on what is counted. */
-  suspendAdmin(): void {
+  suspendAdmin(): InheritedSocket | undefined {
     // Sinks get all of it now, and the rest from the successor.
     unawaited('the last flush of statistics', this.#flush.stop());
-    this.#admin?.close();
+    return this.#admin?.suspend();
+  }
+
+  inheritAdmin(socket: InheritedSocket): void {
+    this.#inheritedAdmin = socket;
   }
 
   async resumeAdmin(): Promise<void> {
     if (this.#ending) return;
     try {
       await this.#startFlush();
-      await this.#admin?.listen();
+      await this.#admin?.resume();
     } catch (error) {
       this.log.error('admin', (error as Error).message);
     }
   }
 
   drainForSuccessor(): void {
+    this.#admin?.letGo();
     if (this.drain.start('all')) this.#drainsForSuccessor = true;
     this.#tellManager('STATUS=draining for a successor');
   }
@@ -328,12 +335,13 @@ export class Server implements AdminHost, RestartHost {
   async #startAdmin(): Promise<void> {
     const plan = this.#configuration.compiled.admin;
     if (!plan) {
+      if (this.#inheritedAdmin) closeSync(this.#inheritedAdmin.fd);
       this.log.info('main', 'there is no admin server: the bootstrap has no admin address');
       return;
     }
     this.#admin = new AdminServer(this, plan);
     try {
-      await this.#admin.listen();
+      await this.#admin.listen(this.#inheritedAdmin);
     } catch (error) {
       throw new StartError(`admin server: ${(error as Error).message}`);
     }

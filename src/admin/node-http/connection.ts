@@ -49,6 +49,9 @@ export class Connection {
   /** When that was. */
   #freeSinceMs = this.#openedMs;
   #isEnding = false;
+  /** The next answer is to be the last. */
+  #isLeaving = false;
+  #hasAsked = false;
   /** Its client has left amid a request. */
   #isTruncated = false;
   #lateTimer: NodeJS.Timeout | undefined;
@@ -68,6 +71,7 @@ export class Connection {
   }
 
   serve(incoming: IncomingMessage, response: ServerResponse): void {
+    this.#hasAsked = true;
     this.#enqueue(() => {
       const fault = findHeadFault(incoming);
       if (fault !== undefined) {
@@ -99,11 +103,10 @@ export class Connection {
     else this.#enqueue(() => this.#refuse(statusOfParseError(code, reason)));
   }
 
-  /** Ends after the answer that is under way. False: there is none. */
+  /** Ends after the answer that is under way, or after the first. False: there is none to come. */
   leave(): boolean {
-    if (!this.#current) return false;
-    this.#isEnding = true;
-    return true;
+    this.#isLeaving = true;
+    return this.#current !== undefined || !this.#hasAsked;
   }
 
   get #isReady(): boolean {
@@ -122,7 +125,8 @@ export class Connection {
     this.#bytesBefore = this.#toldBytes;
     clearTimeout(this.#lateTimer);
     this.#lateTimer = undefined;
-    if (this.#isEnding) {
+    if (this.#isEnding || this.#isLeaving) {
+      this.#isEnding = true;
       this.#gate.end();
       this.#discard();
     } else if (this.#waiting.length > 0 || this.#gate.holdsMore) {

@@ -1,10 +1,12 @@
 // What the service hears of a connection that uWebSockets.js has.
 import type { Addon } from '../../native.js';
 import type { AdminService, ConnectionInfo } from '../http/http.js';
+import { Allowance } from '../http/time.js';
 import type { Accepted } from '../http/transport.js';
 
 export class Connection {
   readonly accepted: Accepted;
+  readonly allowance = new Allowance();
   readonly #service: AdminService;
   readonly #sockets: Pick<Addon, 'receivedBytes'>;
   readonly #openedMs = Date.now();

@@ -19,7 +19,6 @@ import { findHeadFault } from '../http/request-head.js';
 import { isIdle, work } from '../http/turns.js';
 import type { Connection } from './connection.js';
 import { requestOf, type UwsHead } from './head.js';
-import { hasTime } from '../http/time.js';
 import type { UwsResponse } from './uws.js';
 
 /** What an exchange wants of its connection. */
@@ -113,7 +112,7 @@ export class Exchange {
 
   /** Whoever sends many requests at once keeps nobody waiting. */
   #replyInTime(): void {
-    if (hasTime()) {
+    if (this.#host.connection.allowance.take()) {
       this.#reply();
       return;
     }

@@ -32,6 +32,8 @@ export class Slot {
   /** Of a stream that goes on without uWebSockets.js. */
   #endStream: (() => void) | undefined;
   #isLeaving = false;
+  /** A request has come on the connection. */
+  #hasAsked = false;
 
   constructor(uws: Uws, service: AdminService, sockets: Sockets, onFree: (slot: Slot) => void) {
     this.#service = service;
@@ -52,15 +54,17 @@ export class Slot {
   }
 
   adopt(accepted: Accepted): void {
+    this.#isLeaving = false;
+    this.#hasAsked = false;
     this.#connection = new Connection(this.#service, this.#sockets, accepted);
     this.#app.adoptSocket(accepted.fd);
   }
 
-  /** Ends after the answer that is under way; at once where there is none. */
+  /** Ends after the answer that is under way, or after the first; at once where there is none to come. */
   leave(): void {
     this.#isLeaving = true;
     this.#connection?.ends();
-    if (!this.#exchange) this.close();
+    if (!this.#exchange && this.#hasAsked) this.close();
   }
 
   close(): void {
@@ -74,6 +78,7 @@ export class Slot {
     const begin = (): void => {
       const connection = this.#connection;
       if (!connection) throw new Error('a request came on no connection');
+      this.#hasAsked = true;
       exchange = new Exchange(this.#service, response, readHead(request), {
         connection,
         handOver: (answer, stream) => this.#handOver(connection, answer, stream),
@@ -90,6 +95,7 @@ export class Slot {
   #describe(request: UwsRequest): AdminRequest {
     const connection = this.#connection;
     if (!connection) throw new Error('a request came on no connection');
+    this.#hasAsked = true;
     connection.tellRead();
     return requestOf(readHead(request), '', Date.now(), connection.describe());
   }

@@ -44,7 +44,12 @@ export class FakeHost implements AdminHost {
   readonly native = new FakeNative();
   readonly sockets = {
     openListenSocket: () => ({ fd: -1, address: '', error: '', failures: [] }),
-    acceptConnections: () => ({ close: () => undefined, closeWhenAccepted: () => undefined }),
+    acceptConnections: () => ({
+      pause: () => undefined,
+      resume: () => undefined,
+      close: () => undefined,
+      closeWhenAccepted: () => undefined,
+    }),
     receivedBytes: () => 0,
     duplicateDescriptor: () => -1,
   };

@@ -11,6 +11,7 @@ const PROTOCOLS: Readonly<Record<number, string>> = {
   1: 'ef5c529c55664549',
   2: 'a918476d42c2fa79',
   3: 'b97f3144e766cce6',
+  4: '299c32ea0f8a5394',
 };
 
 test('whoever changes a message raises the version of the protocol', () => {
