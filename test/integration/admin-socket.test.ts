@@ -106,7 +106,7 @@ test('an address that cannot be had is named once, with the reason', async (t) =
     const { code, stderr } = await runCommand(t, '--config-yaml', config, '--use-dynamic-base-id');
 
     assert.equal(code, 1);
-    assert.ok(stderr.trimEnd().endsWith(`: ${text}No such file or directory`), stderr);
+    assert.ok(stderr.trimEnd().endsWith(`\n${text}No such file or directory`), stderr);
   }
   const elsewhere = JSON.stringify(admin(tcp('192.0.2.77', 9901)));
   const { stderr } = await runCommand(t, '--config-yaml', elsewhere, '--use-dynamic-base-id');
