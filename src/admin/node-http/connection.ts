@@ -63,7 +63,7 @@ export class Connection {
     gate.mayFeed = () => {
       if (!this.#isReady) return false;
       // The first piece of a request.
-      if (!this.#current) this.#lateTimer ??= startTimeout(() => this.#late(), REQUEST_TIMEOUT_MS);
+      if (!this.#current) this.#lateTimer ??= this.#watchTime();
       return true;
     };
     const closed = guarded(ADMIN_REQUEST, () => this.#closed());
@@ -143,6 +143,10 @@ export class Connection {
     if (begin) guarded(ADMIN_REQUEST, begin, () => this.#gate.destroy())();
     else this.#gate.feed();
     return false;
+  }
+
+  #watchTime(): NodeJS.Timeout {
+    return startTimeout(() => this.#late(), REQUEST_TIMEOUT_MS).unref();
   }
 
   /** Whoever sends half a request is not waited for. */

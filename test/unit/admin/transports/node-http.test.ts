@@ -1,5 +1,6 @@
 // What Node's server says of bytes that uWebSockets.js answers by itself, or not at all.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { pageOf } from '../../support/fake-native.js';
@@ -97,4 +98,21 @@ test('all bytes that were written are told of', async (t) => {
   ]);
 
   assert.equal(service.wireBytes, Buffer.byteLength(answers));
+});
+
+test('whoever sends half a head or half a body is told so after a minute', async (t) => {
+  const { service, port } = byNode(t);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  for (const half of ['GET /rea', 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf']) {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(half);
+    const answered = once(socket, 'data');
+    const ticking = setInterval(() => t.mock.timers.tick(1000), 1);
+    const [text] = (await answered) as [Buffer];
+    clearInterval(ticking);
+    socket.destroy();
+
+    assert.match(text.toString(), /^HTTP\/1.1 408 Request Timeout\r\n/);
+  }
+  assert.deepEqual([service.refused, service.requests], [[408, 408], []]);
 });
