@@ -21,6 +21,9 @@ import type { Connection } from './connection.js';
 import { requestOf, type UwsHead } from './head.js';
 import type { UwsResponse } from './uws.js';
 
+/** Of a page whose pieces are small: each write is a call of the system. */
+const MIN_WRITE_BYTES = 32 * 1024;
+
 /** What an exchange wants of its connection. */
 export interface ExchangeHost {
   readonly connection: Connection;
@@ -200,24 +203,44 @@ export class Exchange {
   /** What is short is written at once where nothing else is under way, what is long in turns with others. */
   #writePage(answer: Answer, page: Page): void {
     this.#response.cork(() => this.#writeHead(answer, false));
+    const end = (): void => {
+      answer.finish();
+      this.#end(answer);
+    };
+    let pieces: Buffer[] = [];
+    let bytes = 0;
     const step = (): boolean => {
       if (this.#isOver) return false;
       const piece = this.#nextOf(page);
-      if (piece === null) {
-        answer.finish();
-        this.#end(answer);
-        return false;
+      if (piece) {
+        pieces.push(piece);
+        bytes += piece.length;
+        if (bytes < MIN_WRITE_BYTES) return true;
       }
-      if (piece.length === 0) return true;
-      answer.count(piece.length);
-      let isTaken = true;
-      this.#response.cork(() => (isTaken = this.#response.write(piece)));
-      if (!isTaken) this.#await(piece.length, () => work(step));
-      return isTaken;
+      const next = piece ? () => work(step) : end;
+      const isTaken = bytes === 0 || this.#writePieces(answer, pieces, bytes, next);
+      pieces = [];
+      bytes = 0;
+      if (isTaken && !piece) end();
+      return isTaken && piece !== null;
     };
     if (this.#isInCallback && isIdle() && !(step() && step())) return;
     if (!this.#isPaused) this.#pause();
     work(step);
+  }
+
+  /** False: the reader is slow, and `next` follows once it has caught up. */
+  #writePieces(
+    answer: Answer,
+    pieces: readonly Buffer[],
+    bytes: number,
+    next: () => void,
+  ): boolean {
+    answer.count(bytes);
+    let isTaken = true;
+    this.#response.cork(() => (isTaken = this.#response.write(Buffer.concat(pieces))));
+    if (!isTaken) this.#await(bytes, next);
+    return isTaken;
   }
 
   #nextOf(page: Page): Buffer | null {
