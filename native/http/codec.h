@@ -1,9 +1,13 @@
-// The two pairs of interfaces between the proxy and a codec. Filters and the router know streams,
-// never codecs. All calls are on the worker's thread; views and heads live until the call returns.
+// All that the proxy and the upstream side know of HTTP: connections that a codec drives, and the
+// streams on them. Filters and the router know streams, never codecs; http/codecs.h makes these of a
+// configuration. All calls are on the worker's thread; views and heads live until the call returns.
 //
 // Order of a message: one head; any number of data; `end` on the last of these, or trailers. After
 // end, trailers or reset nothing more comes. A codec calls onReadEnd() once it has told all that
 // one read brought, so that what was gathered for the other side leaves in one system call.
+//
+// What speaks of a connection (keep-alive, version, draining, how it closes) is the codec's; a stream
+// is one exchange on it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +15,7 @@
 
 #include "http/byte_meter.h"
 #include "http/message.h"
-#include "net/address.h"
+#include "net/connection.h"
 
 namespace fairlead::http {
 
@@ -19,16 +23,10 @@ namespace fairlead::http {
 enum class ResetReason : uint8_t {
   // The peer closed or reset its connection.
   ConnectionTermination,
-  // The connection could not be made.
-  ConnectFailure,
-  ConnectTimeout,
   // What the peer sent is not the protocol.
   ProtocolError,
-  // A limit of ours.
-  Overflow,
+  // From here.
   LocalReset,
-  // A body that breaks its framing after the head was passed on.
-  TruncatedBody,
 };
 
 // ---- downstream ----
@@ -41,9 +39,11 @@ class RequestSink {
   virtual void onRequestData(std::string_view data, bool end) = 0;
   virtual void onRequestTrailers(HeaderMap& trailers) = 0;
   virtual void onRequestReadEnd() = 0;
-  // The body breaks its framing: the sink answers with that status and ends the connection, or
+  // What came breaks the protocol: the sink answers with that status and ends the connection, or
   // resets what it has begun to answer.
   virtual void onRequestBroken(uint16_t status, std::string_view details) = 0;
+  // The rest of the head did not come in time.
+  virtual void onRequestHeadTimeout() = 0;
   // The client is gone, or the connection ended from here. The sink must not use its ServerStream
   // any more.
   virtual void onRequestReset(ResetReason reason, std::string_view details) = 0;
@@ -51,6 +51,8 @@ class RequestSink {
   virtual void onDownstreamWritable() = 0;
   // The answer is composed whole. The sink must not use its ServerStream any more.
   virtual void onAnswerComplete() = 0;
+  // Where the codec counts what the exchange moves.
+  virtual ByteMeter& downstreamMeter() = 0;
 
  protected:
   ~RequestSink() = default;
@@ -60,45 +62,89 @@ class RequestSink {
 struct ResponseOut {
   uint16_t status;
   HeaderMap* headers;
-  // The answer to a HEAD request: framing headers as for the body that is not sent.
-  bool to_head = false;
-  bool to_connect = false;
-  // The connection ends after this answer; the header that says so is the caller's.
-  bool close_after = false;
-  // Ending, the connection waits for the client to close its side first, so that an answer to a
-  // request that was not read whole is not lost in a reset.
-  bool linger = false;
-  // "HTTP/1.0" on the status line, and no chunked coding.
-  bool http_10 = false;
-  // Header names as "Content-Type".
-  bool proper_case = false;
+  // The connection ends after this answer. The codec knows reasons of its own besides.
+  bool close = false;
+};
+
+// The socket beneath a body that bytes may be moved to past the codec, by splice(2).
+class RawSink {
+ public:
+  virtual int fd() const = 0;
+  virtual bool canWriteNow() const = 0;
+  virtual void markUnwritable() = 0;
+  // `bytes` of the body were moved; `end`: these were the last, and the answer is complete.
+  virtual void onGiven(size_t bytes, bool end) = 0;
+
+ protected:
+  ~RawSink() = default;
 };
 
 // What the proxy answers through: implemented by codecs.
 class ServerStream {
  public:
   virtual void sendInformational(uint16_t status, HeaderMap* headers) = 0;
+  // Adds what the codec has to say of the connection. Then sendHead() with the same head.
+  virtual void finishHead(ResponseOut& head, bool end) = 0;
   virtual void sendHead(const ResponseOut& head, bool end) = 0;
   virtual void sendData(std::string_view data, bool end) = 0;
   // `trailers` may be null: the body ends without any.
   virtual void sendTrailers(HeaderMap* trailers) = 0;
   // Everything gathered goes out now.
   virtual void flush() = 0;
-  // The stream ends here without its proper end (an upstream that broke off in a body). `linger`:
-  // the client is given time to close its side first.
-  virtual void reset(bool linger) = 0;
+  // The stream ends here without its proper end (an upstream that broke off in a body).
+  virtual void reset() = 0;
   virtual bool isOverHighWatermark() const = 0;
   virtual void pauseReading() = 0;
+  // Goes on at the end of the turn.
   virtual void resumeReading() = 0;
-  // The raw descriptor for splice(2), -1 where bytes may not go past the codec (TLS, HTTP/2).
-  virtual int spliceFd() = 0;
-  // `bytes` of the body went to spliceFd() past the codec; `end`: these were the last.
-  virtual void onSpliced(size_t bytes, bool end) = 0;
-  virtual bool canWriteNow() const = 0;
-  virtual void markUnwritable() = 0;
+  // The connection ends after this exchange, whatever the answer says: its client asked for that.
+  virtual bool endsConnection() const = 0;
+  // Null where bytes may not go past the codec (TLS, HTTP/2, chunks).
+  virtual RawSink* rawSink() = 0;
 
  protected:
   ~ServerStream() = default;
+};
+
+// Who owns the meaning of a connection's requests: proxy::Downstream.
+class ServerCodecCallbacks {
+ public:
+  // What a stream begins with.
+  enum class Opening : uint8_t {
+    Request,
+    // Bytes that are no request.
+    Malformed,
+    // A head whose rest does not come.
+    Unfinished,
+  };
+  // Never null. The sink is told of nothing before this returns.
+  virtual RequestSink* newStream(ServerStream& stream, Opening opening) = 0;
+  virtual void onIdleTimeout() = 0;
+  virtual void onDelayedCloseTimeout() = 0;
+  virtual void onBytes(size_t received, size_t sent) = 0;
+  // Once, and last. `by_peer`: the client ended it.
+  virtual void onConnectionClosed(bool by_peer) = 0;
+
+ protected:
+  ~ServerCodecCallbacks() = default;
+};
+
+// One client's connection. Owned by its callbacks, which outlive it and keep it to the end of the
+// turn in which it closed.
+class ServerCodec {
+ public:
+  virtual ~ServerCodec() = default;
+
+  // Registers with the loop. False: the kernel refuses; the connection is closed.
+  virtual bool start() = 0;
+  // Ends after so long; a request that is under way then is still answered.
+  virtual void endAfter(net::Millis ms) = 0;
+  // Ends once what is written has left.
+  virtual void finish() = 0;
+  // Ends now.
+  virtual void abort() = 0;
+  // Between two requests for so long at least, with nothing of the next one here. Asks the kernel.
+  virtual bool isIdleFor(net::Millis ms) const = 0;
 };
 
 // ---- upstream ----
@@ -114,10 +160,10 @@ class ResponseSink {
   // The sink must not use its ClientStream any more.
   virtual void onResponseReset(ResetReason reason, std::string_view details) = 0;
   virtual void onUpstreamWritable() = 0;
-  // The upstream socket is readable while a splice is under way.
-  virtual void onSpliceReadable() = 0;
+  // The upstream socket is readable while its body is taken raw.
+  virtual void onRawReadable() = 0;
   // Where the codec counts what the exchange moves.
-  virtual ByteMeter& meter() = 0;
+  virtual ByteMeter& upstreamMeter() = 0;
 
  protected:
   ~ResponseSink() = default;
@@ -129,7 +175,26 @@ struct RequestOut {
   // Written first, as `host`.
   std::string_view authority;
   HeaderMap* headers;
-  bool upgrade = false;
+};
+
+// The socket beneath a body that bytes may be taken from past the codec, by splice(2).
+class RawSource {
+ public:
+  virtual int fd() const = 0;
+  // Bytes of the body that are still to come; 0 when that is unknown or the body is framed.
+  virtual uint64_t remainingBytes() const = 0;
+  // From here on the body is taken past the codec: onRawReadable() instead of data.
+  virtual void begin() = 0;
+  // `bytes` of the body were taken so. With the last of them the answer is complete on this side,
+  // and the stream must not be used any more.
+  virtual void onTaken(size_t bytes) = 0;
+  // The socket has nothing more to take now.
+  virtual void markUnreadable() = 0;
+  // The socket ended, or failed, before the body did: the sink hears onResponseReset().
+  virtual void fail() = 0;
+
+ protected:
+  ~RawSource() = default;
 };
 
 class ClientStream {
@@ -142,22 +207,70 @@ class ClientStream {
   virtual void reset() = 0;
   virtual bool isOverHighWatermark() const = 0;
   virtual void pauseReading() = 0;
+  // Goes on at the end of the turn.
   virtual void resumeReading() = 0;
-  // Bytes of a length-delimited body that are still to come; 0 when unknown or not spliceable.
-  virtual uint64_t spliceableBytes() const = 0;
-  virtual int spliceFd() = 0;
-  // From here on the body is taken past the codec: onSpliceReadable() instead of data.
-  virtual void beginSplice() = 0;
-  // `bytes` of the body were taken so. With the last of them the answer is complete on this side,
-  // and the stream must not be used any more.
-  virtual void onSpliced(size_t bytes) = 0;
-  // The socket has nothing more to take now.
-  virtual void markUnreadable() = 0;
-  // The socket ended, or failed, before the body did: the sink hears onResponseReset().
-  virtual void failSplice() = 0;
+  // Null where bytes may not go past the codec.
+  virtual RawSource* rawSource() = 0;
 
  protected:
   ~ClientStream() = default;
+};
+
+// Who keeps the connection: a pool. Told before the sink of a stream is.
+class ClientCodecCallbacks {
+ public:
+  virtual void onConnected() = 0;
+  enum class Failure : uint8_t { Refused, Timeout };
+  // The connection was never there, and is over. `error`: errno.
+  virtual void onConnectFailed(Failure failure, int error) = 0;
+  // The exchange of that sink is over, well or not.
+  virtual void onStreamEnded(ResponseSink& sink) = 0;
+  // Streams may begin again on a connection that had no room for any.
+  virtual void onRoom() = 0;
+  enum class CloseReason : uint8_t {
+    Peer,
+    // The peer ended it in the middle of an answer.
+    PeerInMessage,
+    Local,
+    // The peer said that this answer is its last.
+    CloseNotify,
+    // The peer said so, and ended the connection to end its answer.
+    PeerAfterNotify,
+    MaxRequests,
+    IdleTimeout,
+    MaxDuration,
+    ProtocolError,
+    // The answer came before the request was sent whole.
+    RequestUnsent,
+  };
+  // The connection is over. `lost_streams`: answers were under way, whose ends have been told.
+  virtual void onClosed(CloseReason reason, bool lost_streams) = 0;
+  // The sink has heard the end of its answer: requests that wait may have the connection now.
+  virtual void serveWaiting() = 0;
+  virtual void onBytes(size_t received, size_t sent) = 0;
+
+ protected:
+  ~ClientCodecCallbacks() = default;
+};
+
+// One connection to a host. Owned by its callbacks, which keep it to the end of the turn in which it
+// closed.
+class ClientCodec {
+ public:
+  virtual ~ClientCodec() = default;
+
+  // Registers with the loop, after connect(2) was begun. False: the kernel refuses, and nothing is
+  // told.
+  virtual bool start() = 0;
+  // How many streams may begin now.
+  virtual uint32_t freeStreams() const = 0;
+  // One of these. The answer goes to `sink`.
+  virtual ClientStream& newStream(ResponseSink& sink) = 0;
+  // Ends it now. onClosed() is told.
+  virtual void abort(ClientCodecCallbacks::CloseReason reason) = 0;
+  virtual net::Connection& connection() = 0;
+  // As access logs have it: "HTTP/1.1".
+  virtual std::string_view protocol() const = 0;
 };
 
 }  // namespace fairlead::http

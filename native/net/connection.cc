@@ -4,16 +4,53 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace fairlead::net {
 
-Connection::~Connection() { out_.clear(loop_.slabs()); }
+namespace {
+constexpr uint32_t kEnds = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+}
+
+Connection::Connection(Loop& loop, FileDescriptor fd, uint32_t buffer_limit_bytes, Start start,
+                       std::unique_ptr<Transport> transport)
+    : loop_(loop),
+      transport_(std::move(transport)),
+      fd_(std::move(fd)),
+      buffer_limit_bytes_(buffer_limit_bytes),
+      phase_(start == Start::Connecting ? Phase::Connecting
+             : transport_               ? Phase::Handshaking
+                                        : Phase::Open),
+      tells_ready_(phase_ != Phase::Open) {
+  if (transport_) transport_->attach(*this);
+}
+
+Connection::~Connection() {
+  out_.clear(loop_.slabs());
+  if (queued_) loop_.forget(this);
+}
 
 Address Connection::localAddress() const {
   sockaddr_storage storage;
   socklen_t size = sizeof(storage);
   auto* raw = reinterpret_cast<sockaddr*>(&storage);
   return ::getsockname(fd_.get(), raw, &size) == 0 ? Address::fromKernel(raw, size) : Address();
+}
+
+void Connection::setHandler(ConnectionHandler& handler) {
+  handler_ = &handler;
+  if (readable_) readSoon();
+}
+
+// ---- writing ----
+
+ssize_t Connection::write(const iovec* parts, int count) {
+  if (transport_) return transport_->write(fd_.get(), parts, count);
+  if (count == 1) return ::send(fd_.get(), parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL);
+  msghdr message = {};
+  message.msg_iov = const_cast<iovec*>(parts);
+  message.msg_iovlen = static_cast<size_t>(count);
+  return ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
 }
 
 void Connection::send(OutBatch& batch) {
@@ -23,16 +60,8 @@ void Connection::send(OutBatch& batch) {
     return;
   }
   size_t sent = 0;
-  if (writable_ && out_.empty()) {
-    ssize_t result;
-    if (batch.partCount() == 1) {
-      result = ::send(fd_.get(), batch.parts()[0].iov_base, batch.parts()[0].iov_len, MSG_NOSIGNAL);
-    } else {
-      msghdr message = {};
-      message.msg_iov = batch.parts();
-      message.msg_iovlen = static_cast<size_t>(batch.partCount());
-      result = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
-    }
+  if (writable_ && out_.empty() && phase_ == Phase::Open) {
+    const ssize_t result = write(batch.parts(), batch.partCount());
     if (result >= 0) {
       sent = static_cast<size_t>(result);
       written_bytes_ += sent;
@@ -45,6 +74,13 @@ void Connection::send(OutBatch& batch) {
   }
   if (sent < batch.size()) keepUnsent(batch, sent);
   batch.clear();
+}
+
+void Connection::queue(std::string_view bytes) {
+  if (!isOpen() || failed_) return;
+  out_.append(loop_.slabs(), bytes);
+  if (isOverHighWatermark()) over_high_ = true;
+  if (!std::exchange(queued_, true)) loop_.flushAtEnd(this);
 }
 
 void Connection::keepUnsent(OutBatch& batch, size_t sent) {
@@ -60,34 +96,56 @@ void Connection::keepUnsent(OutBatch& batch, size_t sent) {
   if (isOverHighWatermark()) over_high_ = true;
 }
 
+void Connection::onTurnEnd() {
+  queued_ = false;
+  if (!isOpen() || failed_ || !writable_ || phase_ != Phase::Open || out_.empty()) return;
+  flushPending();
+  // A failure is told with the next event, as that of send() is: the peer's end brings one.
+  if (!failed_) afterFlush();
+}
+
 void Connection::flushPending() {
   while (!out_.empty()) {
     iovec parts[16];
-    msghdr message = {};
-    message.msg_iov = parts;
-    message.msg_iovlen = static_cast<size_t>(out_.gather(parts, 16));
-    const ssize_t result = ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+    const int count = out_.gather(parts, 16);
+    const ssize_t result = write(parts, count);
     if (result < 0) {
       if (errno == EAGAIN || errno == EINTR) {
         writable_ = false;
       } else {
         failed_ = true;
       }
-      break;
+      return;
     }
     written_bytes_ += static_cast<size_t>(result);
     out_.consume(loop_.slabs(), static_cast<size_t>(result));
   }
 }
 
-void Connection::resumeReading() {
-  FL_DCHECK(read_pauses_ > 0);
-  if (--read_pauses_ == 0 && isOpen() && readable_) onReadable();
+// Who waited for pending bytes to leave hears of it; the connection may be closed then.
+void Connection::afterFlush() {
+  if (out_.empty()) {
+    if (end_writing_) shutdownWriting();
+    handler_->onDrained();
+    if (!isOpen()) return;
+  }
+  if (over_high_ && out_.size() <= buffer_limit_bytes_ / 2) {
+    over_high_ = false;
+    handler_->onBelowLowWatermark();
+  }
 }
 
 void Connection::endWriting() {
   end_writing_ = true;
-  if (isOpen() && out_.empty()) ::shutdown(fd_.get(), SHUT_WR);
+  if (isOpen() && out_.empty() && phase_ == Phase::Open) shutdownWriting();
+}
+
+void Connection::shutdownWriting() {
+  if (transport_) {
+    transport_->endWriting(fd_.get());
+  } else {
+    ::shutdown(fd_.get(), SHUT_WR);
+  }
 }
 
 void Connection::close(CloseKind kind) {
@@ -101,46 +159,95 @@ void Connection::close(CloseKind kind) {
   loop_.bury(std::unique_ptr<Mortal>(this));
 }
 
+// ---- events ----
+
 void Connection::onEvents(uint32_t events) {
-  if (!isOpen() || !onFirstEvent(events) || !isOpen()) return;
-  if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) peer_ended_ = true;
-  if (events & EPOLLOUT) {
-    writable_ = true;
-    if (!out_.empty()) {
-      flushPending();
-      if (!failed_ && out_.empty()) {
-        if (end_writing_) ::shutdown(fd_.get(), SHUT_WR);
-        onDrained();
-        if (!isOpen()) return;
-      }
-      if (over_high_ && out_.size() <= buffer_limit_bytes_ / 2) {
-        over_high_ = false;
-        onBelowLowWatermark();
-        if (!isOpen()) return;
-      }
-    } else {
-      onWritable();
-      if (!isOpen()) return;
-    }
+  if (!isOpen()) return;
+  if (phase_ != Phase::Open) {
+    if (!establish(events)) return;
+    // What came with the last of a handshake has no event of its own.
+    if (transport_) events |= EPOLLIN | EPOLLOUT;
   }
-  const bool has_input = (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+  if ((events & EPOLLERR) && isReadingPaused()) {
+    handler_->onResetWhilePaused();
+    if (!isOpen()) return;
+  }
+  if (events & kEnds) peer_ended_ = true;
+  if (events & EPOLLOUT) {
+    onRoom();
+    if (!isOpen()) return;
+  }
+  const bool has_input = (events & (EPOLLIN | kEnds)) != 0;
   if (has_input) readable_ = true;
   if (failed_) {
-    onWriteFailed();
+    handler_->onWriteFailed();
     return;
   }
-  if (has_input && read_pauses_ == 0) onReadable();
+  if (has_input && read_pauses_ == 0) handler_->onReadable();
+}
+
+void Connection::onRoom() {
+  writable_ = true;
+  if (out_.empty()) {
+    handler_->onWritable();
+    return;
+  }
+  flushPending();
+  if (!failed_) afterFlush();
+}
+
+// False: there is nothing more to do with these events.
+bool Connection::establish(uint32_t events) {
+  int error = 0;
+  if (phase_ == Phase::Connecting) {
+    if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return false;
+    socklen_t size = sizeof(error);
+    ::getsockopt(fd_.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error == 0) phase_ = transport_ ? Phase::Handshaking : Phase::Open;
+  }
+  if (phase_ == Phase::Handshaking) {
+    const Transport::Handshake state = transport_->handshake(fd_.get());
+    if (state == Transport::Handshake::Waiting) return false;
+    if (state == Transport::Handshake::Done) {
+      phase_ = Phase::Open;
+    } else {
+      error = EPROTO;
+    }
+  }
+  if (std::exchange(tells_ready_, false)) handler_->onReady(error);
+  return error == 0 && isOpen();
+}
+
+void Connection::wake(uint32_t events) {
+  woken_ |= static_cast<uint8_t>(events & (EPOLLIN | EPOLLOUT));
+  loop_.yield(this);
+}
+
+void Connection::onDeferred() {
+  if (const uint32_t events = std::exchange(woken_, 0)) {
+    onEvents(events);
+  } else if (isOpen() && phase_ == Phase::Open && read_pauses_ == 0) {
+    handler_->onReadable();
+  }
+}
+
+// ---- reading ----
+
+void Connection::resumeReading() {
+  FL_DCHECK(read_pauses_ > 0);
+  if (--read_pauses_ == 0 && isOpen() && readable_) readSoon();
 }
 
 Connection::Read Connection::read(size_t headroom) {
   char* buffer = loop_.readBuffer() + headroom;
   const size_t room = Loop::kReadBufferBytes - headroom;
-  const ssize_t got = ::recv(fd_.get(), buffer, room, 0);
+  const ssize_t got = transport_ ? transport_->read(fd_.get(), buffer, room)
+                                 : ::recv(fd_.get(), buffer, room, 0);
   if (got > 0) {
     const size_t size = static_cast<size_t>(got);
     read_bytes_ += size;
     // The peer's end comes after its bytes: it needs one more read to be seen.
-    if (size < room && !peer_ended_) readable_ = false;
+    if (size < room && !peer_ended_ && !transport_) readable_ = false;
     return {ReadResult::Data, buffer, size};
   }
   readable_ = false;

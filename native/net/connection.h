@@ -1,104 +1,149 @@
-// One stream socket on one worker: its descriptor, what it is ready for, and the bytes that could
-// not be written yet. Codecs and the TCP relay are built on it; they decide what bytes mean.
-// Owned by whoever made it; ended through close(), which buries it with its loop.
+// One stream socket on one worker: its descriptor, its transport, what it is ready for, and the
+// bytes that could not be written yet. Who gives the bytes a meaning is its handler. Owned by
+// whoever made it until start(); from then on by itself: it ends through close(), which buries it
+// with its loop.
 //
 // Always holds: at most one of {an edge is awaited, readable_} for reading: a handler that stops
-// reading early leaves readable_ set, and resumeReading() goes on from there without a new event.
+// reading early leaves readable_ set, and a resume goes on from there without a new event.
+//
+// Nobody reads another's socket: a resume never reads at once but at the end of the turn, so that
+// inside of a handler only that handler's connection is read. What is queued for other connections
+// leaves then as well, in one system call each.
 #pragma once
 
 #include <sys/types.h>
 
+#include <memory>
+
 #include "base/slab.h"
 #include "net/address.h"
+#include "net/connection_handler.h"
 #include "net/event_handler.h"
 #include "net/file_descriptor.h"
 #include "net/loop.h"
 #include "net/out_batch.h"
+#include "net/transport.h"
 
 namespace fairlead::net {
 
-class Connection : public EventHandler, public Mortal {
+class Connection final : public EventHandler, public Mortal, private Deferred {
  public:
-  Connection(Loop& loop, FileDescriptor fd, uint32_t buffer_limit_bytes)
-      : loop_(loop), fd_(std::move(fd)), buffer_limit_bytes_(buffer_limit_bytes) {}
+  // Whether the socket is connected already, or connect(2) was begun.
+  enum class Start : uint8_t { Established, Connecting };
+
+  // Needs a handler before it starts.
+  Connection(Loop& loop, FileDescriptor fd, uint32_t buffer_limit_bytes,
+             Start start = Start::Established, std::unique_ptr<Transport> transport = nullptr);
   ~Connection() override;
+
+  // Registers with the loop. False: the kernel refuses; the connection must be closed.
+  bool start() { return loop_.add(fd_.get(), this); }
+  // Everything from here on is told to `handler`. What can be read already is told at the end of
+  // the turn.
+  void setHandler(ConnectionHandler& handler);
 
   Loop& loop() { return loop_; }
   int fd() const { return fd_.get(); }
+  // Null: a raw socket.
+  Transport* transport() const { return transport_.get(); }
   // Asks the kernel.
   Address localAddress() const;
   bool isOpen() const { return fd_.valid(); }
 
+  // ---- writing ----
+
   // Sends the batch and empties it; what the socket does not take waits in slabs.
   void send(OutBatch& batch);
+  // Waits in slabs for the end of the turn: what several give leaves at once.
+  void queue(std::string_view bytes);
   // Bytes that wait to be written.
   size_t pendingBytes() const { return out_.size(); }
   // More waits than the buffer limit: who feeds this connection should pause.
   bool isOverHighWatermark() const { return out_.size() > buffer_limit_bytes_; }
   bool isWritable() const { return writable_ && out_.empty(); }
   void markUnwritable() { writable_ = false; }
-
-  // Reading pauses by count: as many resumes as pauses. Resuming may call onReadable() at once.
-  void pauseReading() { ++read_pauses_; }
-  void resumeReading();
-  bool isReadingPaused() const { return read_pauses_ > 0; }
-  bool isReadable() const { return readable_; }
-  void markUnreadable() { readable_ = false; }
-  bool hasPeerEnded() const { return peer_ended_; }
-
+  bool hasFailed() const { return failed_; }
   // shutdown(2) of the writing side, now or once all pending bytes are written.
   void endWriting();
-  // Ends the connection at once, pending bytes and all; the object lives until the turn ends.
-  // `kReset`: the peer gets a reset instead of an end.
-  enum class CloseKind : uint8_t { Fin, Reset };
-  void close(CloseKind kind = CloseKind::Fin);
 
-  void onEvents(uint32_t events) override;
+  // ---- reading ----
 
- protected:
   enum class ReadResult : uint8_t { Data, Nothing, End, Failed };
   struct Read {
     ReadResult result;
     char* data;
     size_t size;
   };
+  // Reads once into the loop's buffer, behind `headroom` bytes. After a short read of a raw socket no
+  // further edge is waited out with a read that only says EAGAIN.
+  Read read(size_t headroom = 0);
+  // Reading pauses by count: as many resumes as pauses.
+  void pauseReading() { ++read_pauses_; }
+  void resumeReading();
+  bool isReadingPaused() const { return read_pauses_ > 0; }
   // Who paused reading has gone.
   void forgetPauses() { read_pauses_ = 0; }
-  // Reads once into the loop's buffer, behind `headroom` bytes. After a short read no further edge
-  // is waited out with a read that only says EAGAIN.
-  Read read(size_t headroom = 0);
+  // The handler hears onReadable() at the end of the turn, or in the next turn, unless reading is
+  // paused by then.
+  void readSoon() { loop_.defer(this); }
+  void readNextTurn() { loop_.yield(this); }
+  // A transport has bytes, or room, that no event of the socket tells of.
+  void wake(uint32_t events);
+  bool isReadable() const { return readable_; }
+  void markUnreadable() { readable_ = false; }
+  bool hasPeerEnded() const { return peer_ended_; }
 
-  // Bytes may be read (read() until it says otherwise, or pause). Also called for the peer's end.
-  virtual void onReadable() = 0;
-  // Pending bytes fell below half the buffer limit after having been above it.
-  virtual void onBelowLowWatermark() {}
-  // Everything pending was written.
-  virtual void onDrained() {}
-  // Writing failed: the peer is gone. Not called from inside send(): at its next event.
-  virtual void onWriteFailed() = 0;
-  // The socket takes bytes again and nothing is pending (splice goes on from here).
-  virtual void onWritable() {}
-  // Before an event is handled: connecting sockets look at their result here. False: handled.
-  virtual bool onFirstEvent(uint32_t events) { return true; }
+  uint64_t readBytes() const { return read_bytes_; }
+  uint64_t writtenBytes() const { return written_bytes_; }
+  // Bytes that moved past this object (splice).
+  void countSpliced(uint64_t read, uint64_t written) {
+    read_bytes_ += read;
+    written_bytes_ += written;
+  }
 
-  bool failed_ = false;  // A write failed; onWriteFailed() is due or done.
-  uint64_t read_bytes_ = 0;
-  uint64_t written_bytes_ = 0;
+  // Ends the connection at once, pending bytes and all; the object lives until the turn ends.
+  // `kReset`: the peer gets a reset instead of an end.
+  enum class CloseKind : uint8_t { Fin, Reset };
+  void close(CloseKind kind = CloseKind::Fin);
+
+  void onEvents(uint32_t events) override;
+  void onTurnEnd() override;
 
  private:
+  enum class Phase : uint8_t { Connecting, Handshaking, Open };
+
+  // net::Deferred
+  void onDeferred() override;
+
+  // False: there is nothing more to do with these events.
+  bool establish(uint32_t events);
+  void onRoom();
+  // Bytes taken; -1 with errno.
+  ssize_t write(const iovec* parts, int count);
   void flushPending();
+  void afterFlush();
   void keepUnsent(OutBatch& batch, size_t sent);
+  void shutdownWriting();
 
   Loop& loop_;
-  FileDescriptor fd_;
+  ConnectionHandler* handler_ = nullptr;
+  std::unique_ptr<Transport> transport_;
   SlabChain out_;
+  uint64_t read_bytes_ = 0;
+  uint64_t written_bytes_ = 0;
+  FileDescriptor fd_;
   uint32_t buffer_limit_bytes_;
   uint16_t read_pauses_ = 0;
-  bool readable_ = false;
-  bool writable_ = true;
-  bool peer_ended_ = false;
-  bool end_writing_ = false;
-  bool over_high_ = false;
+  Phase phase_;
+  uint8_t woken_ = 0;      // Events of wake() that are still to be handled.
+  bool tells_ready_;  // The handler waits for onReady().
+  bool readable_ : 1 = false;
+  bool writable_ : 1 = true;
+  bool peer_ended_ : 1 = false;
+  bool end_writing_ : 1 = false;
+  bool over_high_ : 1 = false;
+  bool failed_ : 1 = false;  // A write failed; onWriteFailed() is due or done.
+  bool queued_ = false;  // Bytes wait for the end of the turn.
 };
 
 }  // namespace fairlead::net

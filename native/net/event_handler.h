@@ -9,6 +9,8 @@ class EventHandler {
  public:
   // `events`: EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLHUP, EPOLLERR; edges, not levels.
   virtual void onEvents(uint32_t events) = 0;
+  // Once for each Loop::flushAtEnd().
+  virtual void onTurnEnd() {}
 
  protected:
   ~EventHandler() = default;

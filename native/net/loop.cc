@@ -11,6 +11,8 @@ namespace fairlead::net {
 namespace {
 constexpr int kMaxEvents = 256;
 constexpr Millis kLongestWaitMs = 60'000;
+// Deferred work may defer more; beyond this many rounds new events come first.
+constexpr int kMaxRounds = 16;
 }  // namespace
 
 uint64_t Loop::readClockMicros() {
@@ -45,24 +47,39 @@ void Loop::run() {
 
 void Loop::turn(int timeout_ms) {
   epoll_event events[kMaxEvents];
-  const int wait = deferred_.empty() ? timeout_ms : 0;
+  const int wait = yielded_.empty() && dirty_.empty() ? timeout_ms : 0;
   const int count = ::epoll_wait(epoll_, events, kMaxEvents, wait);
   FL_CHECK(count >= 0 || errno == EINTR);
   now_us_ = readClockMicros();
   timers_.advance(now());
-  if (!deferred_.empty()) {
-    List<Deferred> due;
-    deferred_.moveAllTo(due);
-    while (Deferred* work = due.popFront()) work->onDeferred();
-  }
+  if (!yielded_.empty()) runYielded();
   for (int i = 0; i < count; ++i) {
     static_cast<EventHandler*>(events[i].data.ptr)->onEvents(events[i].events);
   }
+  finishTurn();
   // The dying may bury others.
   while (!dead_.empty()) {
     std::vector<std::unique_ptr<Mortal>> dead;
     dead.swap(dead_);
   }
+}
+
+void Loop::runYielded() {
+  List<Deferred> due;
+  yielded_.moveAllTo(due);
+  while (Deferred* work = due.popFront()) work->onDeferred();
+}
+
+void Loop::finishTurn() {
+  for (int round = 0; round < kMaxRounds && !(deferred_.empty() && dirty_.empty()); ++round) {
+    List<Deferred> due;
+    deferred_.moveAllTo(due);
+    while (Deferred* work = due.popFront()) work->onDeferred();
+    flushing_.swap(dirty_);
+    for (EventHandler* handler : flushing_) handler->onTurnEnd();
+    flushing_.clear();
+  }
+  deferred_.moveAllTo(yielded_);
 }
 
 }  // namespace fairlead::net

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/slab.h"
+#include "net/event_handler.h"
 #include "net/inbox.h"
 #include "net/timer_wheel.h"
 
@@ -21,8 +22,8 @@ class Mortal {
   virtual ~Mortal() = default;
 };
 
-// Work of one connection that goes on in the next turn, so that the others have theirs in between.
-// Leaves by itself when it is destroyed.
+// Work of one connection that goes on later: at the end of the turn, or in the next one, so that the
+// others have theirs in between. Leaves by itself when it is destroyed.
 class Deferred : public ListNode<Deferred> {
  public:
   virtual void onDeferred() = 0;
@@ -52,10 +53,18 @@ class Loop {
   // Needed before closing only what has a duplicate: the kernel watches until the last one closes.
   void remove(int fd);
   void post(std::function<void()> task) { inbox_.post(std::move(task)); }
-  // `work` is called in the next turn, once.
+  // `work` is called once, when the events of this turn have been handled.
   void defer(Deferred* work) {
     if (!work->isLinked()) deferred_.pushBack(work);
   }
+  // `work` is called once, in the next turn.
+  void yield(Deferred* work) {
+    if (!work->isLinked()) yielded_.pushBack(work);
+  }
+  // `handler` hears onTurnEnd() once deferred work is done: bytes that several gave it leave then.
+  void flushAtEnd(EventHandler* handler) { dirty_.push_back(handler); }
+  // `handler` ends before that.
+  void forget(EventHandler* handler) { std::erase(dirty_, handler); }
   // `object` is deleted at the end of this turn.
   void bury(std::unique_ptr<Mortal> object) { dead_.push_back(std::move(object)); }
 
@@ -71,6 +80,9 @@ class Loop {
   char* readBuffer() { return read_buffer_.get(); }
 
  private:
+  void runYielded();
+  void finishTurn();
+
   int epoll_ = -1;
   uint64_t now_us_;
   bool stopping_ = false;
@@ -79,6 +91,9 @@ class Loop {
   Inbox inbox_;
   std::unique_ptr<char[]> read_buffer_;
   List<Deferred> deferred_;
+  List<Deferred> yielded_;
+  std::vector<EventHandler*> dirty_;
+  std::vector<EventHandler*> flushing_;
   std::vector<std::unique_ptr<Mortal>> dead_;
 };
 

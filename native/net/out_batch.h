@@ -91,7 +91,26 @@ class OutBatch {
         return;
       }
     }
+    if (parts_ == kMaxParts) joinParts();
     parts_list_[parts_++] = {data, bytes};
+  }
+
+  // All that is here becomes one part: whoever did not send in time pays a copy.
+  void joinParts() {
+    const size_t size = partBytes();
+    large_.push_back(std::make_unique_for_overwrite<char[]>(size));
+    char* to = large_.back().get();
+    for (const iovec& part : parts_list_) {
+      std::memcpy(to, part.iov_base, part.iov_len);
+      to += part.iov_len;
+    }
+    parts_list_[0] = {large_.back().get(), size};
+    parts_ = 1;
+  }
+  size_t partBytes() const {
+    size_t size = 0;
+    for (int i = 0; i < parts_; ++i) size += parts_list_[i].iov_len;
+    return size;
   }
 
   const void* owner_ = nullptr;

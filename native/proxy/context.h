@@ -33,8 +33,6 @@ struct Context {
 
   upstream::WorkerClusters& clusters;
   upstream::UpstreamContext& upstream;
-  // The request head that is being parsed or forwarded.
-  http::RequestHead request;
   // A head of our own making, or a saved one that is needed again.
   http::HeaderMap headers;
   // Saved heads while a log line is made of them.

@@ -1,5 +1,6 @@
 #include "proxy/downstream.h"
 
+#include "http/codecs.h"
 #include "log/log.h"
 #include "proxy/stream.h"
 
@@ -14,9 +15,9 @@ Downstream::Downstream(HttpServer& server, net::AcceptedSocket socket,
     : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
       server_(server) {
   Context& context = server.context();
-  connection_ = new http1::ServerConnection(
-      context.loop(), std::move(socket.fd), server.config().buffer_limit_bytes,
-      server.config().codec, context.upstream.batch, context.request, *this);
+  auto* connection = new net::Connection(context.loop(), std::move(socket.fd),
+                                         server.config().buffer_limit_bytes);
+  codec_ = http::makeServerCodec(*connection, server.config().codec, context.upstream.scratch, *this);
   stats::Shard<stats::Http>& stats = server.stats();
   stats.add(Counter::DownstreamCxTotal);
   stats.up(Gauge::DownstreamCxActive);
@@ -28,7 +29,7 @@ bool Downstream::start() {
     lifetime_ = std::make_unique<Lifetime>(*this);
     loop.timers().arm(lifetime_.get(), loop.now() + ms);
   }
-  return connection_->start();
+  return codec_->start();
 }
 
 void Downstream::onMaxDuration() {
@@ -36,7 +37,7 @@ void Downstream::onMaxDuration() {
              "max connection duration reached");
   server_.stats().add(Counter::DownstreamCxMaxDurationReached);
   if (received_ == 0) {
-    connection_->finish(http1::ServerConnection::Linger::None);
+    codec_->finish();
   } else if (!draining_) {
     startDraining();
   }
@@ -49,56 +50,31 @@ bool Downstream::isAtRequestLimit() const {
 
 void Downstream::startDraining() {
   draining_ = true;
-  connection_->endAfter(server_.config().plan.drain_timeout_ms);
+  codec_->endAfter(server_.config().plan.drain_timeout_ms);
 }
 
 bool Downstream::isQuiet() const {
   // Most clients that will ask again do so at once: who has been told to leave will not.
   constexpr net::Millis kThinkMs = 100;
-  return connection_->isIdleFor(draining_ ? 0 : kThinkMs);
+  return codec_->isIdleFor(draining_ ? 0 : kThinkMs);
 }
 
-void Downstream::abort() { connection_->abort(); }
+void Downstream::abort() { codec_->abort(); }
 
-Stream& Downstream::takeStream(http::ServerStream& client) {
+http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening opening) {
   ++requests_;
+  has_request_ = has_request_ || opening == Opening::Request;
+  is_broken_ = opening == Opening::Malformed;
   Stream* stream = server_.context().streams.take();
   stream->start(*this, client);
-  return *stream;
-}
-
-Stream& Downstream::takeBrokenStream() {
-  Stream& stream = takeStream(*connection_);
-  connection_->answerThrough(stream);
   return stream;
-}
-
-http::RequestSink* Downstream::newStream(http::ServerStream& stream) {
-  has_request_ = true;
-  return &takeStream(stream);
-}
-
-void Downstream::onCodecError(const http1::ScanError& error) {
-  log::debug(log::Component::Http, log::Tags{.connection = id()},
-             "dispatch error: ", error.details);
-  is_broken_ = true;
-  takeBrokenStream().onRequestBroken(error.status, error.details);
-}
-
-void Downstream::onHeadTimeout() {
-  server_.stats().add(Counter::DownstreamRqHeaderTimeout);
-  takeBrokenStream().answerHeadTimeout();
-}
-
-void Downstream::onHeadReset(http::ResetReason reason, std::string_view details) {
-  takeStream(*connection_).onRequestReset(reason, details);
 }
 
 void Downstream::onIdleTimeout() {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "idle timeout");
   server_.stats().add(Counter::DownstreamCxIdleTimeout);
   if (requests_ == 0) {
-    connection_->finish(http1::ServerConnection::Linger::None);
+    codec_->finish();
     return;
   }
   // As the real server: a client that has just decided to ask again still gets an answer.

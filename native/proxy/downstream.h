@@ -2,7 +2,7 @@
 // connection itself. Owns itself, as its codec does. The worker's thread.
 #pragma once
 
-#include "http/http1/server_connection.h"
+#include "http/codec.h"
 #include "net/downstream_connection.h"
 #include "proxy/http_server.h"
 
@@ -12,7 +12,7 @@ class Stream;
 
 class Downstream final : public net::DownstreamConnection,
                          public net::Mortal,
-                         private http1::ServerCallbacks {
+                         private http::ServerCodecCallbacks {
  public:
   Downstream(HttpServer& server, net::AcceptedSocket socket, net::ConnectionAccounts& accounts);
 
@@ -25,8 +25,6 @@ class Downstream final : public net::DownstreamConnection,
   void startDraining();
   // Whether the answer to the request that is served now must be the connection's last.
   bool isAtRequestLimit() const;
-  // Of the exchange that is under way.
-  const http::ByteMeter& meter() const { return connection_->meter(); }
 
   // net::DownstreamConnection
   void abort() override;
@@ -47,22 +45,15 @@ class Downstream final : public net::DownstreamConnection,
 
   void onMaxDuration();
 
-  // http1::ServerCallbacks
-  http::RequestSink* newStream(http::ServerStream& stream) override;
-  void onCodecError(const http1::ScanError& error) override;
-  void onHeadTimeout() override;
-  void onHeadReset(http::ResetReason reason, std::string_view details) override;
+  // http::ServerCodecCallbacks
+  http::RequestSink* newStream(http::ServerStream& stream, Opening opening) override;
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;
   void onBytes(size_t received, size_t sent) override;
   void onConnectionClosed(bool by_peer) override;
 
-  Stream& takeStream(http::ServerStream& stream);
-  // Of what is no request.
-  Stream& takeBrokenStream();
-
   HttpServer& server_;
-  http1::ServerConnection* connection_;
+  std::unique_ptr<http::ServerCodec> codec_;
   // Null: it has no end of its own.
   std::unique_ptr<Lifetime> lifetime_;
   uint64_t received_ = 0;

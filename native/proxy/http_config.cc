@@ -29,9 +29,10 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
       buffer_limit_bytes(buffer_limit) {
   codec.limits.max_head_bytes = settings.max_request_headers_kb * 1024;
   codec.limits.max_headers = settings.max_headers_count;
-  codec.framing.allow_chunked_length = settings.allow_chunked_length;
+  codec.allow_chunked_length = settings.allow_chunked_length;
   codec.accept_http_10 = settings.accept_http_10;
   codec.enable_trailers = settings.enable_trailers;
+  codec.proper_case_words = settings.proper_case_words;
   codec.delayed_close_ms = settings.delayed_close_timeout_ms;
   codec.idle_timeout_ms = settings.idle_timeout_ms;
   codec.head_timeout_ms = settings.request_headers_timeout_ms;

@@ -7,7 +7,7 @@
 
 #include "access_log/access_log.h"
 #include "filters/http/http_filter.h"
-#include "http/http1/server_connection.h"
+#include "http/codec_settings.h"
 #include "http/normalize_path.h"
 #include "net/address.h"
 #include "net/drain_decision.h"
@@ -22,7 +22,7 @@ struct HttpConfig {
 
   plan::HttpConnectionManager plan;
   plan::Router router;
-  http1::ServerSettings codec;
+  http::ServerSettings codec;
   http::PathRules path_rules;
   uint32_t buffer_limit_bytes;
   std::string filter_chain_name;

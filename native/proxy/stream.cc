@@ -47,7 +47,7 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   http_10_ = head.version == http::Version::Http10;
   head_request_ = head.method == "HEAD";
   connect_request_ = head.method == "CONNECT";
-  noteKeepAlive(head);
+  noteContentType(head.headers);
   random_ = context().upstream.random.next();
   const plan::HttpConnectionManager& plan = config().plan;
   idle_timeout_ms_ = plan.stream_idle_timeout_ms;
@@ -64,10 +64,8 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
              "): ", head.method, " ", head.path, " ", head.authority);
   if (end) requestComplete();
   request_has_body_ = !end;
-  in_request_head_ = true;
   live_head_ = &head;
   if (checkUnderscores(head.headers) && checkHead(head)) routeRequest(head);
-  in_request_head_ = false;
   live_head_ = nullptr;
   if (!isIdle()) keepHead(head);
 }
@@ -79,20 +77,9 @@ void Stream::keepHead(const http::RequestHead& head) {
   request_.save(head.method, head.path, head.authority, head.headers);
 }
 
-void Stream::noteKeepAlive(const http::RequestHead& head) {
-  close_requested_ = http_10_;
-  for (const HeaderEntry& entry : head.headers) {
-    if (entry.id == HeaderId::Connection || entry.id == HeaderId::ProxyConnection) {
-      if (containsToken(entry.value(), "close")) {
-        close_requested_ = true;
-      } else if (http_10_ && containsToken(entry.value(), "keep-alive")) {
-        keep_alive_asked_ = true;
-        close_requested_ = false;
-      }
-    } else if (entry.id == HeaderId::ContentType) {
-      grpc_request_ = entry.value().starts_with("application/grpc");
-    }
-  }
+void Stream::noteContentType(const HeaderMap& headers) {
+  const HeaderEntry* type = headers.find(HeaderId::ContentType);
+  grpc_request_ = type && type->value().starts_with("application/grpc");
 }
 
 // What becomes of names with an underscore, which other servers take for a hyphen. False: answered.
@@ -278,7 +265,8 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
   release();
 }
 
-void Stream::answerHeadTimeout() {
+void Stream::onRequestHeadTimeout() {
+  server_->stats().add(Counter::DownstreamRqHeaderTimeout);
   reply({408, "request header timeout", "request_header_timeout", std::nullopt, false, true});
 }
 

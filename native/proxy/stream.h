@@ -33,7 +33,6 @@ namespace fairlead::proxy {
 class Downstream;
 
 class Stream final : public http::RequestSink,
-                     public http::ResponseSink,
                      public upstream::PoolWaiter,
                      private net::Timer,
                      private net::Deferred {
@@ -42,8 +41,6 @@ class Stream final : public http::RequestSink,
 
   // Begins a request of that connection.
   void start(Downstream& downstream, http::ServerStream& client);
-  // The head did not come in time.
-  void answerHeadTimeout();
 
   // http::RequestSink
   void onRequestHead(http::RequestHead& head, bool end) override;
@@ -51,9 +48,11 @@ class Stream final : public http::RequestSink,
   void onRequestTrailers(http::HeaderMap& trailers) override;
   void onRequestReadEnd() override;
   void onRequestBroken(uint16_t status, std::string_view details) override;
+  void onRequestHeadTimeout() override;
   void onRequestReset(http::ResetReason reason, std::string_view details) override;
   void onDownstreamWritable() override;
   void onAnswerComplete() override;
+  http::ByteMeter& downstreamMeter() override { return downstream_bytes_; }
 
   // http::ResponseSink
   void onInformational(http::ResponseHead& head) override;
@@ -63,15 +62,14 @@ class Stream final : public http::RequestSink,
   void onResponseReadEnd() override;
   void onResponseReset(http::ResetReason reason, std::string_view details) override;
   void onUpstreamWritable() override;
-  void onSpliceReadable() override { pumpSplice(); }
-  http::ByteMeter& meter() override { return upstream_bytes_; }
+  void onRawReadable() override { pumpSplice(); }
+  http::ByteMeter& upstreamMeter() override { return upstream_bytes_; }
 
   // upstream::PoolWaiter
   void onPoolReady(http::ClientStream& stream, upstream::Host& host,
-                   http1::ClientConnection& connection) override;
+                   upstream::PooledConnection& connection) override;
   void onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
                      std::string_view details) override;
-  http::ResponseSink& responseSink() override { return *this; }
 
  private:
   using Flag = format::ResponseFlag;
@@ -87,7 +85,7 @@ class Stream final : public http::RequestSink,
   bool checkUnderscores(http::HeaderMap& headers);
   bool checkHead(http::RequestHead& head);
   bool normalizePath(http::RequestHead& head);
-  void noteKeepAlive(const http::RequestHead& head);
+  void noteContentType(const http::HeaderMap& headers);
   void requestComplete();
   void keepHead(const http::RequestHead& head);
   void pauseClient();
@@ -126,7 +124,8 @@ class Stream final : public http::RequestSink,
 
   // ---- stream_response.cc: the way back ----
   void sendResponseHead(uint16_t status, http::HeaderMap& headers, bool end, bool local);
-  void finishResponseHeaders(http::HeaderMap& headers, bool local, bool* close);
+  void finishResponseHeaders(http::HeaderMap& headers);
+  bool mustEndConnection(bool local);
   void mutateResponse(http::HeaderMap& headers);
   void sendResponseEnd(std::string_view data);
   void chargeUpstream(uint16_t status, const http::HeaderMap* headers);
@@ -190,6 +189,7 @@ class Stream final : public http::RequestSink,
   // Where the answer speaks of it.
   std::string request_id_;
   std::string_view transport_failure_;
+  std::string_view upstream_protocol_;
   // "http" or "https", or what the configuration says instead.
   std::string_view scheme_ = "http";
   net::Address upstream_local_;
@@ -200,6 +200,7 @@ class Stream final : public http::RequestSink,
   uint64_t response_begin_us_ = 0;
   uint64_t bytes_received_ = 0;
   uint64_t bytes_sent_ = 0;
+  http::ByteMeter downstream_bytes_;
   http::ByteMeter upstream_bytes_;
   uint64_t splice_left_ = 0;
   uint64_t random_ = 0;
@@ -221,12 +222,8 @@ class Stream final : public http::RequestSink,
   bool head_request_ = false;
   bool connect_request_ = false;
   bool grpc_request_ = false;
-  bool upstream_reached_ = false;  // A connection to the host had the request.
   bool internal_ = false;
-  bool close_requested_ = false;  // By the client, or by its version.
-  bool keep_alive_asked_ = false;
   bool request_has_body_ = false;
-  bool in_request_head_ = false;  // onRequestHead() runs.
   bool request_complete_ = false;
   bool response_started_ = false;
   bool client_paused_ = false;

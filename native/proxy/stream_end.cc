@@ -153,7 +153,7 @@ void Stream::fillFormatContext(format::FormatContext* out) {
   format.is_health_check = isHealthCheck();
   format.status = status_;
   format.protocol = http_10_ ? "HTTP/1.0" : "HTTP/1.1";
-  if (upstream_reached_) format.upstream_protocol = "HTTP/1.1";
+  format.upstream_protocol = upstream_protocol_;
   if (live_head_) {
     format.method = live_head_->method;
     format.path = live_head_->path;
@@ -175,7 +175,7 @@ void Stream::fillFormatContext(format::FormatContext* out) {
   format.transport_failure = transport_failure_;
   format.bytes_received = bytes_received_;
   format.bytes_sent = bytes_sent_;
-  format.downstream = downstream_->meter();
+  format.downstream = downstream_bytes_;
   format.upstream = upstream_bytes_;
   format.downstream_remote = client_address_.isIp() ? &client_address_ : &downstream_->remote();
   format.downstream_direct_remote = &downstream_->remote();
@@ -233,22 +233,20 @@ void Stream::release() {
   details_.clear();
   cluster_name_.clear();
   request_id_.clear();
-  transport_failure_ = {};
+  transport_failure_ = upstream_protocol_ = {};
   scheme_ = "http";
   upstream_local_ = {};
   client_address_ = {};
   request_end_us_ = response_begin_us_ = 0;
   bytes_received_ = bytes_sent_ = splice_left_ = 0;
-  upstream_bytes_ = {};
+  downstream_bytes_ = upstream_bytes_ = {};
   route_timeout_ms_ = idle_timeout_ms_ = upstream_duration_ms_ = 0;
   route_deadline_ = upstream_deadline_ = idle_deadline_ = request_deadline_ = duration_deadline_ =
       net::kNever;
   flags_ = {};
   status_ = 0;
   http_10_ = head_request_ = connect_request_ = grpc_request_ = internal_ = false;
-  upstream_reached_ = false;
-  close_requested_ = keep_alive_asked_ = request_complete_ = response_started_ = false;
-  request_has_body_ = in_request_head_ = false;
+  request_complete_ = response_started_ = request_has_body_ = false;
   client_paused_ = upstream_paused_ = close_after_reply_ = finished_ = false;
   context.streams.give(this);
 }

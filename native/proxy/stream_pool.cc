@@ -7,10 +7,10 @@ namespace fairlead::proxy {
 using http::HeaderMap;
 
 void Stream::onPoolReady(http::ClientStream& stream, upstream::Host& host,
-                         http1::ClientConnection& connection) {
+                         upstream::PooledConnection& connection) {
   waiting_pool_ = nullptr;
   upstream_ = &stream;
-  upstream_reached_ = true;
+  upstream_protocol_ = connection.codec().protocol();
   host_ = &host;
   if (!config().access_logs.empty()) upstream_local_ = connection.localAddress();
   if (upstream_duration_ms_ > 0) {

@@ -110,7 +110,8 @@ void Stream::onResponseReadEnd() {
 void Stream::onDownstreamWritable() {
   touch();
   if (splice_) {
-    pumpSplice();
+    // The upstream's socket is not read inside of the client's handler.
+    loop().defer(this);
     return;
   }
   if (!upstream_paused_ || !upstream_ || client_->isOverHighWatermark()) return;
@@ -196,7 +197,7 @@ void Stream::mutateResponse(HeaderMap& headers) {
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
 }
 
-void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) {
+void Stream::finishResponseHeaders(HeaderMap& headers) {
   const plan::HttpConnectionManager& plan = config().plan;
   if (!headers.find(HeaderId::Date)) {
     headers.add(HeaderId::Date, "date", context().clock.date());
@@ -222,55 +223,38 @@ void Stream::finishResponseHeaders(HeaderMap& headers, bool local, bool* close) 
       headers.add(HeaderId::Via, "via", plan.via);
     }
   }
+}
+
+bool Stream::mustEndConnection(bool local) {
   if (!downstream_->isDraining() &&
       config().drain->shouldClose(loop().now(), context().upstream.random)) {
     server_->stats().add(Counter::DownstreamCxDrainClose);
     downstream_->startDraining();
   }
-  *close = *close || close_requested_ || !request_complete_;
   // A CONNECT that is refused ends in its middle.
   if (!request_complete_ || (local && connect_request_)) {
     server_->stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
     // What is still to come of the request is not wanted.
     server_->stats().add(Counter::DownstreamRqRxReset);
   }
-  if (!*close && downstream_->isAtRequestLimit()) {
-    *close = true;
-    server_->stats().add(Counter::DownstreamCxMaxRequestsReached);
-  }
-  const bool tunnels = connect_request_ && status_ / 100 == 2;
-  if (*close || (downstream_->isDraining() && !tunnels)) {
-    headers.add(HeaderId::Connection, "connection", "close");
-  } else if (keep_alive_asked_) {
-    headers.add(HeaderId::Connection, "connection", "keep-alive");
-  }
+  if (close_after_reply_ || !request_complete_) return true;
+  if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
+  server_->stats().add(Counter::DownstreamCxMaxRequestsReached);
+  return true;
 }
 
 void Stream::sendResponseHead(uint16_t status, HeaderMap& headers, bool end, bool local) {
   if (filtered_) chain_->onResponseHead(status, headers, end, context().arena);
-  bool close = close_after_reply_;
-  // Without a length, only the end of the connection ends a body in HTTP/1.0.
-  if (http_10_ && !end && !headers.find(HeaderId::ContentLength)) close = true;
-  finishResponseHeaders(headers, local, &close);
+  finishResponseHeaders(headers);
+  http::ResponseOut out{status, &headers, mustEndConnection(local)};
+  client_->finishHead(out, end);
   countResponse(status);
   log::debug(log::Component::Http, tags(), "encoding headers via codec (end_stream=", end,
              "): status ", status);
   response_started_ = true;
   if (filtered_) chain_->onResponseSent(status, headers);
   if (config().logs_response_head) response_.save({}, {}, {}, headers);
-  http::ResponseOut out{status, &headers};
-  out.to_head = head_request_;
-  out.to_connect = connect_request_ && status / 100 == 2;
-  out.close_after = close;
-  // Told before the client has said all, an answer could be lost in a reset.
-  out.linger = !request_complete_ || (local && in_request_head_);
-  out.http_10 = http_10_;
-  out.proper_case = config().plan.proper_case_words;
-  if (client_) {
-    client_->sendHead(out, end);
-  } else if (end) {
-    onAnswerComplete();
-  }
+  client_->sendHead(out, end);
 }
 
 void Stream::sendResponseEnd(std::string_view data) {
@@ -286,10 +270,9 @@ void Stream::resetDownstream() {
   stats.add(Counter::DownstreamRqTxReset);
   stats.add(Counter::DownstreamRqRxReset);
   http::ServerStream* client = client_;
-  const bool linger = !close_requested_;
   finish();
   release();
-  if (client) client->reset(linger);
+  if (client) client->reset();
 }
 
 // ---- past user space ----
@@ -297,55 +280,57 @@ void Stream::resetDownstream() {
 bool Stream::beginSplice() {
   if (splice_) return true;
   if (filtered_ && chain_->notes().sees_response_body) return false;
-  const uint64_t left = upstream_->spliceableBytes();
-  if (left < kWorthSplicingBytes || client_->spliceFd() < 0 || !client_->canWriteNow()) {
-    return false;
-  }
+  http::RawSource* const source = upstream_->rawSource();
+  http::RawSink* const sink = client_->rawSink();
+  if (!source || !sink || !sink->canWriteNow()) return false;
+  const uint64_t left = source->remainingBytes();
+  if (left < kWorthSplicingBytes) return false;
   auto splice = std::make_unique<net::Splice>(context().upstream.pipes);
   if (!splice->valid()) return false;
   splice_ = std::move(splice);
   splice_left_ = left;
-  upstream_->beginSplice();
+  source->begin();
   return true;
 }
 
 void Stream::pumpSplice() {
   if (!splice_ || !client_) return;
   using Stop = net::Splice::Stop;
-  const int source = upstream_ ? upstream_->spliceFd() : -1;
-  const net::Splice::Moved moved = splice_->move(source, client_->spliceFd(), splice_left_);
+  http::RawSource* const source = upstream_ ? upstream_->rawSource() : nullptr;
+  http::RawSink* const sink = client_->rawSink();
+  const net::Splice::Moved moved =
+      splice_->move(source ? source->fd() : -1, sink->fd(), splice_left_);
   splice_left_ -= moved.taken;
   bytes_sent_ += moved.written;
   if (moved.taken + moved.written > 0) touch();
-  client_->onSpliced(moved.written, false);
-  http::ClientStream* const upstream = upstream_;
-  if (splice_left_ == 0 && upstream) {
+  sink->onGiven(moved.written, false);
+  if (splice_left_ == 0 && source) {
     upstream_ = nullptr;
     upstreamComplete();
   }
-  if (upstream && moved.taken > 0) upstream->onSpliced(moved.taken);
+  if (source && moved.taken > 0) source->onTaken(moved.taken);
   switch (moved.stop) {
     case Stop::SourceEmpty:
-      upstream_->markUnreadable();
+      source->markUnreadable();
       return;
     case Stop::SourceEnded:
     case Stop::SourceFailed:
-      upstream_->failSplice();
+      source->fail();
       return;
     case Stop::SinkFull:
-      client_->markUnwritable();
+      sink->markUnwritable();
       return;
     case Stop::SinkFailed:
       // The client's own events tell of it.
       return;
     case Stop::Yield:
-      loop().defer(this);
+      loop().yield(this);
       return;
     case Stop::Limit:
       break;
   }
   splice_.reset();
-  client_->onSpliced(0, true);
+  sink->onGiven(0, true);
 }
 
 }  // namespace fairlead::proxy

@@ -206,8 +206,6 @@ void Stream::forward(http::RequestHead& head, const route::RequestView& view) {
   host_ = &pool->host();
   prepareUpstreamHead(head, view);
   if (filtered_) chain_->onRequestForwarded(head);
-  to_head = head_request_;
-  to_connect = connect_request_;
   priority = static_cast<uint8_t>(action.plan.priority);
   waiting_pool_ = pool;
   if (request_complete_ && route_timeout_ms_ > 0) {

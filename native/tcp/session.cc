@@ -31,8 +31,9 @@ Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAcc
       proxy_(proxy),
       started_wall_us_(wallMicros()) {
   upstream::UpstreamContext& context = proxy_.context();
-  client_ = new Side(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
-                     context.batch, context.pipes, *this, false);
+  auto* connection =
+      new net::Connection(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes);
+  client_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
 }
 
 bool Session::start() {
@@ -40,7 +41,7 @@ bool Session::start() {
   net::Loop& loop = proxy_.context().loop;
   // Nothing is read before there is somewhere to send it.
   client_->pauseReading();
-  if (!loop.add(client_->fd(), client_)) {
+  if (!client_->start()) {
     finish();
     return false;
   }
@@ -99,10 +100,11 @@ void Session::connect() {
     connectFailed(false, error);
     return;
   }
-  server_ =
-      new Side(context.loop, std::move(fd), cluster_->settings().per_connection_buffer_limit_bytes,
-               context.batch, context.pipes, *this, true);
-  FL_CHECK(context.loop.add(server_->fd(), server_));
+  auto* connection = new net::Connection(context.loop, std::move(fd),
+                                         cluster_->settings().per_connection_buffer_limit_bytes,
+                                         net::Connection::Start::Connecting);
+  server_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
+  FL_CHECK(server_->start());
   connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
   watch(connect_deadline_);
 }

@@ -1,8 +1,5 @@
 #include "tcp/side.h"
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
-
 namespace fairlead::tcp {
 
 namespace {
@@ -10,83 +7,81 @@ namespace {
 constexpr uint64_t kWorthSplicingBytes = 16 * 1024;
 }  // namespace
 
-bool Side::onFirstEvent(uint32_t events) {
-  if (!connecting_) return true;
-  if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return false;
-  int error = 0;
-  socklen_t size = sizeof(error);
-  ::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size);
-  connecting_ = false;
-  callbacks_.onConnectResult(*this, error);
-  return error == 0;
-}
-
-void Side::join(Side& other) { other_ = &other; }
-
 void Side::part() {
   other_ = nullptr;
   splice_.reset();
-  endWriting();
+  connection_.endWriting();
 }
 
-void Side::relay() {
-  while (!over_ && other_ && isReadable() && !isReadingPaused()) {
+bool Side::mayReadOn() const {
+  return !over_ && other_ && connection_.isReadable() && !connection_.isReadingPaused();
+}
+
+// Bytes may go past user space where no transport has to see them.
+bool Side::canSplice() const {
+  return !connection_.transport() && !other_->connection_.transport();
+}
+
+void Side::onReadable() {
+  while (mayReadOn()) {
     if (splice_) {
       if (!spliceOn()) return;
       continue;
     }
-    const Read got = read();
+    const net::Connection::Read got = connection_.read();
     switch (got.result) {
-      case ReadResult::Nothing:
+      case net::Connection::ReadResult::Nothing:
         return;
-      case ReadResult::End:
+      case net::Connection::ReadResult::End:
         finishReading();
         return;
-      case ReadResult::Failed:
+      case net::Connection::ReadResult::Failed:
         fail();
         return;
-      case ReadResult::Data:
+      case net::Connection::ReadResult::Data:
         copyOn(got);
         break;
     }
   }
 }
 
-void Side::copyOn(const Read& got) {
+void Side::copyOn(const net::Connection::Read& got) {
+  net::Connection& to = other_->connection_;
   batch_.claim(other_);
   batch_.addView({got.data, got.size});
-  other_->send(batch_);
+  to.send(batch_);
   callbacks_.onMoved(*this);
   if (over_) return;
-  if (other_->isOverHighWatermark()) {
+  if (to.isOverHighWatermark()) {
     paused_by_other_ = true;
     pauseReading();
     callbacks_.onFlowControl(*this, true);
     return;
   }
-  if (got.size == net::Loop::kReadBufferBytes && other_->pendingBytes() == 0) {
+  if (got.size == net::Loop::kReadBufferBytes && to.pendingBytes() == 0 && canSplice()) {
     splice_ = std::make_unique<net::Splice>(pipes_);
     if (!splice_->valid()) splice_.reset();
   }
 }
 
 bool Side::spliceOn() {
-  const net::Splice::Moved moved = splice_->move(fd(), other_->fd(), UINT64_MAX);
-  read_bytes_ += moved.taken;
-  other_->written_bytes_ += moved.written;
+  net::Connection& to = other_->connection_;
+  const net::Splice::Moved moved = splice_->move(connection_.fd(), to.fd(), UINT64_MAX);
+  connection_.countSpliced(moved.taken, 0);
+  to.countSpliced(0, moved.written);
   if (moved.taken + moved.written > 0) callbacks_.onMoved(*this);
   if (over_) return false;
   switch (moved.stop) {
     case net::Splice::Stop::SourceEmpty:
-      markUnreadable();
+      connection_.markUnreadable();
       if (moved.taken < kWorthSplicingBytes) splice_.reset();
       return false;
     case net::Splice::Stop::SinkFull:
-      other_->markUnwritable();
+      to.markUnwritable();
       return false;
     case net::Splice::Stop::Limit:
     case net::Splice::Stop::Yield:
-      loop().defer(this);
+      connection_.readNextTurn();
       return false;
     case net::Splice::Stop::SourceEnded:
       finishReading();
@@ -104,14 +99,14 @@ bool Side::spliceOn() {
 void Side::finishReading() {
   ended_ = true;
   splice_.reset();
-  markUnreadable();
-  other_->endWriting();
+  connection_.markUnreadable();
+  other_->connection_.endWriting();
   callbacks_.onEnded(*this);
 }
 
 void Side::onWritable() {
   // The other side's splice waited for room here.
-  if (other_ && other_->splice_) other_->relay();
+  if (other_ && other_->splice_) other_->connection_.readSoon();
 }
 
 void Side::onDrained() {
@@ -121,30 +116,25 @@ void Side::onDrained() {
 
 void Side::resumeOther() {
   if (!other_ || over_) return;
-  if (other_->paused_by_other_ && !isOverHighWatermark()) {
+  if (other_->paused_by_other_ && !connection_.isOverHighWatermark()) {
     other_->paused_by_other_ = false;
     callbacks_.onFlowControl(*other_, false);
     other_->resumeReading();
   }
 }
 
-void Side::writeAll(std::string_view bytes) {
-  batch_.claim(this);
-  batch_.addView(bytes);
-  send(batch_);
-}
-
 void Side::fail() {
   if (!over_) callbacks_.onBroken(*this);
 }
 
-void Side::end(CloseKind kind) {
+void Side::end() {
   if (over_) return;
   over_ = true;
   other_ = nullptr;
   splice_.reset();
   batch_.dropOf(this);
-  close(kind);
+  connection_.close();
+  connection_.loop().bury(std::unique_ptr<Mortal>(this));
 }
 
 }  // namespace fairlead::tcp

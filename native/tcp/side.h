@@ -31,52 +31,55 @@ class SideCallbacks {
   ~SideCallbacks() = default;
 };
 
-class Side final : public net::Connection, private net::Deferred {
+// Owns itself: ends through end(), and is freed with the turn.
+class Side final : public net::Mortal, private net::ConnectionHandler {
  public:
-  Side(net::Loop& loop, net::FileDescriptor fd, uint32_t buffer_limit_bytes, net::OutBatch& batch,
-       net::SplicePipes& pipes, SideCallbacks& callbacks, bool connecting)
-      : Connection(loop, std::move(fd), buffer_limit_bytes),
-        batch_(batch),
-        pipes_(pipes),
-        callbacks_(callbacks),
-        connecting_(connecting) {}
+  Side(net::Connection& connection, net::OutBatch& batch, net::SplicePipes& pipes,
+       SideCallbacks& callbacks)
+      : connection_(connection), batch_(batch), pipes_(pipes), callbacks_(callbacks) {
+    connection_.setHandler(*this);
+  }
 
+  // Registers with the loop. False: the kernel refuses.
+  bool start() { return connection_.start(); }
   // Relaying begins: both sides are connected.
-  void join(Side& other);
+  void join(Side& other) { other_ = &other; }
   // The other side is gone: nothing is read any more, and what waits to be written is the last.
   void part();
-  // Sends what is readable now, and everything from then on.
-  void relay();
-  void writeAll(std::string_view bytes);
+  void pauseReading() { connection_.pauseReading(); }
+  void resumeReading() { connection_.resumeReading(); }
   // Nothing more is told to the callbacks; the socket closes.
-  void end(CloseKind kind = CloseKind::Fin);
+  void end();
 
-  uint64_t readBytes() const { return read_bytes_; }
-  uint64_t writtenBytes() const { return written_bytes_; }
+  uint64_t readBytes() const { return connection_.readBytes(); }
+  size_t pendingBytes() const { return over_ ? 0 : connection_.pendingBytes(); }
+  net::Address localAddress() const { return connection_.localAddress(); }
   bool hasEnded() const { return ended_; }
 
  private:
-  void onReadable() override { relay(); }
+  // net::ConnectionHandler
+  void onReady(int error) override { callbacks_.onConnectResult(*this, error); }
+  void onReadable() override;
   void onBelowLowWatermark() override { resumeOther(); }
   void onDrained() override;
   void onWritable() override;
   void onWriteFailed() override { fail(); }
-  bool onFirstEvent(uint32_t events) override;
-  void onDeferred() override { relay(); }
 
-  void copyOn(const Read& got);
+  void copyOn(const net::Connection::Read& got);
   // False: nothing more can be moved now.
   bool spliceOn();
+  bool mayReadOn() const;
+  bool canSplice() const;
   void finishReading();
   void resumeOther();
   void fail();
 
+  net::Connection& connection_;  // Open until over_; gone with the turn of that.
   net::OutBatch& batch_;
   net::SplicePipes& pipes_;
   SideCallbacks& callbacks_;
   Side* other_ = nullptr;
   std::unique_ptr<net::Splice> splice_;
-  bool connecting_;
   bool ended_ = false;
   bool over_ = false;
   bool paused_by_other_ = false;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "http/http1/client_connection.h"
+#include "http/codec_settings.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "upstream/balancer.h"
@@ -46,7 +46,7 @@ class Cluster {
   uint32_t maintenanceShare() const { return maintenance_.load(std::memory_order_relaxed); }
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
-  const http1::ClientSettings& clientSettings() const { return client_; }
+  const http::ClientSettings& clientSettings() const { return client_; }
   BalancerSettings balancerSettings() const {
     return {settings_.balancer, settings_.least_request_choices, settings_.least_request_full_scan};
   }
@@ -61,7 +61,7 @@ class Cluster {
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};
-  http1::ClientSettings client_;
+  http::ClientSettings client_;
   std::shared_ptr<const HostSet> hosts_;
 };
 

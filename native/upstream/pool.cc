@@ -9,14 +9,12 @@
 
 namespace fairlead::upstream {
 
-using http1::ClientConnection;
+using CloseReason = PooledConnection::CloseReason;
 using Counter = stats::Cluster::Counter;
 using Gauge = stats::Cluster::Gauge;
 using Histogram = stats::Cluster::Histogram;
 
 namespace {
-
-uint64_t millisSince(uint64_t start_us) { return (net::Loop::readClockMicros() - start_us) / 1000; }
 
 std::string_view connectErrorText(int error) {
   switch (error) {
@@ -36,11 +34,11 @@ HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host)
 
 HttpPool::~HttpPool() {
   failWaiters(PoolFailure::ConnectionTermination, {});
-  while (http1::PooledNode* node = idle_.front()) {
-    node->connection->abort(CloseReason::Local);
+  while (PooledConnection* connection = ready_.front()) {
+    connection->codec().abort(CloseReason::Local);
   }
-  while (http1::PooledNode* node = busy_.front()) {
-    node->connection->abort(CloseReason::Local);
+  while (PooledConnection* connection = busy_.front()) {
+    connection->codec().abort(CloseReason::Local);
   }
   countAsPool(false);
 }
@@ -63,7 +61,7 @@ void HttpPool::countAsPool(bool counts) {
 
 void HttpPool::newStream(PoolWaiter& waiter) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
-  if (waiting_.empty() && !idle_.empty()) {
+  if (waiting_.empty() && !ready_.empty()) {
     log::trace(log::Component::Pool, "using existing fully connected connection to ",
                host_->text());
     attach(waiter);
@@ -111,22 +109,23 @@ bool HttpPool::attach(PoolWaiter& waiter) {
     waiter.onPoolFailure(PoolFailure::Overflow, host_.get(), {});
     return false;
   }
-  http1::PooledNode* node = idle_.popFront();
-  busy_.pushFront(node);
-  ClientConnection& connection = *node->connection;
-  connection.request_priority = waiter.priority;
+  PooledConnection& connection = *ready_.front();
+  connection.countRequest();
   stats.add(Counter::UpstreamRqTotal);
   stats.up(Gauge::UpstreamRqActive);
   counters_.rq_total.add();
   counters_.rq_active.add();
-  http::ClientStream& stream =
-      connection.attach(waiter.responseSink(), waiter.to_head, waiter.to_connect);
+  http::ClientStream& stream = connection.codec().newStream(waiter);
+  if (!connection.hasRoom()) {
+    connection.unlink();
+    busy_.pushFront(&connection);
+  }
   waiter.onPoolReady(stream, *host_, connection);
   return true;
 }
 
 void HttpPool::serveWaiting() {
-  while (!waiting_.empty() && !idle_.empty()) {
+  while (!waiting_.empty() && !ready_.empty()) {
     PoolWaiter* waiter = waiting_.popFront();
     --waiting_count_;
     cluster_.cluster().limits(waiter->priority).pending_requests.giveBack();
@@ -135,7 +134,7 @@ void HttpPool::serveWaiting() {
     attach(*waiter);
   }
   // Connections were lost while requests wait: as many as those need are opened again.
-  while (!waiting_.empty() && connecting_ < waiting_count_ && idle_.empty()) {
+  while (!waiting_.empty() && connecting_ < waiting_count_ && ready_.empty()) {
     PoolFailure failure;
     if (!openConnection(waiting_.front()->priority, &failure)) {
       if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
@@ -191,76 +190,80 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   }
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
-  auto* connection = new ClientConnection(
-      context.loop, std::move(fd), cluster_.settings().per_connection_buffer_limit_bytes,
-      cluster_.cluster().clientSettings(), context.batch, context.response_scratch, *this);
-  connection->connection_priority = priority;
-  busy_.pushFront(&connection->node());
+  auto* socket = new net::Connection(context.loop, std::move(fd),
+                                     cluster_.settings().per_connection_buffer_limit_bytes,
+                                     net::Connection::Start::Connecting);
+  auto* connection = new PooledConnection(*this, priority);
+  connection->use(http::makeClientCodec(*socket, cluster_.cluster().clientSettings(),
+                                        context.scratch, *connection));
+  busy_.pushFront(connection);
   countAsPool(true);
   ++connection_count_;
   ++connecting_;
-  FL_CHECK(connection->start());
+  FL_CHECK(connection->codec().start());
   return true;
 }
 
-void HttpPool::onConnected(ClientConnection& connection) {
+void HttpPool::onConnected(PooledConnection& connection) {
   --connecting_;
   log::debug(log::Component::Client, "connected to ", host_->text());
-  cluster_.stats().record(Histogram::UpstreamCxConnectMs,
-                          millisSince(connection.startedAtMicros()));
-  connection.node().unlink();
-  idle_.pushFront(&connection.node());
+  cluster_.stats().record(Histogram::UpstreamCxConnectMs, connection.millisSinceStart());
+  connection.unlink();
+  ready_.pushFront(&connection);
   serveWaiting();
   if (draining_) drain();
 }
 
-void HttpPool::onConnectFailed(ClientConnection& connection, Failure failure, int error) {
+void HttpPool::onConnectFailed(PooledConnection& connection,
+                               http::ClientCodecCallbacks::Failure failure, int error) {
+  const bool is_timeout = failure == http::ClientCodecCallbacks::Failure::Timeout;
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   --connecting_;
   connectionEnded();
-  connection.node().unlink();
-  cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
+  bury(connection);
+  cluster_.cluster().limits(connection.priority()).connections.giveBack();
   stats.add(Counter::UpstreamCxConnectFail);
   log::debug(log::Component::Pool, "client disconnected, failure reason: ", connectErrorText(error),
              ": ", host_->text());
-  if (failure == Failure::Timeout) stats.add(Counter::UpstreamCxConnectTimeout);
+  if (is_timeout) stats.add(Counter::UpstreamCxConnectTimeout);
   stats.add(Counter::UpstreamCxDestroy);
-  stats.add(failure == Failure::Timeout ? Counter::UpstreamCxDestroyLocal
-                                        : Counter::UpstreamCxDestroyRemote);
+  stats.add(is_timeout ? Counter::UpstreamCxDestroyLocal : Counter::UpstreamCxDestroyRemote);
   stats.down(Gauge::UpstreamCxActive);
-  stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));
+  stats.record(Histogram::UpstreamCxLengthMs, connection.millisSinceStart());
   counters_.cx_connect_fail.add();
   counters_.cx_active.subtract();
-  failWaiters(
-      failure == Failure::Timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure,
-      connectErrorText(error));
+  failWaiters(is_timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure,
+              connectErrorText(error));
 }
 
-void HttpPool::onExchangeDone(ClientConnection& connection, bool reusable) {
-  requestEnded();
-  cluster_.cluster().limits(connection.request_priority).requests.giveBack();
-  if (!reusable) return;
-  connection.node().unlink();
-  if (draining_) {
-    connection.abort(CloseReason::Local);
-    return;
-  }
-  idle_.pushFront(&connection.node());
-}
-
-void HttpPool::requestEnded() {
+void HttpPool::onStreamEnded(const PoolWaiter& waiter) {
   cluster_.stats().down(Gauge::UpstreamRqActive);
   counters_.rq_active.subtract();
+  cluster_.cluster().limits(waiter.priority).requests.giveBack();
 }
 
-void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool had_stream) {
-  stats::Shard<stats::Cluster>& stats = cluster_.stats();
-  connection.node().unlink();
+void HttpPool::onRoom(PooledConnection& connection) {
+  if (draining_) {
+    connection.codec().abort(CloseReason::Local);
+    return;
+  }
+  connection.unlink();
+  ready_.pushFront(&connection);
+}
+
+void HttpPool::onClosed(PooledConnection& connection, CloseReason reason, bool lost_streams) {
+  bury(connection);
   connectionEnded();
   if (!connection.isEstablished()) --connecting_;
-  cluster_.cluster().limits(connection.connection_priority).connections.giveBack();
+  cluster_.cluster().limits(connection.priority()).connections.giveBack();
+  countClose(connection, reason, lost_streams);
+}
+
+void HttpPool::countClose(const PooledConnection& connection, CloseReason reason,
+                          bool lost_streams) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
   stats.down(Gauge::UpstreamCxActive);
-  stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shown_as_buffered);
+  stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shownAsBuffered());
   counters_.cx_active.subtract();
   const bool by_peer = reason == CloseReason::Peer || reason == CloseReason::PeerInMessage ||
                        reason == CloseReason::PeerAfterNotify;
@@ -269,16 +272,10 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
              ", requests: ", connection.requestCount());
   stats.add(Counter::UpstreamCxDestroy);
   stats.add(by_peer ? Counter::UpstreamCxDestroyRemote : Counter::UpstreamCxDestroyLocal);
-  if (had_stream) {
+  if (lost_streams || reason == CloseReason::RequestUnsent) {
     stats.add(Counter::UpstreamCxDestroyWithActiveRq);
     stats.add(by_peer ? Counter::UpstreamCxDestroyRemoteWithActiveRq
                       : Counter::UpstreamCxDestroyLocalWithActiveRq);
-    requestEnded();
-    cluster_.cluster().limits(connection.request_priority).requests.giveBack();
-  }
-  if (reason == CloseReason::RequestUnsent) {
-    stats.add(Counter::UpstreamCxDestroyWithActiveRq);
-    stats.add(Counter::UpstreamCxDestroyLocalWithActiveRq);
   }
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
     stats.add(Counter::UpstreamCxProtocolError);
@@ -289,8 +286,13 @@ void HttpPool::onClosed(ClientConnection& connection, CloseReason reason, bool h
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
   if (reason == CloseReason::IdleTimeout) stats.add(Counter::UpstreamCxIdleTimeout);
   if (reason == CloseReason::MaxDuration) stats.add(Counter::UpstreamCxMaxDurationReached);
-  stats.record(Histogram::UpstreamCxLengthMs, millisSince(connection.startedAtMicros()));
+  stats.record(Histogram::UpstreamCxLengthMs, connection.millisSinceStart());
   stats.record(Histogram::UpstreamRqPerCx, connection.requestCount());
+}
+
+void HttpPool::bury(PooledConnection& connection) {
+  connection.unlink();
+  cluster_.context().loop.bury(std::unique_ptr<net::Mortal>(&connection));
 }
 
 void HttpPool::connectionEnded() {
@@ -304,21 +306,11 @@ void HttpPool::letGo() {
   if (draining_ && isEmpty()) cluster_.dropEmptyPoolsSoon();
 }
 
-void HttpPool::onBytes(ClientConnection& connection, size_t received, size_t sent) {
-  stats::Shard<stats::Cluster>& stats = cluster_.stats();
-  if (received > 0) {
-    stats.add(Counter::UpstreamCxRxBytesTotal, received);
-    // As the real server has it: the latest read counts as buffered until the next.
-    stats.up(Gauge::UpstreamCxRxBytesBuffered, received);
-    stats.down(Gauge::UpstreamCxRxBytesBuffered, connection.shown_as_buffered);
-    connection.shown_as_buffered = static_cast<uint32_t>(received);
-  }
-  if (sent > 0) stats.add(Counter::UpstreamCxTxBytesTotal, sent);
-}
-
 void HttpPool::drain() {
   draining_ = true;
-  while (http1::PooledNode* node = idle_.front()) node->connection->abort(CloseReason::Local);
+  while (PooledConnection* connection = ready_.front()) {
+    connection->codec().abort(CloseReason::Local);
+  }
 }
 
 }  // namespace fairlead::upstream

@@ -1,4 +1,4 @@
-// One worker's HTTP/1 connections to one host, and the requests that wait for one.
+// One worker's connections to one host, and the requests that wait for a stream on one of them.
 // Owned by the worker's WorkerCluster; the worker's thread.
 #pragma once
 
@@ -6,8 +6,9 @@
 #include <string_view>
 
 #include "base/list.h"
-#include "http/http1/client_connection.h"
+#include "http/codec.h"
 #include "upstream/cluster.h"
+#include "upstream/pooled_connection.h"
 
 namespace fairlead::upstream {
 
@@ -20,26 +21,22 @@ enum class PoolFailure : uint8_t {
   ConnectionTermination
 };
 
-// Who waits for a connection.
-class PoolWaiter : public ListNode<PoolWaiter> {
+// Who waits for a stream to a host; the sink of that stream's answer once it has it.
+class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
  public:
-  // `stream` takes the request now. The waiter is the stream's sink already.
-  virtual void onPoolReady(http::ClientStream& stream, Host& host,
-                           http1::ClientConnection& connection) = 0;
+  // `stream` takes the request now.
+  virtual void onPoolReady(http::ClientStream& stream, Host& host, PooledConnection& connection) = 0;
   // `details`: what is known of the transport's failure; may be empty.
   virtual void onPoolFailure(PoolFailure failure, Host* host, std::string_view details) = 0;
-  virtual http::ResponseSink& responseSink() = 0;
 
-  bool to_head = false;
-  bool to_connect = false;
+  // Whose budgets it takes from.
   uint8_t priority = 0;
 
  protected:
   ~PoolWaiter() = default;
 };
 
-// A pooled connection with what its pool remembers of it.
-class HttpPool final : private http1::ClientCallbacks {
+class HttpPool final {
  public:
   HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host);
   ~HttpPool();
@@ -61,29 +58,34 @@ class HttpPool final : private http1::ClientCallbacks {
   bool isEmpty() const { return connection_count_ == 0 && holders_ == 0; }
 
  private:
-  struct Entry;
+  friend class PooledConnection;
 
-  // http1::ClientCallbacks
-  void onConnected(http1::ClientConnection& connection) override;
-  void onConnectFailed(http1::ClientConnection& connection, Failure failure, int error) override;
-  void onExchangeDone(http1::ClientConnection& connection, bool reusable) override;
-  void serveWaiting() override;
-  void onClosed(http1::ClientConnection& connection, CloseReason reason, bool had_stream) override;
-  void onBytes(http1::ClientConnection& connection, size_t received, size_t sent) override;
+  // What its connections tell.
+  void onConnected(PooledConnection& connection);
+  void onConnectFailed(PooledConnection& connection, http::ClientCodecCallbacks::Failure failure,
+                       int error);
+  void onStreamEnded(const PoolWaiter& waiter);
+  void onRoom(PooledConnection& connection);
+  void onClosed(PooledConnection& connection, PooledConnection::CloseReason reason,
+                bool lost_streams);
+  void countClose(const PooledConnection& connection, PooledConnection::CloseReason reason,
+                  bool lost_streams);
+  void serveWaiting();
 
   bool attach(PoolWaiter& waiter);
   bool openConnection(uint8_t priority, PoolFailure* failure);
   void failWaiters(PoolFailure failure, std::string_view details);
   void failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_view details);
-  void requestEnded();
   void connectionEnded();
+  void bury(PooledConnection& connection);
   void countAsPool(bool counts);
 
   WorkerCluster& cluster_;
   std::shared_ptr<Host> host_;
   HostCounters& counters_;
-  List<http1::PooledNode> idle_;
-  List<http1::PooledNode> busy_;
+  // With room for a stream, the latest to be used first; and the others.
+  List<PooledConnection> ready_;
+  List<PooledConnection> busy_;
   List<PoolWaiter> waiting_;
   uint32_t connecting_ = 0;
   uint32_t waiting_count_ = 0;

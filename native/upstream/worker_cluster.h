@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "net/loop.h"
-#include "net/out_batch.h"
+#include "http/codecs.h"
 #include "net/splice.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
@@ -17,9 +17,9 @@ namespace fairlead::upstream {
 // What a worker lends to everything upstream.
 struct UpstreamContext {
   net::Loop& loop;
-  net::OutBatch& batch;
+  // Its batch is for whoever writes to a connection.
+  const http::CodecScratch& scratch;
   net::SplicePipes& pipes;
-  http::ResponseHead& response_scratch;
   Random& random;
   unsigned worker;
 };

@@ -23,7 +23,7 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush
     : index_(index),
       logs_(logs),
       clusters_(
-          upstream::UpstreamContext{loop_, batch_, pipes_, response_scratch_, random_, index}),
+          upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
       context_(clusters_),
       log_timer_(*this, logs, log_flush_ms) {}
 

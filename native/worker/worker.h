@@ -65,7 +65,9 @@ class Worker {
   net::Loop loop_;
   net::OutBatch batch_;
   net::SplicePipes pipes_;
+  http::RequestHead request_scratch_;
   http::ResponseHead response_scratch_;
+  const http::CodecScratch scratch_{batch_, request_scratch_, response_scratch_};
   Random random_;
   upstream::WorkerClusters clusters_;
   proxy::Context context_;

@@ -9,52 +9,61 @@ namespace {
 // Clients that never close their side are left after this long.
 constexpr net::Millis kLingerMs = 1000;
 
-class Answer final : public net::Connection, public net::DownstreamConnection, private net::Timer {
+class Answer final : public net::DownstreamConnection,
+                     public net::Mortal,
+                     private net::ConnectionHandler,
+                     private net::Timer {
  public:
   Answer(net::Loop& loop, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
-      : Connection(loop, std::move(socket.fd), UINT32_MAX),
-        DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
-                             socket.id) {}
+      : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
+                             socket.id),
+        connection_(*new net::Connection(loop, std::move(socket.fd), UINT32_MAX)) {
+    connection_.setHandler(*this);
+  }
 
   bool start(net::OutBatch& batch, std::string_view body) {
-    if (!loop().add(fd(), this)) {
+    if (!connection_.start()) {
       finish();
       return false;
     }
     batch.claim(this);
     batch.addView(body);
     size_ = body.size();
-    send(batch);
-    endWriting();
-    loop().timers().arm(this, loop().now() + kLingerMs);
+    connection_.send(batch);
+    connection_.endWriting();
+    net::Loop& loop = connection_.loop();
+    loop.timers().arm(this, loop.now() + kLingerMs);
     return true;
   }
   void abort() override { finish(); }
   void describe(format::FormatContext* context) const override {
-    context->bytes_sent = size_ - pendingBytes();
+    context->bytes_sent = size_ - connection_.pendingBytes();
     context->details = "direct_response";
   }
 
  private:
-  size_t size_ = 0;
-
   // What the client says is thrown away; closing with it unread would reset the answer.
   void onReadable() override {
-    while (isOpen() && isReadable()) {
-      const Read got = read();
-      if (got.result == ReadResult::Nothing) return;
-      if (got.result != ReadResult::Data) finish();
+    while (!over_ && connection_.isReadable()) {
+      const net::Connection::Read got = connection_.read();
+      if (got.result == net::Connection::ReadResult::Nothing) return;
+      if (got.result != net::Connection::ReadResult::Data) finish();
     }
   }
   void onWriteFailed() override { finish(); }
   void onTimer() override { finish(); }
 
   void finish() {
-    if (!isOpen()) return;
+    if (std::exchange(over_, true)) return;
     Timer::disarm();
     leaveListener();
-    close();
+    connection_.close();
+    connection_.loop().bury(std::unique_ptr<Mortal>(this));
   }
+
+  net::Connection& connection_;  // Open until over_; gone with the turn of that.
+  size_t size_ = 0;
+  bool over_ = false;
 };
 
 }  // namespace

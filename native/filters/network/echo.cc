@@ -6,59 +6,72 @@ namespace fairlead::filters {
 
 namespace {
 
-class EchoConnection final : public net::Connection, public net::DownstreamConnection {
+class EchoConnection final : public net::DownstreamConnection,
+                             public net::Mortal,
+                             private net::ConnectionHandler {
  public:
   EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
                  net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
-      : Connection(loop, std::move(socket.fd), buffer_limit_bytes),
-        DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
+      : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
                              socket.id),
-        batch_(batch) {}
+        connection_(*new net::Connection(loop, std::move(socket.fd), buffer_limit_bytes)),
+        batch_(batch) {
+    connection_.setHandler(*this);
+  }
 
+  bool start() {
+    if (connection_.start()) return true;
+    finish();
+    return false;
+  }
   void abort() override { finish(); }
   void describe(format::FormatContext* context) const override {
     context->bytes_received = received_;
-    context->bytes_sent = received_ - pendingBytes();
+    context->bytes_sent = received_ - connection_.pendingBytes();
   }
 
  private:
   void onReadable() override {
-    while (isOpen() && isReadable() && !isReadingPaused()) {
-      const Read got = read();
-      if (got.result == ReadResult::Nothing) return;
-      if (got.result != ReadResult::Data) {
+    while (!over_ && connection_.isReadable() && !connection_.isReadingPaused()) {
+      const net::Connection::Read got = connection_.read();
+      if (got.result == net::Connection::ReadResult::Nothing) return;
+      if (got.result != net::Connection::ReadResult::Data) {
         ended_ = true;
-        if (pendingBytes() == 0) finish();
+        if (connection_.pendingBytes() == 0) finish();
         return;
       }
       received_ += got.size;
       batch_.claim(this);
       batch_.addView({got.data, got.size});
-      send(batch_);
-      if (isOverHighWatermark()) pauseReading();
+      connection_.send(batch_);
+      if (connection_.isOverHighWatermark()) connection_.pauseReading();
     }
   }
-  void onBelowLowWatermark() override {
-    if (isReadingPaused()) resumeReading();
-  }
+  void onBelowLowWatermark() override { resume(); }
   void onDrained() override {
     if (ended_) {
       finish();
-    } else if (isReadingPaused()) {
-      resumeReading();
+    } else {
+      resume();
     }
   }
   void onWriteFailed() override { finish(); }
 
+  void resume() {
+    if (connection_.isReadingPaused()) connection_.resumeReading();
+  }
   void finish() {
-    if (!isOpen()) return;
+    if (std::exchange(over_, true)) return;
     leaveListener();
-    close();
+    connection_.close();
+    connection_.loop().bury(std::unique_ptr<Mortal>(this));
   }
 
+  net::Connection& connection_;  // Open until over_; gone with the turn of that.
   net::OutBatch& batch_;
   uint64_t received_ = 0;
   bool ended_ = false;
+  bool over_ = false;
 };
 
 }  // namespace
@@ -67,9 +80,7 @@ net::DownstreamConnection* Echo::accept(net::AcceptedSocket socket,
                                         net::ConnectionAccounts& accounts) {
   auto* connection =
       new EchoConnection(loop_, batch_, buffer_limit_bytes_, std::move(socket), accounts);
-  if (loop_.add(connection->fd(), connection)) return connection;
-  connection->abort();
-  return nullptr;
+  return connection->start() ? connection : nullptr;
 }
 
 }  // namespace fairlead::filters

@@ -1,74 +1,71 @@
 #include "http/http1/client_connection.h"
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
+#include <utility>
 
 namespace fairlead::http1 {
 
 using http::ResetReason;
 using http::ResponseSink;
 
-ClientConnection::ClientConnection(net::Loop& loop, net::FileDescriptor fd,
-                                   uint32_t buffer_limit_bytes, const ClientSettings& settings,
-                                   net::OutBatch& batch, http::ResponseHead& scratch,
-                                   ClientCallbacks& callbacks)
-    : Connection(loop, std::move(fd), buffer_limit_bytes),
+ClientConnection::ClientConnection(net::Connection& connection,
+                                   const http::ClientSettings& settings, net::OutBatch& batch,
+                                   http::ResponseHead& scratch,
+                                   http::ClientCodecCallbacks& callbacks)
+    : connection_(connection),
       settings_(settings),
       batch_(batch),
       scratch_(scratch),
-      callbacks_(callbacks),
-      started_at_us_(net::Loop::readClockMicros()) {
-  node_.connection = this;
+      callbacks_(callbacks) {
+  connection_.setHandler(*this);
+}
+
+ClientConnection::~ClientConnection() {
+  if (isOpen()) connection_.close();
 }
 
 bool ClientConnection::start() {
-  if (!loop().add(fd(), this)) return false;
-  watch(loop().now() + settings_.connect_timeout_ms);
+  if (!connection_.start()) {
+    state_ = State::Closed;
+    connection_.close();
+    return false;
+  }
+  watch(connection_.loop().now() + settings_.connect_timeout_ms);
   return true;
 }
 
-http::ClientStream& ClientConnection::attach(ResponseSink& sink, bool to_head, bool to_connect) {
+http::ClientStream& ClientConnection::newStream(ResponseSink& sink) {
   FL_DCHECK(state_ == State::Idle);
   sink_ = &sink;
-  meter_ = &sink.meter();
-  to_head_ = to_head;
-  to_connect_ = to_connect;
+  meter_ = &sink.upstreamMeter();
   keep_alive_ = true;
   excess_ = false;
   close_notified_ = false;
   request_done_ = false;
-  splicing_ = false;
+  taken_raw_ = false;
   state_ = State::Head;
   deadline_ = net::kNever;
   ++requests_;
   return *this;
 }
 
-bool ClientConnection::onFirstEvent(uint32_t events) {
-  if (state_ != State::Connecting) return true;
-  if (!(events & (EPOLLOUT | EPOLLERR | EPOLLHUP))) return false;
-  int error = 0;
-  socklen_t size = sizeof(error);
-  ::getsockopt(fd(), SOL_SOCKET, SO_ERROR, &error, &size);
+void ClientConnection::onReady(int error) {
   if (error != 0) {
-    state_ = State::Closed;
-    Timer::disarm();
-    callbacks_.onConnectFailed(*this, ClientCallbacks::Failure::Refused, error);
-    close();
-    return false;
+    connectFailed(Failure::Refused, error);
+    return;
   }
-  connected_at_us_ = net::Loop::readClockMicros();
-  if (settings_.max_duration_ms > 0) duration_end_ = loop().now() + settings_.max_duration_ms;
+  if (settings_.max_duration_ms > 0) {
+    duration_end_ = connection_.loop().now() + settings_.max_duration_ms;
+  }
   becomeIdle();
-  callbacks_.onConnected(*this);
-  return true;
+  callbacks_.onConnected();
 }
 
-const net::Address& ClientConnection::localAddress() {
-  if (local_address_.rawSize() == 0) local_address_ = Connection::localAddress();
-  return local_address_;
+void ClientConnection::connectFailed(Failure failure, int error) {
+  state_ = State::Closed;
+  Timer::disarm();
+  connection_.close();
+  callbacks_.onConnectFailed(failure, error);
 }
 
 void ClientConnection::becomeIdle() {
@@ -76,7 +73,7 @@ void ClientConnection::becomeIdle() {
   deadline_ = net::kNever;
   net::Millis deadline = duration_end_;
   if (settings_.idle_timeout_ms > 0) {
-    deadline = std::min(deadline, loop().now() + settings_.idle_timeout_ms);
+    deadline = std::min(deadline, connection_.loop().now() + settings_.idle_timeout_ms);
   }
   if (deadline != net::kNever) watch(deadline);
 }
@@ -85,83 +82,82 @@ void ClientConnection::becomeIdle() {
 
 // The pool hears of it before the sink does, so that a pipelined request finds the connection.
 void ClientConnection::answerComplete() {
-  sink_ = nullptr;
+  ResponseSink& sink = *std::exchange(sink_, nullptr);
   meter_ = nullptr;
-  splicing_ = false;
-  forgetPauses();
+  taken_raw_ = false;
+  connection_.forgetPauses();
   countBytes();
-  const bool expired = loop().now() >= duration_end_;
+  const bool expired = connection_.loop().now() >= duration_end_;
   const bool limit = settings_.max_requests > 0 && requests_ >= settings_.max_requests;
+  const bool ended = connection_.hasPeerEnded();
   // An answer that came before the request was sent whole leaves the connection useless.
-  const bool reusable =
-      keep_alive_ && !excess_ && request_done_ && !limit && !expired && !failed_ && !hasPeerEnded();
+  const bool reusable = keep_alive_ && !excess_ && request_done_ && !limit && !expired &&
+                        !connection_.hasFailed() && !ended;
+  callbacks_.onStreamEnded(sink);
   if (reusable) {
     becomeIdle();
-    callbacks_.onExchangeDone(*this, true);
+    callbacks_.onRoom();
     return;
   }
-  callbacks_.onExchangeDone(*this, false);
-  using Reason = ClientCallbacks::CloseReason;
-  abort(excess_           ? Reason::ProtocolError
-        : !request_done_  ? Reason::RequestUnsent
-        : close_notified_ ? Reason::CloseNotify
-        : limit           ? Reason::MaxRequests
-        : hasPeerEnded()  ? Reason::Peer
-        : expired         ? Reason::MaxDuration
-                          : Reason::Local);
+  abort(excess_           ? CloseReason::ProtocolError
+        : !request_done_  ? CloseReason::RequestUnsent
+        : close_notified_ ? CloseReason::CloseNotify
+        : limit           ? CloseReason::MaxRequests
+        : ended           ? CloseReason::Peer
+        : expired         ? CloseReason::MaxDuration
+                          : CloseReason::Local);
 }
 
 void ClientConnection::onPeerEnd() {
   const bool ends_body =
       state_ == State::Raw || (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose);
   if (ends_body) {
-    ResponseSink* sink = sink_;
-    sink_ = nullptr;
+    ResponseSink& sink = *std::exchange(sink_, nullptr);
     meter_ = nullptr;
-    callbacks_.onExchangeDone(*this, false);
-    using Reason = ClientCallbacks::CloseReason;
-    abort(close_notified_ ? Reason::PeerAfterNotify : Reason::Peer);
-    sink->onResponseData({}, true);
+    callbacks_.onStreamEnded(sink);
+    abort(close_notified_ ? CloseReason::PeerAfterNotify : CloseReason::Peer);
+    sink.onResponseData({}, true);
     callbacks_.serveWaiting();
     return;
   }
   // An answer that breaks off, be it in its head.
   if (state_ == State::Body || leftover_) {
-    fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::PeerInMessage);
+    fail(ResetReason::ProtocolError, "protocol_error", CloseReason::PeerInMessage);
     return;
   }
-  fail(ResetReason::ConnectionTermination, "connection_termination",
-       ClientCallbacks::CloseReason::Peer);
+  fail(ResetReason::ConnectionTermination, "connection_termination", CloseReason::Peer);
 }
 
 void ClientConnection::protocolError() {
-  fail(ResetReason::ProtocolError, "protocol_error", ClientCallbacks::CloseReason::ProtocolError);
+  fail(ResetReason::ProtocolError, "protocol_error", CloseReason::ProtocolError);
 }
 
-void ClientConnection::fail(ResetReason reason, std::string_view details,
-                            ClientCallbacks::CloseReason why) {
+void ClientConnection::fail(ResetReason reason, std::string_view details, CloseReason why) {
   ResponseSink* sink = sink_;
   abort(why);
   if (sink) sink->onResponseReset(reason, details);
   callbacks_.serveWaiting();
 }
 
-void ClientConnection::abort(ClientCallbacks::CloseReason reason) {
-  if (state_ == State::Closed) return;
-  const bool had_stream = sink_ != nullptr;
+void ClientConnection::abort(CloseReason reason) {
+  if (!isOpen()) return;
   state_ = State::Closed;
-  sink_ = nullptr;
+  ResponseSink* const lost = std::exchange(sink_, nullptr);
   meter_ = nullptr;
   Timer::disarm();
   batch_.dropOf(this);
   countBytes();
-  close();
-  callbacks_.onClosed(*this, reason, had_stream);
+  connection_.close();
+  if (lost) callbacks_.onStreamEnded(*lost);
+  callbacks_.onClosed(reason, lost != nullptr);
 }
 
 // ---- writing ----
 
 void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
+  method_ = head.method == "HEAD"      ? AnsweredMethod::Head
+            : head.method == "CONNECT" ? AnsweredMethod::Connect
+                                       : AnsweredMethod::Other;
   batch_.claim(this);
   const WrittenHead written = writeRequestHead(batch_, head, end);
   out_body_ = written.body;
@@ -191,20 +187,20 @@ void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
 
 void ClientConnection::flush() {
   batch_.claim(this);
-  send(batch_);
+  connection_.send(batch_);
 }
 
 void ClientConnection::reset() {
-  abort(ClientCallbacks::CloseReason::Local);
+  abort(CloseReason::Local);
   callbacks_.serveWaiting();
 }
 
-uint64_t ClientConnection::spliceableBytes() const {
+uint64_t ClientConnection::remainingBytes() const {
   return state_ == State::Body && framing_ == BodyFraming::Kind::Length ? body_remaining_ : 0;
 }
 
-void ClientConnection::onSpliced(size_t bytes) {
-  read_bytes_ += bytes;
+void ClientConnection::onTaken(size_t bytes) {
+  connection_.countSpliced(bytes, 0);
   if (meter_) meter_->wire_received += bytes;
   body_remaining_ -= bytes;
   if (body_remaining_ > 0) return;
@@ -231,31 +227,31 @@ void ClientConnection::onWriteFailed() {
 
 void ClientConnection::watch(net::Millis deadline) {
   deadline_ = deadline;
-  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
+  if (!Timer::isArmed() || deadline < due()) connection_.loop().timers().arm(this, deadline);
 }
 
 void ClientConnection::onTimer() {
+  const net::Millis now = connection_.loop().now();
   if (deadline_ == net::kNever) return;
-  if (deadline_ > loop().now()) {
-    loop().timers().arm(this, deadline_);
+  if (deadline_ > now) {
+    connection_.loop().timers().arm(this, deadline_);
     return;
   }
   deadline_ = net::kNever;
   if (state_ == State::Connecting) {
-    state_ = State::Closed;
-    callbacks_.onConnectFailed(*this, ClientCallbacks::Failure::Timeout, 0);
-    close();
+    connectFailed(Failure::Timeout, 0);
   } else if (state_ == State::Idle) {
-    abort(loop().now() >= duration_end_ ? ClientCallbacks::CloseReason::MaxDuration
-                                        : ClientCallbacks::CloseReason::IdleTimeout);
+    abort(now >= duration_end_ ? CloseReason::MaxDuration : CloseReason::IdleTimeout);
   }
 }
 
 void ClientConnection::countBytes() {
-  if (read_bytes_ == counted_read_ && written_bytes_ == counted_written_) return;
-  callbacks_.onBytes(*this, read_bytes_ - counted_read_, written_bytes_ - counted_written_);
-  counted_read_ = read_bytes_;
-  counted_written_ = written_bytes_;
+  const uint64_t read = connection_.readBytes();
+  const uint64_t written = connection_.writtenBytes();
+  if (read == counted_read_ && written == counted_written_) return;
+  callbacks_.onBytes(read - counted_read_, written - counted_written_);
+  counted_read_ = read;
+  counted_written_ = written;
 }
 
 }  // namespace fairlead::http1

@@ -9,23 +9,19 @@ namespace fairlead::http1 {
 using http::HeaderId;
 using http::ResetReason;
 using http::ResponseSink;
+using ReadResult = net::Connection::ReadResult;
 
 void ClientConnection::onReadable() {
-  while (isOpen() && isReadable() && !isReadingPaused()) {
-    if (splicing_ && sink_) {
-      sink_->onSpliceReadable();
+  while (isOpen() && connection_.isReadable() && !connection_.isReadingPaused()) {
+    if (taken_raw_ && sink_) {
+      sink_->onRawReadable();
       return;
     }
-    const Read got = read();
-    switch (got.result) {
-      case ReadResult::Nothing:
-        return;
-      case ReadResult::End:
-      case ReadResult::Failed:
-        onPeerEnd();
-        return;
-      case ReadResult::Data:
-        break;
+    const net::Connection::Read got = connection_.read();
+    if (got.result == ReadResult::Nothing) return;
+    if (got.result != ReadResult::Data) {
+      onPeerEnd();
+      return;
     }
     if (meter_) meter_->wire_received += got.size;
     if (!leftover_) {
@@ -66,7 +62,7 @@ void ClientConnection::consume(char* data, size_t size) {
       case State::Idle:
       case State::Connecting:
         // Bytes that nobody asked for: whose they are cannot be known.
-        abort(ClientCallbacks::CloseReason::ProtocolError);
+        abort(CloseReason::ProtocolError);
         return;
       case State::Closed:
         return;
@@ -93,10 +89,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     return size;
   }
   if (meter_) meter_->header_received += head.header_bytes;
-  const AnsweredMethod method = to_head_      ? AnsweredMethod::Head
-                                : to_connect_ ? AnsweredMethod::Connect
-                                              : AnsweredMethod::Other;
-  const FramingResult framing = responseFraming(head, method, {});
+  const FramingResult framing = responseFraming(head, method_, {});
   if (!framing.ok) {
     protocolError();
     return size;
@@ -106,30 +99,13 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
     sink_->onInformational(head);
     return used;
   }
-  // Another protocol that nobody asked for: what follows cannot be understood.
-  keep_alive_ = head.version == http::Version::Http11 && head.status != 101;
-  close_notified_ = head.version == http::Version::Http10;
-  for (const http::HeaderEntry& entry : head.headers) {
-    if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
-    if (containsToken(entry.value(), "close")) {
-      keep_alive_ = false;
-      close_notified_ = true;
-    }
-    if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
-      keep_alive_ = true;
-      close_notified_ = false;
-    }
-  }
-  // Its framing is not to be trusted (RFC 9112 §6.1).
-  if (head.version == http::Version::Http10 && head.headers.find(HeaderId::TransferEncoding)) {
-    keep_alive_ = false;
-  }
+  noteConnectionHeaders(head);
   framing_ = framing.framing.kind;
   body_remaining_ = framing.framing.length_bytes;
   in_trailers_ = false;
   if (framing_ == BodyFraming::Kind::Chunked) chunks_.reset();
   if (framing_ == BodyFraming::Kind::UntilClose) keep_alive_ = false;
-  if (to_connect_ && head.status / 100 == 2) {
+  if (method_ == AnsweredMethod::Connect && head.status / 100 == 2) {
     state_ = State::Raw;
     keep_alive_ = false;
     sink_->onResponseHead(head, false);
@@ -149,26 +125,29 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   return used;
 }
 
-size_t ClientConnection::consumeBody(char* data, size_t size) {
-  if (framing_ == BodyFraming::Kind::Chunked) {
-    size_t used = 0;
-    while (used < size && isOpen() && sink_) {
-      const ChunkDecoder::Result step = chunks_.next({data + used, size - used});
-      used += step.consumed;
-      if (step.step == ChunkDecoder::Step::Data) {
-        sink_->onResponseData(step.data, false);
-      } else if (step.step == ChunkDecoder::Step::NeedMore) {
-        return used;
-      } else if (step.step == ChunkDecoder::Step::Trailers) {
-        in_trailers_ = true;
-        return used < size ? used + consumeTrailers(data + used, size - used) : used;
-      } else {
-        protocolError();
-        return size;
-      }
+void ClientConnection::noteConnectionHeaders(const http::ResponseHead& head) {
+  // Another protocol that nobody asked for: what follows cannot be understood.
+  keep_alive_ = head.version == http::Version::Http11 && head.status != 101;
+  close_notified_ = head.version == http::Version::Http10;
+  for (const http::HeaderEntry& entry : head.headers) {
+    if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
+    if (containsToken(entry.value(), "close")) {
+      keep_alive_ = false;
+      close_notified_ = true;
     }
-    return used;
+    if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
+      keep_alive_ = true;
+      close_notified_ = false;
+    }
   }
+  // Its framing is not to be trusted (RFC 9112 §6.1).
+  if (head.version == http::Version::Http10 && head.headers.find(HeaderId::TransferEncoding)) {
+    keep_alive_ = false;
+  }
+}
+
+size_t ClientConnection::consumeBody(char* data, size_t size) {
+  if (framing_ == BodyFraming::Kind::Chunked) return consumeChunks(data, size);
   if (framing_ == BodyFraming::Kind::UntilClose) {
     sink_->onResponseData({data, size}, false);
     return size;
@@ -185,6 +164,28 @@ size_t ClientConnection::consumeBody(char* data, size_t size) {
   sink->onResponseData({data, part}, true);
   callbacks_.serveWaiting();
   return size;
+}
+
+size_t ClientConnection::consumeChunks(char* data, size_t size) {
+  size_t used = 0;
+  while (used < size && isOpen() && sink_) {
+    const ChunkDecoder::Result step = chunks_.next({data + used, size - used});
+    used += step.consumed;
+    switch (step.step) {
+      case ChunkDecoder::Step::Data:
+        sink_->onResponseData(step.data, false);
+        break;
+      case ChunkDecoder::Step::NeedMore:
+        return used;
+      case ChunkDecoder::Step::Trailers:
+        in_trailers_ = true;
+        return used < size ? used + consumeTrailers(data + used, size - used) : used;
+      case ChunkDecoder::Step::Error:
+        protocolError();
+        return size;
+    }
+  }
+  return used;
 }
 
 size_t ClientConnection::consumeTrailers(char* data, size_t size) {

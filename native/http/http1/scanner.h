@@ -6,16 +6,12 @@
 #include <cstdint>
 #include <string_view>
 
+#include "http/codec_settings.h"
 #include "http/message.h"
 
 namespace fairlead::http1 {
 
-struct HeadLimits {
-  // Bytes of the head, request line included.
-  uint32_t max_head_bytes = 60 * 1024;
-  // Headers, `host` included.
-  uint32_t max_headers = 100;
-};
+using http::HeadLimits;
 
 enum class Scan : uint8_t {
   Complete,

@@ -105,11 +105,12 @@ size_t headBytes(const HeaderMap& headers, size_t first_line_bytes) {
   return bytes;
 }
 
-WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end) {
+WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head,
+                              const ResponseForm& form, bool end) {
   // RFC 9110 §8.6: these say nothing of a length.
   if (head.status < 200 || head.status == 204) head.headers->remove(HeaderId::ContentLength);
   char* const begin = batch.reserve(headBytes(*head.headers, 64));
-  char* to = putStatusLine(begin, head.status, head.http_10);
+  char* to = putStatusLine(begin, head.status, form.http_10);
   char* const names = to;
   bool has_length = false;
   to = putHeaders(to, *head.headers, &has_length);
@@ -119,17 +120,17 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
     body = OutBody::Length;
   } else if (never_has_body) {
     body = OutBody::None;
-  } else if (end && !head.to_head) {
+  } else if (end && !form.to_head) {
     to = put(to, "content-length: 0\r\n");
-  } else if (head.http_10) {
+  } else if (form.http_10) {
     body = OutBody::UntilClose;
-  } else if (head.to_connect) {
+  } else if (form.to_connect) {
     body = OutBody::UntilClose;
   } else {
     to = put(to, "transfer-encoding: chunked\r\n");
     body = OutBody::Chunked;
   }
-  if (head.proper_case) capitalizeNames(names, to);
+  if (form.proper_case) capitalizeNames(names, to);
   return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
@@ -147,8 +148,6 @@ WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head,
   OutBody body = OutBody::None;
   if (has_length) {
     body = OutBody::Length;
-  } else if (head.upgrade) {
-    body = OutBody::UntilClose;
   } else if (!end) {
     to = put(to, "transfer-encoding: chunked\r\n");
     body = OutBody::Chunked;

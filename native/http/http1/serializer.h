@@ -22,7 +22,20 @@ struct WrittenHead {
   size_t header_bytes = 0;
 };
 
-WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head, bool end);
+// What the request and its connection make of an answer.
+struct ResponseForm {
+  // The answer to a HEAD request: framing headers as for the body that is not sent.
+  bool to_head = false;
+  // A tunnel begins.
+  bool to_connect = false;
+  // "HTTP/1.0" on the status line, and no chunked coding.
+  bool http_10 = false;
+  // Header names as "Content-Type".
+  bool proper_case = false;
+};
+
+WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& head,
+                              const ResponseForm& form, bool end);
 WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head, bool end);
 
 // These return how many bytes they wrote.

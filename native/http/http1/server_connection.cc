@@ -1,51 +1,72 @@
 #include "http/http1/server_connection.h"
 
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <utility>
 
 namespace fairlead::http1 {
 
+using http::HeaderId;
 using http::RequestSink;
 using http::ResetReason;
 
-ServerConnection::ServerConnection(net::Loop& loop, net::FileDescriptor fd,
-                                   uint32_t buffer_limit_bytes, const ServerSettings& settings,
-                                   net::OutBatch& batch, http::RequestHead& scratch,
-                                   ServerCallbacks& callbacks)
-    : Connection(loop, std::move(fd), buffer_limit_bytes),
+ServerConnection::ServerConnection(net::Connection& connection,
+                                   const http::ServerSettings& settings, net::OutBatch& batch,
+                                   http::RequestHead& scratch,
+                                   http::ServerCodecCallbacks& callbacks)
+    : connection_(connection),
       settings_(settings),
       batch_(batch),
       scratch_(scratch),
-      callbacks_(callbacks) {}
+      callbacks_(callbacks) {
+  connection_.setHandler(*this);
+}
+
+ServerConnection::~ServerConnection() {
+  if (isOpen()) connection_.close();
+}
 
 bool ServerConnection::start() {
-  idle_since_ = loop().now();
-  if (settings_.idle_timeout_ms > 0) watch(loop().now() + settings_.idle_timeout_ms);
-  if (loop().add(fd(), this)) return true;
+  idle_since_ = connection_.loop().now();
+  if (settings_.idle_timeout_ms > 0) watch(idle_since_ + settings_.idle_timeout_ms);
+  if (connection_.start()) return true;
   abort();
   return false;
 }
 
 void ServerConnection::endAfter(net::Millis ms) {
-  end_ = loop().now() + ms;
+  end_ = connection_.loop().now() + ms;
   if (state_ == State::Head && !in_head_) watch(end_);
 }
 
 bool ServerConnection::isIdleFor(net::Millis ms) const {
   if (net::Loop::readClockMicros() / 1000 < idle_since_ + ms) return false;
-  if (state_ != State::Head || in_head_ || leftover_ || pendingBytes() > 0) return false;
+  if (state_ != State::Head || in_head_ || leftover_ || connection_.pendingBytes() > 0) return false;
   char byte;
-  return ::recv(fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+  return ::recv(connection_.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }
 
 // ---- the exchange ----
 
+void ServerConnection::openStream(Opening opening) {
+  stream_ = callbacks_.newStream(*this, opening);
+  meter_ = &stream_->downstreamMeter();
+  meter_->wire_received += std::exchange(unclaimed_bytes_, 0);
+}
+
+// What came is no request, or too much of one: whoever answers in its place ends the connection.
+void ServerConnection::refuse(const ScanError& error, uint32_t header_bytes) {
+  close_requested_ = keep_alive_asked_ = http_10_ = head_request_ = connect_request_ = false;
+  openStream(Opening::Malformed);
+  meter_->header_received += header_bytes;
+  stream_->onRequestBroken(error.status, error.details);
+}
+
 void ServerConnection::answerComplete() {
-  if (RequestSink* stream = std::exchange(stream_, nullptr)) stream->onAnswerComplete();
-  meter_ = {};
+  meter_ = nullptr;
+  unclaimed_bytes_ = 0;
   out_body_ = OutBody::None;
+  if (RequestSink* stream = std::exchange(stream_, nullptr)) stream->onAnswerComplete();
   flush();
   if (!isOpen()) return;
   // An answer before the request was read: the rest of it cannot be told from the next request
@@ -59,43 +80,60 @@ void ServerConnection::answerComplete() {
 
 void ServerConnection::finishExchange() {
   state_ = State::Head;
-  idle_since_ = loop().now();
-  forgetPauses();
+  idle_since_ = connection_.loop().now();
+  connection_.forgetPauses();
   countBytes();
-  if (end_ <= loop().now()) {
+  if (end_ <= idle_since_) {
     finish(Linger::None);
     return;
   }
   if (end_ != net::kNever) {
     watch(end_);
   } else if (settings_.idle_timeout_ms > 0) {
-    watch(loop().now() + settings_.idle_timeout_ms);
+    watch(idle_since_ + settings_.idle_timeout_ms);
   }
   // The next request may be here already. Inside consume() the loop there goes on with it.
-  if (!consuming_ && !isReadingPaused() && (leftover_ || isReadable())) onReadable();
+  if (!consuming_ && (leftover_ || connection_.isReadable())) connection_.readSoon();
 }
 
 // ---- writing ----
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
   batch_.claim(this);
-  meter_.wire_sent += writeInformational(batch_, status, headers);
+  meter_->wire_sent += writeInformational(batch_, status, headers);
   flush();
+}
+
+void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
+  http::HeaderMap& headers = *head.headers;
+  const bool is_unframed = http_10_ && !end && !headers.find(HeaderId::ContentLength);
+  // Without a length, only the end of the connection ends a body in HTTP/1.0.
+  close_after_ = head.close || close_requested_ || is_unframed || state_ != State::Complete;
+  // Told before the client has said all, an answer could be lost in a reset.
+  linger_delayed_ = state_ != State::Complete || telling_head_;
+  const bool tunnels = connect_request_ && head.status / 100 == 2;
+  if (close_after_ || (end_ != net::kNever && !tunnels)) {
+    headers.add(HeaderId::Connection, "connection", "close");
+  } else if (keep_alive_asked_) {
+    headers.add(HeaderId::Connection, "connection", "keep-alive");
+  }
 }
 
 void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   batch_.claim(this);
-  close_after_ = head.close_after;
-  linger_delayed_ = head.linger;
-  const WrittenHead written = writeResponseHead(batch_, head, end);
+  const ResponseForm form{.to_head = head_request_,
+                          .to_connect = connect_request_ && head.status / 100 == 2,
+                          .http_10 = http_10_,
+                          .proper_case = settings_.proper_case_words};
+  const WrittenHead written = writeResponseHead(batch_, head, form, end);
   out_body_ = written.body;
-  meter_.wire_sent += written.bytes;
-  meter_.header_sent += written.header_bytes;
-  if (out_body_ == OutBody::UntilClose && !head.to_connect) close_after_ = true;
-  if (head.to_connect) {
+  meter_->wire_sent += written.bytes;
+  meter_->header_sent += written.header_bytes;
+  if (out_body_ == OutBody::UntilClose && !form.to_connect) close_after_ = true;
+  if (form.to_connect) {
     state_ = State::Raw;
     // Bytes that came after the request's head are the tunnel's first ones.
-    if (leftover_ || isReadable()) loop().defer(this);
+    if (leftover_ || connection_.isReadable()) connection_.readSoon();
   }
   if (end) answerComplete();
 }
@@ -103,81 +141,79 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
 void ServerConnection::sendData(std::string_view data, bool end) {
   batch_.claim(this);
   if (batch_.isAlmostFull()) flush();
-  meter_.wire_sent += writeData(batch_, out_body_, data);
+  meter_->wire_sent += writeData(batch_, out_body_, data);
   if (end) sendTrailers(nullptr);
 }
 
 void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
   batch_.claim(this);
-  meter_.wire_sent += writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
+  meter_->wire_sent += writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
   answerComplete();
 }
 
 void ServerConnection::flush() {
   batch_.claim(this);
-  send(batch_);
+  connection_.send(batch_);
 }
 
 void ServerConnection::resumeReading() {
-  Connection::resumeReading();
-  if (leftover_) onReadable();
+  connection_.resumeReading();
+  if (leftover_) connection_.readSoon();
 }
 
-void ServerConnection::onSpliced(size_t bytes, bool end) {
-  written_bytes_ += bytes;
-  meter_.wire_sent += bytes;
+http::RawSink* ServerConnection::rawSink() {
+  return out_body_ == OutBody::Length && !connection_.transport() ? this : nullptr;
+}
+
+void ServerConnection::onGiven(size_t bytes, bool end) {
+  connection_.countSpliced(0, bytes);
+  meter_->wire_sent += bytes;
   if (end) answerComplete();
 }
 
-void ServerConnection::reset(bool linger) {
+void ServerConnection::reset() {
   stream_ = nullptr;
+  meter_ = nullptr;
   flush();
-  finish(linger ? Linger::Delayed : Linger::None);
+  finish(close_requested_ ? Linger::None : Linger::Delayed);
 }
 
 // ---- the end ----
 
 void ServerConnection::finish(Linger linger) {
-  if (!isOpen() || state_ == State::Closed) return;
-  if (linger == Linger::None && pendingBytes() == 0) {
-    closed(false, CloseKind::Fin);
+  if (!isOpen()) return;
+  if (linger == Linger::None && connection_.pendingBytes() == 0) {
+    closed(false);
     return;
   }
   state_ = State::Lingering;
   leftover_.reset();
-  forgetPauses();
+  connection_.forgetPauses();
   countBytes();
   linger_delayed_ = linger == Linger::Delayed && settings_.delayed_close_ms > 0;
-  if (!linger_delayed_ && pendingBytes() == 0) {
-    closed(false, CloseKind::Fin);
+  if (!linger_delayed_ && connection_.pendingBytes() == 0) {
+    closed(false);
     return;
   }
   deadline_ = net::kNever;
-  if (settings_.delayed_close_ms > 0) watch(loop().now() + settings_.delayed_close_ms);
-  if (!consuming_ && isReadable() && !isReadingPaused()) onReadable();
+  if (settings_.delayed_close_ms > 0) {
+    watch(connection_.loop().now() + settings_.delayed_close_ms);
+  }
+  if (!consuming_ && connection_.isReadable()) connection_.readSoon();
 }
 
-void ServerConnection::abort(CloseKind kind) { closed(false, kind); }
-
-void ServerConnection::closed(bool by_peer, CloseKind kind) {
-  if (state_ == State::Closed) return;
+void ServerConnection::closed(bool by_peer) {
+  if (!isOpen()) return;
   state_ = State::Closed;
   Timer::disarm();
   batch_.dropOf(this);
   countBytes();
   resetStream(ResetReason::LocalReset, "downstream_local_disconnect");
-  close(kind);
+  connection_.close();
   callbacks_.onConnectionClosed(by_peer);
 }
 
 // ---- events ----
-
-// A reset that finds reading paused would not be seen, now or at any later write.
-bool ServerConnection::onFirstEvent(uint32_t events) {
-  if (!(events & EPOLLERR) || !isReadingPaused()) return true;
-  onPeerEnd();
-  return false;
-}
 
 void ServerConnection::onBelowLowWatermark() {
   if (stream_) {
@@ -191,10 +227,10 @@ void ServerConnection::onDrained() {
   countBytes();
   if (state_ == State::Lingering) {
     if (!linger_delayed_) {
-      closed(false, CloseKind::Fin);
+      closed(false);
       return;
     }
-    watch(loop().now() + settings_.delayed_close_ms);
+    watch(connection_.loop().now() + settings_.delayed_close_ms);
     return;
   }
   if (stream_) stream_->onDownstreamWritable();
@@ -204,34 +240,34 @@ void ServerConnection::onWritable() {
   if (stream_) stream_->onDownstreamWritable();
 }
 
-void ServerConnection::onWriteFailed() { onPeerEnd(); }
-
 void ServerConnection::watch(net::Millis deadline) {
   deadline_ = deadline;
-  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
+  if (!Timer::isArmed() || deadline < due()) connection_.loop().timers().arm(this, deadline);
 }
 
 void ServerConnection::onTimer() {
+  const net::Millis now = connection_.loop().now();
   if (deadline_ == net::kNever) return;
-  if (deadline_ > loop().now()) {
-    loop().timers().arm(this, deadline_);
+  if (deadline_ > now) {
+    connection_.loop().timers().arm(this, deadline_);
     return;
   }
   deadline_ = net::kNever;
   if (state_ == State::Lingering) {
     // Time runs only while nothing moves: a slow client gets its answer whole.
-    if (written_bytes_ != counted_written_) {
+    if (connection_.writtenBytes() != counted_written_) {
       countBytes();
-      watch(loop().now() + settings_.delayed_close_ms);
+      watch(now + settings_.delayed_close_ms);
       return;
     }
     callbacks_.onDelayedCloseTimeout();
-    closed(false, CloseKind::Fin);
+    closed(false);
   } else if (state_ == State::Head && !stream_) {
-    if (end_ <= loop().now()) {
-      closed(false, CloseKind::Fin);
+    if (end_ <= now) {
+      closed(false);
     } else if (std::exchange(in_head_, false)) {
-      callbacks_.onHeadTimeout();
+      openStream(Opening::Unfinished);
+      stream_->onRequestHeadTimeout();
     } else {
       callbacks_.onIdleTimeout();
     }
@@ -239,10 +275,12 @@ void ServerConnection::onTimer() {
 }
 
 void ServerConnection::countBytes() {
-  if (read_bytes_ == counted_read_ && written_bytes_ == counted_written_) return;
-  callbacks_.onBytes(read_bytes_ - counted_read_, written_bytes_ - counted_written_);
-  counted_read_ = read_bytes_;
-  counted_written_ = written_bytes_;
+  const uint64_t read = connection_.readBytes();
+  const uint64_t written = connection_.writtenBytes();
+  if (read == counted_read_ && written == counted_written_) return;
+  callbacks_.onBytes(read - counted_read_, written - counted_written_);
+  counted_read_ = read;
+  counted_written_ = written;
 }
 
 }  // namespace fairlead::http1

@@ -3,48 +3,44 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "http/http1/server_connection.h"
 #include "http/target.h"
 
 namespace fairlead::http1 {
 
+using http::HeaderId;
 using http::RequestSink;
 using http::ResetReason;
+using ReadResult = net::Connection::ReadResult;
 
 void ServerConnection::onReadable() {
-  // What is told inside of consume() may resume reading: the loops here go on anyway.
-  if (consuming_) return;
-  while (isOpen() && !isReadingPaused()) {
+  while (isOpen() && !connection_.isReadingPaused()) {
     if (state_ == State::Complete) {
       // A client that leaves while it is being answered; pipelined bytes wait where they are.
-      if (hasPeerEnded()) onPeerEnd();
+      if (connection_.hasPeerEnded()) onPeerEnd();
       return;
     }
     if (mustWaitForClient()) return;
     if (leftover_ && scanned_bytes_ == 0) {
       // What came along with the request before is this one's.
-      if (state_ == State::Head) meter_.wire_received += leftover_->size();
+      if (state_ == State::Head) countReceived(leftover_->size());
       consumeLeftover();
       continue;
     }
-    if (!isReadable()) return;
-    const Read got = read();
-    switch (got.result) {
-      case ReadResult::Nothing:
-        return;
-      case ReadResult::End:
-      case ReadResult::Failed:
-        onPeerEnd();
-        return;
-      case ReadResult::Data:
-        break;
+    if (!connection_.isReadable()) return;
+    const net::Connection::Read got = connection_.read();
+    if (got.result == ReadResult::Nothing) return;
+    if (got.result != ReadResult::Data) {
+      onPeerEnd();
+      return;
     }
     if (state_ == State::Lingering) {
       // Thrown away, and not counted.
-      counted_read_ = read_bytes_;
+      counted_read_ = connection_.readBytes();
       continue;
     }
-    meter_.wire_received += got.size;
+    countReceived(got.size);
     if (!leftover_) {
       consume(got.data, got.size, nullptr);
       continue;
@@ -57,7 +53,7 @@ void ServerConnection::onReadable() {
 
 // A client that sends requests and takes no answers gets no more of them.
 bool ServerConnection::mustWaitForClient() const {
-  return state_ == State::Head && Connection::isOverHighWatermark();
+  return state_ == State::Head && connection_.isOverHighWatermark();
 }
 
 // A head that comes in crumbs is looked at again when it may be whole, too large, or twice as long:
@@ -126,42 +122,65 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
   in_head_ = false;
-  if (scan.state == Scan::Complete) meter_.header_received += head.header_bytes;
   if (scan.state == Scan::Error) {
-    callbacks_.onCodecError(scan.error);
+    refuse(scan.error);
     return size;
   }
-  const FramingResult framing = requestFraming(head, settings_.framing);
+  const FramingResult framing = requestFraming(head, {settings_.allow_chunked_length});
   if (!framing.ok) {
-    callbacks_.onCodecError(framing.error);
+    refuse(framing.error, head.header_bytes);
     return size;
   }
   http::Target target;
   const std::string_view details = http::parseTarget(head.method, head.target, &target);
   if (!details.empty()) {
-    callbacks_.onCodecError({400, details});
+    refuse({400, details}, head.header_bytes);
     return size;
   }
   if (const std::string_view fault = http::takeAuthority(target, head); !fault.empty()) {
-    callbacks_.onCodecError({400, fault});
+    refuse({400, fault}, head.header_bytes);
     return size;
   }
   if (head.version == http::Version::Http10 && !settings_.accept_http_10) {
-    callbacks_.onCodecError({426, "low_version"});
+    refuse({426, "low_version"}, head.header_bytes);
     return size;
   }
   const uint32_t used = head.head_bytes;
-  chunked_ = framing.framing.kind == BodyFraming::Kind::Chunked;
+  beginRequest(head, framing.framing);
+  return used;
+}
+
+void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& framing) {
+  chunked_ = framing.kind == BodyFraming::Kind::Chunked;
   in_trailers_ = false;
-  body_remaining_ = framing.framing.length_bytes;
-  const bool end = framing.framing.kind == BodyFraming::Kind::None;
+  body_remaining_ = framing.length_bytes;
+  const bool end = framing.kind == BodyFraming::Kind::None;
   if (chunked_) chunks_.reset();
   close_after_ = false;
   deadline_ = net::kNever;
   state_ = end ? State::Complete : State::Body;
-  stream_ = callbacks_.newStream(*this);
+  noteConnectionHeaders(head);
+  openStream(Opening::Request);
+  meter_->header_received += head.header_bytes;
+  telling_head_ = true;
   stream_->onRequestHead(head, end);
-  return used;
+  telling_head_ = false;
+}
+
+void ServerConnection::noteConnectionHeaders(const http::RequestHead& head) {
+  http_10_ = close_requested_ = head.version == http::Version::Http10;
+  keep_alive_asked_ = false;
+  head_request_ = head.method == "HEAD";
+  connect_request_ = head.method == "CONNECT";
+  for (const http::HeaderEntry& entry : head.headers) {
+    if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
+    if (containsToken(entry.value(), "close")) {
+      close_requested_ = true;
+    } else if (http_10_ && containsToken(entry.value(), "keep-alive")) {
+      keep_alive_asked_ = true;
+      close_requested_ = false;
+    }
+  }
 }
 
 // Empty lines before a head are dropped, but begin it; for the rest of it more must come.
@@ -169,7 +188,9 @@ size_t ServerConnection::waitForHead(const char* data, size_t size) {
   if (!in_head_) {
     in_head_ = true;
     deadline_ = net::kNever;
-    if (settings_.head_timeout_ms > 0) watch(loop().now() + settings_.head_timeout_ms);
+    if (settings_.head_timeout_ms > 0) {
+      watch(connection_.loop().now() + settings_.head_timeout_ms);
+    }
   }
   const size_t dropped = emptyLineBytes(data, size);
   if (dropped == 0) scanned_bytes_ = static_cast<uint32_t>(size);
@@ -231,15 +252,24 @@ size_t ServerConnection::consumeTrailers(char* data, size_t size) {
 void ServerConnection::onPeerEnd() {
   countBytes();
   resetStream(ResetReason::ConnectionTermination, "downstream_remote_disconnect");
-  closed(true, CloseKind::Fin);
+  closed(true);
 }
 
 // Whoever has been told of a request, or would be with the rest of its head.
 void ServerConnection::resetStream(ResetReason reason, std::string_view details) {
+  if (!stream_ && std::exchange(in_head_, false)) openStream(Opening::Unfinished);
+  meter_ = nullptr;
   if (RequestSink* stream = std::exchange(stream_, nullptr)) {
     stream->onRequestReset(reason, details);
-  } else if (std::exchange(in_head_, false)) {
-    callbacks_.onHeadReset(reason, details);
+  }
+}
+
+// Bytes of a head come before its stream.
+void ServerConnection::countReceived(size_t bytes) {
+  if (meter_) {
+    meter_->wire_received += bytes;
+  } else {
+    unclaimed_bytes_ += static_cast<uint32_t>(bytes);
   }
 }
 

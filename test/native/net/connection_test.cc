@@ -20,18 +20,24 @@ using http1::settle;
 
 constexpr uint32_t kLimit = 64 * 1024;
 
-class Recorder final : public Connection {
+// A connection and what its handler is told.
+class Recorder final : private ConnectionHandler {
  public:
-  Recorder(Loop& loop, FileDescriptor fd) : Connection(loop, std::move(fd), kLimit) {
-    FL_CHECK(loop.add(this->fd(), this));
+  Recorder(Loop& loop, FileDescriptor fd, std::unique_ptr<Transport> transport = nullptr)
+      : connection_(*new Connection(loop, std::move(fd), kLimit, Connection::Start::Established,
+                                    std::move(transport))) {
+    connection_.setHandler(*this);
+    FL_CHECK(connection_.start());
   }
+  Connection* operator->() { return &connection_; }
   void write(OutBatch& batch, std::string_view bytes) {
     batch.claim(this);
     batch.addView(bytes);
-    send(batch);
+    connection_.send(batch);
   }
 
   std::string got;
+  int readied = -1;
   int drained = 0;
   int below_low = 0;
   int write_failures = 0;
@@ -39,21 +45,24 @@ class Recorder final : public Connection {
   size_t pause_after = SIZE_MAX;
 
  private:
+  void onReady(int error) override { readied = error; }
   void onReadable() override {
-    while (isReadable() && !isReadingPaused()) {
-      const Read read = this->read();
-      if (read.result == ReadResult::Nothing) return;
-      if (read.result != ReadResult::Data) {
+    while (connection_.isReadable() && !connection_.isReadingPaused()) {
+      const Connection::Read read = connection_.read();
+      if (read.result == Connection::ReadResult::Nothing) return;
+      if (read.result != Connection::ReadResult::Data) {
         ended = true;
         return;
       }
       got.append(read.data, read.size);
-      if (got.size() >= pause_after) pauseReading();
+      if (got.size() >= pause_after) connection_.pauseReading();
     }
   }
   void onBelowLowWatermark() override { ++below_low; }
   void onDrained() override { ++drained; }
   void onWriteFailed() override { ++write_failures; }
+
+  Connection& connection_;
 };
 
 }  // namespace
@@ -63,13 +72,13 @@ TEST("What a socket does not take waits in slabs, and leaves in order as the pee
   OutBatch batch;
   FileDescriptor end;
   Peer peer(&end);
-  auto* connection = new Recorder(loop, std::move(end));
+  Recorder connection(loop, std::move(end));
   settle(loop);
   std::string all;
   for (int i = 0; !connection->isOverHighWatermark(); ++i) {
     const std::string part(10'000, static_cast<char>('a' + i % 26));
     all += part;
-    connection->write(batch, part);
+    connection.write(batch, part);
   }
   EXPECT(connection->pendingBytes() > kLimit);
   EXPECT(loop.slabs().inUse() * Slab::kBytes < kLimit + 3 * Slab::kBytes);
@@ -79,8 +88,8 @@ TEST("What a socket does not take waits in slabs, and leaves in order as the pee
     settle(loop);
   }
   EXPECT(seen == all);
-  EXPECT_EQ(connection->drained, 1);
-  EXPECT_EQ(connection->below_low, 1);
+  EXPECT_EQ(connection.drained, 1);
+  EXPECT_EQ(connection.below_low, 1);
   EXPECT_EQ(loop.slabs().inUse(), 0u);
   connection->close();
   settle(loop);
@@ -93,9 +102,9 @@ TEST("endWriting() ends after what is pending; close() drops it") {
   for (const bool closes : {false, true}) {
     FileDescriptor end;
     Peer peer(&end);
-    auto* connection = new Recorder(loop, std::move(end));
+    Recorder connection(loop, std::move(end));
     settle(loop);
-    connection->write(batch, large);
+    connection.write(batch, large);
     EXPECT(connection->pendingBytes() > 0);
     if (closes) {
       connection->close();
@@ -118,22 +127,25 @@ TEST("A pause leaves bytes where they are; the resume reads them without a new e
   Loop loop;
   FileDescriptor end;
   Peer peer(&end);
-  auto* connection = new Recorder(loop, std::move(end));
-  connection->pause_after = 1;
+  Recorder connection(loop, std::move(end));
+  connection.pause_after = 1;
   peer.write("one");
   settle(loop);
-  EXPECT_EQ(connection->got, std::string("one"));
+  EXPECT_EQ(connection.got, std::string("one"));
   peer.write("two");
   peer.close();
   settle(loop);
-  EXPECT_EQ(connection->got, std::string("one"));
-  connection->pause_after = SIZE_MAX;
+  EXPECT_EQ(connection.got, std::string("one"));
+  connection.pause_after = SIZE_MAX;
   connection->pauseReading();
   connection->resumeReading();
-  EXPECT_EQ(connection->got, std::string("one"));
+  EXPECT_EQ(connection.got, std::string("one"));
   connection->resumeReading();
-  EXPECT_EQ(connection->got, std::string("onetwo"));
-  EXPECT(connection->ended);
+  // Not inside of whoever resumes it.
+  EXPECT_EQ(connection.got, std::string("one"));
+  loop.turn(0);
+  EXPECT_EQ(connection.got, std::string("onetwo"));
+  EXPECT(connection.ended);
   connection->close();
   settle(loop);
 }
@@ -143,14 +155,14 @@ TEST("A write that fails is told with the next event, once the caller is done") 
   OutBatch batch;
   FileDescriptor end;
   Peer peer(&end);
-  auto* connection = new Recorder(loop, std::move(end));
+  Recorder connection(loop, std::move(end));
   settle(loop);
   peer.close();
-  connection->write(batch, "lost");
-  EXPECT_EQ(connection->write_failures, 0);
+  connection.write(batch, "lost");
+  EXPECT_EQ(connection.write_failures, 0);
   EXPECT(batch.empty());
   settle(loop);
-  EXPECT_EQ(connection->write_failures, 1);
+  EXPECT_EQ(connection.write_failures, 1);
   connection->close();
   settle(loop);
 }

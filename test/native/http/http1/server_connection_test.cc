@@ -17,12 +17,13 @@ using http::HeaderMap;
 
 // One client and the connection that serves it. What the connection tells is kept as text:
 // "GET /path{body}" for a request, "reset", "broken 400 …", "error 400 …", "closed by peer".
-class Server final : public ServerCallbacks, public http::RequestSink {
+class Server final : public http::ServerCodecCallbacks, public http::RequestSink {
  public:
-  explicit Server(ServerSettings settings = {}, uint32_t buffer_limit_bytes = 1 << 20)
+  explicit Server(http::ServerSettings settings = {}, uint32_t buffer_limit_bytes = 1 << 20)
       : settings_(settings), peer(&fd_) {
-    connection = new ServerConnection(loop, std::move(fd_), buffer_limit_bytes, settings_, batch_,
-                                      *head_, *this);
+    socket = new net::Connection(loop, std::move(fd_), buffer_limit_bytes);
+    connection =
+        std::make_unique<ServerConnection>(*socket, settings_, batch_, *head_, *this);
     FL_CHECK(connection->start());
   }
   ~Server() {
@@ -43,44 +44,37 @@ class Server final : public ServerCallbacks, public http::RequestSink {
   }
 
   void answer(std::string_view body, bool close = false) {
-    HeaderMap& headers = *answer_headers_;
-    headers.clear();
     const std::string length = std::to_string(body.size());
-    headers.add(HeaderId::ContentLength, "content-length", length);
-    if (close) headers.add(HeaderId::Connection, "connection", "close");
-    http::ResponseOut out{.status = 200, .headers = &headers, .close_after = close};
-    stream->sendHead(out, body.empty());
+    http::ResponseOut out = headOf(200);
+    out.headers->add(HeaderId::ContentLength, "content-length", length);
+    out.close = close;
+    sendHead(out, body.empty());
     if (!body.empty()) stream->sendData(body, true);
+  }
+  // An answer without a body, the connection's last.
+  void refuse(uint16_t status) {
+    http::ResponseOut out = headOf(status);
+    out.close = true;
+    sendHead(out, true);
+  }
+  void sendHead(http::ResponseOut& out, bool end) {
+    stream->finishHead(out, end);
+    stream->sendHead(out, end);
   }
   http::ResponseOut headOf(uint16_t status) {
     answer_headers_->clear();
     return {.status = status, .headers = answer_headers_.get()};
   }
 
-  // ServerCallbacks
-  http::RequestSink* newStream(http::ServerStream& server_stream) override {
+  // http::ServerCodecCallbacks
+  http::RequestSink* newStream(http::ServerStream& server_stream, Opening how) override {
     stream = &server_stream;
+    opening = how;
     return this;
-  }
-  void onCodecError(const ScanError& error) override {
-    told += "error " + std::to_string(error.status) + " " + std::string(error.details) + ";";
-    answer_headers_->clear();
-    connection->sendHead({.status = error.status,
-                          .headers = answer_headers_.get(),
-                          .close_after = true,
-                          .linger = true},
-                         true);
-  }
-  void onHeadTimeout() override {
-    told += "head timeout;";
-    connection->finish(ServerConnection::Linger::None);
-  }
-  void onHeadReset(http::ResetReason reason, std::string_view) override {
-    told += reason == http::ResetReason::LocalReset ? "head reset here;" : "head reset;";
   }
   void onIdleTimeout() override {
     told += "idle timeout;";
-    connection->finish(ServerConnection::Linger::None);
+    connection->finish();
   }
   void onDelayedCloseTimeout() override { told += "delayed close timeout;"; }
   void onBytes(size_t received, size_t sent) override {
@@ -114,12 +108,27 @@ class Server final : public ServerCallbacks, public http::RequestSink {
   }
   void onRequestReadEnd() override {}
   void onRequestBroken(uint16_t status, std::string_view details) override {
-    told += "broken " + std::to_string(status) + " " + std::string(details) + ";";
-    connection->reset(true);
+    const bool is_request = opening == Opening::Request;
+    told += is_request ? "broken " : "error ";
+    told += std::to_string(status) + " " + std::string(details) + ";";
+    if (is_request) {
+      stream->reset();
+    } else {
+      refuse(status);
+    }
   }
-  void onRequestReset(http::ResetReason, std::string_view details) override {
-    told += "reset " + std::string(details) + ";";
+  void onRequestHeadTimeout() override {
+    told += "head timeout;";
+    refuse(408);
   }
+  void onRequestReset(http::ResetReason reason, std::string_view details) override {
+    if (opening == Opening::Unfinished) {
+      told += reason == http::ResetReason::LocalReset ? "head reset here;" : "head reset;";
+    } else {
+      told += "reset " + std::string(details) + ";";
+    }
+  }
+  http::ByteMeter& downstreamMeter() override { return meter; }
   void onAnswerComplete() override {}
   void onDownstreamWritable() override {
     ++writable;
@@ -137,7 +146,10 @@ class Server final : public ServerCallbacks, public http::RequestSink {
   size_t bytes_received = 0;
   size_t bytes_sent = 0;
   http::ServerStream* stream = nullptr;
-  ServerConnection* connection;
+  Opening opening = Opening::Request;
+  http::ByteMeter meter;
+  net::Connection* socket;
+  std::unique_ptr<ServerConnection> connection;
 
  private:
   void complete() {
@@ -145,7 +157,7 @@ class Server final : public ServerCallbacks, public http::RequestSink {
     if (on_complete) on_complete();
   }
 
-  const ServerSettings settings_;
+  const http::ServerSettings settings_;
   net::FileDescriptor fd_;
   net::OutBatch batch_;
   std::unique_ptr<http::RequestHead> head_ = std::make_unique<http::RequestHead>();
@@ -178,6 +190,9 @@ TEST("pipelined requests are answered in order, each after the one before") {
   EXPECT_EQ(server.send(get("/a") + get("/b") + get("/c").substr(0, 10)), "");
   EXPECT_EQ(server.told, "GET /a;");
   server.answer("ok");
+  // Not inside of whoever answers.
+  EXPECT_EQ(server.told, "GET /a;");
+  settle(server.loop);
   EXPECT_EQ(server.told, "GET /a;GET /b;");
   EXPECT_EQ(server.peer.read(), kOk);
   server.answer("ok");
@@ -259,7 +274,6 @@ TEST("HTTP/1.0 is served where it is accepted, and a body without length ends th
   Server server({.accept_http_10 = true});
   server.on_complete = [&] {
     http::ResponseOut out = server.headOf(200);
-    out.http_10 = true;
     server.stream->sendHead(out, false);
     server.stream->sendData("body", true);
   };
@@ -313,7 +327,6 @@ TEST("an answer to HEAD has the framing headers and no body") {
   Server server;
   server.on_complete = [&] {
     http::ResponseOut out = server.headOf(200);
-    out.to_head = true;
     server.stream->sendHead(out, true);
   };
   EXPECT_EQ(server.send("HEAD / HTTP/1.1\r\nhost: a\r\n\r\n"),
@@ -334,8 +347,9 @@ TEST("100 Continue goes out before the body is read") {
 
 TEST("an answer that closes ends the connection; what was pipelined behind it is not served") {
   Server server;
-  server.on_complete = [&] { server.answer("ok", true); };
-  EXPECT_EQ(server.send(get("/a") + get("/b")),
+  server.send(get("/a") + get("/b"));
+  server.answer("ok", true);
+  EXPECT_EQ(server.peer.read(),
             "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
   EXPECT(server.peer.hasEnded());
   EXPECT_EQ(server.told, "GET /a;closed;");
@@ -344,7 +358,8 @@ TEST("an answer that closes ends the connection; what was pipelined behind it is
 TEST("an answer before the request is read whole lingers until the client closes") {
   Server server({.delayed_close_ms = 1000});
   server.on_head = [&] { server.answer("ok"); };
-  EXPECT_EQ(server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\nab"), kOk);
+  EXPECT_EQ(server.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100000\r\n\r\nab"),
+            "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
   server.send(std::string(50'000, 'x'));
   EXPECT_EQ(server.told, "POST /");
   server.peer.close();
@@ -387,6 +402,7 @@ TEST("a paused request is not read on, and goes on when it is resumed") {
   server.send("cd");
   EXPECT_EQ(server.told, "POST /{ab}");
   server.stream->resumeReading();
+  settle(server.loop);
   EXPECT_EQ(server.told, "POST /{ab}{cd};");
   EXPECT_EQ(server.peer.read(), kOk);
 }
@@ -409,7 +425,7 @@ TEST("a client that takes no answers is told no more requests until it does") {
   settle(server.loop);
   const size_t told = server.told.size();
   EXPECT(told < 150 * 6);
-  EXPECT(server.connection->pendingBytes() < 80 * 1024);
+  EXPECT(server.socket->pendingBytes() < 80 * 1024);
   size_t got = 0;
   for (int i = 0; i < 200; ++i) {
     got += server.peer.read().size();
@@ -443,9 +459,9 @@ TEST("over the high watermark the stream hears of it when the client has taken e
 TEST("a slow client gets the last answer whole, however long the delayed close is") {
   Server server({.delayed_close_ms = 150});
   const std::string body(3 << 20, 'b');
-  server.on_complete = [&] { server.answer(body, true); };
   server.peer.write(get("/"));
   settle(server.loop);
+  server.answer(body, true);
   size_t got = 0;
   for (int i = 0; i < 100 && !server.closed; ++i) {
     got += server.peer.read().size();
@@ -501,7 +517,11 @@ TEST("a head has its own time, from its first byte") {
   server.send("GET / HTTP/1.1\r\n");
   EXPECT_EQ(server.told, "");
   pass(server.loop, 40);
-  EXPECT_EQ(server.told, "head timeout;closed;");
+  EXPECT_EQ(server.told, "head timeout;");
+  EXPECT(server.peer.read().starts_with("HTTP/1.1 408 "));
+  server.peer.close();
+  settle(server.loop);
+  EXPECT_EQ(server.told, "head timeout;closed by peer;");
 }
 
 TEST("a connection that is told its end answers what comes before, and what is under way then") {
@@ -532,7 +552,6 @@ TEST("after an accepted CONNECT bytes are bytes, those that came early first") {
   server.send("CONNECT a.test:80 HTTP/1.1\r\nhost: b\r\n\r\nearly");
   EXPECT_EQ(server.told, "CONNECT ;");
   http::ResponseOut out = server.headOf(200);
-  out.to_connect = true;
   server.stream->sendHead(out, false);
   server.stream->flush();
   settle(server.loop);

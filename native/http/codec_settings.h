@@ -1,0 +1,43 @@
+// What codecs are told by the configuration. Values; shared by all workers.
+#pragma once
+
+#include <cstdint>
+
+#include "net/timer_wheel.h"
+
+namespace fairlead::http {
+
+struct HeadLimits {
+  // Bytes of the head, request line included.
+  uint32_t max_head_bytes = 60 * 1024;
+  // Headers, `host` included.
+  uint32_t max_headers = 100;
+};
+
+// Of connections of clients. 0 of a time: none.
+struct ServerSettings {
+  HeadLimits limits = {};
+  // http_protocol_options.allow_chunked_length: with both, chunked wins and the length is dropped.
+  bool allow_chunked_length = false;
+  bool accept_http_10 = false;
+  bool enable_trailers = false;
+  // HTTP/1 header names are written as "Content-Type".
+  bool proper_case_words = false;
+  // 0: closes at once.
+  net::Millis delayed_close_ms = 1000;
+  net::Millis idle_timeout_ms = 0;
+  // From the first byte of a head to its last.
+  net::Millis head_timeout_ms = 0;
+};
+
+// Of connections to hosts. 0: none, or no limit.
+struct ClientSettings {
+  HeadLimits limits = {};
+  bool enable_trailers = false;
+  net::Millis connect_timeout_ms = 5000;
+  net::Millis idle_timeout_ms = 0;
+  net::Millis max_duration_ms = 0;
+  uint32_t max_requests = 0;
+};
+
+}  // namespace fairlead::http

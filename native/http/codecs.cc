@@ -1,0 +1,24 @@
+#include "http/codecs.h"
+
+#include "http/http1/client_connection.h"
+#include "http/http1/server_connection.h"
+
+namespace fairlead::http {
+
+std::unique_ptr<ServerCodec> makeServerCodec(net::Connection& connection,
+                                             const ServerSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ServerCodecCallbacks& callbacks) {
+  return std::make_unique<http1::ServerConnection>(connection, settings, scratch.batch,
+                                                   scratch.request, callbacks);
+}
+
+std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,
+                                             const ClientSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ClientCodecCallbacks& callbacks) {
+  return std::make_unique<http1::ClientConnection>(connection, settings, scratch.batch,
+                                                   scratch.response, callbacks);
+}
+
+}  // namespace fairlead::http

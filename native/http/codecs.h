@@ -1,0 +1,31 @@
+// Makes codecs: the only place that knows which there are.
+#pragma once
+
+#include <memory>
+
+#include "http/codec.h"
+#include "http/codec_settings.h"
+
+namespace fairlead::http {
+
+// What codecs of one worker borrow: memory for the one head that is being parsed, and for the bytes
+// that one handler writes.
+struct CodecScratch {
+  net::OutBatch& batch;
+  RequestHead& request;
+  ResponseHead& response;
+};
+
+// The codec becomes the connection's handler, and closes it. `settings`, `scratch` and `callbacks`
+// outlive the codec.
+std::unique_ptr<ServerCodec> makeServerCodec(net::Connection& connection,
+                                             const ServerSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ServerCodecCallbacks& callbacks);
+// The connection is being made.
+std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,
+                                             const ClientSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ClientCodecCallbacks& callbacks);
+
+}  // namespace fairlead::http
