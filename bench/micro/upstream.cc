@@ -42,9 +42,11 @@ MICRO("upstream: choose one of 10,000 hosts for a connection") {
   net::Loop loop;
   net::OutBatch batch;
   net::SplicePipes pipes;
-  http::ResponseHead scratch;
+  http::RequestHead request;
+  http::ResponseHead response;
+  const http::CodecScratch scratch{batch, request, response};
   Random random;
-  UpstreamContext context{loop, batch, pipes, scratch, random, 0};
+  UpstreamContext context{loop, scratch, pipes, random, 0};
   const auto cluster = std::make_shared<Cluster>(
       oneCluster(), std::make_shared<stats::Block<stats::Cluster>>(stats::clusterScope("a"), 2));
   std::vector<std::shared_ptr<Host>> hosts;

@@ -1,13 +1,14 @@
 // All that the proxy and the upstream side know of HTTP: connections that a codec drives, and the
-// streams on them. Filters and the router know streams, never codecs; http/codecs.h makes these of a
-// configuration. All calls are on the worker's thread; views and heads live until the call returns.
+// streams on them. Filters and the router know streams, never codecs; http/codecs.h makes these of
+// a configuration. All calls are on the worker's thread; views and heads live until the call
+// returns.
 //
 // Order of a message: one head; any number of data; `end` on the last of these, or trailers. After
 // end, trailers or reset nothing more comes. A codec calls onReadEnd() once it has told all that
 // one read brought, so that what was gathered for the other side leaves in one system call.
 //
-// What speaks of a connection (keep-alive, version, draining, how it closes) is the codec's; a stream
-// is one exchange on it.
+// What speaks of a connection (keep-alive, version, draining, how it closes) is the codec's; a
+// stream is one exchange on it.
 #pragma once
 
 #include <cstdint>
@@ -135,8 +136,6 @@ class ServerCodec {
  public:
   virtual ~ServerCodec() = default;
 
-  // Registers with the loop. False: the kernel refuses; the connection is closed.
-  virtual bool start() = 0;
   // Ends after so long; a request that is under way then is still answered.
   virtual void endAfter(net::Millis ms) = 0;
   // Ends once what is written has left.
@@ -253,15 +252,12 @@ class ClientCodecCallbacks {
   ~ClientCodecCallbacks() = default;
 };
 
-// One connection to a host. Owned by its callbacks, which keep it to the end of the turn in which it
-// closed.
+// One connection to a host. Owned by its callbacks, which keep it to the end of the turn in which
+// it closed.
 class ClientCodec {
  public:
   virtual ~ClientCodec() = default;
 
-  // Registers with the loop, after connect(2) was begun. False: the kernel refuses, and nothing is
-  // told.
-  virtual bool start() = 0;
   // How many streams may begin now.
   virtual uint32_t freeStreams() const = 0;
   // One of these. The answer goes to `sink`.

@@ -16,13 +16,12 @@ struct CodecScratch {
   ResponseHead& response;
 };
 
-// The codec becomes the connection's handler, and closes it. `settings`, `scratch` and `callbacks`
-// outlive the codec.
+// The codec becomes the connection's handler, which is there or is being made, and closes it.
+// `settings`, `scratch` and `callbacks` outlive the codec.
 std::unique_ptr<ServerCodec> makeServerCodec(net::Connection& connection,
                                              const ServerSettings& settings,
                                              const CodecScratch& scratch,
                                              ServerCodecCallbacks& callbacks);
-// The connection is being made.
 std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,
                                              const ClientSettings& settings,
                                              const CodecScratch& scratch,

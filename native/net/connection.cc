@@ -168,9 +168,12 @@ void Connection::onEvents(uint32_t events) {
     // What came with the last of a handshake has no event of its own.
     if (transport_) events |= EPOLLIN | EPOLLOUT;
   }
-  if ((events & EPOLLERR) && isReadingPaused()) {
-    handler_->onResetWhilePaused();
-    if (!isOpen()) return;
+  if (events & EPOLLERR) {
+    was_reset_ = true;
+    if (isReadingPaused()) {
+      handler_->onResetWhilePaused();
+      if (!isOpen()) return;
+    }
   }
   if (events & kEnds) peer_ended_ = true;
   if (events & EPOLLOUT) {
@@ -183,7 +186,13 @@ void Connection::onEvents(uint32_t events) {
     handler_->onWriteFailed();
     return;
   }
-  if (has_input && read_pauses_ == 0) handler_->onReadable();
+  if (has_input && read_pauses_ == 0) letRead();
+}
+
+// Who pauses with bytes left to read would not come to the reset behind them.
+void Connection::letRead() {
+  handler_->onReadable();
+  if (isOpen() && was_reset_ && isReadingPaused()) handler_->onResetWhilePaused();
 }
 
 void Connection::onRoom() {
@@ -224,11 +233,9 @@ void Connection::wake(uint32_t events) {
 }
 
 void Connection::onDeferred() {
-  if (const uint32_t events = std::exchange(woken_, 0)) {
-    onEvents(events);
-  } else if (isOpen() && phase_ == Phase::Open && read_pauses_ == 0) {
-    handler_->onReadable();
-  }
+  if (const uint32_t events = std::exchange(woken_, 0)) onEvents(events);
+  const bool reads = std::exchange(read_due_, false);
+  if (reads && isOpen() && phase_ == Phase::Open && read_pauses_ == 0) letRead();
 }
 
 // ---- reading ----
@@ -241,8 +248,8 @@ void Connection::resumeReading() {
 Connection::Read Connection::read(size_t headroom) {
   char* buffer = loop_.readBuffer() + headroom;
   const size_t room = Loop::kReadBufferBytes - headroom;
-  const ssize_t got = transport_ ? transport_->read(fd_.get(), buffer, room)
-                                 : ::recv(fd_.get(), buffer, room, 0);
+  const ssize_t got =
+      transport_ ? transport_->read(fd_.get(), buffer, room) : ::recv(fd_.get(), buffer, room, 0);
   if (got > 0) {
     const size_t size = static_cast<size_t>(got);
     read_bytes_ += size;

@@ -74,8 +74,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
     char* data;
     size_t size;
   };
-  // Reads once into the loop's buffer, behind `headroom` bytes. After a short read of a raw socket no
-  // further edge is waited out with a read that only says EAGAIN.
+  // Reads once into the loop's buffer, behind `headroom` bytes. After a short read of a raw socket
+  // no further edge is waited out with a read that only says EAGAIN.
   Read read(size_t headroom = 0);
   // Reading pauses by count: as many resumes as pauses.
   void pauseReading() { ++read_pauses_; }
@@ -85,8 +85,14 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void forgetPauses() { read_pauses_ = 0; }
   // The handler hears onReadable() at the end of the turn, or in the next turn, unless reading is
   // paused by then.
-  void readSoon() { loop_.defer(this); }
-  void readNextTurn() { loop_.yield(this); }
+  void readSoon() {
+    read_due_ = true;
+    loop_.defer(this);
+  }
+  void readNextTurn() {
+    read_due_ = true;
+    loop_.yield(this);
+  }
   // A transport has bytes, or room, that no event of the socket tells of.
   void wake(uint32_t events);
   bool isReadable() const { return readable_; }
@@ -118,6 +124,7 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   // False: there is nothing more to do with these events.
   bool establish(uint32_t events);
   void onRoom();
+  void letRead();
   // Bytes taken; -1 with errno.
   ssize_t write(const iovec* parts, int count);
   void flushPending();
@@ -136,14 +143,16 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   uint16_t read_pauses_ = 0;
   Phase phase_;
   uint8_t woken_ = 0;      // Events of wake() that are still to be handled.
-  bool tells_ready_;  // The handler waits for onReady().
+  bool tells_ready_;       // The handler waits for onReady().
+  bool read_due_ = false;  // Of readSoon().
   bool readable_ : 1 = false;
   bool writable_ : 1 = true;
   bool peer_ended_ : 1 = false;
+  bool was_reset_ : 1 = false;  // By the peer; no later event will tell of it again.
   bool end_writing_ : 1 = false;
   bool over_high_ : 1 = false;
   bool failed_ : 1 = false;  // A write failed; onWriteFailed() is due or done.
-  bool queued_ = false;  // Bytes wait for the end of the turn.
+  bool queued_ = false;      // Bytes wait for the end of the turn.
 };
 
 }  // namespace fairlead::net

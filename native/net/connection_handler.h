@@ -8,8 +8,9 @@ namespace fairlead::net {
 
 class ConnectionHandler {
  public:
-  // The connection is there, with its transport's handshake done; or it is not, and `error` says why:
-  // errno, EPROTO where the handshake failed. Only for those that were not there from the start.
+  // The connection is there, with its transport's handshake done; or it is not, and `error` says
+  // why: errno, EPROTO where the handshake failed. Only for those that were not there from the
+  // start.
   virtual void onReady(int error) {}
   // Bytes may be read (read() until it says otherwise, or pause). Also called for the peer's end.
   virtual void onReadable() = 0;

@@ -22,8 +22,8 @@ class Mortal {
   virtual ~Mortal() = default;
 };
 
-// Work of one connection that goes on later: at the end of the turn, or in the next one, so that the
-// others have theirs in between. Leaves by itself when it is destroyed.
+// Work of one connection that goes on later: at the end of the turn, or in the next one, so that
+// the others have theirs in between. Leaves by itself when it is destroyed.
 class Deferred : public ListNode<Deferred> {
  public:
   virtual void onDeferred() = 0;

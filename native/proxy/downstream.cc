@@ -10,33 +10,66 @@ using Counter = stats::Http::Counter;
 using Gauge = stats::Http::Gauge;
 using Histogram = stats::Http::Histogram;
 
-Downstream::Downstream(HttpServer& server, net::AcceptedSocket socket,
+Downstream::Downstream(HttpServer& server, const net::AcceptedSocket& socket,
                        net::ConnectionAccounts& accounts)
-    : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
-      server_(server) {
-  Context& context = server.context();
-  auto* connection = new net::Connection(context.loop(), std::move(socket.fd),
-                                         server.config().buffer_limit_bytes);
-  codec_ = http::makeServerCodec(*connection, server.config().codec, context.upstream.scratch, *this);
+    : DownstreamConnection(accounts, socket.remote, socket.local, socket.id), server_(server) {
   stats::Shard<stats::Http>& stats = server.stats();
   stats.add(Counter::DownstreamCxTotal);
   stats.up(Gauge::DownstreamCxActive);
 }
 
-bool Downstream::start() {
-  if (const uint64_t ms = server_.config().plan.max_connection_duration_ms) {
-    net::Loop& loop = server_.context().loop();
+bool Downstream::start(net::FileDescriptor fd) {
+  net::Loop& loop = server_.context().loop();
+  const HttpConfig& config = server_.config();
+  if (const uint64_t ms = config.plan.max_connection_duration_ms) {
     lifetime_ = std::make_unique<Lifetime>(*this);
     loop.timers().arm(lifetime_.get(), loop.now() + ms);
   }
-  return codec_->start();
+  auto* connection =
+      new net::Connection(loop, std::move(fd), config.buffer_limit_bytes,
+                          net::Connection::Start::Established, makeTransport(config.transport));
+  if (config.transport) {
+    handshake_ = std::make_unique<Handshake>(*this, *connection);
+  } else {
+    speak(*connection);
+  }
+  if (connection->start()) return true;
+  abort();
+  return false;
+}
+
+void Downstream::speak(net::Connection& connection) {
+  codec_ = http::makeServerCodec(connection, server_.config().codec,
+                                 server_.context().upstream.scratch, *this);
+}
+
+void Downstream::onHandshakeOver(bool is_good) {
+  if (is_good) {
+    speak(handshake_->connection());
+    // Its last call is under way.
+    server_.context().loop().bury(std::move(handshake_));
+  } else {
+    abort();
+  }
+}
+
+void Downstream::abort() {
+  if (codec_) {
+    codec_->abort();
+  } else if (handshake_) {
+    handshake_->connection().close();
+    server_.context().loop().bury(std::move(handshake_));
+    onConnectionClosed(false);
+  }
 }
 
 void Downstream::onMaxDuration() {
   log::debug(log::Component::Http, log::Tags{.connection = id()},
              "max connection duration reached");
   server_.stats().add(Counter::DownstreamCxMaxDurationReached);
-  if (received_ == 0) {
+  if (!codec_) {
+    abort();
+  } else if (received_ == 0) {
     codec_->finish();
   } else if (!draining_) {
     startDraining();
@@ -56,10 +89,8 @@ void Downstream::startDraining() {
 bool Downstream::isQuiet() const {
   // Most clients that will ask again do so at once: who has been told to leave will not.
   constexpr net::Millis kThinkMs = 100;
-  return codec_->isIdleFor(draining_ ? 0 : kThinkMs);
+  return !codec_ || codec_->isIdleFor(draining_ ? 0 : kThinkMs);
 }
-
-void Downstream::abort() { codec_->abort(); }
 
 http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening opening) {
   ++requests_;

@@ -14,10 +14,11 @@ class Downstream final : public net::DownstreamConnection,
                          public net::Mortal,
                          private http::ServerCodecCallbacks {
  public:
-  Downstream(HttpServer& server, net::AcceptedSocket socket, net::ConnectionAccounts& accounts);
+  Downstream(HttpServer& server, const net::AcceptedSocket& socket,
+             net::ConnectionAccounts& accounts);
 
   // False: it has ended already.
-  bool start();
+  bool start(net::FileDescriptor fd);
 
   HttpServer& server() { return server_; }
   // The client has been asked to close, and is given time to do so; what it still asks is answered.
@@ -43,6 +44,26 @@ class Downstream final : public net::DownstreamConnection,
     Downstream& downstream_;
   };
 
+  // While a transport shakes hands there is no codec.
+  class Handshake final : public net::Mortal, private net::ConnectionHandler {
+   public:
+    Handshake(Downstream& downstream, net::Connection& connection)
+        : downstream_(downstream), connection_(connection) {
+      connection_.setHandler(*this);
+    }
+    net::Connection& connection() { return connection_; }
+
+   private:
+    void onReady(int error) override { downstream_.onHandshakeOver(error == 0); }
+    void onReadable() override {}
+    void onWriteFailed() override { downstream_.onHandshakeOver(false); }
+
+    Downstream& downstream_;
+    net::Connection& connection_;
+  };
+
+  void onHandshakeOver(bool is_good);
+  void speak(net::Connection& connection);
   void onMaxDuration();
 
   // http::ServerCodecCallbacks
@@ -53,6 +74,8 @@ class Downstream final : public net::DownstreamConnection,
   void onConnectionClosed(bool by_peer) override;
 
   HttpServer& server_;
+  // One of the two, until the connection is over.
+  std::unique_ptr<Handshake> handshake_;
   std::unique_ptr<http::ServerCodec> codec_;
   // Null: it has no end of its own.
   std::unique_ptr<Lifetime> lifetime_;

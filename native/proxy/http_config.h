@@ -11,6 +11,7 @@
 #include "http/normalize_path.h"
 #include "net/address.h"
 #include "net/drain_decision.h"
+#include "net/transport.h"
 #include "plan/plan.gen.h"
 #include "route/route_table.h"
 #include "stats/registry.h"
@@ -23,6 +24,8 @@ struct HttpConfig {
   plan::HttpConnectionManager plan;
   plan::Router router;
   http::ServerSettings codec;
+  // Beneath its clients' connections.
+  net::SharedTransport transport;
   http::PathRules path_rules;
   uint32_t buffer_limit_bytes;
   std::string filter_chain_name;

@@ -14,8 +14,8 @@ HttpServer::HttpServer(std::shared_ptr<const HttpConfig> config, Context& contex
 net::DownstreamConnection* HttpServer::accept(net::AcceptedSocket socket,
                                               net::ConnectionAccounts& accounts) {
   // Owns itself from here on; may have ended already when start() returns.
-  auto* downstream = new Downstream(*this, std::move(socket), accounts);
-  return downstream->start() ? downstream : nullptr;
+  auto* downstream = new Downstream(*this, socket, accounts);
+  return downstream->start(std::move(socket.fd)) ? downstream : nullptr;
 }
 
 void HttpServer::bindClusters() {

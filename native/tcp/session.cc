@@ -31,8 +31,9 @@ Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAcc
       proxy_(proxy),
       started_wall_us_(wallMicros()) {
   upstream::UpstreamContext& context = proxy_.context();
-  auto* connection =
-      new net::Connection(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes);
+  auto* connection = new net::Connection(
+      context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
+      net::Connection::Start::Established, makeTransport(proxy_.config().transport));
   client_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
 }
 
@@ -100,9 +101,9 @@ void Session::connect() {
     connectFailed(false, error);
     return;
   }
-  auto* connection = new net::Connection(context.loop, std::move(fd),
-                                         cluster_->settings().per_connection_buffer_limit_bytes,
-                                         net::Connection::Start::Connecting);
+  auto* connection = new net::Connection(
+      context.loop, std::move(fd), cluster_->settings().per_connection_buffer_limit_bytes,
+      net::Connection::Start::Connecting, makeTransport(cluster_->cluster().transport()));
   server_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
   FL_CHECK(server_->start());
   connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
@@ -110,6 +111,11 @@ void Session::connect() {
 }
 
 void Session::onConnectResult(Side& side, int error) {
+  if (&side == client_) {
+    // Of its handshake. Bytes wait until there is somewhere to send them.
+    if (error != 0) finish();
+    return;
+  }
   connect_deadline_ = net::kNever;
   if (error != 0) {
     connectFailed(false, error);

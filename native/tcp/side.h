@@ -22,7 +22,7 @@ class SideCallbacks {
   virtual void onDrained(Side& side) = 0;
   // `side` cannot be read or written any more.
   virtual void onBroken(Side& side) = 0;
-  // Connecting is over; `error`: errno, 0 for success.
+  // Connecting, or a transport's handshake, is over; `error`: errno, 0 for success.
   virtual void onConnectResult(Side& side, int error) = 0;
   // Reading of `from` was paused (or goes on) because the other side is slow.
   virtual void onFlowControl(Side& from, bool paused) = 0;

@@ -7,6 +7,7 @@
 
 #include "access_log/access_log.h"
 #include "net/downstream_connection.h"
+#include "net/transport.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "upstream/worker_clusters.h"
@@ -18,6 +19,8 @@ struct TcpProxyConfig {
   plan::TcpProxy plan;
   std::string filter_chain_name;
   uint32_t buffer_limit_bytes;
+  // Beneath its clients' connections.
+  net::SharedTransport transport;
   std::shared_ptr<stats::Block<stats::Tcp>> stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "http/codec_settings.h"
+#include "net/transport.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "upstream/balancer.h"
@@ -18,8 +19,10 @@ namespace fairlead::upstream {
 
 class Cluster {
  public:
-  Cluster(const plan::Cluster& settings, std::shared_ptr<stats::Block<stats::Cluster>> stats)
-      : settings_(settings), stats_(std::move(stats)) {
+  // `transport`: beneath its connections.
+  Cluster(const plan::Cluster& settings, std::shared_ptr<stats::Block<stats::Cluster>> stats,
+          net::SharedTransport transport = nullptr)
+      : settings_(settings), stats_(std::move(stats)), transport_(std::move(transport)) {
     for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
       limits_[i].configure(settings_.limits[i]);
     }
@@ -50,6 +53,7 @@ class Cluster {
   BalancerSettings balancerSettings() const {
     return {settings_.balancer, settings_.least_request_choices, settings_.least_request_full_scan};
   }
+  const net::SharedTransport& transport() const { return transport_; }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
 
   // Control thread only: what /clusters shows. Set as soon as the cluster is applied.
@@ -59,6 +63,7 @@ class Cluster {
  private:
   const plan::Cluster settings_;
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
+  const net::SharedTransport transport_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};
   http::ClientSettings client_;

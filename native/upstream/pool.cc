@@ -190,9 +190,9 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   }
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
-  auto* socket = new net::Connection(context.loop, std::move(fd),
-                                     cluster_.settings().per_connection_buffer_limit_bytes,
-                                     net::Connection::Start::Connecting);
+  auto* socket = new net::Connection(
+      context.loop, std::move(fd), cluster_.settings().per_connection_buffer_limit_bytes,
+      net::Connection::Start::Connecting, makeTransport(cluster_.cluster().transport()));
   auto* connection = new PooledConnection(*this, priority);
   connection->use(http::makeClientCodec(*socket, cluster_.cluster().clientSettings(),
                                         context.scratch, *connection));
@@ -200,7 +200,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   countAsPool(true);
   ++connection_count_;
   ++connecting_;
-  FL_CHECK(connection->codec().start());
+  FL_CHECK(socket->start());
   return true;
 }
 

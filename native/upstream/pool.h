@@ -25,7 +25,8 @@ enum class PoolFailure : uint8_t {
 class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
  public:
   // `stream` takes the request now.
-  virtual void onPoolReady(http::ClientStream& stream, Host& host, PooledConnection& connection) = 0;
+  virtual void onPoolReady(http::ClientStream& stream, Host& host,
+                           PooledConnection& connection) = 0;
   // `details`: what is known of the transport's failure; may be empty.
   virtual void onPoolFailure(PoolFailure failure, Host* host, std::string_view details) = 0;
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <unordered_map>
 
-#include "net/loop.h"
 #include "http/codecs.h"
+#include "net/loop.h"
 #include "net/splice.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"

@@ -138,7 +138,7 @@ const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
 void DataPlane::applyCluster(const plan::Cluster& plan) {
   const std::string& scope = plan.observability_name.empty() ? plan.name : plan.observability_name;
   auto cluster = std::make_shared<upstream::Cluster>(
-      plan, registry_.create<stats::Cluster>(stats::clusterScope(scope)));
+      plan, registry_.create<stats::Cluster>(stats::clusterScope(scope)), options_.transport);
   if (plan.is_resolved && !resolver_stats_) {
     resolver_stats_ = registry_.create<stats::DnsCares>(plainScope("dns.cares."));
   }
@@ -368,6 +368,7 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   }
   config->routes = table->second;
   config->drain = std::move(drain);
+  config->transport = options_.transport;
   config->filter_chain_name = chain.name;
   config->stats = registry_.create<stats::Http>(stats::httpScope(plan.stat_prefix));
   config->listener_stats = registry_.create<stats::ListenerHttp>(
@@ -413,6 +414,7 @@ Result<FilterChainPlan> DataPlane::buildTcp(const plan::Listener& listener,
                                             const plan::FilterChain& chain) {
   auto config = std::make_shared<tcp::TcpProxyConfig>();
   config->plan = *chain.tcp;
+  config->transport = options_.transport;
   config->filter_chain_name = chain.name;
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
   config->stats = registry_.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));

@@ -43,6 +43,8 @@ class DataPlane {
     bool keeps_samples = false;
     // Takes what taps record; null: there cannot be any.
     std::shared_ptr<filters::TapSink> tap_sink;
+    // Beneath every connection of HTTP and TCP proxies; null: raw sockets.
+    net::SharedTransport transport;
   };
   explicit DataPlane(const Options& options);
   ~DataPlane();

@@ -22,8 +22,7 @@ constexpr int kLookMs = 5;
 Worker::Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms)
     : index_(index),
       logs_(logs),
-      clusters_(
-          upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
+      clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
       context_(clusters_),
       log_timer_(*this, logs, log_flush_ms) {}
 

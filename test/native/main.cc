@@ -1,6 +1,8 @@
-// Runs every native test, or those whose name or file holds the first argument.
+// Runs every native test, or those whose name or file holds the argument. --rough: those of HTTP/1
+// and of the relay, over a transport that cuts, delays and reorders. --seed N: in other places.
 #include <cstring>
 
+#include "test/native/support/rough_transport.h"
 #include "test/native/test.h"
 
 namespace fairlead::test {
@@ -17,14 +19,33 @@ void fail(const char* file, int line, const std::string& what) {
   std::fprintf(stderr, "  %s:%d: %s\n", file, line, what.c_str());
 }
 
+// What clients and hosts see of HTTP/1 and of the relay.
+static bool runsOverTransports(const char* file) {
+  return std::strstr(file, "/proxy/") || std::strstr(file, "/tcp/") ||
+         std::strstr(file, "_connection_test");
+}
+
 }  // namespace fairlead::test
 
 int main(int argc, char** argv) {
   using namespace fairlead::test;
   int run = 0;
   int failed = 0;
+  bool is_rough = false;
+  const char* wanted = "";
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--rough") == 0) {
+      is_rough = true;
+    } else if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
+      seedRoughTransports(static_cast<uint32_t>(std::atoi(argv[++i])));
+    } else {
+      wanted = argv[i];
+    }
+  }
+  if (is_rough) useRoughTransport();
   for (const Case& test : cases()) {
-    if (argc > 1 && !std::strstr(test.name, argv[1]) && !std::strstr(test.file, argv[1])) continue;
+    if (!std::strstr(test.name, wanted) && !std::strstr(test.file, wanted)) continue;
+    if (is_rough && (test.needs_raw_socket || !runsOverTransports(test.file))) continue;
     failures_of_case = 0;
     test.run();
     ++run;

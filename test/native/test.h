@@ -15,6 +15,8 @@ struct Case {
   const char* name;
   const char* file;
   void (*run)();
+  // It shows where reads and writes of a raw socket are cut.
+  bool needs_raw_socket;
 };
 
 std::vector<Case>& cases();
@@ -22,8 +24,8 @@ std::vector<Case>& cases();
 void fail(const char* file, int line, const std::string& what);
 
 struct Register {
-  Register(const char* name, const char* file, void (*run)()) {
-    cases().push_back({name, file, run});
+  Register(const char* name, const char* file, void (*run)(), bool needs_raw_socket = false) {
+    cases().push_back({name, file, run, needs_raw_socket});
   }
 };
 
@@ -51,11 +53,13 @@ void expectEqual(const A& got, const B& wanted, const char* what, const char* fi
 
 #define FL_CONCAT2(a, b) a##b
 #define FL_CONCAT(a, b) FL_CONCAT2(a, b)
-#define TEST(name)                                                        \
+#define FL_TEST(name, needs_raw_socket)                                   \
   static void FL_CONCAT(testBody, __LINE__)();                            \
   static const ::fairlead::test::Register FL_CONCAT(testEntry, __LINE__)( \
-      name, __FILE__, &FL_CONCAT(testBody, __LINE__));                    \
+      name, __FILE__, &FL_CONCAT(testBody, __LINE__), needs_raw_socket);  \
   static void FL_CONCAT(testBody, __LINE__)()
+#define TEST(name) FL_TEST(name, false)
+#define RAW_TEST(name) FL_TEST(name, true)
 #define EXPECT_EQ(got, wanted) \
   ::fairlead::test::expectEqual((got), (wanted), #got, __FILE__, __LINE__)
 #define EXPECT(condition)                                                                  \

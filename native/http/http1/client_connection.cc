@@ -18,20 +18,11 @@ ClientConnection::ClientConnection(net::Connection& connection,
       scratch_(scratch),
       callbacks_(callbacks) {
   connection_.setHandler(*this);
+  watch(connection_.loop().now() + settings_.connect_timeout_ms);
 }
 
 ClientConnection::~ClientConnection() {
   if (isOpen()) connection_.close();
-}
-
-bool ClientConnection::start() {
-  if (!connection_.start()) {
-    state_ = State::Closed;
-    connection_.close();
-    return false;
-  }
-  watch(connection_.loop().now() + settings_.connect_timeout_ms);
-  return true;
 }
 
 http::ClientStream& ClientConnection::newStream(ResponseSink& sink) {
@@ -222,7 +213,7 @@ void ClientConnection::onDrained() {
 // its reader has paused, and will find the end behind what came.
 void ClientConnection::onWriteFailed() {
   onReadable();
-  if (isOpen() && !isReadable()) onPeerEnd();
+  if (isOpen() && !connection_.isReadable() && !connection_.transport()) onPeerEnd();
 }
 
 void ClientConnection::watch(net::Millis deadline) {

@@ -28,7 +28,6 @@ class ClientConnection final : public http::ClientCodec,
   ~ClientConnection() override;
 
   // http::ClientCodec
-  bool start() override;
   uint32_t freeStreams() const override { return state_ == State::Idle ? 1 : 0; }
   http::ClientStream& newStream(http::ResponseSink& sink) override;
   void abort(http::ClientCodecCallbacks::CloseReason reason) override;

@@ -18,20 +18,14 @@ ServerConnection::ServerConnection(net::Connection& connection,
       settings_(settings),
       batch_(batch),
       scratch_(scratch),
-      callbacks_(callbacks) {
+      callbacks_(callbacks),
+      idle_since_(connection.loop().now()) {
   connection_.setHandler(*this);
+  if (settings_.idle_timeout_ms > 0) watch(idle_since_ + settings_.idle_timeout_ms);
 }
 
 ServerConnection::~ServerConnection() {
   if (isOpen()) connection_.close();
-}
-
-bool ServerConnection::start() {
-  idle_since_ = connection_.loop().now();
-  if (settings_.idle_timeout_ms > 0) watch(idle_since_ + settings_.idle_timeout_ms);
-  if (connection_.start()) return true;
-  abort();
-  return false;
 }
 
 void ServerConnection::endAfter(net::Millis ms) {
@@ -41,7 +35,8 @@ void ServerConnection::endAfter(net::Millis ms) {
 
 bool ServerConnection::isIdleFor(net::Millis ms) const {
   if (net::Loop::readClockMicros() / 1000 < idle_since_ + ms) return false;
-  if (state_ != State::Head || in_head_ || leftover_ || connection_.pendingBytes() > 0) return false;
+  if (state_ != State::Head || in_head_ || leftover_ || connection_.pendingBytes() > 0)
+    return false;
   char byte;
   return ::recv(connection_.fd(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
 }

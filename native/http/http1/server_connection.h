@@ -32,7 +32,6 @@ class ServerConnection final : public http::ServerCodec,
   ~ServerConnection() override;
 
   // http::ServerCodec
-  bool start() override;
   void endAfter(net::Millis ms) override;
   void finish() override { finish(Linger::None); }
   void abort() override { closed(false); }
@@ -118,7 +117,7 @@ class ServerConnection final : public http::ServerCodec,
   // idle, head or linger deadline, by state; kNever: none.
   net::Millis deadline_ = net::kNever;
   // When the latest exchange was over.
-  net::Millis idle_since_ = 0;
+  net::Millis idle_since_;
   // Of endAfter().
   net::Millis end_ = net::kNever;
   uint64_t body_remaining_ = 0;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "test/native/support/rough_transport.h"
 #include "test/native/test.h"
 
 namespace fairlead::test {
@@ -89,7 +90,8 @@ plan::Update tcpPlan(const std::vector<uint16_t>& hosts) {
 }
 
 Proxy::Proxy(const plan::Update& plan, unsigned workers, std::shared_ptr<filters::TapSink> tap_sink)
-    : data_plane_({.workers = workers, .tap_sink = std::move(tap_sink)}) {
+    : data_plane_(
+          {.workers = workers, .tap_sink = std::move(tap_sink), .transport = transportOfTests()}) {
   for (const worker::ApplyError& error : data_plane_.apply(plan)) {
     fail(__FILE__, __LINE__, error.message);
   }

@@ -45,9 +45,11 @@ double nanosOfChoice(uint32_t host_count) {
   net::Loop loop;
   net::OutBatch batch;
   net::SplicePipes pipes;
-  http::ResponseHead scratch;
+  http::RequestHead request;
+  http::ResponseHead response;
+  const http::CodecScratch scratch{batch, request, response};
   Random random;
-  UpstreamContext context{loop, batch, pipes, scratch, random, 0};
+  UpstreamContext context{loop, scratch, pipes, random, 0};
   WorkerCluster cluster(
       std::make_shared<Cluster>(oneCluster(), std::make_shared<stats::Block<stats::Cluster>>(
                                                   stats::clusterScope("origin"), 2)),
@@ -81,7 +83,7 @@ TEST("A known host is found by all of its settings, wherever it stands in the ne
 }
 
 TEST("An assignment makes only the hosts that are new, and tells nobody where none is") {
-  worker::DataPlane plane({.workers = 2, .tap_sink = nullptr});
+  worker::DataPlane plane({.workers = 2, .tap_sink = nullptr, .transport = nullptr});
   plan::Update update;
   update.clusters.push_back(oneCluster());
   plan::Assignment& assignment = update.assignments.emplace_back();

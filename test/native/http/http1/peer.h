@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "net/file_descriptor.h"
 #include "net/loop.h"
+#include "test/native/support/rough_transport.h"
 
 namespace fairlead::http1 {
 
@@ -57,7 +58,8 @@ class Peer {
 
 // Lets everything happen that is due, without waiting.
 inline void settle(net::Loop& loop) {
-  for (int i = 0; i < 8; ++i) loop.turn(0);
+  const int turns = test::isRough() ? 400 : 8;
+  for (int i = 0; i < turns; ++i) loop.turn(0);
 }
 
 // Lets `ms` pass.

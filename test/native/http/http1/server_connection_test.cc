@@ -21,10 +21,10 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
  public:
   explicit Server(http::ServerSettings settings = {}, uint32_t buffer_limit_bytes = 1 << 20)
       : settings_(settings), peer(&fd_) {
-    socket = new net::Connection(loop, std::move(fd_), buffer_limit_bytes);
-    connection =
-        std::make_unique<ServerConnection>(*socket, settings_, batch_, *head_, *this);
-    FL_CHECK(connection->start());
+    socket = new net::Connection(loop, std::move(fd_), buffer_limit_bytes,
+                                 net::Connection::Start::Established, test::makeTransportOfTests());
+    connection = std::make_unique<ServerConnection>(*socket, settings_, batch_, *head_, *this);
+    FL_CHECK(socket->start());
   }
   ~Server() {
     if (!closed) connection->abort();
@@ -99,7 +99,7 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
     if (end) complete();
   }
   void onRequestData(std::string_view data, bool end) override {
-    told += "{" + std::string(data) + "}";
+    tellData(data);
     if (end) complete();
   }
   void onRequestTrailers(HeaderMap& trailers) override {
@@ -152,6 +152,15 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
   std::unique_ptr<ServerConnection> connection;
 
  private:
+  // However a body was cut on its way, it is told in one piece.
+  void tellData(std::string_view data) {
+    if (told.ends_with('}')) {
+      told.pop_back();
+    } else {
+      told += '{';
+    }
+    told.append(data).append("}");
+  }
   void complete() {
     told += ";";
     if (on_complete) on_complete();
@@ -219,7 +228,7 @@ TEST("a head that comes byte by byte is the same request") {
       "\r\n\r\nPOST /a HTTP/1.1\r\nhost: a\r\nx-f: a\r\n b\r\ncontent-length: 3\r\n\r\nxyz";
   std::string answer;
   for (const char c : head) answer += server.send({&c, 1});
-  EXPECT_EQ(server.told, "POST /a{x}{y}{z};");
+  EXPECT_EQ(server.told, "POST /a{xyz};");
   EXPECT_EQ(answer, kOk);
 }
 
@@ -289,11 +298,11 @@ TEST("a chunked request is told as its data; trailers only where they are enable
   Server off;
   off.on_complete = [&] { off.answer("ok"); };
   EXPECT_EQ(off.send(request + get("/b")), std::string(kOk) + kOk);
-  EXPECT_EQ(off.told, "POST /{ab}{cde}{};GET /b;");
+  EXPECT_EQ(off.told, "POST /{abcde};GET /b;");
   Server on({.enable_trailers = true});
   on.on_complete = [&] { on.answer("ok"); };
   for (const char c : request) on.send({&c, 1});
-  EXPECT_EQ(on.told, "POST /{a}{b}{c}{d}{e}<x-t>;");
+  EXPECT_EQ(on.told, "POST /{abcde}<x-t>;");
 }
 
 TEST("a body, or trailers, that break their coding are told to their stream") {
@@ -345,7 +354,7 @@ TEST("100 Continue goes out before the body is read") {
   EXPECT_EQ(server.send("ab"), kOk);
 }
 
-TEST("an answer that closes ends the connection; what was pipelined behind it is not served") {
+RAW_TEST("an answer that closes ends the connection; what was pipelined behind it is not served") {
   Server server;
   server.send(get("/a") + get("/b"));
   server.answer("ok", true);
@@ -384,7 +393,8 @@ TEST("a client that closes its writing side has left, as for the real server") {
   EXPECT(server.peer.hasEnded());
 }
 
-TEST("requests that came before the client closed its writing side are still answered at once") {
+RAW_TEST(
+    "requests that came before the client closed its writing side are still answered at once") {
   Server server;
   server.on_complete = [&] { server.answer("ok"); };
   server.peer.write(get("/a") + get("/b"));
@@ -403,7 +413,7 @@ TEST("a paused request is not read on, and goes on when it is resumed") {
   EXPECT_EQ(server.told, "POST /{ab}");
   server.stream->resumeReading();
   settle(server.loop);
-  EXPECT_EQ(server.told, "POST /{ab}{cd};");
+  EXPECT_EQ(server.told, "POST /{abcd};");
   EXPECT_EQ(server.peer.read(), kOk);
 }
 
@@ -524,7 +534,8 @@ TEST("a head has its own time, from its first byte") {
   EXPECT_EQ(server.told, "head timeout;closed by peer;");
 }
 
-TEST("a connection that is told its end answers what comes before, and what is under way then") {
+RAW_TEST(
+    "a connection that is told its end answers what comes before, and what is under way then") {
   Server server;
   server.send(get("/a"));
   server.connection->endAfter(60);
@@ -547,7 +558,7 @@ TEST("an idle connection that is told its end closes then, whatever its idle tim
   EXPECT_EQ(server.told, "closed;");
 }
 
-TEST("after an accepted CONNECT bytes are bytes, those that came early first") {
+RAW_TEST("after an accepted CONNECT bytes are bytes, those that came early first") {
   Server server;
   server.send("CONNECT a.test:80 HTTP/1.1\r\nhost: b\r\n\r\nearly");
   EXPECT_EQ(server.told, "CONNECT ;");
@@ -560,7 +571,7 @@ TEST("after an accepted CONNECT bytes are bytes, those that came early first") {
   server.stream->sendData("raw", false);
   server.stream->flush();
   EXPECT_EQ(server.send("more"), "raw");
-  EXPECT_EQ(server.told, "CONNECT ;{early}{more}");
+  EXPECT_EQ(server.told, "CONNECT ;{earlymore}");
 }
 
 }  // namespace fairlead::http1
