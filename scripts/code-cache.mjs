@@ -13,7 +13,7 @@ const cache = join(root, 'dist', 'command.cache');
 /** The example, on ports of the kernel's choice. */
 function writeBootstrap(bootstrap) {
   const example = readFileSync(join(root, 'examples', 'demo.yaml'), 'utf8');
-  writeFileSync(bootstrap, example.replaceAll(/port_value: (9901|10000)\b/g, 'port_value: 0'));
+  writeFileSync(bootstrap, example.replaceAll(/port_value: \d+/g, 'port_value: 0'));
 }
 
 /** Starts until LIVE once, in this process: the functions that this calls are kept compiled. */

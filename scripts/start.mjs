@@ -1,12 +1,9 @@
 // npm start: builds what is missing and runs the command with the arguments given; without any it runs
-// a demo: a listener and an admin server, and a small origin behind them in this process.
+// a demo: a listener, a small origin behind it, and an admin server.
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { root, say, setUp } from './set-up.mjs';
+import { root, setUp } from './set-up.mjs';
 
-const ORIGIN = { host: '127.0.0.1', port: 10080 };
 const ADMIN = 'http://127.0.0.1:9901';
 const DEMO_ARGS = ['-c', join(root, 'examples', 'demo.yaml'), '-l', 'error'];
 const GREETING = `
@@ -20,20 +17,6 @@ fairlead is running. Try, in another terminal:
 Ctrl-C ends it. With a bootstrap of yours: npm start -- -c bootstrap.yaml
 `;
 
-async function startOrigin() {
-  const origin = createServer((request, response) => {
-    response.setHeader('content-type', 'text/plain');
-    response.end(`Hello from behind fairlead: this is ${request.method} ${request.url}\n`);
-  });
-  origin.listen(ORIGIN);
-  try {
-    await once(origin, 'listening');
-  } catch (error) {
-    say(`the demo's origin cannot listen on ${ORIGIN.host}:${ORIGIN.port}: ${error.message}`);
-    process.exit(1);
-  }
-}
-
 async function untilReady(proxy) {
   while (proxy.exitCode === null) {
     const ready = await fetch(`${ADMIN}/ready`).catch(() => undefined);
@@ -46,7 +29,6 @@ async function untilReady(proxy) {
 setUp();
 const given = process.argv.slice(2);
 const isDemo = given.length === 0;
-if (isDemo) await startOrigin();
 const command = [join(root, 'dist', 'cli.js'), ...(isDemo ? DEMO_ARGS : given)];
 const proxy = spawn(process.execPath, command, { stdio: 'inherit' });
 // A terminal's Ctrl-C reaches the proxy too; this process ends after it.

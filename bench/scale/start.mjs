@@ -143,7 +143,9 @@ function writeBootstrap(name, directory, ports) {
   const path = join(directory, 'bootstrap.yaml');
   const text = readFileSync(EXAMPLE, 'utf8')
     .replace('port_value: 9901', `port_value: ${ports.adminPort}`)
-    .replace('port_value: 10000', `port_value: ${ports.listenPort}`);
+    .replace('port_value: 10000', `port_value: ${ports.listenPort}`)
+    // Nobody asks its origin.
+    .replaceAll('port_value: 10080', 'port_value: 0');
   writeFileSync(path, text);
   return path;
 }
