@@ -1,9 +1,10 @@
 // npm test: everything that a change must pass, from a fresh clone on.
-//   --only generate|lint|types|native|unit|integration   one of its parts
+//   --only generate|lint|types|native|unit|integration|package|node-22|node-24   one of its parts
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { valueOf } from './arguments.mjs';
+import { MAJORS, nodeOf } from './nodes.mjs';
 import { root, say, setUp } from './set-up.mjs';
 
 const testDir = join(root, 'test');
@@ -20,9 +21,9 @@ function testFiles(kind) {
 }
 
 /** Tests are bundled one by one: Node 20 does not read TypeScript. */
-async function bundleTests(kind) {
+async function bundleTests(kind, names) {
   const { build } = await import('esbuild');
-  const files = testFiles(kind).sort();
+  const files = names?.map((name) => join(testDir, kind, name)) ?? testFiles(kind).sort();
   rmSync(join(outDir, kind), { recursive: true, force: true });
   await build({
     absWorkingDir: root,
@@ -43,15 +44,35 @@ async function bundleTests(kind) {
 
 const node = (...args) => ({ command: process.execPath, args });
 
-async function nodeTests(kind) {
-  return node(
-    '--enable-source-maps',
-    '--test',
-    `--test-timeout=${FILE_LIMIT_MS}`,
-    '--test-reporter=spec',
-    ...(await bundleTests(kind)),
-  );
+const testOptions = (limitMs) => [
+  '--enable-source-maps',
+  '--test',
+  `--test-timeout=${limitMs}`,
+  '--test-reporter=spec',
+];
+
+async function nodeTests(kind, limitMs = FILE_LIMIT_MS) {
+  return node(...testOptions(limitMs), ...(await bundleTests(kind)));
 }
+
+/** Stories that between them go all ways through the command, the addon and the library. */
+const SMOKE = [
+  'admin.test.ts',
+  'completion.test.ts',
+  'http-filters.test.ts',
+  'library.test.ts',
+  'restarter/fairlead.test.ts',
+  'start-and-end.test.ts',
+  'stats-sinks.test.ts',
+];
+
+/** With the addon that this Node has built, another runs all units, and what says that it works. */
+async function otherNode(major) {
+  const files = [...(await bundleTests('unit')), ...(await bundleTests('integration', SMOKE))];
+  return { command: nodeOf(major), args: [...testOptions(FILE_LIMIT_MS), ...files] };
+}
+
+const otherMajors = MAJORS.filter((major) => `${major}` !== process.versions.node.split('.')[0]);
 
 /** With the minutes that each may take: what hangs is a failure, and the rest is still told. */
 const PARTS = [
@@ -65,6 +86,12 @@ const PARTS = [
   { name: 'native', minutes: 20, run: () => node('scripts/test-native.mjs') },
   { name: 'unit', minutes: 10, run: () => nodeTests('unit') },
   { name: 'integration', minutes: 25, run: () => nodeTests('integration') },
+  { name: 'package', minutes: 30, run: () => nodeTests('package', 30 * 60_000) },
+  ...otherMajors.map((major) => ({
+    name: `node-${major}`,
+    minutes: 10,
+    run: () => otherNode(major),
+  })),
 ];
 
 /** The process group of the part that runs. */
