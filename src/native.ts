@@ -63,7 +63,7 @@ export interface NativeOptions {
   /** Milliseconds between two writes of an access log that is not full. */
   readonly fileFlushIntervalMs: number;
   /** How much of an access log a worker may hold; 64 KiB unless given. */
-  readonly logHandOverBytes?: number | undefined;
+  readonly logFlushBytes?: number | undefined;
   /** Counts waits for locks (`contention`): of all proxies in this process, until it ends. */
   readonly tracesLocks: boolean;
   /** A `StatsSettings` (src/plan). */

@@ -31,7 +31,7 @@ class AccessLog {
   // The control thread, which has no time to flush at.
   void writeAtOnce(const format::FormatContext& context, uint64_t random) {
     write(kControlThread, context, random);
-    file_->handOver(kControlThread);
+    file_->flushControlThread();
   }
 
  private:

@@ -28,16 +28,19 @@ std::thread startWithoutSignals(auto body) {
 Flusher::Flusher(std::shared_ptr<FilesystemStats> stats, size_t shard)
     : stats_(std::move(stats)), shard_(shard), thread_(startWithoutSignals([this] { run(); })) {}
 
-void Flusher::push(std::shared_ptr<LogFile> file, std::string text) {
+void Flusher::push(std::shared_ptr<LogFile> file, std::vector<LogLines> parts) {
+  size_t bytes = 0;
+  for (const LogLines& part : parts) bytes += part.size();
   {
     const std::lock_guard lock(mutex_);
-    if (waiting_bytes_ + text.size() > kMaxWaitingBytes) {
-      ++dropped_texts_;
-      dropped_bytes_ += text.size();
+    if (bytes == 0 || waiting_bytes_ + bytes > kMaxWaitingBytes) {
+      if (bytes > 0) ++dropped_writes_;
+      dropped_bytes_ += bytes;
+      keepSpares(std::move(parts));
       return;
     }
-    waiting_bytes_ += text.size();
-    jobs_.push_back({std::move(file), std::move(text), {}});
+    waiting_bytes_ += bytes;
+    jobs_.push_back({std::move(file), std::move(parts), bytes, {}});
   }
   ready_.notify_one();
 }
@@ -45,15 +48,15 @@ void Flusher::push(std::shared_ptr<LogFile> file, std::string text) {
 void Flusher::reopen(std::vector<std::shared_ptr<LogFile>> files) {
   {
     const std::lock_guard lock(mutex_);
-    jobs_.push_back({nullptr, {}, std::move(files)});
+    jobs_.push_back({nullptr, {}, 0, std::move(files)});
   }
   ready_.notify_one();
 }
 
-std::string Flusher::takeSpare() {
+LogLines Flusher::takeSpare() {
   const std::lock_guard lock(mutex_);
   if (spares_.empty()) return {};
-  std::string spare = std::move(spares_.back());
+  LogLines spare = std::move(spares_.back());
   spares_.pop_back();
   return spare;
 }
@@ -67,44 +70,50 @@ void Flusher::stop() {
   thread_.join();
 }
 
-void Flusher::writeRest(LogFile& file) {
-  if (const std::string rest = file.takeRest(); !rest.empty()) write(file, rest);
-}
+void Flusher::writeRest(LogFile& file) { write(file, file.takeRest()); }
 
 void Flusher::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     ready_.wait(lock, [this] { return is_stopping_ || !jobs_.empty(); });
-    const uint64_t dropped_texts = std::exchange(dropped_texts_, 0);
+    const uint64_t dropped_writes = std::exchange(dropped_writes_, 0);
     const uint64_t dropped_bytes = std::exchange(dropped_bytes_, 0);
-    if (dropped_texts > 0) countDrops(dropped_texts, dropped_bytes);
+    if (dropped_writes > 0) countDrops(dropped_writes, dropped_bytes);
     if (jobs_.empty()) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    if (job.file) write(*job.file, job.text);
+    if (job.file) write(*job.file, job.parts);
     for (const std::shared_ptr<LogFile>& file : job.reopened) {
       if (!file->reopen()) stats_->shard(shard_)->add(Counter::ReopenFailed);
     }
     lock.lock();
-    waiting_bytes_ -= job.text.size();
-    if (spares_.size() < kMaxSpares && job.text.capacity() <= kMaxSpareBytes) {
-      job.text.clear();
-      spares_.push_back(std::move(job.text));
-    }
+    waiting_bytes_ -= job.bytes;
+    keepSpares(std::move(job.parts));
   }
 }
 
-void Flusher::write(LogFile& file, std::string_view text) {
+void Flusher::keepSpares(std::vector<LogLines> parts) {
+  for (LogLines& part : parts) {
+    if (spares_.size() == kMaxSpares) return;
+    if (part.capacity() == 0 || part.capacity() > kMaxSpareBytes) continue;
+    part.clear();
+    spares_.push_back(std::move(part));
+  }
+}
+
+void Flusher::write(LogFile& file, const std::vector<LogLines>& parts) {
+  const std::string_view text = LogLines::inOrder(parts, &merged_);
+  if (text.empty()) return;
   stats::Shard<stats::Filesystem>& stats = *stats_->shard(shard_);
   const bool is_written = file.write(text, is_stopping_);
   stats.add(is_written ? Counter::WriteCompleted : Counter::WriteFailed);
   stats.down(Gauge::WriteTotalBuffered, text.size());
 }
 
-void Flusher::countDrops(uint64_t texts, uint64_t bytes) {
+void Flusher::countDrops(uint64_t writes, uint64_t bytes) {
   stats::Shard<stats::Filesystem>& stats = *stats_->shard(shard_);
-  stats.add(Counter::WriteFailed, texts);
+  stats.add(Counter::WriteFailed, writes);
   stats.down(Gauge::WriteTotalBuffered, bytes);
 }
 

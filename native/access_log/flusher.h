@@ -23,11 +23,12 @@ class Flusher {
   ~Flusher() { stop(); }
 
   // ---- any thread; short ----
-  void push(std::shared_ptr<LogFile> file, std::string text);
+  // What is written at once, in the order of the lines' ends.
+  void push(std::shared_ptr<LogFile> file, std::vector<LogLines> parts);
   // The files are opened anew; what was pushed before goes to the old.
   void reopen(std::vector<std::shared_ptr<LogFile>> files);
-  // An empty text that has room, if there is one.
-  std::string takeSpare();
+  // None, with room for some, if there is any.
+  LogLines takeSpare();
 
   // Writes what was pushed and ends the thread.
   void stop();
@@ -43,16 +44,21 @@ class Flusher {
   struct Job {
     // Null: all of `reopened` are opened anew.
     std::shared_ptr<LogFile> file;
-    std::string text;
+    std::vector<LogLines> parts;
+    size_t bytes = 0;
     std::vector<std::shared_ptr<LogFile>> reopened;
   };
 
   void run();
-  void write(LogFile& file, std::string_view text);
-  void countDrops(uint64_t texts, uint64_t bytes);
+  void write(LogFile& file, const std::vector<LogLines>& parts);
+  // With mutex_ held.
+  void keepSpares(std::vector<LogLines> parts);
+  void countDrops(uint64_t writes, uint64_t bytes);
 
   const std::shared_ptr<FilesystemStats> stats_;
   const size_t shard_;
+  // The flusher's thread; at the end, whoever stops it.
+  std::string merged_;
   // Set once, under mutex_; read by writes that wait.
   std::atomic<bool> is_stopping_{false};
 
@@ -61,9 +67,9 @@ class Flusher {
   // Guarded by mutex_, all of them.
   std::deque<Job> jobs_;
   size_t waiting_bytes_ = 0;
-  uint64_t dropped_texts_ = 0;
+  uint64_t dropped_writes_ = 0;
   uint64_t dropped_bytes_ = 0;
-  std::vector<std::string> spares_;
+  std::vector<LogLines> spares_;
 
   std::thread thread_;
 };

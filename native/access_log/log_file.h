@@ -1,5 +1,9 @@
 // One log file, shared by all that log to its path. Each worker, and the control thread, appends to
 // a lane of its own, without a lock; the flusher owns the descriptor.
+//
+// A flush gathers from all lanes what ended until the moment when it began, so that the file's
+// lines are in the order of their ends. Each thread gives what its lane holds when it is asked to;
+// what ends meanwhile waits for the next flush. One is under way at a time.
 #pragma once
 
 #include <atomic>
@@ -8,6 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "access_log/log_lines.h"
+#include "access_log/worker_post.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "net/file_descriptor.h"
 #include "stats/registry.h"
@@ -23,19 +30,30 @@ class Flusher;
 
 class LogFile : public std::enable_shared_from_this<LogFile> {
  public:
-  // Opens it for appending. `hand_over_bytes`: a lane that holds as much is handed to the flusher.
-  static Result<std::shared_ptr<LogFile>> open(std::string path, size_t workers,
-                                               size_t hand_over_bytes, Flusher& flusher,
-                                               std::shared_ptr<FilesystemStats> stats);
+  struct Context {
+    size_t workers;
+    // A lane that holds as much is flushed.
+    size_t flush_bytes;
+    Flusher& flusher;
+    WorkerPost& post;
+    std::shared_ptr<FilesystemStats> stats;
+  };
+  // Opens it for appending.
+  static Result<std::shared_ptr<LogFile>> open(std::string path, const Context& context);
 
   const std::string& path() const { return path_; }
 
   // ---- a worker's thread, or the control thread ----
   // Where its next line goes; call lineDone() after appending to it.
-  std::string* lane(size_t worker) { return &laneOf(worker).text; }
+  std::string* lane(size_t worker) { return laneOf(worker).lines.text(); }
   void lineDone(size_t worker);
-  // Hands over what the worker holds.
-  void handOver(size_t worker);
+
+  // ---- the control thread ----
+  // Writes what its lane holds, in its place among the workers' lines.
+  void flushControlThread();
+
+  // ---- any thread ----
+  void flush();
 
   // ---- the flusher's thread ----
   // Whether all was written. A pipe or a terminal that takes nothing is waited for, but after
@@ -45,35 +63,53 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   bool reopen();
 
   // ---- after the workers ended ----
-  // What no worker handed over any more.
-  std::string takeRest();
-  // No lane holds anything.
-  bool isEmpty() const;
+  // What was not flushed any more.
+  std::vector<LogLines> takeRest();
+  // Nothing waits for a flush.
+  bool isEmpty();
 
  private:
   struct alignas(64) Lane {
-    std::string text;
-    // How much of it was counted as buffered.
-    size_t counted = 0;
+    LogLines lines;
+  };
+  // What a flush has gathered.
+  struct Gathered {
+    uint64_t number = 0;
+    uint64_t until_ns = 0;
+    // Workers that have not given yet; 0: no flush is under way.
+    size_t missing = 0;
+    std::vector<LogLines> parts;
   };
 
-  LogFile(std::string path, size_t workers, size_t hand_over_bytes, Flusher& flusher,
-          std::shared_ptr<FilesystemStats> stats)
-      : path_(std::move(path)),
-        hand_over_bytes_(hand_over_bytes),
-        flusher_(flusher),
-        stats_(std::move(stats)),
-        lanes_(workers + 1) {}
+  LogFile(std::string path, const Context& context)
+      : path_(std::move(path)), context_(context), lanes_(context.workers + 1) {}
 
   Lane& laneOf(size_t worker) { return lanes_[worker + 1]; }
+  // A worker's thread.
+  void onFull(size_t worker);
+  void give(size_t worker, uint64_t flush_number);
+  // With mutex_ held. Returns the number of the flush.
+  uint64_t beginFlush();
+  void endFlush();
+  // Without it.
+  void askWorkers(uint64_t flush_number);
+
   bool adopt(net::FileDescriptor fd);
   bool waitUntilWritable(const std::atomic<bool>& is_stopping);
 
   const std::string path_;
-  const size_t hand_over_bytes_;
-  Flusher& flusher_;
-  const std::shared_ptr<FilesystemStats> stats_;
+  const Context context_;
   std::vector<Lane> lanes_;
+  // Whether there is anyone to ask; for good, once there is.
+  std::atomic<bool> has_workers_lines_{false};
+  // Whether `gathered_` misses any: a lane that is full looks here for each line.
+  std::atomic<bool> is_flushing_{false};
+
+  Mutex mutex_;
+  // Guarded by mutex_, both.
+  Gathered gathered_;
+  // The control thread's, for the next flush.
+  LogLines control_lines_;
 
   net::FileDescriptor fd_;
   // A write may block: it is no file on a disk.

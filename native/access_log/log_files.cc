@@ -4,9 +4,9 @@
 
 namespace fairlead::access_log {
 
-LogFiles::LogFiles(size_t workers, std::shared_ptr<FilesystemStats> stats, size_t hand_over_bytes)
+LogFiles::LogFiles(size_t workers, std::shared_ptr<FilesystemStats> stats, size_t flush_bytes)
     : workers_(workers),
-      hand_over_bytes_(hand_over_bytes),
+      flush_bytes_(flush_bytes),
       stats_(std::move(stats)),
       flusher_(stats_, workers + 1) {}
 
@@ -17,7 +17,7 @@ Result<std::shared_ptr<LogFile>> LogFiles::open(const std::string& path) {
   }
   closeUnused();
   Result<std::shared_ptr<LogFile>> file =
-      LogFile::open(path, workers_, hand_over_bytes_, flusher_, stats_);
+      LogFile::open(path, {workers_, flush_bytes_, flusher_, post_, stats_});
   if (!file) return file;
   const std::lock_guard lock(mutex_);
   // Another thread may have been faster.
@@ -30,7 +30,7 @@ void LogFiles::closeUnused() {
   const std::lock_guard lock(mutex_);
   for (auto file = files_.begin(); file != files_.end();) {
     // The copy that comes and goes puts us behind whoever let go before: all lines are in the
-    // lanes, and from now on only flushWorker() touches them, which takes the mutex.
+    // lanes, and from now on only flush() touches them, which takes the mutex.
     std::shared_ptr<LogFile>(file->second).reset();
     const bool is_unused = file->second.use_count() == 1 && file->second->isEmpty();
     if (is_unused) {
@@ -49,12 +49,11 @@ std::vector<std::shared_ptr<LogFile>> LogFiles::files() {
   return all;
 }
 
-void LogFiles::flushWorker(size_t worker) {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [path, file] : files_) {
-    file->handOver(worker);
+void LogFiles::flush() {
+  for (const std::shared_ptr<LogFile>& file : files()) {
+    file->flush();
     // Once for each file and interval, whether there was something or not.
-    if (worker == 0) stats_->shard(1)->add(stats::Filesystem::Counter::FlushedByTimer);
+    stats_->shard(1)->add(stats::Filesystem::Counter::FlushedByTimer);
   }
 }
 
@@ -62,6 +61,7 @@ void LogFiles::reopen() { flusher_.reopen(files()); }
 
 void LogFiles::stop() {
   if (std::exchange(has_stopped_, true)) return;
+  post_.close();
   flusher_.stop();
   for (const std::shared_ptr<LogFile>& file : files()) flusher_.writeRest(*file);
 }

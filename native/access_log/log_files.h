@@ -1,5 +1,4 @@
-// All log files by path, and their flusher. The control thread opens; workers append (see LogFile)
-// and hand over what they hold at every flush interval.
+// All log files by path, and their flusher. The control thread opens; workers append (see LogFile).
 #pragma once
 
 #include <map>
@@ -16,21 +15,23 @@ namespace fairlead::access_log {
 
 class LogFiles {
  public:
-  static constexpr size_t kHandOverBytes = 64 * 1024;
+  static constexpr size_t kFlushBytes = 64 * 1024;
 
-  // `stats`: its shard `workers + 1` is the flusher's. `hand_over_bytes`: a worker hands over what
-  // it holds for a file as soon as it is as much.
+  // `stats`: its shard `workers + 1` is the flusher's. `flush_bytes`: a file is flushed as soon as
+  // a worker holds as much for it; 0: each line is written at once, and nothing is put in order.
   LogFiles(size_t workers, std::shared_ptr<FilesystemStats> stats,
-           size_t hand_over_bytes = kHandOverBytes);
+           size_t flush_bytes = kFlushBytes);
   ~LogFiles() { stop(); }
 
   // The control thread's: the file at that path, opened for appending, or why it cannot be.
   Result<std::shared_ptr<LogFile>> open(const std::string& path);
-  // A worker's thread: hands over all that the worker holds.
-  void flushWorker(size_t worker);
-  // Any thread: files are opened anew, as after a rotation; lines handed over before go to the old.
+  // How workers are asked for their lines, until stop(). Without it lines are written by stop().
+  void reachWorkers(WorkerPost::Send send) { post_.open(std::move(send)); }
+  // The first worker's thread, at every flush interval.
+  void flush();
+  // Any thread: files are opened anew, as after a rotation; lines flushed before go to the old.
   void reopen();
-  // Writes what was handed over and ends the thread, then writes what workers still held; they must
+  // Writes what was flushed and ends the thread, then writes what workers still held; they must
   // have ended before. Nothing is logged afterwards.
   void stop();
 
@@ -39,12 +40,13 @@ class LogFiles {
   void closeUnused();
 
   const size_t workers_;
-  const size_t hand_over_bytes_;
+  const size_t flush_bytes_;
   const std::shared_ptr<FilesystemStats> stats_;
   // Never held while a file is opened or written: workers take it too.
   Mutex mutex_;
   std::map<std::string, std::shared_ptr<LogFile>> files_;  // Guarded by mutex_.
   bool has_stopped_ = false;
+  WorkerPost post_;
   Flusher flusher_;
 };
 

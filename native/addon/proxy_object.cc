@@ -15,9 +15,9 @@ worker::DataPlane::Options dataPlaneOptions(const Napi::Object& options) {
   worker::DataPlane::Options settings;
   settings.workers = options.Get("concurrency").As<Napi::Number>().Uint32Value();
   settings.log_flush_ms = options.Get("fileFlushIntervalMs").As<Napi::Number>().Uint32Value();
-  const Napi::Value hand_over = options.Get("logHandOverBytes");
-  if (hand_over.IsNumber()) {
-    settings.log_hand_over_bytes = static_cast<size_t>(hand_over.As<Napi::Number>().Int64Value());
+  const Napi::Value flush_bytes = options.Get("logFlushBytes");
+  if (flush_bytes.IsNumber()) {
+    settings.log_flush_bytes = static_cast<size_t>(flush_bytes.As<Napi::Number>().Int64Value());
   }
   return settings;
 }

@@ -19,7 +19,7 @@ DataPlane::DataPlane(const Options& options)
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
       listener_stats_(registry_.create<stats::ListenerManager>(plainScope("listener_manager."))),
       cluster_stats_(registry_.create<stats::ClusterManager>(plainScope("cluster_manager."))),
-      logs_(options.workers, filesystem_stats_, options.log_hand_over_bytes),
+      logs_(options.workers, filesystem_stats_, options.log_flush_bytes),
       listen_sockets_(options.workers) {
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
@@ -45,6 +45,9 @@ DataPlane::DataPlane(const Options& options)
     holdInflated(stats::workerScope(thread_local_manager, i));
     workers_.push_back(std::make_unique<Worker>(i, logs_, options.log_flush_ms));
   }
+  logs_.reachWorkers([this](size_t worker, std::function<void()> task) {
+    workers_[worker]->post(std::move(task));
+  });
 }
 
 DataPlane::~DataPlane() { stop(); }
@@ -65,8 +68,9 @@ std::vector<ApplyError> DataPlane::start() {
 
 void DataPlane::stop() {
   for (const auto& worker : workers_) worker->stop();
-  workers_.clear();
+  // It asks workers for lines until then.
   logs_.stop();
+  workers_.clear();
 }
 
 std::unique_ptr<CpuProfile> DataPlane::profileCpu() const {

@@ -37,8 +37,8 @@ class DataPlane {
   struct Options {
     unsigned workers = 1;
     net::Millis log_flush_ms = 10'000;
-    // A worker that holds as much of an access log hands it over.
-    size_t log_hand_over_bytes = access_log::LogFiles::kHandOverBytes;
+    // An access log is flushed when a worker holds as much of it.
+    size_t log_flush_bytes = access_log::LogFiles::kFlushBytes;
     // A sink wants the single values of histograms.
     bool keeps_samples = false;
     // Takes what taps record; null: there cannot be any.

@@ -21,7 +21,6 @@ constexpr int kLookMs = 5;
 
 Worker::Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms)
     : index_(index),
-      logs_(logs),
       clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
       context_(clusters_),
       log_timer_(*this, logs, log_flush_ms) {}
@@ -42,7 +41,8 @@ void Worker::run() {
   const std::string name = "wrk:worker_" + std::to_string(index_);
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
   askForShortTurns();
-  log_timer_.arm();
+  // One for all: the files' lines come from every worker.
+  if (index_ == 0) log_timer_.arm();
   loop_.run();
   log_timer_.disarm();
   finishRequests();
@@ -50,7 +50,6 @@ void Worker::run() {
   clusters_.clear();
   // Frees what ended just now.
   loop_.turn(0);
-  logs_.flushWorker(index_);
 }
 
 void Worker::finishRequests() {
@@ -78,7 +77,7 @@ void Worker::LogTimer::arm() {
 }
 
 void Worker::LogTimer::onTimer() {
-  logs_.flushWorker(worker_.index());
+  logs_.flush();
   arm();
 }
 

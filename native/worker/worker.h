@@ -41,7 +41,7 @@ class Worker {
   void resumeListener(const std::string& name, const std::vector<net::ListenSocket>& sockets);
 
  private:
-  // Hands log lines over at every flush interval.
+  // Flushes logs at every interval.
   class LogTimer final : public net::Timer {
    public:
     LogTimer(Worker& worker, access_log::LogFiles& logs, net::Millis interval_ms)
@@ -61,7 +61,6 @@ class Worker {
   std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterChainPlan& chain);
 
   const unsigned index_;
-  access_log::LogFiles& logs_;
   net::Loop loop_;
   net::OutBatch batch_;
   net::SplicePipes pipes_;

@@ -107,7 +107,7 @@ export class Server implements AdminHost, RestartHost {
     this.native = addon.create({
       concurrency: this.concurrency,
       fileFlushIntervalMs: Math.max(1, options.fileFlushIntervalMsec),
-      logHandOverBytes:
+      logFlushBytes:
         options.fileFlushMinSizeKb === undefined ? undefined : options.fileFlushMinSizeKb * 1024,
       tracesLocks: options.enableMutexTracing,
       stats: encodeStatsSettings({

@@ -1,12 +1,21 @@
 // Access logs of listeners and of the admin server.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ADMIN_ONLY, address, says, webBootstrap } from './support/bootstraps.js';
-import { makeFolder, runCommand, startProxy } from './support/start-proxy.js';
+import { packageRoot } from '../../src/base/package-root.js';
+import {
+  Program,
+  listenerPort,
+  makeFolder,
+  runCommand,
+  startProxy,
+  untilLive,
+} from './support/start-proxy.js';
+import { readStats } from './hot-restart/epochs.js';
 
 const NETWORK = 'type.googleapis.com/envoy.extensions.filters.network';
 const LOGGERS = 'type.googleapis.com/envoy.extensions.access_loggers';
@@ -92,6 +101,86 @@ test('a log of a listener has a line for each connection, whatever it speaks', a
     '- - 0 3 -',
     '- NR 0 0 -',
   ]);
+});
+
+interface HttpBootstrap {
+  readonly static_resources: {
+    readonly listeners: readonly {
+      readonly filter_chains: readonly {
+        readonly filters: readonly { typed_config: object }[];
+      }[];
+    }[];
+  };
+}
+
+/** A listener "web" whose requests go to these logs. */
+function loggedWeb(...access_log: readonly object[]): object {
+  const bootstrap = webBootstrap([says('/', 'yes')]) as unknown as HttpBootstrap;
+  const filter = bootstrap.static_resources.listeners[0]?.filter_chains[0]?.filters[0];
+  assert.ok(filter);
+  filter.typed_config = { ...filter.typed_config, access_log };
+  return bootstrap;
+}
+
+/** One after the other, each on a connection of its own. */
+async function ask(port: number, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) {
+    await say(port, `GET /${i} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+  }
+}
+
+test('what two workers log is in the order of its end, from flush to flush', async (t) => {
+  const REQUESTS = 400;
+  const path = join(makeFolder(t), 'log');
+  const proxy = await startProxy(
+    t,
+    loggedWeb(fileLog(path, '%REQ(:PATH)%\n')),
+    // Some of both: flushes by time, and of lanes that are full.
+    ...['--concurrency', '2', '--file-flush-interval-msec', '20', '--file-flush-min-size-kb', '1'],
+  );
+  await ask(Number(new URL(await proxy.listenerUrl('web')).port), REQUESTS);
+
+  assert.deepEqual(
+    await linesOf(path, REQUESTS),
+    Array.from({ length: REQUESTS }, (_, i) => `/${i}`),
+  );
+  const stats = await readStats(proxy.adminUrl, 'worker_[01].downstream_cx_total|^filesystem');
+  for (const [name, value] of stats) {
+    if (name.startsWith('listener.')) assert.ok(value > 0, `${name}: ${value}`);
+  }
+  assert.equal(stats.get('filesystem.write_buffered'), REQUESTS);
+  assert.equal(stats.get('filesystem.write_total_buffered'), 0);
+});
+
+test('standard output and standard error may be one file, and no line is lost', async (t) => {
+  const REQUESTS = 200;
+  const folder = makeFolder(t);
+  const [file, config] = [join(folder, 'both'), join(folder, 'bootstrap.json')];
+  const bootstrap = loggedWeb(
+    fileLog('/dev/stdout', 'out %REQ(:PATH)%\n'),
+    fileLog('/dev/stderr', 'err %REQ(:PATH)%\n'),
+  );
+  writeFileSync(config, JSON.stringify(bootstrap));
+  const proxy = new Program(t, [
+    ...['sh', '-c', `exec "$0" "$@" > ${file} 2>&1`],
+    ...[process.execPath, `${packageRoot()}/dist/cli.js`, '-c', config, '--use-dynamic-base-id'],
+    ...['--admin-address-path', join(folder, 'admin'), '--concurrency', '2'],
+    ...['--file-flush-interval-msec', '10'],
+  ]);
+  const adminUrl = await untilLive(proxy, join(folder, 'admin'));
+  await ask(await listenerPort(adminUrl, 'web'), REQUESTS);
+  assert.equal((await proxy.end()).code, 0);
+
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  const of = (begin: string): string[] => lines.filter((line) => line.startsWith(begin));
+  const wanted = (begin: string): string[] =>
+    Array.from({ length: REQUESTS }, (_, i) => `${begin} /${i}`);
+  assert.deepEqual(of('out'), wanted('out'));
+  assert.deepEqual(of('err'), wanted('err'));
+  const log = of('[20');
+  assert.equal(log.filter((line) => /initializing epoch 0/.test(line)).length, 1);
+  assert.match(log.at(-1) ?? '', /exiting/);
+  assert.equal(lines.length, 2 * REQUESTS + log.length);
 });
 
 test('the admin server logs with every format, filter and logger, at once', async (t) => {

@@ -138,7 +138,8 @@ export async function startProxy(
   };
 }
 
-async function untilLive(command: Command, addressFile: string): Promise<string> {
+/** Resolves with the address of the admin server, which is to be written to that file. */
+export async function untilLive(command: Program, addressFile: string): Promise<string> {
   const end = Date.now() + START_TIMEOUT_MS;
   while (Date.now() < end && command.process.exitCode === null) {
     const address = existsSync(addressFile) ? readFileSync(addressFile, 'utf8') : '';

@@ -5,14 +5,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
+#include "net/loop.h"
 #include "stats/scopes.h"
 #include "test/native/test.h"
 
@@ -37,11 +40,50 @@ class Folder {
   std::vector<std::string> names_;
 };
 
+// What workers are asked to do, until they come to it.
+class Inboxes {
+ public:
+  explicit Inboxes(size_t workers) : tasks_(workers) {}
+  void post(size_t worker, WorkerPost::Task task) {
+    const std::lock_guard lock(mutex_);
+    tasks_[worker].push_back(std::move(task));
+  }
+  // On the worker's thread.
+  void work(size_t worker) {
+    std::vector<WorkerPost::Task> tasks;
+    {
+      const std::lock_guard lock(mutex_);
+      tasks.swap(tasks_[worker]);
+    }
+    for (const WorkerPost::Task& task : tasks) task();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<WorkerPost::Task>> tasks_;
+};
+
 struct Logs {
-  explicit Logs(size_t workers, size_t hand_over_bytes = LogFiles::kHandOverBytes)
-      : registry(static_cast<unsigned>(workers)),
+  explicit Logs(size_t worker_count, size_t flush_bytes = LogFiles::kFlushBytes)
+      : workers(worker_count),
+        registry(static_cast<unsigned>(workers)),
         stats(registry.create<stats::Filesystem>(stats::plainScope("filesystem."))),
-        files(workers, stats, hand_over_bytes) {}
+        inboxes(workers),
+        files(workers, stats, flush_bytes) {
+    files.reachWorkers(
+        [this](size_t worker, WorkerPost::Task task) { inboxes.post(worker, std::move(task)); });
+  }
+
+  // All workers come to what they are asked for, also to what follows from it.
+  void work() {
+    for (int turn = 0; turn < 3; ++turn) {
+      for (size_t worker = 0; worker < workers; ++worker) inboxes.work(worker);
+    }
+  }
+  void flush() {
+    files.flush();
+    work();
+  }
 
   std::shared_ptr<LogFile> open(const std::string& path) {
     Result<std::shared_ptr<LogFile>> file = files.open(path);
@@ -52,8 +94,10 @@ struct Logs {
     return registry.value("filesystem." + name).value_or(0);
   }
 
+  const size_t workers;
   stats::Registry registry;
   std::shared_ptr<FilesystemStats> stats;
+  Inboxes inboxes;
   LogFiles files;
 };
 
@@ -87,27 +131,88 @@ TEST("lines wait for the interval; then they are in the file and counted") {
   EXPECT_EQ(contentOf(path), "");
   EXPECT_EQ(logs.stat("write_buffered"), 2u);
   EXPECT_EQ(logs.stat("write_total_buffered"), 8u);
-  logs.files.flushWorker(0);
+  logs.flush();
   EXPECT(becomesTrue([&] { return logs.stat("write_completed") == 1; }));
   EXPECT_EQ(contentOf(path), "one\ntwo\n");
   EXPECT_EQ(logs.stat("write_total_buffered"), 0u);
   EXPECT_EQ(logs.stat("flushed_by_timer"), 1u);
 }
 
-TEST("what the control thread hands over is counted as its own, beside that of workers") {
+TEST("what the control thread logs is counted as its own, beside that of workers") {
   Folder folder;
   Logs logs(1);
   const std::string path = folder.file("a.log");
   const auto file = logs.open(path);
-  log(*file, 0, "of a worker\n");
   log(*file, kControlThread, "of the control thread\n");
-  file->handOver(kControlThread);
+  file->flushControlThread();
   EXPECT(becomesTrue([&] { return logs.stat("write_completed") == 1; }));
   EXPECT_EQ(contentOf(path), "of the control thread\n");
+  log(*file, 0, "of a worker\n");
   EXPECT_EQ(logs.stat("write_buffered"), 2u);
   EXPECT_EQ(logs.stat("write_total_buffered"), 12u);
   logs.files.stop();
   EXPECT_EQ(contentOf(path), "of the control thread\nof a worker\n");
+}
+
+TEST("lines of all threads are in the file in the order of their ends") {
+  Folder folder;
+  Logs logs(3);
+  const std::string path = folder.file("a.log");
+  const auto file = logs.open(path);
+  std::string wanted;
+  for (int i = 0; i < 30; ++i) {
+    const std::string line = std::to_string(i) + "\n";
+    log(*file, static_cast<size_t>(i * 7 % 3), line);
+    wanted += line;
+  }
+  log(*file, kControlThread, "of the control thread\n");
+  wanted += "of the control thread\n";
+  file->flushControlThread();
+  logs.work();
+  EXPECT(becomesTrue([&] { return logs.stat("write_completed") == 1; }));
+  EXPECT(contentOf(path) == wanted);
+  EXPECT_EQ(logs.stat("write_total_buffered"), 0u);
+}
+
+TEST("lines that end while a flush is under way wait for the next one, in their order") {
+  Folder folder;
+  Logs logs(2);
+  const std::string path = folder.file("a.log");
+  const auto file = logs.open(path);
+  log(*file, 1, "1\n");
+  logs.files.flush();
+  log(*file, 0, "2\n");
+  log(*file, kControlThread, "3\n");
+  file->flushControlThread();
+  log(*file, 1, "4\n");
+  // The first worker gives nothing to the first flush, whose end begins the second.
+  logs.inboxes.work(0);
+  EXPECT_EQ(logs.stat("write_completed"), 0u);
+  logs.inboxes.work(1);
+  EXPECT(becomesTrue([&] { return contentOf(path) == "1\n"; }));
+  logs.work();
+  EXPECT(becomesTrue([&] { return logs.stat("write_completed") == 2; }));
+  EXPECT_EQ(contentOf(path), "1\n2\n3\n4\n");
+}
+
+TEST("a worker that does not come to give its lines does not make those of others grow") {
+  Folder folder;
+  constexpr size_t kFlushBytes = 1000;
+  constexpr size_t kLines = 40;
+  Logs logs(2, kFlushBytes);
+  const std::string path = folder.file("a.log");
+  const auto file = logs.open(path);
+  log(*file, 1, "of the stuck one\n");
+  const std::string line = std::string(100'000, 'x') + "\n";
+  for (size_t i = 0; i < kLines; ++i) {
+    log(*file, 0, line);
+    logs.inboxes.work(0);
+  }
+  EXPECT(becomesTrue([&] { return contentOf(path).size() >= (kLines - 12) * line.size(); }));
+  logs.inboxes.work(1);
+  logs.files.stop();
+  EXPECT_EQ(contentOf(path).size(), kLines * line.size() + 17);
+  EXPECT_EQ(logs.stat("write_total_buffered"), 0u);
 }
 
 TEST("the timer counts once for each file and interval, whether there was something or not") {
@@ -115,8 +220,7 @@ TEST("the timer counts once for each file and interval, whether there was someth
   Logs logs(2);
   const auto a = logs.open(folder.file("a.log"));
   const auto b = logs.open(folder.file("b.log"));
-  logs.files.flushWorker(0);
-  logs.files.flushWorker(1);
+  logs.flush();
   EXPECT_EQ(logs.stat("flushed_by_timer"), 2u);
 }
 
@@ -127,6 +231,7 @@ TEST("a full buffer does not wait for the interval") {
   const auto file = logs.open(path);
   log(*file, 0, "12345678\n");
   log(*file, 0, "x\n");
+  logs.work();
   EXPECT(becomesTrue([&] { return contentOf(path) == "12345678\nx\n"; }));
 }
 
@@ -154,21 +259,22 @@ TEST("a file that cannot be opened is named with the reason") {
             "access log: unable to open file '/nowhere/at/all.log': No such file or directory");
 }
 
-TEST("stop writes all that was logged, also what no worker handed over") {
+TEST("stop writes all that was logged, also what was not flushed") {
   Folder folder;
   const std::string path = folder.file("a.log");
   {
     Logs logs(2);
     const auto file = logs.open(path);
     log(*file, 0, "first\n");
-    logs.files.flushWorker(0);
+    logs.flush();
     log(*file, 1, "second\n");
+    log(*file, 0, "third\n");
     logs.files.stop();
-    EXPECT_EQ(contentOf(path), "first\nsecond\n");
+    EXPECT_EQ(contentOf(path), "first\nsecond\nthird\n");
     EXPECT_EQ(logs.stat("write_completed"), 2u);
     EXPECT_EQ(logs.stat("write_total_buffered"), 0u);
   }
-  EXPECT_EQ(contentOf(path), "first\nsecond\n");
+  EXPECT_EQ(contentOf(path), "first\nsecond\nthird\n");
 }
 
 TEST("after a rotation lines go to the new file, and none is lost") {
@@ -178,10 +284,10 @@ TEST("after a rotation lines go to the new file, and none is lost") {
   Logs logs(1);
   const auto file = logs.open(path);
   log(*file, 0, "before\n");
-  logs.files.flushWorker(0);
+  logs.flush();
   EXPECT_EQ(::rename(path.c_str(), old.c_str()), 0);
   log(*file, 0, "renamed\n");
-  logs.files.flushWorker(0);
+  logs.flush();
   logs.files.reopen();
   log(*file, 0, "after\n");
   logs.files.stop();
@@ -209,7 +315,7 @@ TEST("a full disk is counted, and what comes later is tried again") {
   Logs logs(1);
   const auto file = logs.open("/dev/full");
   log(*file, 0, "lost\n");
-  logs.files.flushWorker(0);
+  logs.flush();
   EXPECT(becomesTrue([&] { return logs.stat("write_failed") == 1; }));
   log(*file, 0, "lost too\n");
   logs.files.stop();
@@ -225,7 +331,10 @@ TEST("a pipe that nobody reads: memory stays bounded, drops are counted, workers
   const auto file = logs.open(path);
   const std::string line(1'000'000, 'x');
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 100; ++i) log(*file, 0, line);
+  for (int i = 0; i < 100; ++i) {
+    log(*file, 0, line);
+    logs.work();
+  }
   EXPECT(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
   logs.files.stop();
   // 64 MiB wait, which the pipe does not take either.
@@ -245,8 +354,9 @@ TEST("a slow reader of a pipe gets every line whole") {
     const std::string line = "line " + std::to_string(i) + "\n";
     wanted += line;
     log(*file, 0, line);
+    logs.work();
   }
-  logs.files.flushWorker(0);
+  logs.flush();
   std::string got;
   char buffer[1000];
   while (got.size() < wanted.size()) {
@@ -258,21 +368,29 @@ TEST("a slow reader of a pipe gets every line whole") {
   EXPECT(got == wanted);
 }
 
-TEST("workers log at once, while files are opened and rotated: no line is lost or torn") {
+TEST("workers log at once, while files are opened and rotated: none is lost, torn or early") {
   Folder folder;
   const std::string path = folder.file("a.log");
   constexpr size_t kWorkers = 3;
-  constexpr int kLines = 20'000;
+  constexpr size_t kLines = 20'000;
   Logs logs(kWorkers, 4096);
   const auto file = logs.open(path);
   std::vector<std::thread> workers;
+  std::atomic<size_t> busy{kWorkers};
   for (size_t worker = 0; worker < kWorkers; ++worker) {
     workers.emplace_back([&, worker] {
-      for (int i = 0; i < kLines; ++i) {
-        log(*file, worker, std::to_string(worker) + " " + std::to_string(i) + " end\n");
-        if (i % 1000 == 0) logs.files.flushWorker(worker);
+      for (size_t i = 0; i < kLines; ++i) {
+        // When it ends it is later than this.
+        const uint64_t after_us = net::Loop::readClockMicros();
+        log(*file, worker,
+            std::to_string(worker) + " " + std::to_string(i) + " " + std::to_string(after_us) +
+                " end\n");
+        if (i % 10 == 0) logs.inboxes.work(worker);
+        if (worker == 0 && i % 1000 == 0) logs.files.flush();
       }
-      logs.files.flushWorker(worker);
+      --busy;
+      while (busy > 0) logs.inboxes.work(worker);
+      logs.inboxes.work(worker);
     });
   }
   for (int i = 0; i < 20; ++i) {
@@ -281,19 +399,33 @@ TEST("workers log at once, while files are opened and rotated: no line is lost o
   }
   for (std::thread& worker : workers) worker.join();
   logs.files.stop();
-  std::ifstream content(path);
-  int next[kWorkers] = {};
-  bool is_in_order = true;
-  for (std::string line; std::getline(content, line);) {
-    std::istringstream words(line);
+  struct Line {
     size_t worker = kWorkers;
-    int number = -1;
+    size_t number = 0;
+    uint64_t after_us = 0;
     std::string end;
-    words >> worker >> number >> end;
-    is_in_order = is_in_order && worker < kWorkers && end == "end" && number == next[worker]++;
+  };
+  std::vector<Line> lines;
+  std::vector<uint64_t> after_us[kWorkers];
+  std::ifstream content(path);
+  for (std::string text; std::getline(content, text);) {
+    Line line;
+    std::istringstream(text) >> line.worker >> line.number >> line.after_us >> line.end;
+    FL_CHECK(line.worker < kWorkers && line.end == "end");
+    EXPECT(line.number == after_us[line.worker].size());
+    after_us[line.worker].push_back(line.after_us);
+    lines.push_back(line);
+  }
+  EXPECT_EQ(lines.size(), kWorkers * kLines);
+  uint64_t latest_us = 0;
+  bool is_in_order = true;
+  for (const Line& line : lines) {
+    latest_us = std::max(latest_us, line.after_us);
+    // It ended before its worker began the next one.
+    const std::vector<uint64_t>& own = after_us[line.worker];
+    if (line.number + 1 < own.size()) is_in_order &= latest_us <= own[line.number + 1];
   }
   EXPECT(is_in_order);
-  for (const int count : next) EXPECT_EQ(count, kLines);
 }
 
 }  // namespace

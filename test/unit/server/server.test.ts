@@ -80,11 +80,11 @@ test('the data plane hears what the command line says of logs and locks', (t) =>
   assert.deepEqual(others, {
     concurrency: 1,
     fileFlushIntervalMs: 250,
-    logHandOverBytes: 4096,
+    logFlushBytes: 4096,
     tracesLocks: true,
   });
   const { nativeOptions: usual } = serverOf(t, {});
-  assert.equal(usual?.logHandOverBytes, undefined);
+  assert.equal(usual?.logFlushBytes, undefined);
   assert.equal(usual?.tracesLocks, false);
 });
 
