@@ -323,8 +323,10 @@ export interface HotRestartAddon {
   openSocket(): MessageSocket | number;
   /** Both ends. */
   openLifeline(): readonly [mine: number, theirs: number];
-  /** Takes the descriptor. */
-  watchLifeline(descriptor: number, onEnd: () => void): Lifeline;
+  /** Takes the descriptor, unless it cannot be watched: then it is the caller's still (undefined). */
+  watchLifeline(descriptor: number, onEnd: () => void): Lifeline | undefined;
+  /** Whether connections can be accepted from this descriptor, which may be anything. */
+  isListening(descriptor: number): boolean;
   closeDescriptors(descriptors: readonly number[]): void;
 }
 

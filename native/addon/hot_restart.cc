@@ -182,10 +182,13 @@ class SocketObject final : public Napi::ObjectWrap<SocketObject> {
   }
 
   void onReadable() {
-    // A message may be the last that is wanted.
-    while (socket_) {
+    // A message may be the last that is wanted; and who sends without end waits for everything
+    // else.
+    for (int i = 0; socket_ && i < kMessagesPerTurn; ++i) {
       MessageSocket::Message message;
-      if (socket_->receive(&message) != 0) return;
+      const int error = socket_->receive(&message);
+      if (error == EBADMSG) continue;
+      if (error != 0) return;
       const Napi::Env env = on_message_.Env();
       const Napi::HandleScope scope(env);
       const Napi::Array descriptors = Napi::Array::New(env, message.descriptors.size());
@@ -198,6 +201,8 @@ class SocketObject final : public Napi::ObjectWrap<SocketObject> {
     }
   }
 
+  static constexpr int kMessagesPerTurn = 64;
+
   std::unique_ptr<MessageSocket> socket_;
   Readable readable_;
   Napi::FunctionReference on_message_;
@@ -207,7 +212,7 @@ class SocketObject final : public Napi::ObjectWrap<SocketObject> {
 // process ends, however it ends.
 class LifelineObject final : public Napi::ObjectWrap<LifelineObject> {
  public:
-  // (fd, onEnd). The descriptor is this object's from here on.
+  // (fd, onEnd). The descriptor is this object's from here on, unless it cannot be watched.
   static Napi::Value watch(const Napi::CallbackInfo& info) {
     const Napi::Env env = info.Env();
     if (!info[0].IsNumber() || !info[1].IsFunction()) {
@@ -219,7 +224,10 @@ class LifelineObject final : public Napi::ObjectWrap<LifelineObject> {
     LifelineObject& self = *Unwrap(object);
     self.fd_ = net::FileDescriptor(info[0].ToNumber().Int32Value());
     self.on_end_ = Napi::Persistent(info[1].As<Napi::Function>());
-    self.readable_.start(loopOf(env), self.fd_.get(), [&self] { self.onReadable(); });
+    if (!self.readable_.start(loopOf(env), self.fd_.get(), [&self] { self.onReadable(); })) {
+      self.fd_.release();
+      return env.Undefined();
+    }
     return object;
   }
   explicit LifelineObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {}
@@ -253,6 +261,15 @@ Napi::Value openLifeline(const Napi::CallbackInfo& info) {
   return pair;
 }
 
+// Whether connections can be accepted from this descriptor, which may be anything.
+Napi::Value isListening(const Napi::CallbackInfo& info) {
+  int listens = 0;
+  socklen_t size = sizeof(listens);
+  const int fd = info[0].ToNumber().Int32Value();
+  const bool is_known = ::getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0;
+  return Napi::Boolean::New(info.Env(), is_known && listens != 0);
+}
+
 void closeDescriptors(const Napi::CallbackInfo& info) {
   const Napi::Array list = info[0].As<Napi::Array>();
   for (uint32_t i = 0; i < list.Length(); ++i) ::close(list.Get(i).ToNumber().Int32Value());
@@ -279,6 +296,7 @@ void exportHotRestart(const Napi::Env& env, Napi::Object exports) {
   add("openSocket", SocketObject::open);
   add("openLifeline", openLifeline);
   add("watchLifeline", LifelineObject::watch);
+  add("isListening", isListening);
   add("closeDescriptors", closeDescriptors);
   exports.Set("hotRestart", module);
 }

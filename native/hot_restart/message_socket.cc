@@ -128,10 +128,9 @@ int MessageSocket::receive(Message* message) {
         message->descriptors.emplace_back(fd);
       }
     }
-    // What came incomplete cannot be understood; the sender hears nothing and gives up.
     const bool is_whole = (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
     const bool may_speak = sender == ::geteuid() || sender == 0;
-    if (is_whole && may_speak) return 0;
+    return is_whole && may_speak ? 0 : EBADMSG;
   }
 }
 

@@ -39,7 +39,8 @@ class MessageSocket {
     std::string bytes;
     std::vector<net::FileDescriptor> descriptors;
   };
-  // Returns 0 or an errno: EAGAIN when there is none.
+  // Returns 0 or an errno: EAGAIN when there is none, EBADMSG for one that came incomplete or from
+  // another user. Its sender hears nothing and gives up.
   int receive(Message* message);
 
   int fd() const { return fd_.get(); }

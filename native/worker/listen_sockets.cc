@@ -1,6 +1,7 @@
 #include "worker/listen_sockets.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -16,6 +17,13 @@ bool sharesPort(int fd) {
 
 bool isAnyPort(const plan::Listener& plan) {
   return plan.address && plan.address->port == 0 && plan.address->pipe.empty();
+}
+
+bool isSame(int one, int other) {
+  struct stat first;
+  struct stat second;
+  return ::fstat(one, &first) == 0 && ::fstat(other, &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 net::ListenSocket share(net::FileDescriptor socket) {
@@ -104,6 +112,10 @@ void ListenSockets::inherit(PassedSocket passed) {
   Inherited& inherited = inherited_[passed.address];
   inherited.listener = std::move(passed.listener);
   inherited.any_port = passed.any_port;
+  // Where one predecessor dies another may hand the same over.
+  for (const net::ListenSocket& socket : inherited.sockets) {
+    if (isSame(socket->get(), passed.socket->get())) return;
+  }
   inherited.sockets.push_back(std::move(passed.socket));
 }
 

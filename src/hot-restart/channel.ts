@@ -9,6 +9,8 @@ import { Assembly, fragment, type Whole } from './fragments.js';
 
 /** While the receiver's queue is full. */
 const RETRY_MS = 2;
+/** It does not read, and whoever else waits for a message is not to wait for it. */
+const FULL_MS = 10_000;
 const { EAGAIN, ENOBUFS, ECONNREFUSED, ENOENT } = constants.errno;
 
 /** A message could not be sent. */
@@ -84,12 +86,14 @@ export class Channel {
   async #sendNow(to: string, message: Uint8Array, descriptors: readonly number[]): Promise<void> {
     this.#lastId += 1;
     const { maxMessageBytes } = this.#addon;
+    const patientUntil = performance.now() + FULL_MS;
     let beside = descriptors;
     for (const part of fragment(message, this.#sender, this.#lastId, maxMessageBytes)) {
       for (;;) {
         const errno = this.#socket.send(to, part, beside);
         if (errno === 0) break;
-        if (errno !== EAGAIN && errno !== ENOBUFS) throw new SendError(errno);
+        const isFull = errno === EAGAIN || errno === ENOBUFS;
+        if (!isFull || performance.now() > patientUntil) throw new SendError(errno);
         await sleep(RETRY_MS);
       }
       beside = [];

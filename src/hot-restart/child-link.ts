@@ -149,17 +149,12 @@ export class ChildLink {
     // One before it is dead, even if that has not been heard of here.
     if (this.#child) this.#childGone(this.#child);
     clearTimeout(this.#timer);
+    const onEnd = guarded('the end of a successor', () => this.#childGone(child));
+    const watched = this.#addon.watchLifeline(lifeline, onEnd);
+    if (!watched) throw new Error('the descriptor of a successor cannot be watched');
     const [mine, theirs] = this.#addon.openLifeline();
-    const child: Child = {
-      conversation,
-      epoch: attach.epoch ?? 0,
-      replyTo: attach.replyTo ?? '',
-      lifeline: this.#addon.watchLifeline(
-        lifeline,
-        guarded('the end of a successor', () => this.#childGone(child)),
-      ),
-      mine,
-    };
+    const { epoch = 0, replyTo = '' } = attach;
+    const child: Child = { conversation, epoch, replyTo, lifeline: watched, mine };
     this.#child = child;
     this.#host.native.beginExport(attach.knowsCounters ?? false);
     try {

@@ -5,8 +5,8 @@
 const HEAD_BYTES = 16;
 /** More is nothing that anyone says. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-/** Senders that have begun a message. */
-const MAX_PENDING = 16;
+/** Senders that have begun a message: what came with it stays open until its end. */
+const MAX_PENDING = 4;
 
 /** The datagrams of a message. `sender` tells processes apart, `id` messages. */
 export function fragment(
@@ -37,8 +37,10 @@ export interface Whole {
 
 interface Pending {
   readonly id: number;
-  readonly message: Buffer;
+  readonly total: number;
   readonly descriptors: readonly number[];
+  /** What has come: room is not made for what is only announced. */
+  readonly parts: Buffer[];
   filled: number;
 }
 
@@ -60,10 +62,12 @@ export class Assembly {
       return undefined;
     }
     const sender = datagram.readUInt32LE(0);
-    pending.filled += datagram.copy(pending.message, pending.filled, HEAD_BYTES);
-    if (pending.filled < pending.message.length) return undefined;
+    const part = datagram.subarray(HEAD_BYTES);
+    pending.parts.push(part);
+    pending.filled += part.length;
+    if (pending.filled < pending.total) return undefined;
     this.#pending.delete(sender);
-    return pending;
+    return { message: Buffer.concat(pending.parts), descriptors: pending.descriptors };
   }
 
   /** Undefined: it is no part of anything. */
@@ -72,13 +76,19 @@ export class Assembly {
     const [sender, id] = [datagram.readUInt32LE(0), datagram.readUInt32LE(4)];
     const [total, offset] = [datagram.readUInt32LE(8), datagram.readUInt32LE(12)];
     const known = this.#pending.get(sender);
-    if (total > MAX_MESSAGE_BYTES || offset + datagram.length - HEAD_BYTES > total)
+    const length = datagram.length - HEAD_BYTES;
+    if (total > MAX_MESSAGE_BYTES || offset + length > total || (length === 0 && total > 0)) {
       return undefined;
-    if (offset > 0) return known?.id === id && known.filled === offset ? known : undefined;
+    }
+    if (offset > 0) {
+      return known?.id === id && known.filled === offset && known.total === total
+        ? known
+        : undefined;
+    }
     if (known) this.#drop(sender, known);
     const [oldest] = this.#pending;
     if (oldest && this.#pending.size >= MAX_PENDING) this.#drop(...oldest);
-    const pending = { id, message: Buffer.alloc(total), descriptors, filled: 0 };
+    const pending = { id, total, descriptors, parts: [], filled: 0 };
     this.#pending.set(sender, pending);
     return pending;
   }

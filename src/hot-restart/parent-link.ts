@@ -46,6 +46,8 @@ export class ParentLink {
   #probe: NodeJS.Timeout | undefined;
   #lifelines: Lifeline[] = [];
   #mine = -1;
+  /** It has said that it ends. */
+  #isLeaving = false;
   #isGone = false;
   #onGone: () => void = () => undefined;
   #connections = 0;
@@ -79,7 +81,7 @@ export class ParentLink {
     try {
       const attach = { version, epoch, replyTo: this.#channel.name, knowsCounters };
       const { attached } = await this.#ask({ attach }, [theirs]);
-      if (!attached) throw this.#odd('Attach');
+      if (!attached) throw this.#odd('not Attached');
       return attached.generation ?? 0;
     } finally {
       this.#addon.closeDescriptors([theirs]);
@@ -89,8 +91,8 @@ export class ParentLink {
   /** Frees the admin address, or gives the host its socket. Resolves with when epoch 0 started. */
   async shutDownAdmin(): Promise<number> {
     const { adminShutDown } = await this.#ask({ shutDownAdmin: {} });
-    if (!adminShutDown) throw this.#odd('ShutDownAdmin');
-    return adminShutDown.originalStartMs ?? Date.now();
+    if (!adminShutDown) throw this.#odd('not AdminShutDown');
+    return Math.min(adminShutDown.originalStartMs ?? Infinity, Date.now());
   }
 
   /** Gives the data plane all listen sockets of the parent. */
@@ -108,7 +110,7 @@ export class ParentLink {
     const connectionsOnly = !this.#parent.givesStats;
     for (let hasMore = true; hasMore;) {
       const { stats } = await this.#ask({ getStats: { connectionsOnly } });
-      if (!stats) throw this.#odd('GetStats');
+      if (!stats) throw this.#odd('not Stats');
       hasMore = stats.hasMore ?? false;
     }
   }
@@ -198,34 +200,33 @@ export class ParentLink {
       return;
     }
     if (reply.leaving) {
-      unawaited('the end of the parent process', this.#takeLeave());
+      this.#addon.closeDescriptors(descriptors);
+      if (!this.#isLeaving) unawaited('the end of the parent process', this.#takeLeave());
+      this.#isLeaving = true;
       return;
     }
     const settle = this.#waiting.get(reply.number ?? 0);
     // Without it nobody waits for this answer any more.
-    if (!settle || !this.#adopt(reply, descriptors)) this.#addon.closeDescriptors(descriptors);
+    const isGood = settle !== undefined && this.#adopt(reply, descriptors);
+    if (!isGood) this.#addon.closeDescriptors(descriptors);
     // In any case: it will not tell the same again.
     if (reply.stats) this.#merge(reply.stats);
     if (reply.refusal !== undefined) this.#failAll(new ParentRefuses(reply.refusal));
-    else settle?.(reply);
+    else settle?.(isGood ? reply : this.#odd('its descriptors'));
   }
 
-  /** Descriptors get their owner. False: they have none. */
+  /** Descriptors get their owner. False: they are not what belongs to such an answer, and have none. */
   #adopt(reply: Reply, descriptors: readonly number[]): boolean {
     const [first] = descriptors;
-    if (reply.attached && first !== undefined) {
-      this.#lifelines.push(
-        this.#addon.watchLifeline(
-          first,
-          guarded('the end of the parent process', () => this.#end()),
-        ),
-      );
-      return descriptors.length === 1;
+    if (reply.attached) {
+      return first !== undefined && descriptors.length === 1 && this.#watch(first);
     }
+    if (!descriptors.every((descriptor) => this.#addon.isListening(descriptor))) return false;
     const { address } = reply.adminShutDown ?? {};
-    if (address !== undefined && first !== undefined) {
+    if (address !== undefined) {
+      if (first === undefined || descriptors.length > 1) return false;
       this.#host.inheritAdmin({ fd: first, address });
-      return descriptors.length === 1;
+      return true;
     }
     const sockets = reply.sockets?.sockets ?? [];
     if (sockets.length !== descriptors.length) return false;
@@ -236,6 +237,14 @@ export class ParentLink {
       })),
     );
     return true;
+  }
+
+  /** False: it is nothing that can be watched. */
+  #watch(descriptor: number): boolean {
+    const onEnd = guarded('the end of the parent process', () => this.#end());
+    const lifeline = this.#addon.watchLifeline(descriptor, onEnd);
+    if (lifeline) this.#lifelines.push(lifeline);
+    return lifeline !== undefined;
   }
 
   #merge({ batch, connections = 0 }: Stats): void {
@@ -286,7 +295,7 @@ export class ParentLink {
 
   #odd(what: string): ParentRefuses {
     return new ParentRefuses(
-      `the parent process (epoch ${this.#parent.epoch}) gives a wrong answer to '${what}'`,
+      `the parent process (epoch ${this.#parent.epoch}) gives a wrong answer: ${what}`,
     );
   }
 }

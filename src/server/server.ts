@@ -266,7 +266,10 @@ export class Server implements AdminHost, RestartHost {
   }
 
   inheritAdmin(socket: InheritedSocket): void {
-    this.#inheritedAdmin = socket;
+    // Where one predecessor dies another may have one as well; or there is an admin server already.
+    const unwanted = this.#admin ? socket : this.#inheritedAdmin;
+    if (unwanted) closeSync(unwanted.fd);
+    if (!this.#admin) this.#inheritedAdmin = socket;
   }
 
   async resumeAdmin(): Promise<void> {
@@ -334,14 +337,16 @@ export class Server implements AdminHost, RestartHost {
 
   async #startAdmin(): Promise<void> {
     const plan = this.#configuration.compiled.admin;
+    const inherited = this.#inheritedAdmin;
+    this.#inheritedAdmin = undefined;
     if (!plan) {
-      if (this.#inheritedAdmin) closeSync(this.#inheritedAdmin.fd);
+      if (inherited) closeSync(inherited.fd);
       this.log.info('main', 'there is no admin server: the bootstrap has no admin address');
       return;
     }
     this.#admin = new AdminServer(this, plan);
     try {
-      await this.#admin.listen(this.#inheritedAdmin);
+      await this.#admin.listen(inherited);
     } catch (error) {
       throw new StartError(`admin server: ${(error as Error).message}`);
     }
