@@ -1,0 +1,100 @@
+#include "proxy/head_checks.h"
+
+#include "base/text.h"
+#include "http/target.h"
+#include "proxy/request_headers.h"
+
+namespace fairlead::proxy {
+
+using filters::LocalReply;
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using Counter = stats::Http::Counter;
+
+namespace {
+
+LocalReply badRequest(std::string_view details) {
+  return {400, {}, details, std::nullopt, false, true};
+}
+
+std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& server) {
+  using Result = http::NormalizedPath::Result;
+  const auto refused = [&server] {
+    server.stats().add(Counter::DownstreamRqFailedPathNormalization);
+    return badRequest("path_normalization_failed");
+  };
+  if (head.path.find('#') != std::string_view::npos) return refused();
+  const http::PathRules& rules = server.config().path_rules;
+  const bool nothing = !rules.normalize && !rules.merge_slashes &&
+                       rules.escaped_slashes == http::EscapedSlashes::Keep;
+  if (nothing) return std::nullopt;
+  const http::NormalizedPath path = http::normalizePath(head.path, rules, server.context().arena);
+  if (path.result == Result::Rejected) return refused();
+  head.path = path.path;
+  if (path.result != Result::Redirect) return std::nullopt;
+  server.stats().add(Counter::DownstreamRqRedirectedWithNormalizedPath);
+  LocalReply answer{307, {}, "path_normalization_failed"};
+  answer.location = path.path;
+  return answer;
+}
+
+bool asksForUpgrade(const HeaderMap& headers) {
+  const HeaderEntry* upgrade = headers.find(HeaderId::Upgrade);
+  if (!upgrade) return false;
+  const HeaderEntry* connection = headers.find(HeaderId::Connection);
+  return connection && containsToken(connection->value(), "upgrade") &&
+         !equalsIgnoreCase(upgrade->value(), "h2c");
+}
+
+}  // namespace
+
+bool acceptUnderscores(HeaderMap& headers, HttpServer& server) {
+  using Underscores = plan::HttpConnectionManager::Underscores;
+  using CodecCounter = stats::Http1Codec::Counter;
+  const Underscores action = server.config().plan.underscores;
+  if (action == Underscores::Allow) return true;
+  stats::Shard<stats::Http1Codec>& codec = server.codecStats();
+  for (HeaderEntry& entry : headers) {
+    if (entry.name().find('_') == std::string_view::npos) continue;
+    if (action == Underscores::Reject) {
+      codec.add(CodecCounter::RequestsRejectedWithUnderscoresInHeaders);
+      return false;
+    }
+    codec.add(CodecCounter::DroppedHeadersWithUnderscores);
+    entry.remove();
+  }
+  return true;
+}
+
+std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server) {
+  const plan::HttpConnectionManager& plan = server.config().plan;
+  const bool is_connect = head.method == "CONNECT";
+  if (!head.authority.data() && head.version == http::Version::Http10 &&
+      !plan.default_host_for_http_10.empty()) {
+    head.authority = plan.default_host_for_http_10;
+  }
+  if (!head.authority.data()) return badRequest("missing_host_header");
+  if (!http::isValidAuthority(head.authority)) return badRequest("http.invalid_authority");
+  if (head.method == "QUERY" && !head.headers.find(HeaderId::ContentType)) {
+    return badRequest("query_missing_content_type");
+  }
+  if (const HeaderEntry* connection = head.headers.find(HeaderId::Connection);
+      connection && nominatesForbidden(connection->value())) {
+    return badRequest("header_sanitization_failed");
+  }
+  if (!is_connect && head.path[0] != '/') {
+    server.stats().add(Counter::DownstreamRqNonRelativePath);
+    return LocalReply{404, {}, "absolute_path_rejected"};
+  }
+  if (!is_connect) {
+    if (std::optional<LocalReply> answer = normalizePath(head, server)) return answer;
+  }
+  if (asksForUpgrade(head.headers)) {
+    server.stats().add(Counter::DownstreamRqWsOnNonWsRoute);
+    return LocalReply{403, {}, "upgrade_failed", std::nullopt, false, true};
+  }
+  return std::nullopt;
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,266 @@
+// A stream's way back: answers of hosts, and of the proxy itself.
+#include "base/text.h"
+#include "log/log.h"
+#include "proxy/downstream.h"
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using Counter = stats::Http::Counter;
+using ServerHeader = plan::HttpConnectionManager::ServerHeader;
+
+namespace {
+
+void removeHopByHop(HeaderMap& headers) {
+  for (HeaderEntry& entry : headers) {
+    switch (entry.id) {
+      case HeaderId::Connection:
+      case HeaderId::KeepAlive:
+      case HeaderId::ProxyConnection:
+      case HeaderId::TransferEncoding:
+      case HeaderId::Upgrade:
+        entry.remove();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+// What a grpc-message may not have bare (the gRPC protocol's percent-encoding).
+std::string percentEncoded(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string result;
+  for (const char c : text) {
+    if (c >= ' ' && c <= '~' && c != '%') {
+      result.push_back(c);
+    } else {
+      result.push_back('%');
+      result.push_back(kHex[static_cast<uint8_t>(c) >> 4]);
+      result.push_back(kHex[c & 15]);
+    }
+  }
+  return result;
+}
+
+// Bytes behind the head of another answer would be taken for the next one's (RFC 9112 §6.3).
+bool mayHaveBody(uint16_t status) { return status >= 200 && status != 204 && status != 304; }
+
+}  // namespace
+
+// ---- of a host ----
+
+void Stream::onUpstreamInformational(http::ResponseHead& head) {
+  touch();
+  if (!client_ || hasAnswerBegun() || info_.is_http_10) return;
+  if (!config().plan.proxy_100_continue) return;
+  removeHopByHop(head.headers);
+  countStatus(head.status);
+  client_->sendInformational(head.status, &head.headers);
+}
+
+void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
+  touch();
+  info_.response_begin_us = loop().nowMicros();
+  info_.details = "via_upstream";
+  info_.status = head.status;
+  HeaderMap& headers = head.headers;
+  removeHopByHop(headers);
+  // The host's time runs from the end of the request on.
+  if (!config().router.suppress_envoy_headers && info_.request_end_us > 0) {
+    const uint64_t ms = (info_.response_begin_us - info_.request_end_us) / 1000;
+    headers.set(HeaderId::XEnvoyUpstreamServiceTime, context().arena.decimal(ms));
+  }
+  mutate(headers);
+  if (info_.virtual_host->plan.include_attempt_count_in_response) {
+    headers.set(HeaderId::XEnvoyAttemptCount, "1");
+  }
+  sendHead(head.status, headers, end, Source::Host);
+}
+
+void Stream::onUpstreamData(std::string_view data, bool end) {
+  touch();
+  info_.bytes_sent += data.size();
+  if (filtered_) chain_->onResponseData(data, end);
+  if (end) {
+    sendEnd(data);
+  } else if (client_) {
+    client_->sendData(data, false);
+  }
+}
+
+void Stream::onUpstreamTrailers(HeaderMap& trailers) {
+  if (filtered_) chain_->onResponseTrailers(trailers);
+  if (client_) {
+    client_->sendTrailers(&trailers);
+  } else {
+    end();
+  }
+}
+
+void Stream::onUpstreamBroken(format::ResponseFlag flag, std::string_view details) {
+  info_.flags.set(flag);
+  info_.details = details;
+  resetClient();
+}
+
+http::RawSink* Stream::rawSink() {
+  const bool is_seen = filtered_ && chain_->notes().sees_response_body;
+  return client_ && !is_seen ? client_->rawSink() : nullptr;
+}
+
+void Stream::onUpstreamMoved(uint64_t written, bool is_progress) {
+  info_.bytes_sent += written;
+  if (is_progress) touch();
+}
+
+void Stream::onDownstreamWritable() {
+  touch();
+  router_.onClientWritable();
+}
+
+// ---- of the proxy itself ----
+
+void Stream::answer(const filters::LocalReply& reply) {
+  router_.abandon();
+  // Also a request that was refused before it came to the filters is answered through them.
+  if (!filtered_ && !config().filters.empty()) startFilters();
+  HeaderMap& headers = context().headers;
+  Arena& arena = context().arena;
+  headers.clear();
+  log::debug(log::Component::Http, info_.tags(), "Sending local reply with details ",
+             reply.details);
+  if (reply.flag) info_.flags.set(*reply.flag);
+  info_.details = reply.details;
+  uint16_t status = reply.status;
+  std::string_view body = reply.body;
+  const bool grpc = info_.is_grpc && reply.location.empty();
+  if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
+  if (reply.overloaded && !config().router.suppress_envoy_headers) {
+    headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
+  }
+  if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
+  info_.status = grpc ? 200 : status;
+  mutate(headers);
+  // How this answer is framed is nobody else's to say.
+  headers.remove(HeaderId::ContentLength);
+  if (grpc) {
+    headers.add(HeaderId::ContentType, "content-type", "application/grpc");
+    headers.add(HeaderId::GrpcStatus, "grpc-status", filters::grpcStatusOf(status));
+    if (!body.empty()) {
+      headers.add(HeaderId::Other, "grpc-message", arena.copy(percentEncoded(body)));
+    }
+    status = 200;
+    body = {};
+  } else if (!mayHaveBody(status)) {
+    body = {};
+  } else if (!body.empty()) {
+    headers.add(HeaderId::ContentLength, "content-length", arena.decimal(body.size()));
+    if (!headers.find(HeaderId::ContentType)) {
+      headers.add(HeaderId::ContentType, "content-type", "text/plain");
+    }
+  }
+  const Source source = reply.close ? Source::ProxyLast : Source::Proxy;
+  if (body.empty() || info_.is_head) {
+    sendHead(status, headers, true, source);
+    return;
+  }
+  info_.bytes_sent = body.size();
+  sendHead(status, headers, false, source);
+  if (filtered_) chain_->onResponseData(body, true);
+  sendEnd(body);
+}
+
+// ---- either ----
+
+void Stream::mutate(HeaderMap& headers) {
+  const route::MutationChain* mutations = info_.mutations();
+  if (!mutations || !mutations->changesResponse()) return;
+  format::FormatContext format;
+  info_.fill(&format);
+  format.response_headers = &headers;
+  mutations->applyToResponse(headers, format, context().arena);
+  headers.remove(HeaderId::TransferEncoding);  // The codec's.
+}
+
+void Stream::finishHeaders(HeaderMap& headers) {
+  const plan::HttpConnectionManager& plan = config().plan;
+  if (!headers.find(HeaderId::Date)) {
+    headers.add(HeaderId::Date, "date", context().clock.date());
+  }
+  switch (plan.server_header) {
+    case ServerHeader::Overwrite:
+      headers.set(HeaderId::Server, plan.server_name);
+      break;
+    case ServerHeader::AppendIfAbsent:
+      if (!headers.find(HeaderId::Server))
+        headers.add(HeaderId::Server, "server", plan.server_name);
+      break;
+    case ServerHeader::PassThrough:
+      break;
+  }
+  if (!request_id_.empty()) {
+    headers.set(HeaderId::XRequestId, request_id_);
+  }
+  if (!plan.via.empty()) {
+    if (HeaderEntry* via = headers.find(HeaderId::Via)) {
+      via->setValue(context().arena.join(via->value(), ", ", plan.via));
+    } else {
+      headers.add(HeaderId::Via, "via", plan.via);
+    }
+  }
+}
+
+bool Stream::mustEndConnection(Source source) {
+  if (!downstream_->isDraining() &&
+      config().drain->shouldClose(loop().now(), context().upstream.random)) {
+    stats().add(Counter::DownstreamCxDrainClose);
+    downstream_->startDraining();
+  }
+  // A CONNECT that is refused ends in its middle.
+  if (!isRequestComplete() || (info_.is_connect && source != Source::Host)) {
+    stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+    // What is still to come of the request is not wanted.
+    stats().add(Counter::DownstreamRqRxReset);
+  }
+  if (!isRequestComplete() || source == Source::ProxyLast) return true;
+  if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
+  stats().add(Counter::DownstreamCxMaxRequestsReached);
+  return true;
+}
+
+void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source source) {
+  if (filtered_) chain_->onResponseHead(status, headers, end, context().arena);
+  finishHeaders(headers);
+  http::ResponseOut out{status, &headers, mustEndConnection(source)};
+  client_->finishHead(out, end);
+  info_.status = status;
+  if (!info_.is_health_check) countStatus(status);
+  log::debug(log::Component::Http, info_.tags(), "encoding headers via codec (end_stream=", end,
+             "): status ", status);
+  become(isRequestComplete() ? State::Answering : State::AnsweringEarly);
+  if (filtered_) chain_->onResponseSent(status, headers);
+  if (config().logs_response_head) info_.response.save({}, {}, {}, headers);
+  client_->sendHead(out, end);
+}
+
+void Stream::sendEnd(std::string_view data) {
+  if (client_) {
+    client_->sendData(data, true);
+  } else {
+    end();
+  }
+}
+
+void Stream::resetClient() {
+  stats().add(Counter::DownstreamRqTxReset);
+  stats().add(Counter::DownstreamRqRxReset);
+  http::ServerStream* client = client_;
+  end();
+  if (client) client->reset();
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,94 @@
+// What is known of one request and its answer: what routing, counting, logs and headers speak of.
+// Part of a stream, whose two halves write it; keeps its memory from use to use. The worker's
+// thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "format/context.h"
+#include "http/byte_meter.h"
+#include "log/log.h"
+#include "proxy/http_server.h"
+#include "proxy/saved_head.h"
+#include "route/route_table.h"
+
+namespace fairlead::proxy {
+
+class Downstream;
+
+struct StreamInfo {
+  // ---- whose it is ----
+  // Null: the stream rests.
+  HttpServer* server = nullptr;
+  const Downstream* downstream = nullptr;
+  // A random number of this request.
+  uint64_t id = 0;
+
+  // ---- the request ----
+  // The head where it was read, while that handler runs.
+  http::RequestHead* live_head = nullptr;
+  // As routing left it, where somebody will speak of it later.
+  SavedHead request;
+  // "http" or "https", or what the configuration says instead.
+  std::string_view scheme = "http";
+  // The client as far as it can be trusted.
+  net::Address client_address;
+  bool is_internal = false;
+  bool is_http_10 = false;
+  bool is_head = false;
+  bool is_connect = false;
+  bool is_grpc = false;
+  bool is_health_check = false;
+
+  // ---- where it goes ----
+  const route::VirtualHost* virtual_host = nullptr;
+  const route::Route* route = nullptr;
+  const route::Target* target = nullptr;
+  upstream::WorkerCluster* cluster = nullptr;
+  // Where logs or headers speak of it.
+  std::string cluster_name;
+  upstream::Host* host = nullptr;
+  net::Address upstream_local;
+  std::string_view upstream_protocol;
+  std::string_view transport_failure;
+
+  // ---- what became of it ----
+  // For the access log.
+  SavedHead response;
+  format::ResponseFlags flags;
+  std::string details;
+  // 0: there is no answer so far.
+  uint16_t status = 0;
+  uint64_t start_us = 0;
+  // 0: not yet, of these two.
+  uint64_t request_end_us = 0;
+  uint64_t response_begin_us = 0;
+  // Of bodies.
+  uint64_t bytes_received = 0;
+  uint64_t bytes_sent = 0;
+  // Of everything.
+  http::ByteMeter downstream_bytes;
+  http::ByteMeter upstream_bytes;
+
+  const HttpConfig& config() const { return server->config(); }
+  Context& context() const { return server->context(); }
+  net::Loop& loop() const { return server->context().loop(); }
+  // Of the route, or of the cluster that it chose. Null: there is no route.
+  const route::MutationChain* mutations() const {
+    return target ? &target->chain : route ? &route->chain : nullptr;
+  }
+  // What lines of the log begin with; made when a line is on.
+  auto tags() const {
+    return [this] { return makeTags(); };
+  }
+  // Heads of the context live in the worker's scratch memory until the next call.
+  void fill(format::FormatContext* out) const;
+  // As new.
+  void clear();
+
+ private:
+  log::Tags makeTags() const;
+};
+
+}  // namespace fairlead::proxy
