@@ -234,8 +234,12 @@ void Connection::wake(uint32_t events) {
 
 void Connection::onDeferred() {
   if (const uint32_t events = std::exchange(woken_, 0)) onEvents(events);
-  const bool reads = std::exchange(read_due_, false);
-  if (reads && isOpen() && phase_ == Phase::Open && read_pauses_ == 0) letRead();
+  if (!std::exchange(read_due_, false) || !isOpen() || phase_ != Phase::Open) return;
+  if (!isReadingPaused()) {
+    letRead();
+  } else if (was_reset_) {
+    handler_->onResetWhilePaused();
+  }
 }
 
 // ---- reading ----
@@ -245,7 +249,19 @@ void Connection::resumeReading() {
   if (--read_pauses_ == 0 && isOpen() && readable_) readSoon();
 }
 
+void Connection::countTowardsShare(uint32_t bytes) {
+  if (turn_ != loop_.turnNumber()) {
+    turn_ = loop_.turnNumber();
+    turn_bytes_ = 0;
+  }
+  turn_bytes_ += bytes;
+}
+
 Connection::Read Connection::read(size_t headroom) {
+  if (hasReadItsShare()) {
+    readNextTurn();
+    return {ReadResult::Nothing, nullptr, 0};
+  }
   char* buffer = loop_.readBuffer() + headroom;
   const size_t room = Loop::kReadBufferBytes - headroom;
   const ssize_t got =
@@ -253,6 +269,7 @@ Connection::Read Connection::read(size_t headroom) {
   if (got > 0) {
     const size_t size = static_cast<size_t>(got);
     read_bytes_ += size;
+    countTowardsShare(static_cast<uint32_t>(size));
     // The peer's end comes after its bytes: it needs one more read to be seen.
     if (size < room && !peer_ended_ && !transport_) readable_ = false;
     return {ReadResult::Data, buffer, size};

@@ -8,7 +8,8 @@
 //
 // Nobody reads another's socket: a resume never reads at once but at the end of the turn, so that
 // inside of a handler only that handler's connection is read. What is queued for other connections
-// leaves then as well, in one system call each.
+// leaves then as well, in one system call each. And nobody reads more than kTurnBytes in one turn:
+// with more a connection goes on in the next, so that the others of its worker are not kept waiting.
 #pragma once
 
 #include <sys/types.h>
@@ -28,6 +29,8 @@ namespace fairlead::net {
 
 class Connection final : public EventHandler, public Mortal, private Deferred {
  public:
+  static constexpr size_t kTurnBytes = 2 * Loop::kReadBufferBytes;
+
   // Whether the socket is connected already, or connect(2) was begun.
   enum class Start : uint8_t { Established, Connecting };
 
@@ -75,10 +78,15 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
     size_t size;
   };
   // Reads once into the loop's buffer, behind `headroom` bytes. After a short read of a raw socket
-  // no further edge is waited out with a read that only says EAGAIN.
+  // no further edge is waited out with a read that only says EAGAIN. Nothing, and still readable: it
+  // has had its share of this turn, and is told again in the next.
   Read read(size_t headroom = 0);
   // Reading pauses by count: as many resumes as pauses.
-  void pauseReading() { ++read_pauses_; }
+  void pauseReading() {
+    ++read_pauses_;
+    // No event will tell of it again.
+    if (was_reset_) readSoon();
+  }
   void resumeReading();
   bool isReadingPaused() const { return read_pauses_ > 0; }
   // Who paused reading has gone.
@@ -125,6 +133,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   bool establish(uint32_t events);
   void onRoom();
   void letRead();
+  bool hasReadItsShare() const { return turn_ == loop_.turnNumber() && turn_bytes_ >= kTurnBytes; }
+  void countTowardsShare(uint32_t bytes);
   // Bytes taken; -1 with errno.
   ssize_t write(const iovec* parts, int count);
   void flushPending();
@@ -138,6 +148,9 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   SlabChain out_;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;
+  // The latest turn in which it read, and how much.
+  uint32_t turn_ = 0;
+  uint32_t turn_bytes_ = 0;
   FileDescriptor fd_;
   uint32_t buffer_limit_bytes_;
   uint16_t read_pauses_ = 0;

@@ -96,6 +96,7 @@ bool Listener::start() {
 
 void Listener::pause() {
   Timer::disarm();
+  Deferred::unlink();
   for (const ListenSocket& socket : sockets_) loop_.remove(socket->get());
 }
 
@@ -134,12 +135,15 @@ void Listener::acceptAll() {
   const uint32_t limit = config_->plan.max_connections_to_accept_per_socket_event;
   uint64_t accepted = 0;
   // An accepted connection never stops its listener: that comes by a task.
-  for (const ListenSocket& socket : sockets_) {
-    if (limit > 0 && accepted >= limit) break;
+  for (size_t i = 0; i < sockets_.size() && (limit == 0 || accepted < limit); ++i) {
+    const ListenSocket& socket = sockets_[(first_ + i) % sockets_.size()];
     accepted += acceptFrom(socket->get(), limit > 0 ? limit - accepted : 0);
   }
-  // The edge is used up: what is left is taken in the next turn.
-  if (limit > 0 && accepted >= limit) loop_.timers().arm(this, loop_.now());
+  if (limit > 0 && accepted >= limit) {
+    // The edge is used up: what is left is taken in the next turn.
+    ++first_;
+    loop_.yield(this);
+  }
   if (accepted > 0) stats_.record(Histogram::ConnectionsAcceptedPerSocketEvent, accepted);
 }
 

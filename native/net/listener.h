@@ -45,7 +45,10 @@ Result<void> listenOn(int fd, const plan::Listener& listener, const Address& add
 // Where a socket is bound.
 Address boundAddress(int fd);
 
-class Listener final : public EventHandler, private ConnectionAccounts, private Timer {
+class Listener final : public EventHandler,
+                       private ConnectionAccounts,
+                       private Timer,
+                       private Deferred {
  public:
   // `factories`: one for each filter chain of the plan; null closes its connections at once. `log`:
   // null where there is none.
@@ -78,6 +81,7 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   void onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) override;
   void onTimer() override;
   void acceptAll();
+  void onDeferred() override { acceptAll(); }
   // How many it took, at most `limit` if that is not 0.
   uint64_t acceptFrom(int listen_fd, uint64_t limit);
   void take(AcceptedSocket socket);
@@ -88,6 +92,9 @@ class Listener final : public EventHandler, private ConnectionAccounts, private 
   std::vector<std::unique_ptr<ConnectionFactory>> factories_;
   const std::unique_ptr<ConnectionLog> log_;
   List<DownstreamConnection> connections_;
+  // Where the next turn begins, so that a full queue does not keep the others waiting.
+  size_t first_ = 0;
+  bool is_in_trouble_ = false;
   stats::Shard<stats::Listener>& stats_;
   stats::Shard<stats::ListenerWorker>& worker_stats_;
 };

@@ -50,6 +50,7 @@ void Loop::turn(int timeout_ms) {
   const int wait = yielded_.empty() && dirty_.empty() ? timeout_ms : 0;
   const int count = ::epoll_wait(epoll_, events, kMaxEvents, wait);
   FL_CHECK(count >= 0 || errno == EINTR);
+  ++turn_;
   now_us_ = readClockMicros();
   timers_.advance(now());
   if (!yielded_.empty()) runYielded();

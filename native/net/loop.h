@@ -74,6 +74,8 @@ class Loop {
   // The clock read now: for durations that a turn's time is too coarse for.
   static uint64_t readClockMicros();
   TimerWheel& timers() { return timers_; }
+  // Which turn this is; begins anew after 2^32.
+  uint32_t turnNumber() const { return turn_; }
   SlabPool& slabs() { return slabs_; }
 
   // Holds one connection's bytes, and only until its handler returns.
@@ -85,6 +87,7 @@ class Loop {
 
   int epoll_ = -1;
   uint64_t now_us_;
+  uint32_t turn_ = 0;
   bool stopping_ = false;
   TimerWheel timers_;
   SlabPool slabs_;

@@ -1,13 +1,11 @@
-// Connections and splices on a loop of the test's own, over socket pairs.
+// Connections on a loop of the test's own, over socket pairs.
 #include "net/connection.h"
 
-#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <memory>
 #include <string>
 
-#include "net/splice.h"
 #include "test/native/http/http1/peer.h"
 #include "test/native/test.h"
 
@@ -150,6 +148,29 @@ TEST("A pause leaves bytes where they are; the resume reads them without a new e
   settle(loop);
 }
 
+TEST("Who has more to read than its share of a turn goes on in the next, after the others") {
+  Loop loop;
+  FileDescriptor greedy_end;
+  FileDescriptor modest_end;
+  Peer greedy_peer(&greedy_end);
+  Peer modest_peer(&modest_end);
+  Recorder greedy(loop, std::move(greedy_end));
+  Recorder modest(loop, std::move(modest_end));
+  settle(loop);
+  const size_t waiting = greedy_peer.fill();
+  modest_peer.write("hello");
+  EXPECT(waiting > Connection::kTurnBytes);
+  loop.turn(0);
+  EXPECT_EQ(greedy.got.size(), Connection::kTurnBytes);
+  EXPECT_EQ(modest.got, std::string("hello"));
+  // No event will come for what is left: the loop must not wait for one.
+  loop.turn(60'000);
+  EXPECT_EQ(greedy.got.size(), waiting);
+  greedy->close();
+  modest->close();
+  settle(loop);
+}
+
 TEST("A write that fails is told with the next event, once the caller is done") {
   Loop loop;
   OutBatch batch;
@@ -189,65 +210,6 @@ TEST("A batch gathers heads and bodies in order, and large ones beyond its scrat
   EXPECT(!batch.empty());
   batch.dropOf(&body);
   EXPECT(batch.empty());
-}
-
-TEST("A splice stops at its limit, when its source is empty or over, and when its sink is full") {
-  SplicePipes pipes;
-  FileDescriptor source_end;
-  FileDescriptor sink_end;
-  Peer source(&source_end);
-  Peer sink(&sink_end);
-  Splice splice(pipes);
-  EXPECT(splice.valid());
-  using Stop = Splice::Stop;
-  const auto move = [&](uint64_t limit) {
-    return splice.move(source_end.get(), sink_end.get(), limit);
-  };
-  EXPECT_EQ(move(10).stop, Stop::SourceEmpty);
-  source.write("0123456789abcdef");
-  Splice::Moved moved = move(10);
-  EXPECT_EQ(moved.stop, Stop::Limit);
-  EXPECT_EQ(moved.written, 10u);
-  EXPECT_EQ(sink.read(), std::string("0123456789"));
-  EXPECT_EQ(move(100).stop, Stop::SourceEmpty);
-  EXPECT_EQ(sink.read(), std::string("abcdef"));
-  // Until the sink is full: what was taken and not written is held.
-  std::string sent;
-  uint64_t taken = 0;
-  uint64_t written = 0;
-  do {
-    const std::string part(50'000, static_cast<char>('a' + sent.size() / 50'000 % 26));
-    source.write(part);
-    sent += part;
-    moved = move(UINT64_MAX);
-    taken += moved.taken;
-    written += moved.written;
-  } while (moved.stop == Stop::SourceEmpty);
-  EXPECT_EQ(moved.stop, Stop::SinkFull);
-  EXPECT_EQ(splice.held(), taken - written);
-  source.close();
-  std::string seen;
-  for (int i = 0; i < 200 && moved.stop == Stop::SinkFull; ++i) {
-    seen += sink.read();
-    moved = move(UINT64_MAX);
-  }
-  EXPECT_EQ(moved.stop, Stop::SourceEnded);
-  EXPECT(seen + sink.read() == sent);
-  EXPECT_EQ(splice.held(), 0u);
-  sink.close();
-  EXPECT_EQ(move(1).stop, Stop::SourceEnded);
-}
-
-TEST("A pipe that holds bytes is never used again; an empty one is") {
-  SplicePipes pipes;
-  SplicePipe pipe = pipes.take();
-  const int first = pipe.read_end.get();
-  pipes.give(std::move(pipe));
-  pipe = pipes.take();
-  EXPECT_EQ(pipe.read_end.get(), first);
-  pipe.held = 1;
-  pipes.give(std::move(pipe));
-  EXPECT(::fcntl(first, F_GETFD) == -1);
 }
 
 }  // namespace fairlead::net

@@ -91,4 +91,23 @@ TEST("A connection sends at once, as its listen socket does, without being told 
   EXPECT_EQ(no_delay, 1);
 }
 
+TEST("A listener that takes two in a turn takes the rest in the next ones, without waiting") {
+  Fixture fixture(2);
+  EXPECT(fixture.listener().start());
+  std::vector<Socket> clients;
+  for (int i = 0; i < 5; ++i) clients.push_back(fixture.connect());
+  fixture.loop.turn(0);
+  EXPECT_EQ(fixture.accepted.size(), 2u);
+  fixture.loop.turn(0);
+  EXPECT_EQ(fixture.accepted.size(), 4u);
+  fixture.loop.turn(0);
+  EXPECT_EQ(fixture.accepted.size(), 5u);
+  // One that is paused meanwhile takes no more.
+  for (int i = 0; i < 4; ++i) clients.push_back(fixture.connect());
+  fixture.loop.turn(0);
+  fixture.listener().pause();
+  settle(fixture.loop);
+  EXPECT_EQ(fixture.accepted.size(), 7u);
+}
+
 }  // namespace fairlead::net

@@ -31,6 +31,16 @@ class Peer {
     const ssize_t wrote = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     FL_CHECK(wrote == static_cast<ssize_t>(bytes.size()));
   }
+  // As many bytes as the socket takes; returns how many.
+  size_t fill() {
+    const std::string part(16 * 1024, 'x');
+    size_t all = 0;
+    for (;;) {
+      const ssize_t wrote = ::send(fd_.get(), part.data(), part.size(), MSG_NOSIGNAL);
+      if (wrote < 0) return all;
+      all += static_cast<size_t>(wrote);
+    }
+  }
   // All that has come; has_ended() tells whether the connection is over on the other side.
   std::string read() {
     std::string all;

@@ -1,5 +1,7 @@
 #include "http/http1/server_connection.h"
 
+#include <unistd.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -183,6 +185,35 @@ std::string get(std::string_view path) {
 }
 
 }  // namespace
+
+TEST("An upload is read in shares, one in each turn of the worker") {
+  if (test::isRough()) return;  // There shares are other ones.
+  Server server;
+  settle(server.loop);
+  server.peer.write("POST /upload HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n");
+  const size_t waiting = server.peer.fill();
+  server.loop.turn(0);
+  EXPECT(server.told.size() > net::Connection::kTurnBytes / 2);
+  EXPECT(server.told.size() <= net::Connection::kTurnBytes);
+  settle(server.loop);
+  EXPECT(server.told.size() >= waiting);
+}
+
+TEST("A client's reset is noticed when reading pauses after it, with bytes of the upload left") {
+  if (test::isRough()) return;
+  Server server;
+  settle(server.loop);
+  server.peer.write("POST /upload HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n");
+  server.peer.fill();
+  // With something unread the end is a reset.
+  FL_CHECK(::write(server.socket->fd(), "x", 1) == 1);
+  server.peer.close();
+  server.loop.turn(0);
+  EXPECT(!server.told.ends_with("closed by peer;"));
+  server.socket->pauseReading();
+  settle(server.loop);
+  EXPECT(server.told.ends_with("closed by peer;"));
+}
 
 TEST("a connection serves one request after another") {
   Server server;
