@@ -14,7 +14,8 @@ namespace {
 worker::DataPlane::Options dataPlaneOptions(const Napi::Object& options) {
   worker::DataPlane::Options settings;
   settings.workers = options.Get("concurrency").As<Napi::Number>().Uint32Value();
-  settings.log_flush_ms = options.Get("fileFlushIntervalMs").As<Napi::Number>().Uint32Value();
+  settings.intervals.log_flush_ms =
+      options.Get("fileFlushIntervalMs").As<Napi::Number>().Uint32Value();
   const Napi::Value flush_bytes = options.Get("logFlushBytes");
   if (flush_bytes.IsNumber()) {
     settings.log_flush_bytes = static_cast<size_t>(flush_bytes.As<Napi::Number>().Int64Value());

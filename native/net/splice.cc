@@ -9,25 +9,44 @@ namespace fairlead::net {
 
 namespace {
 constexpr int kPipeBytes = 512 * 1024;
+constexpr int kLeastPipeBytes = 64 * 1024;
 // Bytes that one stream moves before the others of its worker have their turn.
 constexpr uint64_t kTurnBytes = 2 * 1024 * 1024;
 }  // namespace
 
 SplicePipe SplicePipes::take() {
-  if (!kept_.empty()) {
-    SplicePipe pipe = std::move(kept_.back());
-    kept_.pop_back();
-    return pipe;
-  }
+  if (std::optional<SplicePipe> pipe = resting_.take()) return std::move(*pipe);
+  if (is_refused_ || open_ >= kMaxOpen) return {};
+  SplicePipe pipe = make();
+  is_refused_ = !pipe.valid();
+  if (pipe.valid()) ++open_;
+  return pipe;
+}
+
+SplicePipe SplicePipes::make() {
   int ends[2];
   if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return {};
-  // Refused beyond the user's quota; the default size does too.
-  ::fcntl(ends[1], F_SETPIPE_SZ, kPipeBytes);
-  return {FileDescriptor(ends[0]), FileDescriptor(ends[1]), 0};
+  SplicePipe pipe{FileDescriptor(ends[0]), FileDescriptor(ends[1]), 0};
+  // Refused beyond the user's quota, where new pipes are small too: those are slower than copying.
+  const bool is_large = ::fcntl(ends[1], F_SETPIPE_SZ, kPipeBytes) >= 0 ||
+                        ::fcntl(ends[1], F_GETPIPE_SZ) >= kLeastPipeBytes;
+  return is_large ? std::move(pipe) : SplicePipe();
 }
 
 void SplicePipes::give(SplicePipe pipe) {
-  if (pipe.valid() && pipe.held == 0 && kept_.size() < kMaxKept) kept_.push_back(std::move(pipe));
+  is_refused_ = false;
+  if (pipe.held > 0 || !resting_.give(pipe)) --open_;
+}
+
+void SplicePipes::trim() {
+  is_refused_ = false;
+  open_ -= resting_.trim();
+}
+
+std::unique_ptr<Splice> Splice::begin(SplicePipes& pipes) {
+  SplicePipe pipe = pipes.take();
+  if (!pipe.valid()) return nullptr;
+  return std::unique_ptr<Splice>(new Splice(pipes, std::move(pipe)));
 }
 
 Splice::Moved Splice::move(int source, int sink, uint64_t limit) {

@@ -5,8 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
+#include "base/resting.h"
 #include "net/file_descriptor.h"
 
 namespace fairlead::net {
@@ -20,26 +21,38 @@ struct SplicePipe {
   bool valid() const { return read_end.valid(); }
 };
 
-// Keeps a few empty pipes: making one costs more than a small body.
+// All pipes of a worker. Empty ones are kept for a while: making one costs more than a small body.
+// There is a most of them, since each takes two descriptors, and the system has only so much memory
+// for pipes: beyond it, bytes are copied.
 class SplicePipes {
  public:
+  static constexpr size_t kMaxOpen = 256;
+  static constexpr size_t kMaxResting = 64;
+
+  // Not valid: there are no more.
   SplicePipe take();
   void give(SplicePipe pipe);
+  // Closes those that nobody needed since the previous call.
+  void trim();
+  size_t open() const { return open_; }
 
  private:
-  static constexpr size_t kMaxKept = 64;
-  std::vector<SplicePipe> kept_;
+  SplicePipe make();
+
+  Resting<SplicePipe> resting_{kMaxResting};
+  // In use or resting.
+  size_t open_ = 0;
+  // The system refused one: it is not asked again before another one is given back, or trim().
+  bool is_refused_ = false;
 };
 
 class Splice {
  public:
-  explicit Splice(SplicePipes& pipes) : pipes_(pipes), pipe_(pipes.take()) {}
+  // Null: there are no pipes; bytes must be copied.
+  static std::unique_ptr<Splice> begin(SplicePipes& pipes);
   Splice(const Splice&) = delete;
   Splice& operator=(const Splice&) = delete;
   ~Splice() { pipes_.give(std::move(pipe_)); }
-
-  // False: the system gives no pipes; bytes must be copied.
-  bool valid() const { return pipe_.valid(); }
 
   enum class Stop : uint8_t {
     SourceEmpty,  // An event will tell of more.
@@ -60,6 +73,8 @@ class Splice {
   size_t held() const { return pipe_.held; }
 
  private:
+  Splice(SplicePipes& pipes, SplicePipe pipe) : pipes_(pipes), pipe_(std::move(pipe)) {}
+
   SplicePipes& pipes_;
   SplicePipe pipe_;
 };

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "base/arena.h"
+#include "base/resting.h"
 #include "http/message.h"
 #include "proxy/clock.h"
 #include "upstream/worker_clusters.h"
@@ -15,16 +15,21 @@ namespace fairlead::proxy {
 
 class Stream;
 
-// Streams that rest: taken in the order last-in first-out, so that the one taken is in cache.
+// Streams that rest between two requests. Those in use are owned by their clients' connections.
 class StreamPool {
  public:
+  static constexpr size_t kMaxResting = 1024;
+
   StreamPool();
   ~StreamPool();
   Stream* take();
-  void give(Stream* stream) { resting_.push_back(stream); }
+  // `stream` may still be used by its callers until the turn ends.
+  void give(Stream* stream, net::Loop& loop);
+  // Ends those that nobody needed since the previous call.
+  void trim();
 
  private:
-  std::vector<Stream*> resting_;
+  Resting<std::unique_ptr<Stream>> resting_;
 };
 
 struct Context {

@@ -10,6 +10,13 @@ using http::HeaderMap;
 using Counter = stats::Http::Counter;
 using ClusterCounter = stats::Cluster::Counter;
 
+namespace {
+
+// A stream that rests keeps no more memory for bodies than this.
+constexpr size_t kKeptBodyBytes = 16 * 1024;
+
+}  // namespace
+
 Router::Router(Stream& stream) : stream_(stream), info_(stream.info()) {}
 
 void Router::onHead(http::RequestHead& head, const route::RequestView& view, bool end) {
@@ -248,6 +255,7 @@ void Router::clear() {
   splice_left_ = 0;
   waiting_head_.clear();
   waiting_body_.clear();
+  if (waiting_body_.capacity() > kKeptBodyBytes) waiting_body_ = {};
   waiting_trailers_.clear();
   timeouts_ = {};
   route_deadline_ = exchange_deadline_ = net::kNever;

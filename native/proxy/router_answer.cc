@@ -222,9 +222,8 @@ bool Router::beginSplice() {
   if (!source || !sink || !sink->canWriteNow()) return false;
   const uint64_t left = source->remainingBytes();
   if (left < kWorthSplicingBytes) return false;
-  auto splice = std::make_unique<net::Splice>(info_.context().upstream.pipes);
-  if (!splice->valid()) return false;
-  splice_ = std::move(splice);
+  splice_ = net::Splice::begin(info_.context().upstream.pipes);
+  if (!splice_) return false;
   splice_left_ = left;
   source->begin();
   return true;

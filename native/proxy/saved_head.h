@@ -15,7 +15,14 @@ namespace fairlead::proxy {
 class SavedHead {
  public:
   bool isSet() const { return set_; }
-  void clear() { set_ = false; }
+  // Memory beyond what most heads need is given back.
+  void clear() {
+    set_ = false;
+    if (capacity_ <= kKeptBytes) return;
+    bytes_.reset();
+    capacity_ = 0;
+    entries_ = {};
+  }
 
   void save(std::string_view method, std::string_view path, std::string_view authority,
             const http::HeaderMap& headers) {
@@ -52,6 +59,8 @@ class SavedHead {
   std::string_view authority() const { return authority_; }
 
  private:
+  static constexpr size_t kKeptBytes = 8 * 1024;
+
   std::string_view keep(std::string_view text) {
     // Nothing may be nowhere: a CONNECT has no path.
     if (!text.empty()) std::memcpy(next_, text.data(), text.size());

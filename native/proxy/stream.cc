@@ -16,18 +16,25 @@ using Counter = stats::Http::Counter;
 using Flag = format::ResponseFlag;
 using Gauge = stats::Http::Gauge;
 
-StreamPool::StreamPool() = default;
+StreamPool::StreamPool() : resting_(kMaxResting) {}
 
-StreamPool::~StreamPool() {
-  for (Stream* stream : resting_) delete stream;
-}
+StreamPool::~StreamPool() = default;
 
 Stream* StreamPool::take() {
-  if (resting_.empty()) return new Stream;
-  Stream* stream = resting_.back();
-  resting_.pop_back();
-  return stream;
+  std::optional<std::unique_ptr<Stream>> resting = resting_.take();
+  return resting ? resting->release() : new Stream;
 }
+
+void StreamPool::give(Stream* stream, net::Loop& loop) {
+  struct Buried final : net::Mortal {
+    explicit Buried(std::unique_ptr<Stream> of) : stream(std::move(of)) {}
+    std::unique_ptr<Stream> stream;
+  };
+  std::unique_ptr<Stream> owned(stream);
+  if (!resting_.give(owned)) loop.bury(std::make_unique<Buried>(std::move(owned)));
+}
+
+void StreamPool::trim() { resting_.trim(); }
 
 void Stream::start(Downstream& downstream, http::ServerStream& client) {
   info_.server = &downstream.server();

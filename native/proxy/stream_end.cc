@@ -143,6 +143,7 @@ void Stream::end() {
     chain_->clear();
   }
   StreamPool& pool = context().streams;
+  net::Loop& loop = this->loop();
   router_.clear();
   info_.clear();
   downstream_ = nullptr;
@@ -150,7 +151,7 @@ void Stream::end() {
   request_id_.clear();
   idle_timeout_ms_ = 0;
   idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
-  pool.give(this);
+  pool.give(this, loop);
 }
 
 }  // namespace fairlead::proxy

@@ -59,8 +59,7 @@ void Side::copyOn(const net::Connection::Read& got) {
     return;
   }
   if (got.size == net::Loop::kReadBufferBytes && to.pendingBytes() == 0 && canSplice()) {
-    splice_ = std::make_unique<net::Splice>(pipes_);
-    if (!splice_->valid()) splice_.reset();
+    splice_ = net::Splice::begin(pipes_);
   }
 }
 

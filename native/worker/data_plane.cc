@@ -43,7 +43,7 @@ DataPlane::DataPlane(const Options& options)
   for (unsigned i = 0; i < options.workers; ++i) {
     hold(std::type_identity<stats::ServerWorker>(), stats::workerScope("server.", i));
     holdInflated(stats::workerScope(thread_local_manager, i));
-    workers_.push_back(std::make_unique<Worker>(i, logs_, options.log_flush_ms));
+    workers_.push_back(std::make_unique<Worker>(i, logs_, options.intervals));
   }
   logs_.reachWorkers([this](size_t worker, std::function<void()> task) {
     workers_[worker]->post(std::move(task));

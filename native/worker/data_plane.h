@@ -36,15 +36,15 @@ class DataPlane {
  public:
   struct Options {
     unsigned workers = 1;
-    net::Millis log_flush_ms = 10'000;
+    Worker::Intervals intervals = {};
     // An access log is flushed when a worker holds as much of it.
     size_t log_flush_bytes = access_log::LogFiles::kFlushBytes;
     // A sink wants the single values of histograms.
     bool keeps_samples = false;
     // Takes what taps record; null: there cannot be any.
-    std::shared_ptr<filters::TapSink> tap_sink;
+    std::shared_ptr<filters::TapSink> tap_sink = nullptr;
     // Beneath every connection of HTTP and TCP proxies; null: raw sockets.
-    net::SharedTransport transport;
+    net::SharedTransport transport = nullptr;
   };
   explicit DataPlane(const Options& options);
   ~DataPlane();

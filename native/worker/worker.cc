@@ -19,11 +19,15 @@ constexpr int kLookMs = 5;
 
 }  // namespace
 
-Worker::Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms)
+Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& intervals)
     : index_(index),
       clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
       context_(clusters_),
-      log_timer_(*this, logs, log_flush_ms) {}
+      flush_(loop_, intervals.log_flush_ms, [&logs] { logs.flush(); }),
+      trim_(loop_, intervals.trim_ms, [this] {
+        pipes_.trim();
+        context_.streams.trim();
+      }) {}
 
 Worker::~Worker() { stop(); }
 
@@ -42,9 +46,11 @@ void Worker::run() {
   ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
   askForShortTurns();
   // One for all: the files' lines come from every worker.
-  if (index_ == 0) log_timer_.arm();
+  if (index_ == 0) flush_.arm();
+  trim_.arm();
   loop_.run();
-  log_timer_.disarm();
+  flush_.disarm();
+  trim_.disarm();
   finishRequests();
   listeners_.clear();
   clusters_.clear();
@@ -70,15 +76,6 @@ void Worker::stop() {
   if (!thread_.joinable()) return;
   loop_.post([this] { loop_.stop(); });
   thread_.join();
-}
-
-void Worker::LogTimer::arm() {
-  worker_.loop_.timers().arm(this, worker_.loop_.now() + interval_ms_);
-}
-
-void Worker::LogTimer::onTimer() {
-  logs_.flush();
-  arm();
 }
 
 std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {

@@ -2,6 +2,7 @@
 // root owner of everything on its thread. Other threads only post.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,8 +18,13 @@ namespace fairlead::worker {
 
 class Worker {
  public:
-  // `log_flush_ms`: how long a log line may wait in the worker's buffer.
-  Worker(unsigned index, access_log::LogFiles& logs, net::Millis log_flush_ms);
+  struct Intervals {
+    // How long a log line may wait in the worker's buffer.
+    net::Millis log_flush_ms = 10'000;
+    // How long what a burst has left rests without being needed; at most twice.
+    net::Millis trim_ms = 10'000;
+  };
+  Worker(unsigned index, access_log::LogFiles& logs, const Intervals& intervals);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker();
@@ -41,18 +47,21 @@ class Worker {
   void resumeListener(const std::string& name, const std::vector<net::ListenSocket>& sockets);
 
  private:
-  // Flushes logs at every interval.
-  class LogTimer final : public net::Timer {
+  // Does the same again and again.
+  class Chore final : public net::Timer {
    public:
-    LogTimer(Worker& worker, access_log::LogFiles& logs, net::Millis interval_ms)
-        : worker_(worker), logs_(logs), interval_ms_(interval_ms) {}
-    void arm();
-    void onTimer() override;
+    Chore(net::Loop& loop, net::Millis interval_ms, std::function<void()> work)
+        : loop_(loop), interval_ms_(interval_ms), work_(std::move(work)) {}
+    void arm() { loop_.timers().arm(this, loop_.now() + interval_ms_); }
+    void onTimer() override {
+      work_();
+      arm();
+    }
 
    private:
-    Worker& worker_;
-    access_log::LogFiles& logs_;
+    net::Loop& loop_;
     const net::Millis interval_ms_;
+    const std::function<void()> work_;
   };
 
   void run();
@@ -71,7 +80,10 @@ class Worker {
   upstream::WorkerClusters clusters_;
   proxy::Context context_;
   std::vector<std::unique_ptr<net::Listener>> listeners_;
-  LogTimer log_timer_;
+  // Hands log lines over.
+  Chore flush_;
+  // Gives back what a burst has left.
+  Chore trim_;
   std::thread thread_;
 };
 

@@ -90,8 +90,14 @@ plan::Update tcpPlan(const std::vector<uint16_t>& hosts) {
 }
 
 Proxy::Proxy(const plan::Update& plan, unsigned workers, std::shared_ptr<filters::TapSink> tap_sink)
-    : data_plane_(
-          {.workers = workers, .tap_sink = std::move(tap_sink), .transport = transportOfTests()}) {
+    : Proxy(plan, worker::DataPlane::Options{.workers = workers, .tap_sink = std::move(tap_sink)}) {
+}
+
+Proxy::Proxy(const plan::Update& plan, worker::DataPlane::Options options)
+    : data_plane_([&options] {
+        options.transport = transportOfTests();
+        return options;
+      }()) {
   for (const worker::ApplyError& error : data_plane_.apply(plan)) {
     fail(__FILE__, __LINE__, error.message);
   }

@@ -24,6 +24,7 @@ class Proxy {
  public:
   explicit Proxy(const plan::Update& plan, unsigned workers = 1,
                  std::shared_ptr<filters::TapSink> tap_sink = nullptr);
+  Proxy(const plan::Update& plan, worker::DataPlane::Options options);
   // Expects that nothing is left: no active connection or request, no budget in use.
   ~Proxy();
 

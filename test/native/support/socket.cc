@@ -27,16 +27,6 @@ sockaddr_in loopback(uint16_t port) {
   return address;
 }
 
-size_t openDescriptors() {
-  DIR* const folder = ::opendir("/proc/self/fd");
-  FL_CHECK(folder != nullptr);
-  size_t count = 0;
-  while (::readdir(folder)) ++count;
-  ::closedir(folder);
-  // "." and "..", and the folder itself.
-  return count - 3;
-}
-
 }  // namespace
 
 Socket::Socket(net::FileDescriptor fd) : fd_(std::move(fd)) {
@@ -163,6 +153,26 @@ net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog) {
   *port = ntohs(address.sin_port);
   return fd;
 }
+
+size_t openDescriptors() {
+  DIR* const folder = ::opendir("/proc/self/fd");
+  FL_CHECK(folder != nullptr);
+  size_t count = 0;
+  while (::readdir(folder)) ++count;
+  ::closedir(folder);
+  // "." and "..", and the folder itself.
+  return count - 3;
+}
+
+// The kernel gives the lowest number that is free; from that on there are none.
+NoMoreDescriptors::NoMoreDescriptors() {
+  FL_CHECK(::getrlimit(RLIMIT_NOFILE, &before_) == 0);
+  const net::FileDescriptor lowest_free(::dup(STDERR_FILENO));
+  const rlimit none{static_cast<rlim_t>(lowest_free.get()), before_.rlim_max};
+  FL_CHECK(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+}
+
+NoMoreDescriptors::~NoMoreDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
 
 DescriptorsBalance::DescriptorsBalance() : before_(openDescriptors()) {}
 

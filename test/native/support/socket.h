@@ -2,6 +2,8 @@
 // clients and as its hosts.
 #pragma once
 
+#include <sys/resource.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -54,6 +56,20 @@ class Socket {
 
 // A socket that listens on 127.0.0.1, and its port. `backlog`: connections the kernel answers.
 net::FileDescriptor listenOnLoopback(uint16_t* port, int backlog = 128);
+
+size_t openDescriptors();
+
+// From here to its end the process gets no more descriptors.
+class NoMoreDescriptors {
+ public:
+  NoMoreDescriptors();
+  NoMoreDescriptors(const NoMoreDescriptors&) = delete;
+  NoMoreDescriptors& operator=(const NoMoreDescriptors&) = delete;
+  ~NoMoreDescriptors();
+
+ private:
+  rlimit before_;
+};
 
 // Expects that as many descriptors are open at its end as were at its beginning.
 class DescriptorsBalance {

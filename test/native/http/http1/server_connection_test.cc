@@ -186,8 +186,7 @@ std::string get(std::string_view path) {
 
 }  // namespace
 
-TEST("An upload is read in shares, one in each turn of the worker") {
-  if (test::isRough()) return;  // There shares are other ones.
+RAW_TEST("An upload is read in shares, one in each turn of the worker") {
   Server server;
   settle(server.loop);
   server.peer.write("POST /upload HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n");
@@ -199,8 +198,7 @@ TEST("An upload is read in shares, one in each turn of the worker") {
   EXPECT(server.told.size() >= waiting);
 }
 
-TEST("A client's reset is noticed when reading pauses after it, with bytes of the upload left") {
-  if (test::isRough()) return;
+RAW_TEST("A client's reset is noticed when reading pauses after it, with bytes of the upload left") {
   Server server;
   settle(server.loop);
   server.peer.write("POST /upload HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n");
