@@ -1,8 +1,5 @@
 #include "access_log/flusher.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <utility>
 
 namespace fairlead::access_log {
@@ -12,21 +9,10 @@ namespace {
 using Counter = stats::Filesystem::Counter;
 using Gauge = stats::Filesystem::Gauge;
 
-// Signals are the control thread's.
-std::thread startWithoutSignals(auto body) {
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(body);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 }  // namespace
 
 Flusher::Flusher(std::shared_ptr<FilesystemStats> stats, size_t shard)
-    : stats_(std::move(stats)), shard_(shard), thread_(startWithoutSignals([this] { run(); })) {}
+    : stats_(std::move(stats)), shard_(shard), error_(thread_.start([this] { run(); })) {}
 
 void Flusher::push(std::shared_ptr<LogFile> file, std::vector<LogLines> parts) {
   size_t bytes = 0;

@@ -8,11 +8,11 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "access_log/log_file.h"
 #include "base/mutex.h"
+#include "base/thread.h"
 
 namespace fairlead::access_log {
 
@@ -21,6 +21,9 @@ class Flusher {
   // `shard`: the flusher's own in `stats`.
   Flusher(std::shared_ptr<FilesystemStats> stats, size_t shard);
   ~Flusher() { stop(); }
+
+  // errno of the thread that the system refused; 0: it runs.
+  int error() const { return error_; }
 
   // ---- any thread; short ----
   // What is written at once, in the order of the lines' ends.
@@ -71,7 +74,8 @@ class Flusher {
   uint64_t dropped_bytes_ = 0;
   std::vector<LogLines> spares_;
 
-  std::thread thread_;
+  Thread thread_;
+  const int error_;
 };
 
 }  // namespace fairlead::access_log

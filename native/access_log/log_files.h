@@ -23,6 +23,9 @@ class LogFiles {
            size_t flush_bytes = kFlushBytes);
   ~LogFiles() { stop(); }
 
+  // errno of what the system refused; 0: nothing.
+  int error() const { return flusher_.error(); }
+
   // The control thread's: the file at that path, opened for appending, or why it cannot be.
   Result<std::shared_ptr<LogFile>> open(const std::string& path);
   // How workers are asked for their lines, until stop(). Without it lines are written by stop().

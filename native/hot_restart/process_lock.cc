@@ -4,17 +4,16 @@
 
 #include <cerrno>
 
-#include "base/check.h"
-
 namespace fairlead::hot_restart {
 
-void ProcessLock::init() {
+int ProcessLock::init() {
   pthread_mutexattr_t attributes;
-  FL_CHECK(::pthread_mutexattr_init(&attributes) == 0);
-  FL_CHECK(::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED) == 0);
-  FL_CHECK(::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST) == 0);
-  FL_CHECK(::pthread_mutex_init(&mutex_, &attributes) == 0);
+  if (const int error = ::pthread_mutexattr_init(&attributes)) return error;
+  int error = ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  if (error == 0) error = ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  if (error == 0) error = ::pthread_mutex_init(&mutex_, &attributes);
   ::pthread_mutexattr_destroy(&attributes);
+  return error;
 }
 
 bool ProcessLock::tryLockFor(uint32_t timeout_ms) {

@@ -85,16 +85,18 @@ uint64_t wallClockMs() {
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-void initialize(RegionLayout* memory) {
+// Returns errno; 0: it may be used.
+int initialize(RegionLayout* memory) {
   auto* layout = new (memory) RegionLayout;
   layout->layout_version = RegionLayout::kLayoutVersion;
   layout->size_bytes = sizeof(RegionLayout);
   layout->last_epoch = 0;
   layout->generation = 0;
   layout->original_start_ms = wallClockMs();
-  layout->log_lock.init();
-  layout->access_log_lock.init();
+  if (const int error = layout->log_lock.init()) return error;
+  if (const int error = layout->access_log_lock.init()) return error;
   layout->magic.store(RegionLayout::kMagic, std::memory_order_release);
+  return 0;
 }
 
 SharedRegion::Opened failed(int error) { return {Status::Failed, error, 0, nullptr}; }
@@ -132,9 +134,10 @@ SharedRegion::Opened SharedRegion::create(const std::string& name) {
     }
     RegionLayout* layout = map(file.get());
     if (!layout) return failed(errno);
-    initialize(layout);
-    if (!setLock(file.get(), kMemberByte, F_RDLCK)) return failed(errno);
+    const int error = initialize(layout);
     std::unique_ptr<SharedRegion> region(new SharedRegion(name, std::move(file), layout));
+    if (error != 0) return failed(error);
+    if (!setLock(region->file_.get(), kMemberByte, F_RDLCK)) return failed(errno);
     return {leftover ? Status::Replaced : Status::Created, 0, 0, std::move(region)};
   }
   return failed(EAGAIN);

@@ -1,7 +1,6 @@
 #include "log/sink.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,10 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <source_location>
-#include <thread>
 #include <utility>
 
 #include "base/append_file.h"
+#include "base/thread.h"
 #include "log/log.h"
 
 namespace fairlead::log {
@@ -47,22 +46,26 @@ Sink::Sink() { out_.reserve(2 * kBatchBytes); }
 bool Sink::isOwnThread() const { return is_sink_thread; }
 
 Ring& Sink::ownRing() {
-  if (own.ring) return *own.ring;
-  own.ring = std::make_shared<Ring>(kRingBytes);
-  const std::lock_guard lock(mutex_);
-  rings_.push_back(own.ring);
-  ++changes_;
-  if (has_started_.exchange(true)) return *own.ring;
-  // Signals are the control thread's.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  is_asleep_ = false;
-  std::thread([this] { run(); }).detach();
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  std::atexit([] { Sink::get().flush(kExitLimit); });
+  if (!own.ring) {
+    own.ring = std::make_shared<Ring>(kRingBytes);
+    const std::lock_guard lock(mutex_);
+    rings_.push_back(own.ring);
+    ++changes_;
+  }
+  if (!has_started_.load(std::memory_order_relaxed)) start();
   return *own.ring;
+}
+
+// Where the system has no thread for it, lines wait in their rings, and the next one tries again.
+void Sink::start() {
+  const std::lock_guard lock(mutex_);
+  if (has_started_) return;
+  is_asleep_ = false;
+  Thread thread;
+  if (thread.start([this] { run(); }) != 0) return;
+  thread.detach();
+  has_started_ = true;
+  std::atexit([] { Sink::get().flush(kExitLimit); });
 }
 
 void Sink::send(const Record& record) {

@@ -56,6 +56,7 @@ class Sink {
 
   Sink();
   Ring& ownRing();
+  void start();
   void command(std::function<void()> run, bool is_reopen = false);
   void wake();
 

@@ -18,6 +18,7 @@ class Inbox : public EventHandler {
   // Any thread. The task runs on the loop's thread at the top of one of its next turns, in order.
   void post(std::function<void()> task);
 
+  // Negative: the system has no descriptor for it.
   int fd() const { return event_.get(); }
   void onEvents(uint32_t events) override;
 

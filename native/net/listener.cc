@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "log/log.h"
 #include "net/bind.h"
@@ -19,8 +20,8 @@ using Histogram = stats::Listener::Histogram;
 using WorkerCounter = stats::ListenerWorker::Counter;
 using WorkerGauge = stats::ListenerWorker::Gauge;
 
-// Out of descriptors: the queue is looked at again after this long.
-constexpr Millis kAcceptRetryMs = 100;
+// The system refuses something, as descriptors: it is asked again after this long.
+constexpr Millis kRetryMs = 100;
 
 // One sequence for the whole process; touched once per connection.
 std::atomic<uint64_t> next_connection_id{0};
@@ -87,11 +88,19 @@ Listener::~Listener() {
   abortConnections();
 }
 
-bool Listener::start() {
+void Listener::start() {
   for (const ListenSocket& socket : sockets_) {
-    if (!loop_.add(socket->get(), this)) return false;
+    if (!loop_.add(socket->get(), this) && errno != EEXIST) retryLater("watch");
   }
-  return true;
+}
+
+void Listener::retryLater(const char* what) {
+  const int error = errno;
+  if (!std::exchange(is_in_trouble_, true)) {
+    log::error(log::Component::ConnHandler, "cannot ", what, " listener '", config_->plan.name,
+               "', tries again: ", [error]() -> std::string_view { return std::strerror(error); });
+  }
+  loop_.timers().arm(this, loop_.now() + kRetryMs);
 }
 
 void Listener::pause() {
@@ -109,10 +118,10 @@ void Listener::stop() {
   sockets_.clear();
 }
 
-bool Listener::resume(std::vector<ListenSocket> sockets) {
+void Listener::resume(std::vector<ListenSocket> sockets) {
   stop();
   sockets_ = std::move(sockets);
-  return start();
+  start();
 }
 
 void Listener::abortConnections() {
@@ -129,7 +138,12 @@ void Listener::abortQuietConnections() {
 
 void Listener::onEvents(uint32_t) { acceptAll(); }
 
-void Listener::onTimer() { acceptAll(); }
+void Listener::onTimer() {
+  start();
+  acceptAll();
+  if (Timer::isArmed() || !std::exchange(is_in_trouble_, false)) return;
+  log::info(log::Component::ConnHandler, "listener '", config_->plan.name, "' accepts again");
+}
 
 void Listener::acceptAll() {
   const uint32_t limit = config_->plan.max_connections_to_accept_per_socket_event;
@@ -155,13 +169,9 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
     auto* raw = reinterpret_cast<sockaddr*>(&storage);
     FileDescriptor fd(::accept4(listen_fd, raw, &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd.valid()) {
-      if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        log::error(log::Component::ConnHandler, "cannot accept on listener '", config_->plan.name,
-                   "': ", [error = errno] { return std::strerror(error); });
-        loop_.timers().arm(this, loop_.now() + kAcceptRetryMs);
-      } else if (errno == EINTR || errno == ECONNABORTED) {
-        continue;
-      }
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      // Whatever else it is: connections that wait bring no new edge.
+      if (errno != EAGAIN) retryLater("accept on");
       break;
     }
     ++accepted;

@@ -59,8 +59,9 @@ class Listener final : public EventHandler,
   ~Listener();
 
   const ListenerConfig& config() const { return *config_; }
-  // False: the kernel refuses to watch the socket.
-  bool start();
+  // Accepts from here on. What the kernel refuses to watch is looked at every now and then, and
+  // watched as soon as it can be.
+  void start();
   // Takes what waits in the queues, which would be reset when the sockets close.
   void acceptWaiting();
   // No new connections; the sockets close, unless others hold them too.
@@ -68,7 +69,7 @@ class Listener final : public EventHandler,
   // Leaves new connections to others that have the same sockets.
   void pause();
   // Accepts again, from these sockets.
-  bool resume(std::vector<ListenSocket> sockets);
+  void resume(std::vector<ListenSocket> sockets);
   void abortConnections();
   // Ends those on which nothing is under way.
   void abortQuietConnections();
@@ -80,21 +81,23 @@ class Listener final : public EventHandler,
   void onConnectionOpened() override;
   void onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) override;
   void onTimer() override;
-  void acceptAll();
   void onDeferred() override { acceptAll(); }
+  void acceptAll();
   // How many it took, at most `limit` if that is not 0.
   uint64_t acceptFrom(int listen_fd, uint64_t limit);
   void take(AcceptedSocket socket);
+  // What could not be done, with errno set; said once until all is well again.
+  void retryLater(const char* what);
 
   Loop& loop_;
   const std::shared_ptr<const ListenerConfig> config_;
   std::vector<ListenSocket> sockets_;
-  std::vector<std::unique_ptr<ConnectionFactory>> factories_;
-  const std::unique_ptr<ConnectionLog> log_;
-  List<DownstreamConnection> connections_;
   // Where the next turn begins, so that a full queue does not keep the others waiting.
   size_t first_ = 0;
   bool is_in_trouble_ = false;
+  std::vector<std::unique_ptr<ConnectionFactory>> factories_;
+  const std::unique_ptr<ConnectionLog> log_;
+  List<DownstreamConnection> connections_;
   stats::Shard<stats::Listener>& stats_;
   stats::Shard<stats::ListenerWorker>& worker_stats_;
 };

@@ -5,6 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+
+#include "log/log.h"
+#include "log/seldom.h"
 
 namespace fairlead::net {
 
@@ -22,21 +26,31 @@ uint64_t Loop::readClockMicros() {
 }
 
 Loop::Loop()
-    : epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      now_us_(readClockMicros()),
+    : now_us_(readClockMicros()),
       timers_(now_us_ / 1000),
       read_buffer_(std::make_unique_for_overwrite<char[]>(kReadBufferBytes)) {
-  FL_CHECK(epoll_ >= 0);
-  FL_CHECK(add(inbox_.fd(), &inbox_));
+  if (inbox_.fd() >= 0) epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0 || !add(inbox_.fd(), &inbox_)) error_ = errno;
 }
 
-Loop::~Loop() { ::close(epoll_); }
+Loop::~Loop() {
+  if (epoll_ >= 0) ::close(epoll_);
+}
 
 bool Loop::add(int fd, EventHandler* handler) {
   epoll_event event;
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.ptr = handler;
-  return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) == 0) return true;
+  const int error = errno;
+  static thread_local log::Seldom seldom;
+  if (error != EEXIST && seldom.isDue()) {
+    log::error(log::Component::Io, "cannot watch a descriptor: ", [error]() -> std::string_view {
+      return std::strerror(error);
+    });
+  }
+  errno = error;
+  return false;
 }
 
 void Loop::remove(int fd) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
@@ -49,6 +63,7 @@ void Loop::turn(int timeout_ms) {
   epoll_event events[kMaxEvents];
   const int wait = yielded_.empty() && dirty_.empty() ? timeout_ms : 0;
   const int count = ::epoll_wait(epoll_, events, kMaxEvents, wait);
+  // Else it is no epoll.
   FL_CHECK(count >= 0 || errno == EINTR);
   ++turn_;
   now_us_ = readClockMicros();

@@ -37,10 +37,13 @@ class Loop {
   // One hot buffer, in cache, instead of one per connection (16 KiB per connection: +30 %).
   static constexpr size_t kReadBufferBytes = 64 * 1024;
 
+  // What it needs of the system may be refused: ask error() before anything else.
   Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
   ~Loop();
+  // errno of what was refused; 0: nothing.
+  int error() const { return error_; }
 
   // Turns until stop() is called from a task or handler.
   void run();
@@ -89,6 +92,7 @@ class Loop {
   uint64_t now_us_;
   uint32_t turn_ = 0;
   bool stopping_ = false;
+  int error_ = 0;
   TimerWheel timers_;
   SlabPool slabs_;
   Inbox inbox_;

@@ -87,7 +87,8 @@ void Session::connect() {
   upstream::UpstreamContext& context = proxy_.context();
   upstream::HostCounters& host = host_->counters(context.worker);
   int error = 0;
-  net::FileDescriptor fd = upstream::beginConnect(*host_, cluster_->settings(), &error);
+  net::Connection* const connection =
+      upstream::beginConnection(*host_, cluster_->cluster(), context.loop, &error);
   budget.take();
   holds_upstream_ = true;
   stats.add(ClusterCounter::UpstreamCxTotal);
@@ -97,15 +98,11 @@ void Session::connect() {
   host.cx_total.add();
   host.cx_active.add();
   connect_started_us_ = net::Loop::readClockMicros();
-  if (!fd.valid()) {
+  if (!connection) {
     connectFailed(false, error);
     return;
   }
-  auto* connection = new net::Connection(
-      context.loop, std::move(fd), cluster_->settings().per_connection_buffer_limit_bytes,
-      net::Connection::Start::Connecting, makeTransport(cluster_->cluster().transport()));
   server_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
-  FL_CHECK(server_->start());
   connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
   watch(connect_deadline_);
 }

@@ -5,6 +5,12 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "log/log.h"
+#include "log/seldom.h"
 
 namespace fairlead::upstream {
 
@@ -25,14 +31,18 @@ void setKeepAlive(int fd, const plan::Cluster& settings) {
     setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(settings.keepalive_interval_s));
 }
 
-}  // namespace
-
+// A socket that does not block, with connect(2) begun; not valid with an `error`.
 net::FileDescriptor beginConnect(const Host& host, const plan::Cluster& settings, int* error) {
   *error = 0;
   const net::Address& address = host.address();
   net::FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.valid()) {
     *error = errno;
+    static thread_local log::Seldom seldom;
+    if (seldom.isDue()) {
+      log::error(log::Component::Upstream, "cannot open a socket for ", host.text(), ": ",
+                 [error]() -> std::string_view { return std::strerror(*error); });
+    }
     return fd;
   }
   if (address.isIp()) {
@@ -54,6 +64,20 @@ net::FileDescriptor beginConnect(const Host& host, const plan::Cluster& settings
     fd.close();
   }
   return fd;
+}
+
+}  // namespace
+
+net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::Loop& loop,
+                                 int* error) {
+  net::FileDescriptor fd = beginConnect(host, cluster.settings(), error);
+  if (!fd.valid()) return nullptr;
+  auto connection = std::make_unique<net::Connection>(
+      loop, std::move(fd), cluster.settings().per_connection_buffer_limit_bytes,
+      net::Connection::Start::Connecting, makeTransport(cluster.transport()));
+  if (connection->start()) return connection.release();
+  *error = errno;
+  return nullptr;
 }
 
 }  // namespace fairlead::upstream

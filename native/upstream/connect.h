@@ -1,14 +1,15 @@
-// Begins a connection to a host. The descriptor is non-blocking; success is told by its first
-// event.
+// Begins connections to hosts. The worker's thread.
 #pragma once
 
-#include "net/file_descriptor.h"
-#include "plan/plan.gen.h"
+#include "net/connection.h"
+#include "upstream/cluster.h"
 #include "upstream/host.h"
 
 namespace fairlead::upstream {
 
-// `error`: errno when the kernel refuses at once (the descriptor is then not valid).
-net::FileDescriptor beginConnect(const Host& host, const plan::Cluster& settings, int* error);
+// The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the
+// kernel refuses at once, and `error` is its errno.
+net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::Loop& loop,
+                                 int* error);
 
 }  // namespace fairlead::upstream

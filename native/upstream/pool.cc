@@ -173,12 +173,13 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   log::debug(log::Component::Pool, "creating a new connection to ", host_->text(),
              " (connecting=", connecting_, ")");
   int error = 0;
-  net::FileDescriptor fd = beginConnect(*host_, cluster_.settings(), &error);
   UpstreamContext& context = cluster_.context();
+  net::Connection* const socket =
+      beginConnection(*host_, cluster_.cluster(), context.loop, &error);
   stats.add(Counter::UpstreamCxTotal);
   stats.add(Counter::UpstreamCxHttp1Total);
   counters_.cx_total.add();
-  if (!fd.valid()) {
+  if (!socket) {
     budget.giveBack();
     stats.add(Counter::UpstreamCxConnectFail);
     stats.add(Counter::UpstreamCxDestroy);
@@ -190,9 +191,6 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   }
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
-  auto* socket = new net::Connection(
-      context.loop, std::move(fd), cluster_.settings().per_connection_buffer_limit_bytes,
-      net::Connection::Start::Connecting, makeTransport(cluster_.cluster().transport()));
   auto* connection = new PooledConnection(*this, priority);
   connection->use(http::makeClientCodec(*socket, cluster_.cluster().clientSettings(),
                                         context.scratch, *connection));
@@ -200,7 +198,6 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   countAsPool(true);
   ++connection_count_;
   ++connecting_;
-  FL_CHECK(socket->start());
   return true;
 }
 

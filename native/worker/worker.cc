@@ -105,7 +105,7 @@ void Worker::addListener(std::shared_ptr<const ListenerPlan> plan,
   }
   auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(sockets), index_,
                                                   std::move(factories), std::move(log));
-  FL_CHECK(listener->start());
+  listener->start();
   listeners_.push_back(std::move(listener));
 }
 
@@ -126,7 +126,7 @@ void Worker::pauseListener(const std::string& name) {
 void Worker::resumeListener(const std::string& name,
                             const std::vector<net::ListenSocket>& sockets) {
   for (const auto& listener : listeners_) {
-    if (listener->config().plan.name == name) FL_CHECK(listener->resume(sockets));
+    if (listener->config().plan.name == name) listener->resume(sockets);
   }
 }
 

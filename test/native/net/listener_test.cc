@@ -3,6 +3,7 @@
 
 #include <netinet/tcp.h>
 
+#include <cerrno>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace fairlead::net {
 
 namespace {
 
+using http1::pass;
 using http1::settle;
 using test::Call;
 using test::callCount;
@@ -79,7 +81,7 @@ class Fixture {
 
 TEST("A connection sends at once, as its listen socket does, without being told so") {
   Fixture fixture;
-  EXPECT(fixture.listener().start());
+  fixture.listener().start();
   const Socket client = fixture.connect();
   const uint64_t told = callCount(Call::Setsockopt);
   settle(fixture.loop);
@@ -93,7 +95,7 @@ TEST("A connection sends at once, as its listen socket does, without being told 
 
 TEST("A listener that takes two in a turn takes the rest in the next ones, without waiting") {
   Fixture fixture(2);
-  EXPECT(fixture.listener().start());
+  fixture.listener().start();
   std::vector<Socket> clients;
   for (int i = 0; i < 5; ++i) clients.push_back(fixture.connect());
   fixture.loop.turn(0);
@@ -108,6 +110,35 @@ TEST("A listener that takes two in a turn takes the rest in the next ones, witho
   fixture.listener().pause();
   settle(fixture.loop);
   EXPECT_EQ(fixture.accepted.size(), 7u);
+}
+
+TEST("Clients that come while there are no descriptors are taken once there are some") {
+  Fixture fixture;
+  fixture.listener().start();
+  std::vector<Socket> clients;
+  for (int i = 0; i < 3; ++i) clients.push_back(fixture.connect());
+  {
+    const test::NoMoreDescriptors none;
+    settle(fixture.loop);
+    EXPECT_EQ(fixture.accepted.size(), 0u);
+  }
+  pass(fixture.loop, 150);
+  EXPECT_EQ(fixture.accepted.size(), 3u);
+}
+
+TEST("A listen socket that cannot be watched is looked at, and watched as soon as it can be") {
+  Fixture fixture;
+  {
+    const test::Refusing refusing(Call::EpollAdd, ENOSPC);
+    fixture.listener().start();
+    const Socket client = fixture.connect();
+    pass(fixture.loop, 150);
+    EXPECT_EQ(fixture.accepted.size(), 1u);
+  }
+  pass(fixture.loop, 150);
+  const Socket client = fixture.connect();
+  settle(fixture.loop);
+  EXPECT_EQ(fixture.accepted.size(), 2u);
 }
 
 }  // namespace fairlead::net

@@ -19,8 +19,9 @@ namespace {
 
 struct Seen {
   std::atomic<uint64_t> count{0};
-  std::atomic<int> refusals{0};
+  // 0: none is refused.
   std::atomic<int> error{0};
+  std::atomic<int> granted{0};
 };
 constinit std::array<Seen, static_cast<size_t>(Call::kCount)> seen;
 thread_local uint64_t allocations = 0;
@@ -31,9 +32,8 @@ Seen& of(Call call) { return seen[static_cast<size_t>(call)]; }
 int refusal(Call call) {
   Seen& of_call = of(call);
   of_call.count.fetch_add(1, std::memory_order_relaxed);
-  if (of_call.refusals.load(std::memory_order_relaxed) <= 0) return 0;
-  if (of_call.refusals.fetch_sub(1) <= 0) return 0;
-  return of_call.error;
+  const int error = of_call.error;
+  return error != 0 && of_call.granted.fetch_sub(1) <= 0 ? error : 0;
 }
 
 // As the system would do it.
@@ -50,12 +50,12 @@ long ask(Call call, long number, Arguments... arguments) {
 
 uint64_t callCount(Call call) { return of(call).count; }
 
-Refusing::Refusing(Call call, int error, int times) : call_(call) {
+Refusing::Refusing(Call call, int error, int granted) : call_(call) {
+  of(call).granted = granted;
   of(call).error = error;
-  of(call).refusals = times;
 }
 
-Refusing::~Refusing() { of(call_).refusals = 0; }
+Refusing::~Refusing() { of(call_).error = 0; }
 
 uint64_t allocationCount() { return allocations; }
 

@@ -23,10 +23,10 @@ enum class Call : uint8_t {
 // Calls so far, of all threads.
 uint64_t callCount(Call call);
 
-// From here to its end, calls of that kind fail with `error`, the first `times` of them.
+// From here to its end, calls of that kind fail with `error`: all, but for the first `granted`.
 class Refusing {
  public:
-  Refusing(Call call, int error, int times = 1'000'000);
+  Refusing(Call call, int error, int granted = 0);
   Refusing(const Refusing&) = delete;
   Refusing& operator=(const Refusing&) = delete;
   ~Refusing();

@@ -1,0 +1,26 @@
+// A loop, and a system that does not give it what it needs.
+#include "net/loop.h"
+
+#include <cerrno>
+
+#include "test/native/support/kernel.h"
+#include "test/native/test.h"
+
+namespace fairlead::net {
+
+using test::Call;
+using test::Refusing;
+
+TEST("A loop that the system refuses what it needs says so, and is no loop") {
+  const auto errorWithout = [](Call call, int error) {
+    const Refusing refusing(call, error);
+    const Loop loop;
+    return loop.error();
+  };
+  EXPECT_EQ(errorWithout(Call::Eventfd, EMFILE), EMFILE);
+  EXPECT_EQ(errorWithout(Call::EpollCreate, ENFILE), ENFILE);
+  EXPECT_EQ(errorWithout(Call::EpollAdd, ENOSPC), ENOSPC);
+  EXPECT_EQ(Loop().error(), 0);
+}
+
+}  // namespace fairlead::net

@@ -1,0 +1,79 @@
+// A worker whose system has no descriptors, no memory for epoll and no threads: a connection fails,
+// and the proxy goes on.
+#include <cerrno>
+#include <string>
+
+#include "test/native/support/kernel.h"
+#include "test/native/support/origin.h"
+#include "test/native/support/proxy.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+std::string ask(Socket& client) {
+  client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  return client.readMessage();
+}
+
+}  // namespace
+
+TEST("A connection to a host that cannot be watched has failed, and the next one serves") {
+  const DescriptorsBalance balance;
+  Origin origin(answering("hello"));
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  EXPECT(proxy.waitFor("listener.in.downstream_cx_active", 1));
+  {
+    const Refusing refusing(Call::EpollAdd, ENOSPC);
+    EXPECT(ask(client).ends_with("reset reason: remote connection failure"));
+  }
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_connect_fail"), 1u);
+  EXPECT(ask(client).ends_with("hello"));
+}
+
+TEST("Out of descriptors, a request on an open connection gets 503, and 200 once there are some") {
+  Origin origin(answering("hello"));
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  EXPECT(proxy.waitFor("listener.in.downstream_cx_active", 1));
+  {
+    const NoMoreDescriptors none;
+    EXPECT(ask(client).starts_with("HTTP/1.1 503 "));
+  }
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_connect_fail"), 1u);
+  EXPECT(ask(client).ends_with("hello"));
+}
+
+TEST("A client that cannot be watched is closed and counted, and the next one is served") {
+  const DescriptorsBalance balance;
+  Origin origin(answering("hello"));
+  Proxy proxy(httpPlan({origin.port()}));
+  {
+    const Refusing refusing(Call::EpollAdd, ENOMEM);
+    EXPECT_EQ(ask(*std::make_unique<Socket>(proxy.connect())), std::string());
+  }
+  EXPECT(proxy.waitFor("listener.in.downstream_cx_destroy", 1));
+  Socket client = proxy.connect();
+  EXPECT(ask(client).ends_with("hello"));
+}
+
+TEST("A relay whose host cannot be watched tries again as the plan says, and ends its client") {
+  const DescriptorsBalance balance;
+  Origin origin([](Socket& socket, int) { socket.write("hello"); });
+  plan::Update plan = tcpPlan({origin.port()});
+  plan.listeners[0].filter_chains[0].tcp->max_connect_attempts = 2;
+  Proxy proxy(plan);
+  EXPECT_EQ(proxy.connect().readAll(), std::string("hello"));
+  {
+    // The client itself is watched.
+    const Refusing refusing(Call::EpollAdd, ENOSPC, 1);
+    EXPECT_EQ(proxy.connect().readAll(), std::string());
+  }
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_connect_fail"), 2u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_connect_attempts_exceeded"), 1u);
+  EXPECT_EQ(proxy.connect().readAll(), std::string("hello"));
+}
+
+}  // namespace fairlead::test
