@@ -7,8 +7,8 @@ import type { ListenerStatus } from './base/listener-status.js';
 
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
-  readonly kind: 'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener' | 'tap';
-  /** The name of the object; empty for `plan` (the bytes themselves are wrong). */
+  readonly kind: 'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener' | 'tap' | 'worker';
+  /** The name of the object; empty for `plan` (the bytes themselves are wrong, or nothing is applied). */
   readonly name: string;
   readonly message: string;
 }
@@ -84,7 +84,10 @@ export interface ExportedStats {
 
 /** The data plane: worker threads, listeners, clusters, statistics. */
 export interface NativeProxy {
-  /** Applies an `Update` (src/plan). Listeners bind here, so that errors are known at once. */
+  /**
+   * Applies an `Update` (src/plan). Listeners bind here, so that errors are known at once. Refused
+   * from shutdown() on.
+   */
   apply(update: Uint8Array): readonly ApplyError[];
   /** Starts the worker threads: from here on connections are accepted. */
   start(): readonly ApplyError[];

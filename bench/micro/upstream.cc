@@ -57,7 +57,7 @@ MICRO("upstream: choose one of 10,000 hosts for a connection") {
 }
 
 MICRO("upstream: apply 10,000 hosts that are known") {
-  worker::DataPlane plane({.workers = 2, .tap_sink = nullptr});
+  worker::DataPlane plane({.workers = 2});
   plan::Update update;
   update.clusters.push_back(oneCluster());
   update.assignments.push_back(manyHosts());

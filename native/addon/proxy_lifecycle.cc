@@ -10,7 +10,7 @@ namespace fairlead::addon {
 
 namespace {
 
-// Joins the worker threads off the control thread, which goes on serving.
+// Waits for the worker threads' end off the control thread, which goes on serving.
 class Shutdown final : public Napi::AsyncWorker {
  public:
   Shutdown(const Napi::Env& env, std::shared_ptr<worker::DataPlane> data_plane,
@@ -18,12 +18,15 @@ class Shutdown final : public Napi::AsyncWorker {
       : AsyncWorker(env),
         done_(Napi::Promise::Deferred::New(env)),
         data_plane_(std::move(data_plane)),
-        traces_(std::move(traces)) {}
+        traces_(std::move(traces)) {
+    data_plane_->beginStop();
+  }
   Napi::Promise promise() const { return done_.Promise(); }
 
  private:
-  void Execute() override { data_plane_->stop(); }
+  void Execute() override { data_plane_->awaitStop(); }
   void OnOK() override {
+    data_plane_->endStop();
     traces_->close();
     data_plane_->listenSockets().closeAll();
     done_.Resolve(Env().Undefined());

@@ -104,7 +104,12 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   }
   const auto traces = std::make_shared<TracePipe>();
   settings.tap_sink = traces;
-  const auto data_plane = std::make_shared<worker::DataPlane>(settings);
+  const auto created = worker::DataPlane::create(settings);
+  if (!created) {
+    fail(info.Env(), created.error().message);
+    return;
+  }
+  const std::shared_ptr<worker::DataPlane>& data_plane = created.value();
   stats::Registry* registry = &data_plane->stats();
   const auto applied = worker::applyStatsSettings(stats_settings.value(), registry);
   if (!applied) {

@@ -16,7 +16,8 @@ class ProcessLock {
   ProcessLock(const ProcessLock&) = delete;
   ProcessLock& operator=(const ProcessLock&) = delete;
 
-  // Once, by whoever makes the memory, before anyone else sees it. Returns errno; 0: it may be used.
+  // Once, by whoever makes the memory, before anyone else sees it. Returns errno; 0: it may be
+  // used.
   int init();
   // Any thread of any process. False: it was not free within this time, and is not held.
   bool tryLockFor(uint32_t timeout_ms);

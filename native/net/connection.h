@@ -9,7 +9,8 @@
 // Nobody reads another's socket: a resume never reads at once but at the end of the turn, so that
 // inside of a handler only that handler's connection is read. What is queued for other connections
 // leaves then as well, in one system call each. And nobody reads more than kTurnBytes in one turn:
-// with more a connection goes on in the next, so that the others of its worker are not kept waiting.
+// with more a connection goes on in the next, so that the others of its worker are not kept
+// waiting.
 #pragma once
 
 #include <sys/types.h>
@@ -78,8 +79,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
     size_t size;
   };
   // Reads once into the loop's buffer, behind `headroom` bytes. After a short read of a raw socket
-  // no further edge is waited out with a read that only says EAGAIN. Nothing, and still readable: it
-  // has had its share of this turn, and is told again in the next.
+  // no further edge is waited out with a read that only says EAGAIN. Nothing, and still readable:
+  // it has had its share of this turn, and is told again in the next.
   Read read(size_t headroom = 0);
   // Reading pauses by count: as many resumes as pauses.
   void pauseReading() {

@@ -15,8 +15,12 @@ class Inbox : public EventHandler {
  public:
   Inbox();
 
-  // Any thread. The task runs on the loop's thread at the top of one of its next turns, in order.
+  // Any thread. The task runs on the loop's thread at the top of one of its next turns, in order;
+  // or never, once the inbox is closed.
   void post(std::function<void()> task);
+
+  // Drops what waits, and what comes from here on.
+  void close();
 
   // Negative: the system has no descriptor for it.
   int fd() const { return event_.get(); }
@@ -25,7 +29,9 @@ class Inbox : public EventHandler {
  private:
   FileDescriptor event_;
   Mutex mutex_;
-  std::vector<std::function<void()>> tasks_;  // Guarded by mutex_.
+  // Guarded by mutex_, both.
+  std::vector<std::function<void()>> tasks_;
+  bool is_closed_ = false;
 };
 
 }  // namespace fairlead::net

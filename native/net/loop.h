@@ -51,11 +51,14 @@ class Loop {
   // One turn: waits at most `timeout_ms`, handles what came, ends the dead.
   void turn(int timeout_ms);
 
-  // False when the kernel refuses (errno says why). Closing the descriptor unregisters it.
+  // False when the kernel refuses: errno says why, and so does the log. Closing the descriptor
+  // unregisters it.
   bool add(int fd, EventHandler* handler);
   // Needed before closing only what has a duplicate: the kernel watches until the last one closes.
   void remove(int fd);
   void post(std::function<void()> task) { inbox_.post(std::move(task)); }
+  // The loop turns no more: tasks that wait, or that are posted later, are dropped.
+  void closeInbox() { inbox_.close(); }
   // `work` is called once, when the events of this turn have been handled.
   void defer(Deferred* work) {
     if (!work->isLinked()) deferred_.pushBack(work);
@@ -71,14 +74,14 @@ class Loop {
   // `object` is deleted at the end of this turn.
   void bury(std::unique_ptr<Mortal> object) { dead_.push_back(std::move(object)); }
 
+  // Which turn this is; begins anew after 2^32.
+  uint32_t turnNumber() const { return turn_; }
   // Milliseconds and microseconds of the monotonic clock at the start of this turn.
   Millis now() const { return now_us_ / 1000; }
   uint64_t nowMicros() const { return now_us_; }
   // The clock read now: for durations that a turn's time is too coarse for.
   static uint64_t readClockMicros();
   TimerWheel& timers() { return timers_; }
-  // Which turn this is; begins anew after 2^32.
-  uint32_t turnNumber() const { return turn_; }
   SlabPool& slabs() { return slabs_; }
 
   // Holds one connection's bytes, and only until its handler returns.
@@ -88,11 +91,11 @@ class Loop {
   void runYielded();
   void finishTurn();
 
+  int error_ = 0;
   int epoll_ = -1;
   uint64_t now_us_;
   uint32_t turn_ = 0;
   bool stopping_ = false;
-  int error_ = 0;
   TimerWheel timers_;
   SlabPool slabs_;
   Inbox inbox_;

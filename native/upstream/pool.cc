@@ -174,8 +174,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
              " (connecting=", connecting_, ")");
   int error = 0;
   UpstreamContext& context = cluster_.context();
-  net::Connection* const socket =
-      beginConnection(*host_, cluster_.cluster(), context.loop, &error);
+  net::Connection* const socket = beginConnection(*host_, cluster_.cluster(), context.loop, &error);
   stats.add(Counter::UpstreamCxTotal);
   stats.add(Counter::UpstreamCxHttp1Total);
   counters_.cx_total.add();

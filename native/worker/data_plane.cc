@@ -11,6 +11,9 @@ namespace {
 using ClusterGauge = stats::Cluster::Gauge;
 using ClusterCounter = stats::Cluster::Counter;
 using stats::plainScope;
+
+const ApplyError kStopping{"plan", "", "the proxy is stopping: nothing is applied any more"};
+
 }  // namespace
 
 DataPlane::DataPlane(const Options& options)
@@ -52,32 +55,67 @@ DataPlane::DataPlane(const Options& options)
 
 DataPlane::~DataPlane() { stop(); }
 
+Result<std::shared_ptr<DataPlane>> DataPlane::create(const Options& options) {
+  auto plane = std::make_shared<DataPlane>(options);
+  if (const int error = plane->logs_.error()) {
+    return Error{std::string("cannot start the thread that writes access logs: ") +
+                 std::strerror(error)};
+  }
+  for (const auto& worker : plane->workers_) {
+    if (worker->error() == 0) continue;
+    return Error{"cannot make worker " + std::to_string(worker->index() + 1) + " of " +
+                 std::to_string(options.workers) + ": " + std::strerror(worker->error())};
+  }
+  return plane;
+}
+
 std::vector<ApplyError> DataPlane::start() {
+  if (is_stopping_) return {kStopping};
   if (started_) return {};
   started_ = true;
   std::vector<ApplyError> errors;
   for (auto& [listener, error] : listen_sockets_.startListening()) {
     errors.push_back({"listener", listener, error.message});
   }
-  for (const auto& worker : workers_) worker->start();
+  for (const auto& worker : workers_) {
+    if (const int error = worker->start()) {
+      errors.push_back({"worker", std::to_string(worker->index()),
+                        std::string("cannot start its thread: ") + std::strerror(error)});
+    }
+  }
   listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::WorkersStarted, 1);
   listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::TotalListenersWarming, 0);
   cluster_stats_->shard(0)->set(stats::ClusterManager::Gauge::WarmingClusters, 0);
   return errors;
 }
 
+void DataPlane::beginStop() {
+  is_stopping_ = true;
+  for (const auto& worker : workers_) worker->beginStop();
+}
+
+void DataPlane::awaitStop() {
+  std::call_once(stop_awaited_, [this] {
+    for (const auto& worker : workers_) worker->join();
+    // It asks workers for lines until then.
+    logs_.stop();
+  });
+}
+
+void DataPlane::endStop() { workers_.clear(); }
+
 void DataPlane::stop() {
-  for (const auto& worker : workers_) worker->stop();
-  // It asks workers for lines until then.
-  logs_.stop();
-  workers_.clear();
+  beginStop();
+  awaitStop();
+  endStop();
 }
 
 std::unique_ptr<CpuProfile> DataPlane::profileCpu() const {
-  return started_ && !workers_.empty() ? std::make_unique<CpuProfile>(workers_) : nullptr;
+  return started_ && !is_stopping_ ? std::make_unique<CpuProfile>(workers_) : nullptr;
 }
 
 void DataPlane::stopListening(DrainScope scope) {
+  if (is_stopping_) return;
   drain_.stop(scope);
   for (const auto& listener : listener_plans_) {
     const plan::Listener& plan = listener->config->plan;
@@ -98,6 +136,7 @@ std::vector<ApplyError> DataPlane::apply(const void* plan, size_t size) {
 }
 
 std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
+  if (is_stopping_) return {kStopping};
   std::vector<ApplyError> errors;
   for (const plan::Cluster& cluster : update.clusters) applyCluster(cluster);
   for (const plan::Assignment& part : update.assignments) applyAssignment(part, &errors);
@@ -284,20 +323,18 @@ std::future<void> DataPlane::handOver(const std::set<std::string>& taken_address
       });
     }
   }
+  // Goes with the last task that knows of it, be it run or dropped by a worker that ends.
   struct Pending {
-    std::atomic<size_t> workers;
     std::promise<void> done;
+    ~Pending() { done.set_value(); }
   };
-  const auto pending = std::make_shared<Pending>(workers_.size());
-  for (const auto& worker : workers_) {
-    worker->post([pending] {
-      if (pending->workers.fetch_sub(1) == 1) pending->done.set_value();
-    });
-  }
+  const auto pending = std::make_shared<Pending>();
+  for (const auto& worker : workers_) worker->post([pending] {});
   return pending->done.get_future();
 }
 
 std::vector<ApplyError> DataPlane::takeBack() {
+  if (is_stopping_) return {kStopping};
   std::vector<ApplyError> errors;
   for (const auto& listener : listener_plans_) {
     const net::ListenerConfig& config = *listener->config;

@@ -1,10 +1,12 @@
 // The whole data plane as the control thread sees it: applies plans, runs workers, reads numbers.
-// Every method is the control thread's. What is refused is refused before any worker hears of it.
+// Every method is the control thread's, but for awaitStop(). What is refused is refused before any
+// worker hears of it.
 #pragma once
 
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -26,7 +28,7 @@
 namespace fairlead::worker {
 
 struct ApplyError {
-  // "plan", "cluster", "assignment", "route_table", "listener", "tap".
+  // "plan", "cluster", "assignment", "route_table", "listener", "tap", "worker".
   const char* kind;
   std::string name;
   std::string message;
@@ -46,16 +48,28 @@ class DataPlane {
     // Beneath every connection of HTTP and TCP proxies; null: raw sockets.
     net::SharedTransport transport = nullptr;
   };
+  // Why there is none: what the system refuses.
+  static Result<std::shared_ptr<DataPlane>> create(const Options& options);
   explicit DataPlane(const Options& options);
   ~DataPlane();
 
   // As the control plane encodes it, or decoded.
   std::vector<ApplyError> apply(const void* plan, size_t size);
   std::vector<ApplyError> apply(const plan::Update& update);
-  // Errors are of listeners: workers start all the same.
+  // Errors of listeners: workers start all the same. Of workers: those that the system refuses.
   std::vector<ApplyError> start();
-  // Ends connections and threads; writes what logs hold. Blocks until it is done.
+
+  // Its end, in three steps. First all workers are told to end their connections, side by side;
+  // from here on nothing is applied any more, which is said to whoever tries, and nothing is
+  // drained, handed over or profiled.
+  void beginStop();
+  // Any thread; blocks until the workers' threads have ended, and what logs hold is written.
+  void awaitStop();
+  // What the workers had is freed.
+  void endStop();
+  // All of it.
   void stop();
+
   // Answers ask clients to close, as time goes on; see worker/drain.h.
   void startDrain(DrainScope scope, const net::DrainRamp& ramp) { drain_.start(scope, ramp); }
   void cancelDrain() { drain_.cancel(); }
@@ -147,6 +161,8 @@ class DataPlane {
   std::vector<BoundListener> bound_;
   std::vector<std::unique_ptr<Worker>> workers_;
   bool started_ = false;
+  bool is_stopping_ = false;
+  std::once_flag stop_awaited_;
 };
 
 }  // namespace fairlead::worker

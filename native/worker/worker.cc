@@ -1,7 +1,5 @@
 #include "worker/worker.h"
 
-#include <csignal>
-
 #include "filters/network/direct_response.h"
 #include "filters/network/echo.h"
 #include "proxy/http_server.h"
@@ -29,16 +27,13 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& inte
         context_.streams.trim();
       }) {}
 
-Worker::~Worker() { stop(); }
+Worker::~Worker() {
+  beginStop();
+  join();
+}
 
-void Worker::start() {
-  // Signals are the control thread's.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+int Worker::start() {
+  return thread_.start([this] { run(); });
 }
 
 void Worker::run() {
@@ -56,6 +51,7 @@ void Worker::run() {
   clusters_.clear();
   // Frees what ended just now.
   loop_.turn(0);
+  loop_.closeInbox();
 }
 
 void Worker::finishRequests() {
@@ -72,10 +68,8 @@ void Worker::finishRequests() {
   }
 }
 
-void Worker::stop() {
-  if (!thread_.joinable()) return;
+void Worker::beginStop() {
   loop_.post([this] { loop_.stop(); });
-  thread_.join();
 }
 
 std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {

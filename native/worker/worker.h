@@ -5,10 +5,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "access_log/log_files.h"
+#include "base/thread.h"
 #include "net/listener.h"
 #include "net/loop.h"
 #include "proxy/context.h"
@@ -30,11 +30,15 @@ class Worker {
   ~Worker();
 
   unsigned index() const { return index_; }
-  // The control thread.
-  void start();
-  // Ends all connections, those with a request under way a little later, then the thread. Returns
-  // when it has ended.
-  void stop();
+  // errno of what the system refused it; 0: it may be started.
+  int error() const { return loop_.error(); }
+  // The control thread. Returns errno; 0: its thread runs.
+  int start();
+  // All connections end, those with a request under way a little later, and then the thread.
+  // Returns at once.
+  void beginStop();
+  // Any one thread: waits for the end.
+  void join() { thread_.join(); }
   // Any thread: `task` runs on the worker's thread, in order, once it has been started.
   void post(std::function<void()> task) { loop_.post(std::move(task)); }
 
@@ -84,7 +88,7 @@ class Worker {
   Chore flush_;
   // Gives back what a burst has left.
   Chore trim_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace fairlead::worker

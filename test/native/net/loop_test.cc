@@ -23,4 +23,15 @@ TEST("A loop that the system refuses what it needs says so, and is no loop") {
   EXPECT_EQ(Loop().error(), 0);
 }
 
+TEST("A closed inbox drops what waits and what comes, with all that tasks hold") {
+  Loop loop;
+  const auto held = std::make_shared<int>(0);
+  loop.post([held] { ++*held; });
+  loop.closeInbox();
+  loop.post([held] { ++*held; });
+  EXPECT_EQ(held.use_count(), 1);
+  loop.turn(0);
+  EXPECT_EQ(*held, 0);
+}
+
 }  // namespace fairlead::net

@@ -76,4 +76,36 @@ TEST("A relay whose host cannot be watched tries again as the plan says, and end
   EXPECT_EQ(proxy.connect().readAll(), std::string("hello"));
 }
 
+TEST(
+    "A data plane that the system has not enough descriptors or threads for is none, and says "
+    "why") {
+  const worker::DataPlane::Options options{.workers = 3};
+  const auto errorWithout = [&options](Call call, int granted) {
+    const Refusing refusing(call, EMFILE, granted);
+    const auto created = worker::DataPlane::create(options);
+    return created ? std::string() : created.error().message;
+  };
+  EXPECT_EQ(errorWithout(Call::EpollCreate, 1),
+            std::string("cannot make worker 2 of 3: Too many open files"));
+  EXPECT_EQ(errorWithout(Call::Eventfd, 2),
+            std::string("cannot make worker 3 of 3: Too many open files"));
+  EXPECT_EQ(errorWithout(Call::PthreadCreate, 0),
+            std::string("cannot start the thread that writes access logs: Too many open files"));
+  EXPECT(worker::DataPlane::create(options).ok());
+}
+
+TEST("A worker without a thread is an error of the start, and the others end as ever") {
+  worker::DataPlane plane({.workers = 3});
+  {
+    const Refusing refusing(Call::PthreadCreate, EAGAIN, 2);
+    const std::vector<worker::ApplyError> errors = plane.start();
+    EXPECT_EQ(errors.size(), 1u);
+    EXPECT_EQ(std::string(errors[0].kind), std::string("worker"));
+    EXPECT_EQ(errors[0].name, std::string("2"));
+    EXPECT_EQ(errors[0].message,
+              std::string("cannot start its thread: Resource temporarily unavailable"));
+  }
+  plane.stop();
+}
+
 }  // namespace fairlead::test

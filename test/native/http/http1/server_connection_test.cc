@@ -198,7 +198,8 @@ RAW_TEST("An upload is read in shares, one in each turn of the worker") {
   EXPECT(server.told.size() >= waiting);
 }
 
-RAW_TEST("A client's reset is noticed when reading pauses after it, with bytes of the upload left") {
+RAW_TEST(
+    "A client's reset is noticed when reading pauses after it, with bytes of the upload left") {
   Server server;
   settle(server.loop);
   server.peer.write("POST /upload HTTP/1.1\r\nhost: a\r\ncontent-length: 10000000\r\n\r\n");
