@@ -276,7 +276,10 @@ export class ChildLink {
       this.#isPassedOn ||= this.#region.otherEpochs().some((epoch) => epoch > child.epoch);
     }
     if (this.#isPassedOn) {
-      log.warn('main', `the process of epoch ${child.epoch} is gone: a later one serves`);
+      log.warn(
+        'main',
+        `the process of epoch ${child.epoch} is gone, this one has handed on: it drains`,
+      );
       this.#endInTime();
       return;
     }

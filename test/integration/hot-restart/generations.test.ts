@@ -97,7 +97,7 @@ async function killBusyFamilysMiddle(t: TestContext): Promise<void> {
   const newest = await generations.start(2);
   await sleep(Math.random() * 50);
   await middle.command.end('SIGKILL');
-  await oldest.command.says(/the process of epoch 1 is gone: a later one serves/);
+  await oldest.command.says(/the process of epoch 1 is gone, this one has handed on: it drains/);
 
   assert.deepEqual(await whoServes(port), ['2'], newest.command.stderr);
   const after = await generations.start(3);
@@ -154,6 +154,29 @@ test('the middle is killed while the newest starts: it becomes LIVE, and serves 
   for (let i = 0; i < KILLS; i += 1) {
     await killWhileNewestStarts(t, (i + Math.random()) / KILLS);
   }
+});
+
+test('both later ones are killed: the oldest does not serve again, and who connects waits for the next', async (t) => {
+  const origin = new PatientOrigin();
+  const generations = new Generations(t, await freePort(), await origin.start(t));
+  const oldest = await generations.start(0);
+  const port = await listenerPort(oldest.adminUrl, 'web');
+  const slow = textOf(port, '/slow');
+  const response = await origin.response;
+  const middle = await generations.start(1);
+  const newest = await generations.start(2);
+  await middle.command.end('SIGKILL');
+  await newest.command.says(/following the process of epoch 0: epoch 1 is gone/);
+  await oldest.command.says(/epoch 1 is gone, this one has handed on: it drains/);
+  await newest.command.end('SIGKILL');
+  await oldest.command.says(/epoch 2 is gone, this one has handed on: it drains/);
+  const waiting = whoServes(port);
+  await generations.start(3);
+
+  assert.deepEqual(await waiting, ['3']);
+  response.end('at last');
+  assert.equal(await slow, 'at last');
+  assert.equal((await oldest.command.ended).code, 0, oldest.command.stderr);
 });
 
 test('whoever counts epochs may go on counting after one that died', async (t) => {
