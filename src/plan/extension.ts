@@ -2,6 +2,7 @@
 // every compile function may look at besides its own message.
 import type { Any } from '../../build/messages.gen.js';
 import { nearestName } from '../base/suggest.js';
+import { isKnown, knownByName, namesOf, type Kind } from './known-extensions.js';
 import type {
   BalancerPlan,
   HttpFilterPlan,
@@ -93,55 +94,53 @@ export interface Named {
   readonly typed_config?: Any | undefined;
 }
 
-/** The extension that `config` asks for; otherwise an error at its place, and undefined. */
-export function findExtension<Compiled>(
-  candidates: readonly Extension<Compiled>[],
+/** The extension of this kind that `config` asks for; otherwise an error at its place, and undefined. */
+export function findExtension<K extends Kind>(
+  { extensions }: Pick<CompileContext, 'extensions'>,
+  kind: K,
   config: Named,
   place: Place,
-): Extension<Compiled> | undefined {
+): Registry[K][number] | undefined {
+  const candidates: Registry[K] = extensions[kind];
   const name = config.name ?? '';
-  if (!config.typed_config?.$type) {
-    const byName = candidates.find((candidate) => candidate.name === name);
-    place.error(`Didn't find a registered implementation for '${name}' with type URL: ''`, {
-      expected: `typed_config with "@type": ${byName ? typeUrl(byName.type) : 'and a type URL'}`,
-      suggestion: byName
-        ? undefined
-        : nearestName(
-            name,
-            candidates.map((candidate) => candidate.name),
-          ),
-    });
+  const type = config.typed_config?.$type ?? '';
+  if (type === '') {
+    refuseBareName(kind, name, candidates, place);
     return undefined;
   }
-  const type = config.typed_config.$type;
   const found = candidates.find((candidate) => candidate.type === type);
-  if (found?.isDisabled) {
-    place
-      .field('typed_config')
-      .error(
-        `Didn't find a registered implementation for '${name}' with type URL: '${type}': --disable-extensions disables it`,
-      );
-    return undefined;
-  }
-  if (found) return found;
-  const isOtherKind = candidates.every((candidate) => kindOf(candidate.type) !== kindOf(type));
-  place
-    .field('typed_config')
-    .error(
-      isOtherKind && kindOf(type) !== undefined
-        ? `Didn't find a registered implementation for '${name}' with type URL: '${type}'`
-        : `the extension '${name}' (${type}) is not supported yet`,
-      { expected: `one of ${candidates.map((candidate) => candidate.type).join(', ')}` },
-    );
+  if (found && !found.isDisabled) return found;
+  const expected = `one of ${candidates.map((candidate) => candidate.type).join(', ')}`;
+  const at = place.field('typed_config');
+  if (found) at.error(`${unregistered(name, type)}: --disable-extensions disables it`);
+  else if (isKnown(kind, type))
+    at.error(`the extension '${name}' (${type}) is not supported yet`, { expected });
+  else at.error(unregistered(name, type), { expected });
   return undefined;
 }
 
-/** "filters.http" of "envoy.extensions.filters.http.router.v3.Router"; a wrapper may be of any kind. */
-function kindOf(type: string): string | undefined {
-  if (type === 'envoy.extensions.common.matching.v3.ExtensionWithMatcher') return undefined;
-  return /^envoy\.extensions\.(filters\.\w+|\w+)\./.exec(type)?.[1];
-}
+const unregistered = (name: string, type: string): string =>
+  `Didn't find a registered implementation for '${name}' with type URL: '${type}'`;
 
-function typeUrl(type: string): string {
-  return `type.googleapis.com/${type}`;
+/** Says what is to be written. */
+function refuseBareName(
+  kind: Kind,
+  name: string,
+  candidates: readonly { readonly type: string }[],
+  place: Place,
+): void {
+  const known = knownByName(kind, name);
+  if (!known) {
+    place.error(unregistered(name, ''), {
+      expected: 'typed_config with "@type" and a type URL',
+      suggestion: nearestName(name, namesOf(kind)),
+    });
+    return;
+  }
+  const isSupported = candidates.some(({ type }) => type === known.type);
+  place.error(unregistered(name, ''), {
+    expected:
+      `typed_config: {"@type": "type.googleapis.com/${known.type}"}` +
+      (isSupported ? '' : ', which is not supported yet'),
+  });
 }

@@ -34,7 +34,7 @@ export function compileHttpFilters(
   filters.forEach((filter, index) => {
     const at = place.index(index);
     refuseOtherFields(at, { ...filter, disabled: undefined }, FILTER);
-    const extension = findExtension(context.extensions.httpFilters, filter, at);
+    const extension = findExtension(context, 'httpFilters', filter, at);
     if (!extension || !filter.typed_config) return;
     const compiled = extension.compile(filter.typed_config, at.field('typed_config'), context);
     checkOrder(filter, 'router' in compiled, index === filters.length - 1, extension.name, at);

@@ -42,7 +42,7 @@ function compileAccessLog(
   refuseOtherFields(place, message, ACCESS_LOG);
   const filter =
     message.filter && compileAccessLogFilter(message.filter, place.field('filter'), context);
-  const logger = findExtension(context.extensions.accessLoggers, message, place);
+  const logger = findExtension(context, 'accessLoggers', message, place);
   if (!logger || !message.typed_config) return undefined;
   const target = logger.compile(message.typed_config, place.field('typed_config'), context);
   const format = target && compileLogFormat(target.format, use);

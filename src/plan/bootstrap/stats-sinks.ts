@@ -11,7 +11,7 @@ export function compileStatsSinks(
 ): SinkPlan[] {
   return (bootstrap.stats_sinks ?? []).flatMap((sink, index) => {
     const at = place.index(index);
-    const extension = findExtension(context.extensions.statSinks, sink, at);
+    const extension = findExtension(context, 'statSinks', sink, at);
     if (!extension || !sink.typed_config) return [];
     const plan = extension.compile(sink.typed_config, at.field('typed_config'), context);
     return plan ?? [];

@@ -71,7 +71,7 @@ function compilePolicies(
       ? `${config.name ?? ''} (${config.typed_config.$type})`
       : (config?.name ?? ''),
   );
-  at.error(`none of these balancers is supported: ${names.join(', ')}`, {
+  at.error(`these balancers are not supported yet: ${names.join(', ')}`, {
     expected: `one of ${context.extensions.balancers.map((balancer) => balancer.type).join(', ')}`,
   });
   return undefined;

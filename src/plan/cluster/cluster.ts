@@ -173,7 +173,7 @@ function compileSocket(
   context: CompileContext,
 ): true | UpstreamTlsPlan | undefined {
   const config = message.transport_socket ?? RAW_BUFFER;
-  const extension = findExtension(context.extensions.upstreamTransportSockets, config, place);
+  const extension = findExtension(context, 'upstreamTransportSockets', config, place);
   return (
     config.typed_config &&
     extension?.compile(config.typed_config, place.field('typed_config'), context)

@@ -32,7 +32,8 @@ export function compileFilterChain(
 ): FilterChain {
   refuseOtherFields(place, message, CHAIN);
   findExtension(
-    context.extensions.downstreamTransportSockets,
+    context,
+    'downstreamTransportSockets',
     message.transport_socket ?? RAW_BUFFER,
     place.field('transport_socket'),
   );
@@ -55,7 +56,7 @@ function compileFilters(
   filters.forEach((filter, index) => {
     const at = place.index(index);
     refuseOtherFields(at, filter, FILTER);
-    const extension = findExtension(context.extensions.networkFilters, filter, at);
+    const extension = findExtension(context, 'networkFilters', filter, at);
     if (!extension || !filter.typed_config) return;
     if (index < filters.length - 1) {
       at.error(

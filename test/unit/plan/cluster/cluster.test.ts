@@ -196,7 +196,7 @@ test('a balancer that is not supported is named', () => {
     },
   });
   assert.deepEqual(issues, [
-    'error clusters[0].load_balancing_policy.policies: none of these balancers is supported: ' +
+    'error clusters[0].load_balancing_policy.policies: these balancers are not supported yet: ' +
       `x (${LB}.maglev.v3.Maglev)`,
   ]);
 });
