@@ -20,6 +20,7 @@ import type { Listener, RouteTable, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
+import { checkRegexEngine } from './bootstrap/regex-engine.js';
 import { checkSecrets } from './bootstrap/secrets.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
@@ -36,6 +37,7 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'cluster_manager',
     'layered_runtime',
     'admin',
+    'default_regex_engine',
     // src/server/settings.ts uses, refuses or warns of each of these.
     'stats_flush_interval',
     'stats_flush_on_admin',
@@ -96,6 +98,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const issues: Issue[] = [];
   const place = Place.root(issues);
   refuseOtherFields(place, bootstrap, BOOTSTRAP);
+  checkRegexEngine(bootstrap.default_regex_engine, place.field('default_regex_engine'));
   checkLayers(bootstrap, place.field('layered_runtime').field('layers'));
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);

@@ -16,7 +16,7 @@ import {
   type FilterChain,
   type Listener,
 } from '../plan.gen.js';
-import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { refuseOtherFields, supportedFields, typesIn } from '../message/supported-fields.js';
 
 // Metadata is read where it is asked for. The two about overload have nothing to be exempt from: an
 // overload manager is refused. Without listener filters it is all the same what their timeout does.
@@ -61,6 +61,10 @@ export function compileListener(
   place: Place,
   context: CompileContext,
 ): Listener | undefined {
+  if (message.address?.socket_address?.protocol === 'UDP') {
+    refuseUdp(message, place);
+    return undefined;
+  }
   refuseOtherFields(place, message, LISTENER);
   if ((message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false) {
     place
@@ -104,6 +108,22 @@ export function compileListener(
     ),
     tcp_fast_open_queue_length: message.tcp_fast_open_queue_length,
   };
+}
+
+/** Nothing else of it is looked at: what it must have is not what a listener of TCP must. */
+function refuseUdp(message: ListenerMessage, place: Place): void {
+  const { udp_listener_config: udp, filter_chains: chains, listener_filters: filters } = message;
+  const used = typesIn([udp, chains?.map(({ transport_socket: socket }) => socket), filters]);
+  place
+    .field('address')
+    .field('socket_address')
+    .field('protocol')
+    .error(
+      `UDP as the protocol of envoy.config.core.v3.SocketAddress is not supported yet${used}`,
+      {
+        expected: 'TCP',
+      },
+    );
 }
 
 /** "127.0.0.1_10000", "[__1]_10000", the path of a pipe: how statistics call a listener. */

@@ -51,7 +51,7 @@ function asksForNothing(value: unknown): boolean {
 }
 
 /** The extensions that a refused field would have used: " (envoy.…)". */
-function typesIn(value: unknown): string {
+export function typesIn(value: unknown): string {
   const types = new Set<string>();
   const visit = (item: unknown): void => {
     if (typeof item !== 'object' || item === null || ArrayBuffer.isView(item)) return;

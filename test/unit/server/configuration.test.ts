@@ -31,6 +31,12 @@ test('a file that is not there is named', () => {
   assert.throws(() => readConfiguration(optionsOf('-c', '/no/such.yaml'), LOG), /\/no\/such\.yaml/);
 });
 
+test('the engine for regular expressions may be given: it is the one that there is', () => {
+  const type = 'type.googleapis.com/envoy.extensions.regex_engines.v3.GoogleRE2';
+  const engine = { name: 'envoy.regex_engines.google_re2', typed_config: { '@type': type } };
+  assert.deepEqual(problemsOf({ default_regex_engine: engine }), []);
+});
+
 test('every error is said at once', () => {
   const problems = problemsOf({ no_such_field: 1, stats_flush_interval: 'soon' });
 
