@@ -319,7 +319,7 @@ test('requests do not go to a cluster that speaks HTTP/2: a route is refused, a 
   assert.equal(refused.code, 1);
   assert.match(
     refused.stderr,
-    /routes\[0\]\.route\.cluster: cluster 'metrics' speaks HTTP\/2: requests cannot be forwarded over HTTP\/2 yet; .*; see static_resources\.clusters\[0\]\.typed_extension_protocol_options/,
+    /routes\[0\]\.route\.cluster: cluster 'metrics' speaks HTTP\/2: to forward requests over it is not supported yet; .*; see static_resources\.clusters\[0\]\.typed_extension_protocol_options/,
   );
   const byHeader = { match: { prefix: '/' }, route: { cluster_header: 'x-to' } };
   const proxy = await startProxy(t, bootstrapOf(ENVOY_GRPC, [cluster], [byHeader]));

@@ -203,7 +203,7 @@ test('routes to a cluster that speaks HTTP/2 are refused with where it says so',
     assert.deepEqual(others, []);
     assert.equal(
       issue?.message,
-      "cluster 'metrics' speaks HTTP/2: requests cannot be forwarded over HTTP/2 yet",
+      "cluster 'metrics' speaks HTTP/2: to forward requests over it is not supported yet",
     );
     assert.equal(issue.related?.path, 'static_resources.clusters[0].http2_protocol_options');
   }
@@ -213,7 +213,7 @@ test('TCP goes to a cluster that speaks HTTP/2, but not to one that speaks TLS',
   const proxied = listenerOf(any(TCP_PROXY, { stat_prefix: 'in', cluster: 'metrics' }));
   assert.deepEqual(compileSink(ENVOY, http2(), [proxied]).issues, []);
   assert.deepEqual(compileSink(ENVOY, { ...http2(), ...tls() }, [proxied]).issues, [
-    "error typed_config.cluster: cluster 'metrics' speaks TLS: connections cannot be forwarded over TLS yet",
+    "error typed_config.cluster: cluster 'metrics' speaks TLS (envoy.transport_sockets.tls): to forward connections over it is not supported yet",
   ]);
 });
 
