@@ -1096,6 +1096,9 @@ bool read(WireReader& wire, Router* out) {
       case 3:
         if (!wire.readNumber(&out->respect_expected_rq_timeout, "Router.respect_expected_rq_timeout")) return false;
         break;
+      case 4:
+        if (!wire.readNumber(&out->counts_no_answers, "Router.counts_no_answers")) return false;
+        break;
       default:
         if (!wire.skip("Router")) return false;
     }
@@ -1237,6 +1240,9 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         break;
       case 46:
         if (!wire.readMessage("HttpConnectionManager.http_filters", [&](WireReader& inner) { return read(inner, &out->http_filters.emplace_back()); })) return false;
+        break;
+      case 47:
+        if (!wire.readNumber(&out->refuses_http2, "HttpConnectionManager.refuses_http2")) return false;
         break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;

@@ -587,6 +587,8 @@ struct Router {
   bool suppress_envoy_headers = false;
   std::vector<std::string> strict_check_headers;
   bool respect_expected_rq_timeout = false;
+  // Clusters count no answers by status, and take no times of them.
+  bool counts_no_answers = false;
 };
 
 struct HttpConnectionManager {
@@ -656,6 +658,8 @@ struct HttpConnectionManager {
   std::string scheme_overwrite;
   // Before the router; at most 64.
   std::vector<HttpFilter> http_filters;
+  // Clients that speak HTTP/2 without asking are told that they are understood, and refused.
+  bool refuses_http2 = false;
 };
 
 struct WeightedTarget {

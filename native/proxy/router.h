@@ -81,6 +81,8 @@ class Router final : public upstream::PoolWaiter, private net::Timer, private ne
   void failUpstream(LocalReply answer, std::string_view reason);
   void charge(uint16_t status, const http::HeaderMap* headers);
   void count(uint16_t status, const http::HeaderMap* headers);
+  // `host` may be null.
+  void countHostError(upstream::Host* host);
   void answerComplete();
   void giveUp(const LocalReply& answer);
   void watch(net::Millis deadline);
@@ -89,6 +91,8 @@ class Router final : public upstream::PoolWaiter, private net::Timer, private ne
 
   net::Loop& loop() { return info_.loop(); }
   const HttpConfig& config() const { return info_.config(); }
+  // Whether the cluster counts the answer by its status, and its time.
+  bool isCounted() const { return !info_.is_health_check && !config().router.counts_no_answers; }
 
   Stream& stream_;
   StreamInfo& info_;

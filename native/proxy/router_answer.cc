@@ -23,7 +23,7 @@ constexpr uint64_t kWorthSplicingBytes = 64 * 1024;
 // ---- from the host ----
 
 void Router::onInformational(http::ResponseHead& head) {
-  if (!info_.is_health_check) count(head.status, &head.headers);
+  if (isCounted()) count(head.status, &head.headers);
   stream_.onUpstreamInformational(head);
 }
 
@@ -75,7 +75,7 @@ void Router::onClientWritable() {
 void Router::onResponseReset(http::ResetReason reason, std::string_view details) {
   upstream_ = nullptr;
   splice_.reset();
-  info_.host->counters(info_.context().upstream.worker).rq_error.add();
+  countHostError(info_.host);
   const bool nonsense = reason == http::ResetReason::ProtocolError;
   const Flag flag = nonsense ? Flag::UpstreamProtocolError : Flag::UpstreamConnectionTermination;
   const std::string_view words = nonsense ? "protocol error" : "connection termination";
@@ -115,9 +115,7 @@ void Router::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
       answer.flag = Flag::UpstreamConnectionTermination;
       break;
   }
-  if (host) {
-    host->counters(info_.context().upstream.worker).rq_error.add();
-  }
+  countHostError(host);
   failUpstream(answer, reason);
 }
 
@@ -140,11 +138,11 @@ void Router::failUpstream(LocalReply answer, std::string_view reason) {
 // ---- counting ----
 
 void Router::charge(uint16_t status, const HeaderMap* headers) {
-  if (!info_.is_health_check) count(status, headers);
+  if (isCounted()) count(status, headers);
   if (!headers || !info_.host) return;
   upstream::HostCounters& host = info_.host->counters(info_.context().upstream.worker);
   if (status >= 500) {
-    host.rq_error.add();
+    countHostError(info_.host);
   } else {
     host.rq_success.add();
   }
@@ -163,10 +161,14 @@ void Router::count(uint16_t status, const HeaderMap* headers) {
   }
 }
 
+void Router::countHostError(upstream::Host* host) {
+  if (host && isCounted()) host->counters(info_.context().upstream.worker).rq_error.add();
+}
+
 // The host's answer is whole.
 void Router::answerComplete() {
   route_deadline_ = exchange_deadline_ = net::kNever;
-  if (info_.is_health_check || info_.request_end_us == 0) return;
+  if (!isCounted() || info_.request_end_us == 0) return;
   const uint64_t ms = (loop().nowMicros() - info_.request_end_us) / 1000;
   stats::Shard<stats::Cluster>& stats = info_.cluster->stats();
   stats.record(ClusterHistogram::UpstreamRqTime, ms);
@@ -191,7 +193,7 @@ void Router::onTimer() {
     host.rq_timeout.add();
     if (!stream_.hasAnswerBegun()) {
       charge(504, nullptr);
-      host.rq_error.add();
+      countHostError(info_.host);
     }
     giveUp({504, "upstream request timeout", "response_timeout", Flag::UpstreamRequestTimeout});
   } else if (exchange_deadline_ <= now) {

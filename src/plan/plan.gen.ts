@@ -695,12 +695,16 @@ export interface HttpConnectionManager {
   readonly scheme_overwrite?: string | undefined;
   /** Before the router; at most 64. */
   readonly http_filters?: readonly HttpFilter[] | undefined;
+  /** Clients that speak HTTP/2 without asking are told that they are understood, and refused. */
+  readonly refuses_http2?: boolean | undefined;
 }
 
 export interface Router {
   readonly suppress_envoy_headers?: boolean | undefined;
   readonly strict_check_headers?: readonly string[] | undefined;
   readonly respect_expected_rq_timeout?: boolean | undefined;
+  /** Clusters count no answers by status, and take no times of them. */
+  readonly counts_no_answers?: boolean | undefined;
 }
 
 /** Where lines go and how they read. `file` is an index that the control thread gave out: the flusher owns the descriptor. */
@@ -1298,12 +1302,14 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.router !== undefined) out.message(354, message.router, writeRouter);
   if (message.scheme_overwrite?.length) out.text(362, message.scheme_overwrite);
   if (message.http_filters) for (const item of message.http_filters) out.message(370, item, writeHttpFilter);
+  if (message.refuses_http2) out.number(376, message.refuses_http2 ? 1 : 0);
 }
 
 function writeRouter(out: WireWriter, message: Router): void {
   if (message.suppress_envoy_headers) out.number(8, message.suppress_envoy_headers ? 1 : 0);
   if (message.strict_check_headers) for (const item of message.strict_check_headers) out.text(18, item);
   if (message.respect_expected_rq_timeout) out.number(24, message.respect_expected_rq_timeout ? 1 : 0);
+  if (message.counts_no_answers) out.number(32, message.counts_no_answers ? 1 : 0);
 }
 
 function writeAccessLog(out: WireWriter, message: AccessLog): void {

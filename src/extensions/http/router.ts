@@ -18,16 +18,12 @@ export const router = defineExtension<Router, HttpFilterPlan>({
   type: FIELDS.type,
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
-    if (config.dynamic_stats === false) {
-      place
-        .field('dynamic_stats')
-        .error(`dynamic_stats: false of ${FIELDS.type} is not supported yet`);
-    }
     return {
       router: {
         suppress_envoy_headers: config.suppress_envoy_headers,
         strict_check_headers: config.strict_check_headers?.map((name) => name.toLowerCase()),
         respect_expected_rq_timeout: config.respect_expected_rq_timeout,
+        counts_no_answers: config.dynamic_stats === false,
       },
     };
   },

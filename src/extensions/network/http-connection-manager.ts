@@ -149,6 +149,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compileHttp1(config, place.field('http_protocol_options')),
         ...compileForwarding(config, place, context),
         ...compilePaths(config),
+        refuses_http2: (config.codec_type ?? 'AUTO') === 'AUTO',
       },
     };
   },
