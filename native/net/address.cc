@@ -48,8 +48,20 @@ Address Address::fromKernel(const sockaddr* from, socklen_t length) {
   } else {
     address.size_ = std::min<socklen_t>(length, sizeof(Storage));
     std::memcpy(&address.storage_, from, address.size_);
+    if (address.family() == AF_INET6) address.unmap();
   }
   return address;
+}
+
+// A socket of IPv6 that takes clients of IPv4 (ipv4_compat) has them as ::ffff:192.0.2.1.
+void Address::unmap() {
+  const sockaddr_in6 v6 = storage_.v6;
+  if (!IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) return;
+  storage_ = {};
+  storage_.v4.sin_family = AF_INET;
+  storage_.v4.sin_port = v6.sin6_port;
+  std::memcpy(&storage_.v4.sin_addr, v6.sin6_addr.s6_addr + 12, 4);
+  size_ = sizeof(sockaddr_in);
 }
 
 uint16_t Address::port() const {

@@ -43,6 +43,8 @@ class Address {
   bool sameIp(const Address& other) const { return ipBytes() == other.ipBytes(); }
 
  private:
+  void unmap();
+
   union Storage {
     sockaddr any;
     sockaddr_in v4;

@@ -40,6 +40,8 @@ using ListenSocket = std::shared_ptr<const FileDescriptor>;
 
 // Makes a bound socket. `address`: what to bind to. The error names the address.
 Result<FileDescriptor> openListenSocket(const plan::Listener& listener, const Address& address);
+// Sets what it can of the options that such a socket is given before it is bound.
+void adoptListenSocket(int fd, const plan::Listener& listener);
 // Connections come from here on; on a socket that listens it sets the length of the queue.
 Result<void> listenOn(int fd, const plan::Listener& listener, const Address& address);
 // Where a socket is bound.

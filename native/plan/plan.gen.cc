@@ -54,6 +54,7 @@ bool read(WireReader& wire, TcpProxy* out);
 bool read(WireReader& wire, DirectResponseFilter* out);
 bool read(WireReader& wire, EchoFilter* out);
 bool read(WireReader& wire, FilterChain* out);
+bool read(WireReader& wire, SocketOption* out);
 bool read(WireReader& wire, Listener* out);
 bool read(WireReader& wire, ConnectionLimit* out);
 bool read(WireReader& wire, Update* out);
@@ -1352,6 +1353,28 @@ bool read(WireReader& wire, FilterChain* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, SocketOption* out) {
+  while (wire.nextField("SocketOption")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->level, "SocketOption.level")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->name, "SocketOption.name")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "SocketOption.value")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->state, 2, "SocketOption.state")) return false;
+        break;
+      default:
+        if (!wire.skip("SocketOption")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Listener* out) {
   while (wire.nextField("Listener")) {
     switch (wire.field()) {
@@ -1408,6 +1431,9 @@ bool read(WireReader& wire, Listener* out) {
         break;
       case 18:
         if (!wire.readEnum(&out->drain_type, 1, "Listener.drain_type")) return false;
+        break;
+      case 19:
+        if (!wire.readMessage("Listener.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Listener")) return false;

@@ -697,6 +697,20 @@ struct FilterChain {
   bool is_default = false;
 };
 
+// For setsockopt(2).
+struct SocketOption {
+  enum class State : uint8_t {
+    BeforeBind = 0,
+    Bound = 1,
+    Listening = 2,
+  };
+  // Ints of C, as their bits.
+  uint32_t level = 0;
+  uint32_t name = 0;
+  std::string value;
+  State state = {};
+};
+
 struct Listener {
   enum class Direction : uint8_t {
     Unspecified = 0,
@@ -730,6 +744,8 @@ struct Listener {
   // Octets; absent: 0 (off).
   uint32_t tcp_fast_open_queue_length = 0;
   DrainType drain_type = {};
+  // In the order in which they are set.
+  std::vector<SocketOption> socket_options;
 };
 
 // How many connections may be open at once.

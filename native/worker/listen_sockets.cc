@@ -37,6 +37,7 @@ Result<ListenSockets::Group> ListenSockets::open(const plan::Listener& plan) {
   Open open;
   open.any_port = isAnyPort(plan);
   open.sockets = takeInherited(plan, address);
+  for (const net::ListenSocket& socket : open.sockets) net::adoptListenSocket(socket->get(), plan);
   if (!open.sockets.empty()) address = net::boundAddress(open.sockets.front()->get());
   open.one_each = plan.reuse_port && address.isIp() &&
                   (open.sockets.empty() || sharesPort(open.sockets.front()->get()));

@@ -566,6 +566,24 @@ export interface Listener {
   /** Octets; absent: 0 (off). */
   readonly tcp_fast_open_queue_length?: number | undefined;
   readonly drain_type?: Listener_DrainType | undefined;
+  /** In the order in which they are set. */
+  readonly socket_options?: readonly SocketOption[] | undefined;
+}
+
+export const SocketOption_State = {
+  BEFORE_BIND: 0,
+  BOUND: 1,
+  LISTENING: 2,
+} as const;
+export type SocketOption_State = (typeof SocketOption_State)[keyof typeof SocketOption_State];
+
+/** For setsockopt(2). */
+export interface SocketOption {
+  /** Ints of C, as their bits. */
+  readonly level?: number | undefined;
+  readonly name?: number | undefined;
+  readonly value?: Uint8Array | undefined;
+  readonly state?: SocketOption_State | undefined;
 }
 
 /** `match` empty: fits everything. Chains are tried by specificity, as the real server does. */
@@ -1211,6 +1229,14 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.access_logs) for (const item of message.access_logs) out.message(130, item, writeAccessLog);
   if (message.tcp_fast_open_queue_length) out.number(136, message.tcp_fast_open_queue_length);
   if (message.drain_type) out.number(144, message.drain_type);
+  if (message.socket_options) for (const item of message.socket_options) out.message(154, item, writeSocketOption);
+}
+
+function writeSocketOption(out: WireWriter, message: SocketOption): void {
+  if (message.level) out.number(8, message.level);
+  if (message.name) out.number(16, message.name);
+  if (message.value?.length) out.bytes(26, message.value);
+  if (message.state) out.number(32, message.state);
 }
 
 function writeFilterChain(out: WireWriter, message: FilterChain): void {

@@ -14,9 +14,10 @@ const ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', 
   'socket_address',
   'pipe',
 ]);
+// Only sockets that listen have a use for ipv4_compat.
 const SOCKET_ADDRESS = supportedFields<SocketAddress>(
   'envoy.config.core.v3.SocketAddress',
-  ['address', 'port_value'],
+  ['address', 'port_value', 'ipv4_compat'],
   { protocol: 'TCP' },
 );
 const PIPE = supportedFields<Pipe>('envoy.config.core.v3.Pipe', ['path', 'mode']);

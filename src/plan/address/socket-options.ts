@@ -1,5 +1,8 @@
 // Options of sockets that the configuration names by their numbers.
-import type { envoy_config_core_v3_SocketOption as SocketOptionMessage } from '../../../build/messages.gen.js';
+import type {
+  envoy_config_core_v3_Address as AddressMessage,
+  envoy_config_core_v3_SocketOption as SocketOptionMessage,
+} from '../../../build/messages.gen.js';
 import type { SocketOption } from '../../native.js';
 
 const STATES = { STATE_PREBIND: 0, STATE_BOUND: 1, STATE_LISTENING: 2 } as const;
@@ -10,6 +13,18 @@ export function compileSocketOptions(
   ip: Uint8Array | undefined,
 ): readonly SocketOption[] {
   return options.filter((option) => concerns(option, ip)).map(compileOption);
+}
+
+const IPPROTO_IPV6 = 41;
+const IPV6_V6ONLY = 26;
+
+/** That a socket of IPv6 takes clients of IPv4 as well; nothing for another, or where that is not asked. */
+export function ipv4Compatibility(
+  address: AddressMessage | undefined,
+  ip: Uint8Array | undefined,
+): readonly SocketOption[] {
+  if (!address?.socket_address?.ipv4_compat || ip?.length !== 16) return [];
+  return [{ level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: intBytes(0), state: 0 }];
 }
 
 function concerns(

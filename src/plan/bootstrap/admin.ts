@@ -8,7 +8,7 @@ import { formatIp } from '../address/ip.js';
 import { checkLogPath } from '../access-log/log-path.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import type { SocketOption } from '../../native.js';
-import { compileSocketOptions } from '../address/socket-options.js';
+import { compileSocketOptions, ipv4Compatibility } from '../address/socket-options.js';
 import type { Place } from '../message/place.js';
 import type { AccessLog, StringMatch } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -69,7 +69,10 @@ export function compileAdmin(
       : { pipe: address.pipe ?? '', mode: message.address.pipe?.mode ?? 0 },
     accessLogs,
     ignoresConnectionLimit: message.ignore_global_conn_limit ?? false,
-    socketOptions: compileSocketOptions(message.socket_options ?? [], address.ip),
+    socketOptions: [
+      ...ipv4Compatibility(message.address, address.ip),
+      ...compileSocketOptions(message.socket_options ?? [], address.ip),
+    ],
     profilePath: message.profile_path || DEFAULT_PROFILE_PATH,
     allowPaths,
   };

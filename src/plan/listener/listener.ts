@@ -6,6 +6,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../access-log/access-log.js';
 import { addressText, compileAddress } from '../address/address.js';
+import { compileSocketOptions, ipv4Compatibility } from '../address/socket-options.js';
 import type { CompileContext } from '../extension.js';
 import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
 import type { Place } from '../message/place.js';
@@ -44,6 +45,7 @@ const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.List
   'ignore_global_conn_limit',
   'bypass_overload_manager',
   'drain_type',
+  'socket_options',
 ]);
 const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
   'envoy.config.listener.v3.Listener.DeprecatedV1',
@@ -107,6 +109,10 @@ export function compileListener(
       context,
     ),
     tcp_fast_open_queue_length: message.tcp_fast_open_queue_length,
+    socket_options: [
+      ...ipv4Compatibility(message.address, address.ip),
+      ...compileSocketOptions(message.socket_options ?? [], address.ip),
+    ].map((option) => ({ ...option, level: option.level >>> 0, name: option.name >>> 0 })),
   };
 }
 

@@ -1,6 +1,7 @@
 // A listener on a loop of the test's own: what it takes in one turn, and what its connections have.
 #include "net/listener.h"
 
+#include <arpa/inet.h>
 #include <netinet/tcp.h>
 
 #include <cerrno>
@@ -139,6 +140,66 @@ TEST("A listen socket that cannot be watched is looked at, and watched as soon a
   const Socket client = fixture.connect();
   settle(fixture.loop);
   EXPECT_EQ(fixture.accepted.size(), 2u);
+}
+
+namespace {
+
+plan::SocketOption bufferOption(plan::SocketOption::State state, int bytes) {
+  return {SOL_SOCKET, SO_RCVBUF, std::string(reinterpret_cast<const char*>(&bytes), sizeof bytes),
+          state};
+}
+
+int receiveBuffer(int fd) {
+  int bytes = 0;
+  socklen_t size = sizeof bytes;
+  ::getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size);
+  return bytes;
+}
+
+}  // namespace
+
+TEST("An option of a listen socket is set in its state, on an inherited socket too") {
+  using State = plan::SocketOption::State;
+  Address any;
+  EXPECT(parseIp("127.0.0.1:0", &any));
+  for (const State state : {State::BeforeBind, State::Bound, State::Listening}) {
+    plan::Listener plan = planOf(0);
+    const FileDescriptor fresh = std::move(openListenSocket(plan, any).value());
+    const int before = receiveBuffer(fresh.get());
+    plan.socket_options = {bufferOption(state, 12'345)};
+    const FileDescriptor fd = std::move(openListenSocket(plan, any).value());
+    // The kernel doubles it.
+    EXPECT_EQ(receiveBuffer(fd.get()), state == State::Listening ? before : 24'690);
+    EXPECT(listenOn(fd.get(), plan, any).ok());
+    EXPECT_EQ(receiveBuffer(fd.get()), 24'690);
+    adoptListenSocket(fresh.get(), plan);
+    EXPECT_EQ(receiveBuffer(fresh.get()), state == State::BeforeBind ? 24'690 : before);
+  }
+}
+
+TEST("An option that cannot be set is named, with the address") {
+  using State = plan::SocketOption::State;
+  Address any;
+  EXPECT(parseIp("127.0.0.1:0", &any));
+  for (const State state : {State::BeforeBind, State::Bound}) {
+    plan::Listener plan = planOf(0);
+    plan.socket_options = {{static_cast<uint32_t>(-1), 99, "abcd", state}};
+    EXPECT_EQ(openListenSocket(plan, any).error().message,
+              "cannot set the option -1/99 of '127.0.0.1:0': Protocol not available");
+  }
+}
+
+TEST("A client of IPv4 that a socket of IPv6 takes is called by its own address") {
+  sockaddr_in6 raw = {};
+  raw.sin6_family = AF_INET6;
+  raw.sin6_port = htons(80);
+  EXPECT_EQ(::inet_pton(AF_INET6, "::ffff:192.0.2.1", &raw.sin6_addr), 1);
+  const auto text = [&] {
+    return Address::fromKernel(reinterpret_cast<sockaddr*>(&raw), sizeof raw).text();
+  };
+  EXPECT_EQ(text(), "192.0.2.1:80");
+  EXPECT_EQ(::inet_pton(AF_INET6, "::1", &raw.sin6_addr), 1);
+  EXPECT_EQ(text(), "[::1]:80");
 }
 
 }  // namespace fairlead::net

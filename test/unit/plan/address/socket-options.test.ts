@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { test } from 'node:test';
-import { compileSocketOptions } from '../../../../src/plan/address/socket-options.js';
+import { compileSocketOptions, ipv4Compatibility } from '../../../../src/plan/address/socket-options.js';
 
 const V4 = Uint8Array.of(127, 0, 0, 1);
 const V6 = new Uint8Array(16);
@@ -52,4 +52,16 @@ test('options of datagram sockets and of the other version of IP are left out', 
       [2, 5],
     ],
   );
+});
+
+test('ipv4_compat is an option of sockets of IPv6 that listen, and of no others', () => {
+  const address = (ipv4_compat: boolean) => ({ socket_address: { ipv4_compat } });
+  const [option, ...others] = ipv4Compatibility(address(true), V6);
+  // IPPROTO_IPV6, IPV6_V6ONLY
+  assert.deepEqual([option?.level, option?.name, option?.state], [41, 26, 0]);
+  assert.deepEqual(option?.value, new Uint8Array(4));
+  assert.deepEqual(others, []);
+  assert.deepEqual(ipv4Compatibility(address(true), V4), []);
+  assert.deepEqual(ipv4Compatibility(address(false), V6), []);
+  assert.deepEqual(ipv4Compatibility({ pipe: { path: '/p' } }, undefined), []);
 });
