@@ -120,6 +120,8 @@ class ServerCodecCallbacks {
   };
   // Never null. The sink is told of nothing before this returns.
   virtual RequestSink* newStream(ServerStream& stream, Opening opening) = 0;
+  // The client speaks HTTP/2; it has been refused, and the connection ends.
+  virtual void onHttp2() = 0;
   virtual void onIdleTimeout() = 0;
   virtual void onDelayedCloseTimeout() = 0;
   virtual void onBytes(size_t received, size_t sent) = 0;

@@ -20,6 +20,8 @@ struct ServerSettings {
   // http_protocol_options.allow_chunked_length: with both, chunked wins and the length is dropped.
   bool allow_chunked_length = false;
   bool accept_http_10 = false;
+  // A client that begins as HTTP/2 does is refused in its own words.
+  bool refuses_http2 = false;
   bool enable_trailers = false;
   // HTTP/1 header names are written as "Content-Type".
   bool proper_case_words = false;

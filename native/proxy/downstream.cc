@@ -101,6 +101,13 @@ http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening ope
   return stream;
 }
 
+void Downstream::onHttp2() {
+  log::debug(log::Component::Http, log::Tags{.connection = id()},
+             "the client speaks HTTP/2, which is not supported yet");
+  server_.stats().add(Counter::DownstreamCxProtocolError);
+  is_broken_ = true;
+}
+
 void Downstream::onIdleTimeout() {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "idle timeout");
   server_.stats().add(Counter::DownstreamCxIdleTimeout);

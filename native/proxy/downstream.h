@@ -68,6 +68,7 @@ class Downstream final : public net::DownstreamConnection,
 
   // http::ServerCodecCallbacks
   http::RequestSink* newStream(http::ServerStream& stream, Opening opening) override;
+  void onHttp2() override;
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;
   void onBytes(size_t received, size_t sent) override;

@@ -91,6 +91,7 @@ class ServerConnection final : public http::ServerCodec,
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);
   size_t waitForHead(const char* data, size_t size);
+  void refuseHttp2();
   void keep(const char* data, size_t size, std::unique_ptr<std::string> owner);
   void openStream(Opening opening);
   void refuse(const ScanError& error, uint32_t header_bytes = 0);
