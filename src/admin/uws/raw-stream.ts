@@ -32,9 +32,11 @@ export function writeRawStream(
     socket.end(isChunked ? '0\r\n\r\n' : '');
   };
   socket.on('error', () => undefined);
+  // Whoever reads the head may count on what was asked for: it leaves afterwards.
+  socket.cork();
   socket.write(answer.head);
-  // Whoever reads the head may count on what was asked for.
   const leave = stream.listen(write, end);
+  socket.uncork();
   const closed = (): void => {
     waiting.set(0);
     leave();
