@@ -1,5 +1,6 @@
 #include "access_log/flusher.h"
 
+#include <chrono>
 #include <utility>
 
 namespace fairlead::access_log {
@@ -8,6 +9,9 @@ namespace {
 
 using Counter = stats::Filesystem::Counter;
 using Gauge = stats::Filesystem::Gauge;
+
+// Of a disk that is well a write takes microseconds; of another nobody is kept waiting.
+constexpr std::chrono::milliseconds kMaxAwait{50};
 
 }  // namespace
 
@@ -39,6 +43,11 @@ void Flusher::reopen(std::vector<std::shared_ptr<LogFile>> files) {
   ready_.notify_one();
 }
 
+void Flusher::awaitWritten() {
+  std::unique_lock lock(mutex_);
+  idle_.wait_for(lock, kMaxAwait, [this] { return jobs_.empty() && !is_writing_; });
+}
+
 LogLines Flusher::takeSpare() {
   const std::lock_guard lock(mutex_);
   if (spares_.empty()) return {};
@@ -61,11 +70,14 @@ void Flusher::writeRest(LogFile& file) { write(file, file.takeRest()); }
 void Flusher::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    is_writing_ = false;
+    idle_.notify_all();
     ready_.wait(lock, [this] { return is_stopping_ || !jobs_.empty(); });
     const uint64_t dropped_writes = std::exchange(dropped_writes_, 0);
     const uint64_t dropped_bytes = std::exchange(dropped_bytes_, 0);
     if (dropped_writes > 0) countDrops(dropped_writes, dropped_bytes);
     if (jobs_.empty()) return;
+    is_writing_ = true;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();

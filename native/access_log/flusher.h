@@ -30,6 +30,8 @@ class Flusher {
   void push(std::shared_ptr<LogFile> file, std::vector<LogLines> parts);
   // The files are opened anew; what was pushed before goes to the old.
   void reopen(std::vector<std::shared_ptr<LogFile>> files);
+  // Waits, but not for long, until all that was pushed is written.
+  void awaitWritten();
   // None, with room for some, if there is any.
   LogLines takeSpare();
 
@@ -67,8 +69,10 @@ class Flusher {
 
   Mutex mutex_;
   std::condition_variable_any ready_;
+  std::condition_variable_any idle_;
   // Guarded by mutex_, all of them.
   std::deque<Job> jobs_;
+  bool is_writing_ = false;
   size_t waiting_bytes_ = 0;
   uint64_t dropped_writes_ = 0;
   uint64_t dropped_bytes_ = 0;

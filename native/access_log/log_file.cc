@@ -77,6 +77,7 @@ void LogFile::onFull(size_t worker) {
 }
 
 void LogFile::flushControlThread() {
+  const bool asks_workers = has_workers_lines_;
   uint64_t number = 0;
   {
     LogLines& lines = laneOf(kControlThread).lines;
@@ -86,12 +87,13 @@ void LogFile::flushControlThread() {
     // The end of the flush under way begins another.
     if (gathered_.missing > 0) return;
     number = beginFlush();
-    if (!has_workers_lines_) {
-      endFlush();
-      return;
-    }
+    if (!asks_workers) endFlush();
   }
-  askWorkers(number);
+  if (asks_workers) {
+    askWorkers(number);
+  } else if (!may_block_) {
+    context_.flusher.awaitWritten();
+  }
 }
 
 void LogFile::flush() {

@@ -49,7 +49,8 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   void lineDone(size_t worker);
 
   // ---- the control thread ----
-  // Writes what its lane holds, in its place among the workers' lines.
+  // Writes what its lane holds, in its place among the workers' lines. Where there are none of
+  // those, a file on a disk has it on return, if the disk is well.
   void flushControlThread();
 
   // ---- any thread ----
@@ -112,8 +113,8 @@ class LogFile : public std::enable_shared_from_this<LogFile> {
   LogLines control_lines_;
 
   net::FileDescriptor fd_;
-  // A write may block: it is no file on a disk.
-  bool may_block_ = false;
+  // A write may block: it is no file on a disk. The flusher sets it.
+  std::atomic<bool> may_block_{false};
   // How often it was waited for in vain while the process ended.
   int last_polls_ = 0;
 };

@@ -154,6 +154,20 @@ TEST("what the control thread logs is counted as its own, beside that of workers
   EXPECT_EQ(contentOf(path), "of the control thread\nof a worker\n");
 }
 
+TEST("a file of the control thread alone has a line as soon as it was flushed") {
+  Folder folder;
+  Logs logs(1);
+  const std::string path = folder.file("admin.log");
+  const auto file = logs.open(path);
+  std::string wanted;
+  for (int i = 0; i < 50; ++i) {
+    wanted += std::to_string(i) + "\n";
+    log(*file, kControlThread, std::to_string(i) + "\n");
+    file->flushControlThread();
+    EXPECT(contentOf(path) == wanted);
+  }
+}
+
 TEST("lines of all threads are in the file in the order of their ends") {
   Folder folder;
   Logs logs(3);
