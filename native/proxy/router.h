@@ -3,7 +3,8 @@
 //
 // Always holds:
 // - upstream_ is null before a host has the request and after it has answered.
-// - After the last bytes of an answer are given to the stream it may be at its next request already:
+// - After the last bytes of an answer are given to the stream it may be at its next request
+// already:
 //   nothing of this one is touched any more.
 // - Its timer is armed at the earliest deadline or before it, and stays armed between requests:
 //   moving a deadline is one store.

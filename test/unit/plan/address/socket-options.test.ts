@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { endianness } from 'node:os';
 import { test } from 'node:test';
-import { compileSocketOptions, ipv4Compatibility } from '../../../../src/plan/address/socket-options.js';
+import {
+  compileSocketOptions,
+  ipv4Compatibility,
+} from '../../../../src/plan/address/socket-options.js';
 
 const V4 = Uint8Array.of(127, 0, 0, 1);
 const V6 = new Uint8Array(16);
