@@ -136,13 +136,15 @@ export class Exchange {
     this.#chunks = [];
     const isTooLong = this.#bodyBytes > MAX_BODY_BYTES;
     const reply = isTooLong ? this.#service.refuse(request, 413) : this.#service.answer(request);
-    const answer = new Answer(this.#service, request, reply);
+    const { body } = reply;
+    const goesOn = typeof body !== 'string' && 'listen' in body;
+    // What goes on without uWebSockets.js cannot come back to it.
+    const answer = new Answer(this.#service, request, reply, goesOn || undefined);
     this.#answer = answer;
     if (answer.closes) this.#host.connection.ends();
-    const { body } = reply;
     if (!answer.hasBody) this.#writeHeadOnly(answer);
     else if (typeof body === 'string') this.#writeText(answer, body);
-    else if ('listen' in body) this.#handOver(answer, body);
+    else if (goesOn) this.#handOver(answer, body);
     else this.#writePage(answer, body);
   }
 

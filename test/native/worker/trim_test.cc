@@ -33,7 +33,7 @@ TEST("A worker gives the pipes of a burst back to the system when nobody needs t
       EXPECT(client.readUntil("\r\n\r\n").starts_with("HTTP/1.1 200 "));
     }
     // Both ends of two connections each, and pipes.
-    EXPECT(openDescriptors() > before + 12 * 4 + 12);
+    EXPECT(proxy.waitUntil([before] { return openDescriptors() > before + 12 * 4 + 12; }));
     for (Socket& client : clients) EXPECT_EQ(client.discard(kBytes), kBytes);
   }
   proxy.expectQuiet();

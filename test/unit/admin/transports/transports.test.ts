@@ -57,6 +57,33 @@ for (const name of Object.keys(TRANSPORTS)) {
     assert.equal((await fetch(`${running.url}/`)).status, 200);
   });
 
+  test(`${name}: after an answer that goes on, its connection takes another request or was said to end`, async (t) => {
+    const running = listening(t, name);
+    if (!running) return;
+    const { service, port } = running;
+    const listen = (write: (piece: Buffer) => void, end: () => void): (() => void) => {
+      setImmediate(() => {
+        write(Buffer.from('one'));
+        end();
+      });
+      return () => undefined;
+    };
+    service.reply = { body: { isChunked: true, listen } };
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (bytes) => (text += String(bytes)));
+    socket.write('GET /first HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+    while (!text.includes('3\r\none\r\n0\r\n\r\n')) await once(socket, 'data');
+    if (/^connection: close\r$/m.test(text)) {
+      if (!socket.readableEnded) await once(socket, 'end');
+      return;
+    }
+    service.reply = { body: 'two' };
+    socket.write('GET /second HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n');
+    while (!text.includes('two')) await once(socket, 'data');
+    socket.destroy();
+  });
+
   test(`${name}: a request whose client leaves before its end is not answered`, async (t) => {
     const running = listening(t, name);
     if (!running) return;
