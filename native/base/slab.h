@@ -48,6 +48,13 @@ class SlabChain {
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
   void append(SlabPool& pool, std::string_view bytes);
+  // Visits what is here, from the front, in pieces.
+  template <typename Visit>
+  void forEachPiece(Visit visit) const {
+    for (const Slab* slab = first_; slab; slab = slab->next) {
+      visit(std::string_view(slab->data + slab->begin, slab->end - slab->begin));
+    }
+  }
   // Fills `iov` with what is at the front; returns the number of entries used.
   int gather(iovec* iov, int max) const;
   void consume(SlabPool& pool, size_t bytes);

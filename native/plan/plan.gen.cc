@@ -15,6 +15,7 @@ bool read(WireReader& wire, StringMatch* out);
 bool read(WireReader& wire, FormatPiece* out);
 bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
+bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, Cluster* out);
 bool read(WireReader& wire, LimitOverrides* out);
@@ -30,11 +31,16 @@ bool read(WireReader& wire, WeightedCluster* out);
 bool read(WireReader& wire, WeightedClusters* out);
 bool read(WireReader& wire, PathRewrite* out);
 bool read(WireReader& wire, HostRewrite* out);
+bool read(WireReader& wire, ResetHeader* out);
+bool read(WireReader& wire, HostLabels* out);
+bool read(WireReader& wire, RetryHosts* out);
+bool read(WireReader& wire, RetryPolicy* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
 bool read(WireReader& wire, FilterToggle* out);
 bool read(WireReader& wire, Route* out);
+bool read(WireReader& wire, RetryRuntime* out);
 bool read(WireReader& wire, VirtualHost* out);
 bool read(WireReader& wire, RouteTable* out);
 bool read(WireReader& wire, MinHealthy* out);
@@ -222,6 +228,22 @@ bool read(WireReader& wire, Format* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RetryBudget* out) {
+  while (wire.nextField("RetryBudget")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->share_millionths, "RetryBudget.share_millionths")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->min_concurrency, "RetryBudget.min_concurrency")) return false;
+        break;
+      default:
+        if (!wire.skip("RetryBudget")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, CircuitLimits* out) {
   while (wire.nextField("CircuitLimits")) {
     switch (wire.field()) {
@@ -239,6 +261,9 @@ bool read(WireReader& wire, CircuitLimits* out) {
         break;
       case 5:
         if (!wire.readNumber(&out->track_remaining, "CircuitLimits.track_remaining")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("CircuitLimits.retry_budget", [&](WireReader& inner) { return read(inner, &out->retry_budget.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("CircuitLimits")) return false;
@@ -347,6 +372,12 @@ bool read(WireReader& wire, LimitOverrides* out) {
       case 4:
         if (!wire.readNumber(&out->max_retries.emplace(), "LimitOverrides.max_retries")) return false;
         break;
+      case 5:
+        if (!wire.readNumber(&out->retry_share_millionths.emplace(), "LimitOverrides.retry_share_millionths")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->min_retry_concurrency.emplace(), "LimitOverrides.min_retry_concurrency")) return false;
+        break;
       default:
         if (!wire.skip("LimitOverrides")) return false;
     }
@@ -405,6 +436,9 @@ bool read(WireReader& wire, Host* out) {
         break;
       case 10:
         if (!wire.readNumber(&out->locality_weight, "Host.locality_weight")) return false;
+        break;
+      case 11:
+        if (!wire.readRepeatedBytes(&out->labels, "Host.labels")) return false;
         break;
       default:
         if (!wire.skip("Host")) return false;
@@ -648,6 +682,106 @@ bool read(WireReader& wire, HostRewrite* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ResetHeader* out) {
+  while (wire.nextField("ResetHeader")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ResetHeader.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->is_unix_timestamp, "ResetHeader.is_unix_timestamp")) return false;
+        break;
+      default:
+        if (!wire.skip("ResetHeader")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HostLabels* out) {
+  while (wire.nextField("HostLabels")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->labels, "HostLabels.labels")) return false;
+        break;
+      default:
+        if (!wire.skip("HostLabels")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RetryHosts* out) {
+  while (wire.nextField("RetryHosts")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->avoid_previous, "RetryHosts.avoid_previous")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->avoid_canary, "RetryHosts.avoid_canary")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RetryHosts.avoid_labelled", [&](WireReader& inner) { return read(inner, &out->avoid_labelled.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->more_choices, "RetryHosts.more_choices")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->priorities_every, "RetryHosts.priorities_every")) return false;
+        break;
+      default:
+        if (!wire.skip("RetryHosts")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RetryPolicy* out) {
+  while (wire.nextField("RetryPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->retry_on, "RetryPolicy.retry_on")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->num_retries, "RetryPolicy.num_retries")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->per_try_timeout_ms, "RetryPolicy.per_try_timeout_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->per_try_idle_timeout_ms, "RetryPolicy.per_try_idle_timeout_ms")) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedNumber(&out->status_codes, "RetryPolicy.status_codes")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("RetryPolicy.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("RetryPolicy.request_headers", [&](WireReader& inner) { return read(inner, &out->request_headers.emplace_back()); })) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->base_interval_ms.emplace(), "RetryPolicy.base_interval_ms")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->max_interval_ms, "RetryPolicy.max_interval_ms")) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("RetryPolicy.reset_headers", [&](WireReader& inner) { return read(inner, &out->reset_headers.emplace_back()); })) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->reset_max_interval_ms, "RetryPolicy.reset_max_interval_ms")) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("RetryPolicy.hosts", [&](WireReader& inner) { return read(inner, &out->hosts.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RetryPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ClusterAction* out) {
   while (wire.nextField("ClusterAction")) {
     switch (wire.field()) {
@@ -680,6 +814,18 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 10:
         if (!wire.readNumber(&out->priority, "ClusterAction.priority")) return false;
+        break;
+      case 11:
+        if (!wire.readMessage("ClusterAction.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
+        break;
+      case 12:
+        if (!wire.readNumber(&out->hedge_on_per_try_timeout, "ClusterAction.hedge_on_per_try_timeout")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->body_limit_bytes.emplace(), "ClusterAction.body_limit_bytes")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->body_override_bytes.emplace(), "ClusterAction.body_override_bytes")) return false;
         break;
       default:
         if (!wire.skip("ClusterAction")) return false;
@@ -785,6 +931,28 @@ bool read(WireReader& wire, Route* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RetryRuntime* out) {
+  while (wire.nextField("RetryRuntime")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->base_interval_ms, "RetryRuntime.base_interval_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->base_interval_slot, "RetryRuntime.base_interval_slot")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->allowed_millionths, "RetryRuntime.allowed_millionths")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->allowed_slot, "RetryRuntime.allowed_slot")) return false;
+        break;
+      default:
+        if (!wire.skip("RetryRuntime")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, VirtualHost* out) {
   while (wire.nextField("VirtualHost")) {
     switch (wire.field()) {
@@ -808,6 +976,12 @@ bool read(WireReader& wire, VirtualHost* out) {
         break;
       case 7:
         if (!wire.readNumber(&out->include_attempt_count_in_response, "VirtualHost.include_attempt_count_in_response")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->include_is_timeout_retry, "VirtualHost.include_is_timeout_retry")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("VirtualHost.retry_runtime", [&](WireReader& inner) { return read(inner, &out->retry_runtime.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("VirtualHost")) return false;

@@ -158,12 +158,20 @@ struct Format {
   bool omit_empty = false;
 };
 
+// How many retries may be active: a share of the active requests, and so many in any case.
+struct RetryBudget {
+  uint32_t share_millionths = 0;
+  uint32_t min_concurrency = 0;
+};
+
 struct CircuitLimits {
   uint32_t max_connections = 0;
   uint32_t max_pending_requests = 0;
   uint32_t max_requests = 0;
   uint32_t max_retries = 0;
   bool track_remaining = false;
+  // Absent: max_retries limits retries.
+  std::optional<RetryBudget> retry_budget;
 };
 
 // Everything a worker needs of a cluster, without its endpoints.
@@ -218,6 +226,9 @@ struct LimitOverrides {
   std::optional<uint32_t> max_pending_requests;
   std::optional<uint32_t> max_requests;
   std::optional<uint32_t> max_retries;
+  // Either of these makes it a budget.
+  std::optional<uint32_t> retry_share_millionths;
+  std::optional<uint32_t> min_retry_concurrency;
 };
 
 // What the runtime says of a cluster, as a whole: an empty one takes all of it back.
@@ -248,6 +259,9 @@ struct Host {
   std::string sub_zone;
   bool canary = false;
   uint32_t locality_weight = 0;
+  // What the balancer is told of it: "key=value" each, the value as JSON; a list gives one for each
+  // of its values.
+  std::vector<std::string> labels;
 };
 
 // The hosts of a cluster, replaced as a whole.
@@ -366,6 +380,51 @@ struct HostRewrite {
   bool append_x_forwarded_host = false;
 };
 
+// Names the header in which a host says when to come again.
+struct ResetHeader {
+  std::string name;
+  bool is_unix_timestamp = false;
+};
+
+// "key=value" each; the value as JSON.
+struct HostLabels {
+  std::vector<std::string> labels;
+};
+
+// Which hosts a retry avoids, as long as there are others.
+struct RetryHosts {
+  bool avoid_previous = false;
+  bool avoid_canary = false;
+  // Those that have all labels of one of these.
+  std::vector<HostLabels> avoid_labelled;
+  // How often the balancer is asked again for another host.
+  uint32_t more_choices = 0;
+  // After so many attempts each, the priorities they went to are avoided; 0: never.
+  uint32_t priorities_every = 0;
+};
+
+// When a request is sent again, and where.
+struct RetryPolicy {
+  // As configurations and headers have it: "5xx,reset,cancelled".
+  std::string retry_on;
+  uint32_t num_retries = 0;
+  // 0: no timeout.
+  uint64_t per_try_timeout_ms = 0;
+  uint64_t per_try_idle_timeout_ms = 0;
+  std::vector<uint32_t> status_codes;
+  // Of the answer.
+  std::vector<HeaderMatch> headers;
+  // Of the request: one of them must fit, if there are any.
+  std::vector<HeaderMatch> request_headers;
+  // Absent: what the virtual host's runtime value says.
+  std::optional<uint64_t> base_interval_ms;
+  // 0: ten times the base.
+  uint64_t max_interval_ms = 0;
+  std::vector<ResetHeader> reset_headers;
+  uint64_t reset_max_interval_ms = 0;
+  std::optional<RetryHosts> hosts;
+};
+
 struct ClusterAction {
   enum class NotFound : uint8_t {
     ServiceUnavailable = 0,
@@ -387,6 +446,15 @@ struct ClusterAction {
   std::optional<HostRewrite> host_rewrite;
   // 0 default, 1 high.
   uint32_t priority = 0;
+  // Absent: only what a request's own headers ask for is tried again.
+  std::optional<RetryPolicy> retry;
+  // A try that takes too long goes on beside the next one.
+  bool hedge_on_per_try_timeout = false;
+  // Of a request's body, what is kept to be sent again: no more than this, and than the listener's
+  // buffer limit.
+  std::optional<uint64_t> body_limit_bytes;
+  // The same, whatever the listener's limit.
+  std::optional<uint64_t> body_override_bytes;
 };
 
 struct Redirect {
@@ -424,6 +492,15 @@ struct Route {
   std::vector<FilterToggle> filter_toggles;
 };
 
+// What the runtime says of all retries.
+struct RetryRuntime {
+  uint64_t base_interval_ms = 0;
+  uint32_t base_interval_slot = 0;
+  // The share of retries that are allowed.
+  uint32_t allowed_millionths = 0;
+  uint32_t allowed_slot = 0;
+};
+
 struct VirtualHost {
   enum class RequireTls : uint8_t {
     None = 0,
@@ -438,6 +515,8 @@ struct VirtualHost {
   RequireTls require_tls = {};
   bool include_request_attempt_count = false;
   bool include_attempt_count_in_response = false;
+  bool include_is_timeout_retry = false;
+  std::optional<RetryRuntime> retry_runtime;
 };
 
 // A compiled route configuration.

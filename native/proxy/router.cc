@@ -8,16 +8,9 @@ namespace fairlead::proxy {
 using http::HeaderEntry;
 using http::HeaderMap;
 using Counter = stats::Http::Counter;
-using ClusterCounter = stats::Cluster::Counter;
 
-namespace {
-
-// A stream that rests keeps no more memory for bodies than this.
-constexpr size_t kKeptBodyBytes = 16 * 1024;
-
-}  // namespace
-
-Router::Router(Stream& stream) : stream_(stream), info_(stream.info()) {}
+Router::Router(Stream& stream)
+    : stream_(stream), info_(stream.info()), first_(*this, info_.upstream_bytes) {}
 
 void Router::onHead(http::RequestHead& head, const route::RequestView& view, bool end) {
   has_body_ = !end;
@@ -67,36 +60,50 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
       [&]() -> std::string_view { return info_.cluster->settings().name; }, "' match for URL '",
       head.path, "'");
   if (info_.cluster->isRefusingForMaintenance()) {
-    charge(503, nullptr);
-    LocalReply answer{503, "maintenance mode", "maintenance_mode", Flag::UpstreamOverflow};
-    answer.overloaded = true;
-    stream_.answer(answer);
+    answerMaintenance();
     return;
   }
   upstream::HttpPool* pool = info_.cluster->chooseHttpPool();
   if (!pool) {
-    log::debug(log::Component::Router, info_.tags(), "no healthy upstream");
-    charge(503, nullptr);
-    stream_.answer({503, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream});
+    answerNoHost();
     return;
   }
-  pool_ = pool;
-  pool_->hold();
   info_.host = &pool->host();
+  info_.attempts = 1;
   timeouts_ = chooseTimeouts(head.headers, info_);
   prepareUpstreamHead(head, view, info_, timeouts_);
+  beginRetries(head, takeRetryWishes(head.headers));
   stream_.onForwarded(head);
-  priority = static_cast<uint8_t>(info_.route->cluster->plan.priority);
-  waiting_pool_ = pool;
+  send(head, *pool);
+}
+
+// With an idle connection at hand the head goes straight from where it was read; where it may be
+// needed later it is kept.
+void Router::send(http::RequestHead& head, upstream::HttpPool& pool) {
+  if (retries_on_) kept_head_.save(head.method, head.path, head.authority, head.headers);
   if (request_complete_ && timeouts_.route_ms > 0) {
     route_deadline_ = loop().now() + timeouts_.route_ms;
     watch(route_deadline_);
   }
-  // With an idle connection at hand the head goes straight from where it was read; else it is kept.
-  pool->newStream(*this);
-  if (waiting_pool_ && PoolWaiter::isLinked()) {
-    waiting_head_.save(head.method, head.path, head.authority, head.headers);
+  start(first_, pool);
+  if (!kept_head_.isSet() && current_ && current_->isWaiting()) {
+    kept_head_.save(head.method, head.path, head.authority, head.headers);
   }
+}
+
+void Router::answerMaintenance() {
+  charge(503, nullptr);
+  LocalReply answer{503, "maintenance mode", "maintenance_mode", Flag::UpstreamOverflow};
+  answer.overloaded = true;
+  stream_.answer(answer);
+}
+
+void Router::answerNoHost() {
+  log::debug(log::Component::Router, info_.tags(), "no healthy upstream");
+  charge(503, nullptr);
+  LocalReply answer{503, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream};
+  answer.is_of_router = true;
+  stream_.answer(answer);
 }
 
 // False: a header makes no sense, and was answered.
@@ -139,126 +146,27 @@ bool Router::findCluster(const route::RequestView& view) {
   return false;
 }
 
-// ---- to a host ----
-
-void Router::onPoolReady(http::ClientStream& stream, upstream::Host& host,
-                         upstream::PooledConnection& connection) {
-  waiting_pool_ = nullptr;
-  upstream_ = &stream;
-  info_.upstream_protocol = connection.codec().protocol();
-  info_.host = &host;
-  if (!config().access_logs.empty()) info_.upstream_local = connection.localAddress();
-  if (timeouts_.exchange_ms > 0) {
-    exchange_deadline_ = loop().now() + timeouts_.exchange_ms;
-    watch(exchange_deadline_);
-  }
-  if (http::RequestHead* head = info_.live_head) {
-    sendHead(head->method, head->path, head->authority, head->headers);
-    return;
-  }
-  sendWaiting();
-  if (client_paused_) onUpstreamWritable();
-}
-
-// The head, and what came of the rest, each as it was kept.
-void Router::sendWaiting() {
-  HeaderMap& headers = info_.context().headers;
-  waiting_head_.restore(&headers);
-  sendHead(waiting_head_.method(), waiting_head_.path(), waiting_head_.authority(), headers);
-  const bool has_trailers = waiting_trailers_.isSet();
-  if (has_body_ && (request_complete_ || !waiting_body_.empty())) {
-    upstream_->sendData(waiting_body_, request_complete_ && !has_trailers);
-  }
-  if (has_trailers) {
-    waiting_trailers_.restore(&headers);
-    upstream_->sendTrailers(&headers);
-  }
-  // Before what is sent is cleared.
-  upstream_->flush();
-  waiting_body_.clear();
-}
-
-void Router::sendHead(std::string_view method, std::string_view path, std::string_view authority,
-                      HeaderMap& headers) {
-  // A CONNECT asks for its authority.
-  upstream_->sendHead({method, info_.is_connect ? authority : path, authority, &headers},
-                      !has_body_);
-}
-
-void Router::onData(std::string_view data, bool end) {
-  if (end) requestComplete();
-  if (upstream_) {
-    upstream_->sendData(data, end);
-    return;
-  }
-  if (!waiting_pool_) return;
-  waiting_body_.append(data);
-  if (waiting_body_.size() > config().buffer_limit_bytes) pauseClient();
-}
-
-void Router::onTrailers(HeaderMap& trailers) {
-  requestComplete();
-  if (upstream_) {
-    upstream_->sendTrailers(&trailers);
-  } else if (waiting_pool_) {
-    waiting_trailers_.save({}, {}, {}, trailers);
-  }
-}
-
-void Router::onReadEnd() {
-  // A request that is complete has been sent whole; a tunnel's bytes go on after it.
-  if (!upstream_ || (request_complete_ && !info_.is_connect)) return;
-  upstream_->flush();
-  if (upstream_->isOverHighWatermark()) pauseClient();
-}
-
-void Router::requestComplete() {
-  if (request_complete_) return;
-  request_complete_ = true;
-  // The host's time runs from the end of the request on.
-  if (timeouts_.route_ms > 0 && (upstream_ || waiting_pool_)) {
-    route_deadline_ = loop().now() + timeouts_.route_ms;
-    watch(route_deadline_);
-  }
-}
-
-void Router::pauseClient() {
-  if (client_paused_ || !stream_.hasClient()) return;
-  client_paused_ = true;
-  info_.cluster->stats().add(ClusterCounter::UpstreamFlowControlBackedUpTotal);
-  stream_.pauseReading();
-}
-
-void Router::onUpstreamWritable() {
-  if (!client_paused_ || !stream_.hasClient()) return;
-  if (upstream_ && upstream_->isOverHighWatermark()) return;
-  client_paused_ = false;
-  info_.cluster->stats().add(ClusterCounter::UpstreamFlowControlDrainedTotal);
-  stream_.resumeReading();
-}
-
 // ---- the end ----
 
 void Router::abandon() {
-  route_deadline_ = exchange_deadline_ = net::kNever;
+  route_deadline_ = retry_at_ = net::kNever;
   splice_.reset();
-  if (upstream::HttpPool* pool = std::exchange(waiting_pool_, nullptr)) pool->cancel(*this);
-  if (http::ClientStream* upstream = std::exchange(upstream_, nullptr)) upstream->reset();
+  current_ = nullptr;
+  forEachActive([](Attempt& attempt) { attempt.abandon(); });
+  endRetries();
 }
 
 void Router::clear() {
   Deferred::unlink();
-  upstream_ = nullptr;
-  waiting_pool_ = nullptr;
-  if (upstream::HttpPool* pool = std::exchange(pool_, nullptr)) pool->letGo();
-  splice_.reset();
+  abandon();
+  first_.release();
+  for (const auto& attempt : more_) attempt->release();
   splice_left_ = 0;
-  waiting_head_.clear();
-  waiting_body_.clear();
-  if (waiting_body_.capacity() > kKeptBodyBytes) waiting_body_ = {};
-  waiting_trailers_.clear();
+  kept_head_.clear();
+  dropKept();
+  kept_trailers_.clear();
   timeouts_ = {};
-  route_deadline_ = exchange_deadline_ = net::kNever;
+  retry_is_after_timeout_ = false;
   has_body_ = request_complete_ = client_paused_ = upstream_paused_ = false;
 }
 

@@ -1,8 +1,10 @@
-// The upstream half of a request: finds where it goes, gets it to a host, and brings the host's
-// answer back, or an answer in place of it. Part of a stream; the worker's thread.
+// The upstream half of a request: finds where it goes, gets it to a host, tries again where a
+// policy says so, and brings the host's answer back, or an answer in place of it. Part of a stream;
+// the worker's thread.
 //
 // Always holds:
-// - upstream_ is null before a host has the request and after it has answered.
+// - current_ is the latest try while it is under way, and the answering one once the answer has
+// begun.
 // - After the last bytes of an answer are given to the stream it may be at its next request
 // already:
 //   nothing of this one is touched any more.
@@ -11,21 +13,23 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/slab.h"
 #include "filters/http/local_reply.h"
 #include "http/codec.h"
 #include "net/splice.h"
+#include "proxy/retry_state.h"
 #include "proxy/stream_info.h"
 #include "proxy/upstream_head.h"
-#include "upstream/pool.h"
+#include "upstream/attempt.h"
 
 namespace fairlead::proxy {
 
 class Stream;
 
-class Router final : public upstream::PoolWaiter, private net::Timer, private net::Deferred {
+class Router final : private upstream::AttemptOwner, private net::Timer, private net::Deferred {
  public:
   explicit Router(Stream& stream);
 
@@ -44,74 +48,118 @@ class Router final : public upstream::PoolWaiter, private net::Timer, private ne
   void clear();
 
  private:
+  using Attempt = upstream::Attempt;
   using Flag = format::ResponseFlag;
   using LocalReply = filters::LocalReply;
+  using UpstreamError = upstream::UpstreamError;
 
-  // http::ResponseSink
-  void onInformational(http::ResponseHead& head) override;
-  void onResponseHead(http::ResponseHead& head, bool end) override;
-  void onResponseData(std::string_view data, bool end) override;
-  void onResponseTrailers(http::HeaderMap& trailers) override;
-  void onResponseReadEnd() override;
-  void onResponseReset(http::ResetReason reason, std::string_view details) override;
-  void onUpstreamWritable() override;
-  void onRawReadable() override { pumpSplice(); }
-  http::ByteMeter& upstreamMeter() override { return info_.upstream_bytes; }
-  // upstream::PoolWaiter
-  void onPoolReady(http::ClientStream& stream, upstream::Host& host,
-                   upstream::PooledConnection& connection) override;
-  void onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
-                     std::string_view details) override;
+  // upstream::AttemptOwner
+  void onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) override;
+  void onAttemptInformational(Attempt& attempt, http::ResponseHead& head) override;
+  void onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end) override;
+  void onAttemptData(Attempt& attempt, std::string_view data, bool end) override;
+  void onAttemptTrailers(Attempt& attempt, http::HeaderMap& trailers) override;
+  void onAttemptReadEnd(Attempt& attempt) override;
+  void onAttemptFailed(Attempt& attempt, const UpstreamError& error) override;
+  void onAttemptWritable(Attempt& attempt) override;
+  void onAttemptRawReadable(Attempt&) override { pumpSplice(); }
   // net::Timer
   void onTimer() override;
   // net::Deferred
   void onDeferred() override { pumpSplice(); }
 
-  // ---- router.cc: the request's way ----
+  // ---- router.cc: where it goes ----
   void followRoute(http::RequestHead& head, const route::RequestView& view);
   void forward(http::RequestHead& head, const route::RequestView& view);
   bool findCluster(const route::RequestView& view);
   bool checkStrictly(const http::HeaderMap& headers);
-  void sendHead(std::string_view method, std::string_view path, std::string_view authority,
-                http::HeaderMap& headers);
-  void sendWaiting();
+  void answerMaintenance();
+  void answerNoHost();
+  void send(http::RequestHead& head, upstream::HttpPool& pool);
+
+  // ---- router_request.cc: to the host ----
+  // Null: no host has the request, or none any more.
+  http::ClientStream* hostStream() { return current_ ? current_->stream() : nullptr; }
+  void start(Attempt& attempt, upstream::HttpPool& pool);
+  void sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+                std::string_view authority, http::HeaderMap& headers);
+  void sendKept(Attempt& attempt);
+  bool mayKeep(size_t bytes) const;
+  bool keepForRetry(std::string_view data);
+  void dropKept();
   void requestComplete();
   void pauseClient();
 
+  // ---- router_retry.cc: tries, and deadlines ----
+  void beginRetries(const http::RequestHead& head, const RetryWishes& wishes);
+  void endRetries();
+  // True: there will be another try.
+  bool isRetried(RetryState::Verdict verdict, bool is_after_timeout);
+  bool isRetriedAfter(const UpstreamError& error, bool is_after_timeout);
+  // Whether an answer may still come of another try.
+  bool isTrying() const { return (current_ && current_->isActive()) || retry_at_ != net::kNever; }
+  bool hasOtherTry(const Attempt& than) const;
+  void retry();
+  Attempt& restingAttempt();
+  template <typename Visit>
+  void forEachActive(Visit visit) {
+    if (first_.isActive()) visit(first_);
+    for (const auto& attempt : more_) {
+      if (attempt->isActive()) visit(*attempt);
+    }
+  }
+  void watchTry(Attempt& attempt);
+  void touchTry(Attempt& attempt);
+  void watch(net::Millis deadline);
+  net::Millis nextDeadline();
+  void onRouteTimeout();
+  void onTryTimeout(Attempt& attempt, bool is_idle);
+  void onExchangeTimeout(Attempt& attempt);
+  void giveUp(const LocalReply& answer);
+
   // ---- router_answer.cc: the way back ----
-  void failUpstream(LocalReply answer, std::string_view reason);
+  void accept(Attempt& attempt);
+  bool isRetriedAfter(Attempt& attempt, const http::ResponseHead& head);
+  void fail(const UpstreamError& error);
   void charge(uint16_t status, const http::HeaderMap* headers);
   void count(uint16_t status, const http::HeaderMap* headers);
   // `host` may be null.
   void countHostError(upstream::Host* host);
   void answerComplete();
-  void giveUp(const LocalReply& answer);
-  void watch(net::Millis deadline);
   bool beginSplice();
   void pumpSplice();
 
+  upstream::HostCounters& countersOf(upstream::Host& host) {
+    return host.counters(info_.context().upstream.worker);
+  }
   net::Loop& loop() { return info_.loop(); }
   const HttpConfig& config() const { return info_.config(); }
   // Whether the cluster counts the answer by its status, and its time.
   bool isCounted() const { return !info_.is_health_check && !config().router.counts_no_answers; }
+  stats::Shard<stats::Cluster>& clusterStats() { return info_.cluster->stats(); }
 
   Stream& stream_;
   StreamInfo& info_;
-  http::ClientStream* upstream_ = nullptr;
-  upstream::HttpPool* waiting_pool_ = nullptr;
-  // Held, so that the host lives.
-  upstream::HttpPool* pool_ = nullptr;
+  Attempt first_;
+  // Where one try goes on while another begins. Kept from use to use.
+  std::vector<std::unique_ptr<Attempt>> more_;
+  // Null: there is none, or the next one waits for its time.
+  Attempt* current_ = nullptr;
   std::unique_ptr<net::Splice> splice_;
   uint64_t splice_left_ = 0;
 
-  // What came before there was a host to send it to.
-  SavedHead waiting_head_;
-  std::string waiting_body_;
-  SavedHead waiting_trailers_;
+  // What came before there was a host to send it to, or may be sent again.
+  SavedHead kept_head_;
+  SlabChain kept_body_;
+  SavedHead kept_trailers_;
 
+  // Kept from use to use; speaks for this request while retries_on_.
+  std::unique_ptr<RetryState> retry_;
   Timeouts timeouts_;
   net::Millis route_deadline_ = net::kNever;
-  net::Millis exchange_deadline_ = net::kNever;
+  net::Millis retry_at_ = net::kNever;
+  bool retries_on_ = false;
+  bool retry_is_after_timeout_ = false;
   bool has_body_ = false;
   bool request_complete_ = false;
   bool client_paused_ = false;

@@ -22,42 +22,78 @@ constexpr uint64_t kWorthSplicingBytes = 64 * 1024;
 
 // ---- from the host ----
 
-void Router::onInformational(http::ResponseHead& head) {
+void Router::onAttemptInformational(Attempt& attempt, http::ResponseHead& head) {
   if (isCounted()) count(head.status, &head.headers);
+  // A client that was told to go on is not told so again by another host.
+  accept(attempt);
   stream_.onUpstreamInformational(head);
 }
 
-void Router::onResponseHead(http::ResponseHead& head, bool end) {
+void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end) {
   info_.context().arena.reset();
-  if (end) upstream_ = nullptr;
   log::debug(log::Component::Router, info_.tags(), "upstream headers complete: end_stream=", end,
              " status=", head.status);
+  if (retries_on_ && isRetriedAfter(attempt, head)) return;
+  accept(attempt);
+  touchTry(attempt);
   charge(head.status, &head.headers);
   if (end) answerComplete();
   stream_.onUpstreamHead(head, end);
 }
 
-void Router::onResponseData(std::string_view data, bool end) {
-  if (end) {
-    upstream_ = nullptr;
-    answerComplete();
+// This one's answer is the client's; all others are given up.
+void Router::accept(Attempt& attempt) {
+  current_ = &attempt;
+  info_.host = &attempt.host();
+  attempt.try_deadline = net::kNever;
+  if (!retries_on_) return;
+  retry_at_ = net::kNever;
+  forEachActive([&attempt](Attempt& other) {
+    if (&other != &attempt) other.abandon();
+  });
+  endRetries();
+  if (attempt.stream()) dropKept();
+}
+
+bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
+  bool is_wanted = false;
+  if (attempt.was_hedged) {
+    is_wanted = retry_->isWorthRetry(head);
+  } else {
+    const RetryState::Verdict verdict = retry_->afterHead(head);
+    if (isRetried(verdict, false)) {
+      countHostError(&attempt.host());
+      clusterStats().countResponse(stats::CodeVariant::Retry, head.status);
+      attempt.abandon();
+      return true;
+    }
+    is_wanted = verdict != RetryState::Verdict::Enough;
   }
+  // It is no good, but another one may be.
+  if (!is_wanted || !hasOtherTry(attempt)) return false;
+  countHostError(&attempt.host());
+  attempt.abandon();
+  return true;
+}
+
+void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
+  if (end) answerComplete();
+  touchTry(attempt);
   stream_.onUpstreamData(data, end);
 }
 
-void Router::onResponseTrailers(HeaderMap& trailers) {
-  upstream_ = nullptr;
+void Router::onAttemptTrailers(Attempt&, HeaderMap& trailers) {
   answerComplete();
   stream_.onUpstreamTrailers(trailers);
 }
 
-void Router::onResponseReadEnd() {
-  if (!upstream_ || !stream_.hasClient()) return;
+void Router::onAttemptReadEnd(Attempt& attempt) {
+  if (!stream_.hasClient() || !stream_.hasAnswerBegun()) return;
   stream_.onUpstreamReadEnd();
   if (beginSplice() || upstream_paused_ || !stream_.isClientBehind()) return;
   upstream_paused_ = true;
-  info_.cluster->stats().add(ClusterCounter::UpstreamFlowControlPausedReadingTotal);
-  upstream_->pauseReading();
+  clusterStats().add(ClusterCounter::UpstreamFlowControlPausedReadingTotal);
+  attempt.stream()->pauseReading();
 }
 
 void Router::onClientWritable() {
@@ -66,71 +102,79 @@ void Router::onClientWritable() {
     loop().defer(this);
     return;
   }
-  if (!upstream_paused_ || !upstream_ || stream_.isClientBehind()) return;
+  if (!upstream_paused_ || !hostStream() || stream_.isClientBehind()) return;
   upstream_paused_ = false;
-  info_.cluster->stats().add(ClusterCounter::UpstreamFlowControlResumedReadingTotal);
-  upstream_->resumeReading();
-}
-
-void Router::onResponseReset(http::ResetReason reason, std::string_view details) {
-  upstream_ = nullptr;
-  splice_.reset();
-  countHostError(info_.host);
-  const bool nonsense = reason == http::ResetReason::ProtocolError;
-  const Flag flag = nonsense ? Flag::UpstreamProtocolError : Flag::UpstreamConnectionTermination;
-  const std::string_view words = nonsense ? "protocol error" : "connection termination";
-  if (!stream_.hasAnswerBegun()) {
-    failUpstream({static_cast<uint16_t>(nonsense ? 502 : 503), {}, {}, flag}, words);
-    return;
-  }
-  std::string broken = "upstream_reset_after_response_started{";
-  broken.append(words).append("}");
-  stream_.onUpstreamBroken(flag, broken);
+  clusterStats().add(ClusterCounter::UpstreamFlowControlResumedReadingTotal);
+  hostStream()->resumeReading();
 }
 
 // ---- in its place ----
 
-void Router::onPoolFailure(upstream::PoolFailure failure, upstream::Host* host,
-                           std::string_view details) {
-  waiting_pool_ = nullptr;
-  info_.transport_failure = details;
-  std::string_view reason;
-  LocalReply answer{503, {}, {}};
-  switch (failure) {
-    case upstream::PoolFailure::Overflow:
-      reason = "overflow";
-      answer.flag = Flag::UpstreamOverflow;
-      answer.overloaded = true;
-      break;
-    case upstream::PoolFailure::ConnectFailure:
-      reason = "remote connection failure";
-      answer.flag = Flag::UpstreamConnectionFailure;
-      break;
-    case upstream::PoolFailure::ConnectTimeout:
-      reason = "connection timeout";
-      answer.flag = Flag::UpstreamConnectionFailure;
-      break;
-    case upstream::PoolFailure::ConnectionTermination:
-      reason = "connection termination";
-      answer.flag = Flag::UpstreamConnectionTermination;
+namespace {
+
+format::ResponseFlag flagOf(upstream::UpstreamError::Kind kind) {
+  using Kind = upstream::UpstreamError::Kind;
+  using Flag = format::ResponseFlag;
+  switch (kind) {
+    case Kind::Overflow:
+      return Flag::UpstreamOverflow;
+    case Kind::ConnectFailure:
+    case Kind::ConnectTimeout:
+      return Flag::UpstreamConnectionFailure;
+    case Kind::ConnectionTermination:
+      return Flag::UpstreamConnectionTermination;
+    case Kind::ProtocolError:
+      return Flag::UpstreamProtocolError;
+    case Kind::LocalReset:
       break;
   }
-  countHostError(host);
-  failUpstream(answer, reason);
+  return Flag::LocalReset;
 }
 
-void Router::failUpstream(LocalReply answer, std::string_view reason) {
-  upstream_ = nullptr;
-  log::debug(log::Component::Router, info_.tags(), "upstream reset: reset reason: ", reason,
-             ", transport failure reason: ", info_.transport_failure);
+uint16_t statusOf(upstream::UpstreamError::Kind kind) {
+  return kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503;
+}
+
+}  // namespace
+
+void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
+  if (current_ == &attempt) current_ = nullptr;
+  splice_.reset();
+  info_.transport_failure = error.transport;
+  countHostError(error.host);
+  if (stream_.hasAnswerBegun()) {
+    std::string broken = "upstream_reset_after_response_started{";
+    broken.append(reasonOf(error.kind)).append("}");
+    stream_.onUpstreamBroken(flagOf(error.kind), broken);
+    return;
+  }
+  log::debug(log::Component::Router, info_.tags(),
+             "upstream reset: reset reason: ", reasonOf(error.kind),
+             ", transport failure reason: ", error.transport);
+  if (retries_on_) {
+    // Those that a connection was found for have been told so.
+    if (!error.request_began && error.host) retry_->hosts().onAttempted(*error.host);
+    if (!attempt.was_hedged && isRetried(retry_->afterError(error), false)) return;
+    if (hasOtherTry(attempt)) {
+      charge(statusOf(error.kind), nullptr);
+      return;
+    }
+  }
+  fail(error);
+}
+
+void Router::fail(const UpstreamError& error) {
+  const std::string_view reason = reasonOf(error.kind);
   std::string details = "upstream_reset_before_response_started{";
   details.append(reason);
-  if (!info_.transport_failure.empty()) details.append("|").append(info_.transport_failure);
+  if (!error.transport.empty()) details.append("|").append(error.transport);
   details.append("}");
-  std::string body = "upstream connect error or disconnect/reset before headers. reset reason: ";
-  body.append(reason);
-  answer.details = details;
-  answer.body = body;
+  std::string body = "upstream connect error or disconnect/reset before headers. ";
+  if (info_.attempts > 1) body.append("retried and the latest ");
+  body.append("reset reason: ").append(reason);
+  LocalReply answer{statusOf(error.kind), body, details, flagOf(error.kind)};
+  answer.overloaded = error.kind == UpstreamError::Kind::Overflow;
+  answer.is_of_router = true;
   charge(answer.status, nullptr);
   stream_.answer(answer);
 }
@@ -140,16 +184,15 @@ void Router::failUpstream(LocalReply answer, std::string_view reason) {
 void Router::charge(uint16_t status, const HeaderMap* headers) {
   if (isCounted()) count(status, headers);
   if (!headers || !info_.host) return;
-  upstream::HostCounters& host = info_.host->counters(info_.context().upstream.worker);
   if (status >= 500) {
     countHostError(info_.host);
   } else {
-    host.rq_success.add();
+    countersOf(*info_.host).rq_success.add();
   }
 }
 
 void Router::count(uint16_t status, const HeaderMap* headers) {
-  stats::Shard<stats::Cluster>& stats = info_.cluster->stats();
+  stats::Shard<stats::Cluster>& stats = clusterStats();
   stats.add(ClusterCounter::UpstreamRqCompleted);
   stats.countResponse(stats::CodeVariant::All, status);
   stats.countResponse(
@@ -162,64 +205,26 @@ void Router::count(uint16_t status, const HeaderMap* headers) {
 }
 
 void Router::countHostError(upstream::Host* host) {
-  if (host && isCounted()) host->counters(info_.context().upstream.worker).rq_error.add();
+  if (host && isCounted()) countersOf(*host).rq_error.add();
 }
 
 // The host's answer is whole.
 void Router::answerComplete() {
-  route_deadline_ = exchange_deadline_ = net::kNever;
+  route_deadline_ = net::kNever;
   if (!isCounted() || info_.request_end_us == 0) return;
   const uint64_t ms = (loop().nowMicros() - info_.request_end_us) / 1000;
-  stats::Shard<stats::Cluster>& stats = info_.cluster->stats();
+  stats::Shard<stats::Cluster>& stats = clusterStats();
   stats.record(ClusterHistogram::UpstreamRqTime, ms);
   stats.record(info_.is_internal ? ClusterHistogram::InternalUpstreamRqTime
                                  : ClusterHistogram::ExternalUpstreamRqTime,
                ms);
 }
 
-// ---- deadlines ----
-
-void Router::watch(net::Millis deadline) {
-  if (deadline == net::kNever) return;
-  if (!Timer::isArmed() || deadline < due()) loop().timers().arm(this, deadline);
-}
-
-void Router::onTimer() {
-  if (!info_.server) return;
-  const net::Millis now = loop().now();
-  if (route_deadline_ <= now) {
-    info_.cluster->stats().add(ClusterCounter::UpstreamRqTimeout);
-    upstream::HostCounters& host = info_.host->counters(info_.context().upstream.worker);
-    host.rq_timeout.add();
-    if (!stream_.hasAnswerBegun()) {
-      charge(504, nullptr);
-      countHostError(info_.host);
-    }
-    giveUp({504, "upstream request timeout", "response_timeout", Flag::UpstreamRequestTimeout});
-  } else if (exchange_deadline_ <= now) {
-    info_.cluster->stats().add(ClusterCounter::UpstreamRqMaxDurationReached);
-    giveUp({static_cast<uint16_t>(request_complete_ ? 504 : 408),
-            "upstream max stream duration reached", "upstream_max_stream_duration_reached",
-            Flag::UpstreamMaxStreamDurationReached});
-  } else {
-    watch(std::min(route_deadline_, exchange_deadline_));
-  }
-}
-
-void Router::giveUp(const LocalReply& answer) {
-  abandon();
-  if (stream_.hasAnswerBegun()) {
-    stream_.onUpstreamBroken(*answer.flag, answer.details);
-  } else {
-    stream_.answer(answer);
-  }
-}
-
 // ---- past user space ----
 
 bool Router::beginSplice() {
   if (splice_) return true;
-  http::RawSource* const source = upstream_->rawSource();
+  http::RawSource* const source = hostStream()->rawSource();
   http::RawSink* const sink = stream_.rawSink();
   if (!source || !sink || !sink->canWriteNow()) return false;
   const uint64_t left = source->remainingBytes();
@@ -235,14 +240,14 @@ void Router::pumpSplice() {
   http::RawSink* const sink = stream_.rawSink();
   if (!splice_ || !sink) return;
   using Stop = net::Splice::Stop;
-  http::RawSource* const source = upstream_ ? upstream_->rawSource() : nullptr;
+  http::RawSource* const source = hostStream() ? hostStream()->rawSource() : nullptr;
   const net::Splice::Moved moved =
       splice_->move(source ? source->fd() : -1, sink->fd(), splice_left_);
   splice_left_ -= moved.taken;
   stream_.onUpstreamMoved(moved.written, moved.taken + moved.written > 0);
   sink->onGiven(moved.written, false);
   if (splice_left_ == 0 && source) {
-    upstream_ = nullptr;
+    current_->finish();
     answerComplete();
   }
   if (source && moved.taken > 0) source->onTaken(moved.taken);

@@ -107,6 +107,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   enum class Source : uint8_t { Host, Proxy, ProxyLast };
   void sendHead(uint16_t status, http::HeaderMap& headers, bool end, Source source);
   void mutate(http::HeaderMap& headers);
+  void tellAttempts(http::HeaderMap& headers);
   void finishHeaders(http::HeaderMap& headers);
   bool mustEndConnection(Source source);
   void sendEnd(std::string_view data);

@@ -75,9 +75,7 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
     headers.set(HeaderId::XEnvoyUpstreamServiceTime, context().arena.decimal(ms));
   }
   mutate(headers);
-  if (info_.virtual_host->plan.include_attempt_count_in_response) {
-    headers.set(HeaderId::XEnvoyAttemptCount, "1");
-  }
+  tellAttempts(headers);
   sendHead(head.status, headers, end, Source::Host);
 }
 
@@ -142,6 +140,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
   }
+  if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
   info_.status = grpc ? 200 : status;
   mutate(headers);
@@ -184,6 +183,11 @@ void Stream::mutate(HeaderMap& headers) {
   format.response_headers = &headers;
   mutations->applyToResponse(headers, format, context().arena);
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
+}
+
+void Stream::tellAttempts(HeaderMap& headers) {
+  if (info_.attempts == 0 || !info_.virtual_host->plan.include_attempt_count_in_response) return;
+  headers.set(HeaderId::XEnvoyAttemptCount, context().arena.decimal(info_.attempts));
 }
 
 void Stream::finishHeaders(HeaderMap& headers) {

@@ -63,7 +63,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.upstream_cluster_raw = cluster_name;
   if (host) format.upstream_remote = &host->address();
   if (upstream_local.isIp()) format.upstream_local = &upstream_local;
-  format.attempts = host ? 1 : 0;
+  format.attempts = attempts;
 }
 
 void StreamInfo::clear() {
@@ -86,6 +86,7 @@ void StreamInfo::clear() {
   flags = {};
   details.clear();
   status = 0;
+  attempts = 0;
   request_end_us = response_begin_us = 0;
   bytes_received = bytes_sent = 0;
   downstream_bytes = upstream_bytes = {};

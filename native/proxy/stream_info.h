@@ -60,6 +60,8 @@ struct StreamInfo {
   std::string details;
   // 0: there is no answer so far.
   uint16_t status = 0;
+  // 0: the request was never to go to a host.
+  uint32_t attempts = 0;
   uint64_t start_us = 0;
   // 0: not yet, of these two.
   uint64_t request_end_us = 0;

@@ -1,6 +1,7 @@
 #include "proxy/strict_check.h"
 
 #include "base/text.h"
+#include "route/retry_policy.h"
 
 namespace fairlead::proxy {
 
@@ -9,36 +10,11 @@ using http::HeaderId;
 
 namespace {
 
-constexpr std::string_view kRetryConditions[] = {"5xx",
-                                                 "gateway-error",
-                                                 "reset",
-                                                 "reset-before-request",
-                                                 "connect-failure",
-                                                 "envoy-ratelimited",
-                                                 "retriable-4xx",
-                                                 "refused-stream",
-                                                 "retriable-status-codes",
-                                                 "retriable-headers",
-                                                 "http3-post-connect-failure"};
-constexpr std::string_view kGrpcRetryConditions[] = {"cancelled", "deadline-exceeded", "internal",
-                                                     "resource-exhausted", "unavailable"};
-
-template <size_t N>
-bool areKnown(std::string_view list, const std::string_view (&known)[N]) {
-  bool all = true;
-  forEachToken(list, [&](std::string_view token) {
-    bool found = false;
-    for (const std::string_view name : known) found |= name == token;
-    all &= found;
-    return all;
-  });
-  return all;
-}
-
 bool makesSense(HeaderId id, std::string_view value) {
   uint64_t number = 0;
-  if (id == HeaderId::XEnvoyRetryOn) return areKnown(value, kRetryConditions);
-  if (id == HeaderId::XEnvoyRetryGrpcOn) return areKnown(value, kGrpcRetryConditions);
+  uint32_t set = 0;
+  if (id == HeaderId::XEnvoyRetryOn) return route::readRetryOn(value, &set);
+  if (id == HeaderId::XEnvoyRetryGrpcOn) return route::readRetryGrpcOn(value, &set);
   return parseDecimal(value, &number);
 }
 

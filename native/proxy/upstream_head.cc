@@ -1,5 +1,7 @@
 #include "proxy/upstream_head.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 
 namespace fairlead::proxy {
@@ -9,18 +11,6 @@ using http::HeaderId;
 using http::HeaderMap;
 
 namespace {
-
-// Said to this proxy by its caller, and used up here.
-constexpr HeaderId kForRouterOnly[] = {
-    HeaderId::XEnvoyRetryOn,
-    HeaderId::XEnvoyRetryGrpcOn,
-    HeaderId::XEnvoyMaxRetries,
-    HeaderId::XEnvoyRetriableStatusCodes,
-    HeaderId::XEnvoyRetriableHeaderNames,
-    HeaderId::XEnvoyHedgeOnPerTryTimeout,
-    HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs,
-    HeaderId::XEnvoyUpstreamAltStatName,
-};
 
 void mutate(HeaderMap& headers, const StreamInfo& info) {
   const route::MutationChain& chain = info.target->chain;
@@ -55,27 +45,90 @@ void rewriteHost(http::RequestHead& head, const route::RequestView& view, const 
 
 }  // namespace
 
+net::Millis Timeouts::expected(net::Millis elapsed) const {
+  const net::Millis one = hedges || try_ms == 0 ? route_ms : try_ms;
+  if (one == 0 || route_ms == 0) return one;
+  // 0 would say that there is no limit.
+  return elapsed >= route_ms ? 1 : std::min(one, route_ms - elapsed);
+}
+
 Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
+  const route::ClusterAction& action = *info.route->cluster;
+  const bool respects_expected = info.config().router.respect_expected_rq_timeout;
   Timeouts timeouts;
-  timeouts.route_ms = info.route->cluster->plan.timeout_ms;
-  // What a proxy before this one waits for comes before what the client wants.
-  HeaderEntry* const expected = info.config().router.respect_expected_rq_timeout
-                                    ? headers.find(HeaderId::XEnvoyExpectedRqTimeoutMs)
-                                    : nullptr;
-  HeaderEntry* const wanted =
-      expected ? expected : headers.find(HeaderId::XEnvoyUpstreamRqTimeoutMs);
-  if (wanted) {
-    uint64_t ms = 0;
-    if (parseDecimal(wanted->value(), &ms)) timeouts.route_ms = ms;
-    if (!expected) wanted->remove();
-  }
+  timeouts.route_ms = action.plan.timeout_ms;
+  timeouts.hedges = action.plan.hedge_on_per_try_timeout;
   timeouts.exchange_ms = info.cluster->settings().max_stream_duration_ms;
-  if (HeaderEntry* const duration = headers.find(HeaderId::XEnvoyUpstreamStreamDurationMs)) {
-    uint64_t ms = 0;
-    if (parseDecimal(duration->value(), &ms)) timeouts.exchange_ms = ms;
-    duration->remove();
+  if (action.retry) {
+    timeouts.try_ms = action.retry->plan.per_try_timeout_ms;
+    timeouts.try_idle_ms = action.retry->plan.per_try_idle_timeout_ms;
   }
+  HeaderEntry* wanted = nullptr;
+  HeaderEntry* expected = nullptr;
+  for (HeaderEntry& entry : headers) {
+    switch (entry.id) {
+      case HeaderId::XEnvoyUpstreamRqTimeoutMs:
+        wanted = &entry;
+        continue;
+      case HeaderId::XEnvoyExpectedRqTimeoutMs:
+        if (respects_expected) expected = &entry;
+        continue;
+      case HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs:
+        parseDecimal(entry.value(), &timeouts.try_ms);
+        break;
+      case HeaderId::XEnvoyUpstreamStreamDurationMs:
+        parseDecimal(entry.value(), &timeouts.exchange_ms);
+        break;
+      case HeaderId::XEnvoyUpstreamRqTimeoutAltResponse:
+        timeouts.status = 204;
+        break;
+      case HeaderId::XEnvoyHedgeOnPerTryTimeout:
+        if (entry.value() == "true") timeouts.hedges = true;
+        if (entry.value() == "false") timeouts.hedges = false;
+        break;
+      case HeaderId::XEnvoyUpstreamAltStatName:
+        break;
+      default:
+        continue;
+    }
+    entry.remove();
+  }
+  // What a proxy before this one waits for comes before what the client wants.
+  if (expected) {
+    parseDecimal(expected->value(), &timeouts.route_ms);
+  } else if (wanted) {
+    parseDecimal(wanted->value(), &timeouts.route_ms);
+    wanted->remove();
+  }
+  if (timeouts.route_ms > 0 && timeouts.try_ms >= timeouts.route_ms) timeouts.try_ms = 0;
   return timeouts;
+}
+
+RetryWishes takeRetryWishes(HeaderMap& headers) {
+  RetryWishes wishes;
+  for (HeaderEntry& entry : headers) {
+    switch (entry.id) {
+      case HeaderId::XEnvoyRetryOn:
+        wishes.retry_on = entry.value();
+        break;
+      case HeaderId::XEnvoyRetryGrpcOn:
+        wishes.retry_grpc_on = entry.value();
+        break;
+      case HeaderId::XEnvoyMaxRetries:
+        wishes.max_retries = entry.value();
+        break;
+      case HeaderId::XEnvoyRetriableStatusCodes:
+        wishes.status_codes = entry.value();
+        break;
+      case HeaderId::XEnvoyRetriableHeaderNames:
+        wishes.header_names = entry.value();
+        break;
+      default:
+        continue;
+    }
+    entry.remove();
+  }
+  return wishes;
 }
 
 void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view,
@@ -84,11 +137,9 @@ void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view
   Arena& arena = info.context().arena;
   const bool tells_of_envoy = !info.config().router.suppress_envoy_headers;
   const std::string_view path_before = head.path;
-  if (info.is_internal) {
-    for (const HeaderId id : kForRouterOnly) headers.remove(id);
-  }
-  if (timeouts.route_ms > 0 && tells_of_envoy) {
-    headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(timeouts.route_ms));
+  const net::Millis expected = timeouts.expected(0);
+  if (expected > 0 && tells_of_envoy) {
+    headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(expected));
   }
   if (info.virtual_host->plan.include_request_attempt_count) {
     headers.set(HeaderId::XEnvoyAttemptCount, "1");
@@ -102,6 +153,24 @@ void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view
   // Written whenever a rewrite ran, even one to the same path.
   if (tells_of_envoy && head.path.data() != path_before.data()) {
     headers.set(HeaderId::XEnvoyOriginalPath, path_before);
+  }
+}
+
+void prepareRetryHead(HeaderMap& headers, const StreamInfo& info, const Timeouts& timeouts,
+                      bool is_after_timeout) {
+  Arena& arena = info.context().arena;
+  const plan::VirtualHost& host = info.virtual_host->plan;
+  if (host.include_request_attempt_count) {
+    headers.set(HeaderId::XEnvoyAttemptCount, arena.decimal(info.attempts));
+  }
+  if (host.include_is_timeout_retry) {
+    headers.set(HeaderId::XEnvoyIsTimeoutRetry, is_after_timeout ? "true" : "false");
+  }
+  const uint64_t elapsed_us =
+      info.request_end_us > 0 ? info.loop().nowMicros() - info.request_end_us : 0;
+  const net::Millis expected = timeouts.expected(elapsed_us / 1000);
+  if (expected > 0 && !info.config().router.suppress_envoy_headers) {
+    headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(expected));
   }
 }
 

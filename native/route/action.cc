@@ -44,6 +44,12 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
   action.plan.weighted.reset();
   action.plan.path_rewrite.reset();
   action.plan.host_rewrite.reset();
+  action.plan.retry.reset();
+  if (plan.retry) {
+    Result<RetryPolicy> policy = RetryPolicy::build(*plan.retry);
+    if (!policy) return policy.error();
+    action.retry = std::make_unique<const RetryPolicy>(std::move(policy.value()));
+  }
   if (plan.path_rewrite) {
     Result<Rewrite> rewrite = Rewrite::build(*plan.path_rewrite);
     if (!rewrite) return rewrite.error();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "plan/plan.gen.h"
 #include "route/header_mutations.h"
 #include "route/request_view.h"
+#include "route/retry_policy.h"
 #include "route/rewrite.h"
 
 namespace fairlead::route {
@@ -54,6 +56,8 @@ struct ClusterAction {
   HeaderName weight_header;
   Rewrite path_rewrite;
   HostRewrite host_rewrite;
+  // Null: only a request's own headers may ask for retries.
+  std::unique_ptr<const RetryPolicy> retry;
 
   static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names,
                                      RuntimeSlots* slots = nullptr);

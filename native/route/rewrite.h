@@ -45,6 +45,10 @@ struct HostRewrite {
   // The new host; empty: it stays. `host_name` is the chosen host's, for Kind::Auto.
   std::string_view apply(const RequestView& request, std::string_view host_name,
                          Arena& arena) const;
+  // The same where only the chosen host decides.
+  std::string_view ofHost(std::string_view host_name) const {
+    return kind == Kind::Auto ? host_name : std::string_view();
+  }
 };
 
 // The value of x-forwarded-host once `host` joined `existing`, which may be empty: the last host is

@@ -41,6 +41,8 @@ Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHo
   host->plan.require_tls = plan.require_tls;
   host->plan.include_request_attempt_count = plan.include_request_attempt_count;
   host->plan.include_attempt_count_in_response = plan.include_attempt_count_in_response;
+  host->plan.include_is_timeout_retry = plan.include_is_timeout_retry;
+  if (plan.retry_runtime) host->retry_runtime = RetryRuntime(*plan.retry_runtime, slots);
   if (plan.mutations) host->mutations = HeaderMutations(*plan.mutations);
   host->routes.reserve(plan.routes.size());
   for (const plan::Route& route_plan : plan.routes) {

@@ -19,6 +19,7 @@ struct VirtualHost {
   // Without its routes, domains and mutations.
   plan::VirtualHost plan;
   HeaderMutations mutations;
+  RetryRuntime retry_runtime;
   std::vector<Route> routes;
   std::unique_ptr<PathIndex> index;
 };

@@ -64,6 +64,23 @@ Choice Balancer::choose() {
   return {};
 }
 
+Choice Balancer::chooseBy(const PriorityLoads& loads) {
+  uint64_t at = random_.below(100);
+  for (const bool is_healthy : {true, false}) {
+    const std::vector<uint32_t>& shares = is_healthy ? loads.healthy : loads.degraded;
+    for (size_t i = 0; i < priorities_.size() && i < shares.size(); ++i) {
+      if (at >= shares[i]) {
+        at -= shares[i];
+        continue;
+      }
+      PriorityState& state = priorities_[i];
+      if (hosts_->priorities()[i].panic) return {pick(state.all), true};
+      return {pick(is_healthy ? state.healthy : state.degraded), false};
+    }
+  }
+  return {};
+}
+
 Host* Balancer::pick(ListState& state) {
   const HostList& hosts = *state.hosts;
   if (hosts.empty()) return nullptr;

@@ -9,6 +9,7 @@
 #include "plan/plan.gen.h"
 #include "upstream/edf_schedule.h"
 #include "upstream/host_set.h"
+#include "upstream/retry_hosts.h"
 
 namespace fairlead::upstream {
 
@@ -33,6 +34,8 @@ class Balancer {
   // Hosts changed. Lent: the set must outlive the balancer or the next setHosts().
   void setHosts(const HostSet& hosts);
   Choice choose();
+  // By these loads of priorities in place of the set's own.
+  Choice chooseBy(const PriorityLoads& loads);
 
  private:
   // What is remembered of one list of hosts.

@@ -2,6 +2,13 @@
 
 namespace fairlead::upstream {
 
+namespace {
+
+// What a budget is that only one runtime value makes one.
+constexpr plan::RetryBudget kDefaultRetryBudget{.share_millionths = 200'000, .min_concurrency = 3};
+
+}  // namespace
+
 void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
   for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
     plan::CircuitLimits limits = settings_.limits[i];
@@ -12,6 +19,12 @@ void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
           other.max_pending_requests.value_or(limits.max_pending_requests);
       limits.max_requests = other.max_requests.value_or(limits.max_requests);
       limits.max_retries = other.max_retries.value_or(limits.max_retries);
+      if (other.retry_share_millionths || other.min_retry_concurrency) {
+        plan::RetryBudget budget = limits.retry_budget.value_or(kDefaultRetryBudget);
+        budget.share_millionths = other.retry_share_millionths.value_or(budget.share_millionths);
+        budget.min_concurrency = other.min_retry_concurrency.value_or(budget.min_concurrency);
+        limits.retry_budget = budget;
+      }
     }
     limits_[i].configure(limits);
   }
@@ -36,8 +49,11 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
        limits.pending_requests);
   open(Gauge::CircuitBreakersDefaultRqOpen, Gauge::CircuitBreakersHighRqOpen, high,
        limits.requests);
-  open(Gauge::CircuitBreakersDefaultRqRetryOpen, Gauge::CircuitBreakersHighRqRetryOpen, high,
-       limits.retries);
+  if (limits.retries.isTouched()) {
+    stats.set(
+        high ? Gauge::CircuitBreakersHighRqRetryOpen : Gauge::CircuitBreakersDefaultRqRetryOpen,
+        limits.retries.used() >= limits.maxRetries() ? 1 : 0);
+  }
   if (priority >= settings_.limits.size() || !settings_.limits[priority].track_remaining) return;
   const auto remaining = [](const Budget& budget) {
     return budget.max() > budget.used() ? budget.max() - budget.used() : 0;
@@ -52,7 +68,7 @@ void Cluster::publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& sta
   set(Gauge::CircuitBreakersDefaultRemainingRq, Gauge::CircuitBreakersHighRemainingRq,
       remaining(limits.requests));
   set(Gauge::CircuitBreakersDefaultRemainingRetries, Gauge::CircuitBreakersHighRemainingRetries,
-      remaining(limits.retries));
+      settings_.limits[priority].retry_budget ? 0 : remaining(limits.retries));
   set(Gauge::CircuitBreakersDefaultRemainingCxPools, Gauge::CircuitBreakersHighRemainingCxPools,
       remaining(limits.connection_pools));
 }

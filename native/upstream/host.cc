@@ -22,7 +22,8 @@ bool isSameHost(const plan::Host& a, const plan::Host& b) {
   return a.weight == b.weight && a.priority == b.priority && a.health == b.health &&
          a.canary == b.canary && a.locality_weight == b.locality_weight &&
          isSameAddress(addressOf(a), addressOf(b)) && a.hostname == b.hostname &&
-         a.region == b.region && a.zone == b.zone && a.sub_zone == b.sub_zone;
+         a.region == b.region && a.zone == b.zone && a.sub_zone == b.sub_zone &&
+         a.labels == b.labels;
 }
 
 std::shared_ptr<Host> KnownHosts::find(size_t at, const plan::Host& settings) {

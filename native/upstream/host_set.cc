@@ -88,6 +88,41 @@ void HostSet::spreadLoad(uint32_t panic_threshold_pct) {
   if (all_panic) spreadLoadInPanic();
 }
 
+bool HostSet::spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
+                         std::vector<uint32_t>* degraded) const {
+  const size_t count = priorities_.size();
+  std::vector<uint32_t> shares[2];
+  uint32_t total = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const PriorityHosts& priority = priorities_[i];
+    const HostList* const lists[] = {&priority.healthy, &priority.degraded};
+    for (int kind = 0; kind < 2; ++kind) {
+      const bool is_out = avoided[i] || priority.all.empty();
+      const size_t share =
+          is_out ? 0 : overprovisioning_pct_ * lists[kind]->size() / priority.all.size();
+      shares[kind].push_back(static_cast<uint32_t>(std::min<size_t>(100, share)));
+      total += shares[kind].back();
+    }
+  }
+  if (total == 0) return false;
+  healthy->assign(count, 0);
+  degraded->assign(count, 0);
+  const uint32_t available = std::min<uint32_t>(total, 100);
+  uint32_t left = 100;
+  // Once more for what rounding lost.
+  while (left > 0) {
+    for (int kind = 0; kind < 2; ++kind) {
+      std::vector<uint32_t>& loads = kind == 0 ? *healthy : *degraded;
+      for (size_t i = 0; i < count; ++i) {
+        const uint32_t part = std::min(left, shares[kind][i] * 100 / available);
+        loads[i] += part;
+        left -= part;
+      }
+    }
+  }
+  return true;
+}
+
 // Everywhere too few are healthy: each priority gets traffic by its number of hosts.
 void HostSet::spreadLoadInPanic() {
   size_t total = 0;

@@ -41,6 +41,10 @@ class HostSet {
   // Draining: they count neither as healthy nor as lost.
   uint32_t excludedCount() const { return excluded_count_; }
   uint32_t maxWeight() const { return max_weight_; }
+  // The share of traffic of each priority, healthy and degraded hosts, where those that are true in
+  // `avoided` get none. False: no other priority can take any.
+  bool spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
+                  std::vector<uint32_t>* degraded) const;
   // In how many priorities the hosts are others than in `before`.
   uint64_t prioritiesOtherThan(const HostSet& before) const;
 

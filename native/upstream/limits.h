@@ -3,6 +3,7 @@
 // lost.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -41,13 +42,25 @@ class alignas(64) Budget {
   std::atomic<bool> touched_{false};
 };
 
-// Of one priority.
+// Of one priority. Retries have a limit of their own, or a share of what is active.
 struct Limits {
   Budget connections;
   Budget pending_requests;
   Budget requests;
   Budget retries;
   Budget connection_pools;
+  // kNoShare: the limit of `retries` counts.
+  static constexpr uint64_t kNoShare = UINT64_MAX;
+  std::atomic<uint64_t> retry_share_millionths{kNoShare};
+  std::atomic<uint64_t> min_retries{0};
+
+  bool canRetry() const { return retries.used() < maxRetries(); }
+  uint64_t maxRetries() const {
+    const uint64_t share = retry_share_millionths.load(std::memory_order_relaxed);
+    if (share == kNoShare) return retries.max();
+    const uint64_t active = requests.used() + pending_requests.used();
+    return std::max(active * share / 1'000'000, min_retries.load(std::memory_order_relaxed));
+  }
 
   void configure(const plan::CircuitLimits& limits) {
     connections.setMax(limits.max_connections);
@@ -55,6 +68,10 @@ struct Limits {
     requests.setMax(limits.max_requests);
     retries.setMax(limits.max_retries);
     connection_pools.setMax(UINT64_MAX);
+    const auto& budget = limits.retry_budget;
+    min_retries.store(budget ? budget->min_concurrency : 0, std::memory_order_relaxed);
+    retry_share_millionths.store(budget ? budget->share_millionths : kNoShare,
+                                 std::memory_order_relaxed);
   }
 };
 

@@ -9,17 +9,11 @@
 #include "http/codec.h"
 #include "upstream/cluster.h"
 #include "upstream/pooled_connection.h"
+#include "upstream/upstream_error.h"
 
 namespace fairlead::upstream {
 
 class WorkerCluster;
-
-enum class PoolFailure : uint8_t {
-  Overflow,
-  ConnectFailure,
-  ConnectTimeout,
-  ConnectionTermination
-};
 
 // Who waits for a stream to a host; the sink of that stream's answer once it has it.
 class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
@@ -27,8 +21,9 @@ class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
   // `stream` takes the request now.
   virtual void onPoolReady(http::ClientStream& stream, Host& host,
                            PooledConnection& connection) = 0;
-  // `details`: what is known of the transport's failure; may be empty.
-  virtual void onPoolFailure(PoolFailure failure, Host* host, std::string_view details) = 0;
+  // `host`: whose failure it is; null: nobody's. `details`: what is known of the transport's
+  // failure, static text; may be empty.
+  virtual void onPoolFailure(UpstreamError::Kind failure, Host* host, std::string_view details) = 0;
 
   // Whose budgets it takes from.
   uint8_t priority = 0;
@@ -60,6 +55,7 @@ class HttpPool final {
 
  private:
   friend class PooledConnection;
+  using PoolFailure = UpstreamError::Kind;
 
   // What its connections tell.
   void onConnected(PooledConnection& connection);

@@ -47,8 +47,19 @@ bool WorkerCluster::isRefusingForMaintenance() {
   return true;
 }
 
-HttpPool* WorkerCluster::chooseHttpPool() {
-  const Choice choice = balancer_.choose();
+HttpPool* WorkerCluster::chooseHttpPool() { return poolOf(balancer_.choose()); }
+
+HttpPool* WorkerCluster::chooseHttpPool(RetryHosts& retry) {
+  Choice choice;
+  for (uint32_t left = retry.choices(); left > 0; --left) {
+    const PriorityLoads* const loads = hosts_ ? retry.loads(*hosts_) : nullptr;
+    choice = loads ? balancer_.chooseBy(*loads) : balancer_.choose();
+    if (!choice.host || retry.accepts(*choice.host)) break;
+  }
+  return poolOf(choice);
+}
+
+HttpPool* WorkerCluster::poolOf(const Choice& choice) {
   if (choice.panicked) stats().add(Counter::LbHealthyPanic);
   if (!choice.host) {
     stats().add(Counter::UpstreamCxNoneHealthy);

@@ -53,10 +53,13 @@ class WorkerCluster : private net::Deferred {
   bool isRefusingForMaintenance();
   // The pool of the host whose turn it is; null when no host may be used.
   HttpPool* chooseHttpPool();
+  // The same for a request that is tried again.
+  HttpPool* chooseHttpPool(RetryHosts& retry);
   // For the TCP relay: null when no host may be used.
   std::shared_ptr<Host> chooseHost();
 
  private:
+  HttpPool* poolOf(const Choice& choice);
   HttpPool& poolOf(Host& host);
   void onDeferred() override;
 

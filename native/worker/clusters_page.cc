@@ -130,7 +130,7 @@ class TextPage final : public ClustersPage {
       line(priority + "::max_connections", std::to_string(limits.connections.max()));
       line(priority + "::max_pending_requests", std::to_string(limits.pending_requests.max()));
       line(priority + "::max_requests", std::to_string(limits.requests.max()));
-      line(priority + "::max_retries", std::to_string(limits.retries.max()));
+      line(priority + "::max_retries", std::to_string(limits.maxRetries()));
     }
     line("added_via_api", cluster.settings().added_via_api ? "true" : "false");
     for (const auto& host : cluster.hosts()->hosts()) appendHost(out, prefix, *host);
@@ -230,7 +230,7 @@ void appendCluster(std::string* out, const Cluster& cluster) {
     out->append("\"max_connections\":" + std::to_string(limits.connections.max()));
     out->append(",\"max_pending_requests\":" + std::to_string(limits.pending_requests.max()));
     out->append(",\"max_requests\":" + std::to_string(limits.requests.max()));
-    out->append(",\"max_retries\":" + std::to_string(limits.retries.max()));
+    out->append(",\"max_retries\":" + std::to_string(limits.maxRetries()));
     out->push_back('}');
   }
   out->append("]},\"observability_name\":");

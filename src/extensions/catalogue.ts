@@ -10,6 +10,8 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   upstreamTransportSockets: 'envoy.transport_sockets.upstream',
   protocolOptions: 'envoy.upstream_options',
   balancers: 'envoy.load_balancing_policies',
+  retryHostPredicates: 'envoy.retry_host_predicates',
+  retryPriorities: 'envoy.retry_priorities',
   statSinks: 'envoy.stats_sinks',
 };
 

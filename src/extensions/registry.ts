@@ -14,6 +14,10 @@ import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
 import { tcpProxy } from './network/tcp-proxy.js';
+import { omitCanaryHosts } from './retry/omit-canary-hosts.js';
+import { omitHostMetadata } from './retry/omit-host-metadata.js';
+import { previousHosts } from './retry/previous-hosts.js';
+import { previousPriorities } from './retry/previous-priorities.js';
 import { dogStatsd } from './stat-sinks/dog-statsd.js';
 import { hystrix } from './stat-sinks/hystrix.js';
 import { metricsService } from './stat-sinks/metrics-service.js';
@@ -30,5 +34,7 @@ export const REGISTRY: Registry = {
   upstreamTransportSockets: [rawBuffer, upstreamTls],
   protocolOptions: [httpProtocolOptions],
   balancers: [roundRobin, leastRequest, random],
+  retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
+  retryPriorities: [previousPriorities],
   statSinks: [statsd, dogStatsd, metricsService, hystrix],
 };

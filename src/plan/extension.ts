@@ -13,7 +13,7 @@ import type {
 } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { Place } from './message/place.js';
-import type { RouteTable } from './plan.gen.js';
+import type { RetryHosts, RouteTable } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
 
@@ -39,6 +39,8 @@ export interface Registry {
   readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsPlan | undefined>[];
   readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
   readonly balancers: readonly Extension<BalancerPlan>[];
+  readonly retryHostPredicates: readonly Extension<RetryHosts>[];
+  readonly retryPriorities: readonly Extension<RetryHosts>[];
   /** Undefined after an error. */
   readonly statSinks: readonly Extension<SinkPlan | undefined>[];
 }

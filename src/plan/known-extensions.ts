@@ -181,6 +181,14 @@ const KNOWN = {
       type: 'envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport',
     },
   ],
+  retryHostPredicates: family('envoy.retry_host_predicates.', 'envoy.extensions.retry.host.', {
+    omit_canary_hosts: 'OmitCanaryHostsPredicate',
+    omit_host_metadata: 'OmitHostMetadataConfig',
+    previous_hosts: 'PreviousHostsPredicate',
+  }),
+  retryPriorities: family('envoy.retry_priorities.', 'envoy.extensions.retry.priority.', {
+    previous_priorities: 'PreviousPrioritiesConfig',
+  }),
   statSinks: [
     ...family('envoy.stat_sinks.', 'envoy.extensions.stat_sinks.', {
       dynamic_modules: 'DynamicModuleStatsSink',

@@ -203,6 +203,14 @@ export interface CircuitLimits {
   readonly max_requests?: number | undefined;
   readonly max_retries?: number | undefined;
   readonly track_remaining?: boolean | undefined;
+  /** Absent: max_retries limits retries. */
+  readonly retry_budget?: RetryBudget | undefined;
+}
+
+/** How many retries may be active: a share of the active requests, and so many in any case. */
+export interface RetryBudget {
+  readonly share_millionths?: number | undefined;
+  readonly min_concurrency?: number | undefined;
 }
 
 /** What the runtime says of a cluster's limits; what it does not say stays as it is configured. */
@@ -211,6 +219,9 @@ export interface LimitOverrides {
   readonly max_pending_requests?: number | undefined;
   readonly max_requests?: number | undefined;
   readonly max_retries?: number | undefined;
+  /** Either of these makes it a budget. */
+  readonly retry_share_millionths?: number | undefined;
+  readonly min_retry_concurrency?: number | undefined;
 }
 
 /** What the runtime says of a cluster, as a whole: an empty one takes all of it back. */
@@ -250,6 +261,8 @@ export interface Host {
   readonly sub_zone?: string | undefined;
   readonly canary?: boolean | undefined;
   readonly locality_weight?: number | undefined;
+  /** What the balancer is told of it: "key=value" each, the value as JSON; a list gives one for each of its values. */
+  readonly labels?: readonly string[] | undefined;
 }
 
 /** A compiled route configuration. */
@@ -277,6 +290,8 @@ export interface VirtualHost {
   readonly require_tls?: VirtualHost_RequireTls | undefined;
   readonly include_request_attempt_count?: boolean | undefined;
   readonly include_attempt_count_in_response?: boolean | undefined;
+  readonly include_is_timeout_retry?: boolean | undefined;
+  readonly retry_runtime?: RetryRuntime | undefined;
 }
 
 export interface Route {
@@ -368,6 +383,68 @@ export interface ClusterAction {
   readonly host_rewrite?: HostRewrite | undefined;
   /** 0 default, 1 high. */
   readonly priority?: number | undefined;
+  /** Absent: only what a request's own headers ask for is tried again. */
+  readonly retry?: RetryPolicy | undefined;
+  /** A try that takes too long goes on beside the next one. */
+  readonly hedge_on_per_try_timeout?: boolean | undefined;
+  /** Of a request's body, what is kept to be sent again: no more than this, and than the listener's buffer limit. */
+  readonly body_limit_bytes?: number | undefined;
+  /** The same, whatever the listener's limit. */
+  readonly body_override_bytes?: number | undefined;
+}
+
+/** When a request is sent again, and where. */
+export interface RetryPolicy {
+  /** As configurations and headers have it: "5xx,reset,cancelled". */
+  readonly retry_on?: string | undefined;
+  readonly num_retries?: number | undefined;
+  /** 0: no timeout. */
+  readonly per_try_timeout_ms?: number | undefined;
+  readonly per_try_idle_timeout_ms?: number | undefined;
+  readonly status_codes?: readonly number[] | undefined;
+  /** Of the answer. */
+  readonly headers?: readonly HeaderMatch[] | undefined;
+  /** Of the request: one of them must fit, if there are any. */
+  readonly request_headers?: readonly HeaderMatch[] | undefined;
+  /** Absent: what the virtual host's runtime value says. */
+  readonly base_interval_ms?: number | undefined;
+  /** 0: ten times the base. */
+  readonly max_interval_ms?: number | undefined;
+  readonly reset_headers?: readonly ResetHeader[] | undefined;
+  readonly reset_max_interval_ms?: number | undefined;
+  readonly hosts?: RetryHosts | undefined;
+}
+
+/** Names the header in which a host says when to come again. */
+export interface ResetHeader {
+  readonly name?: string | undefined;
+  readonly is_unix_timestamp?: boolean | undefined;
+}
+
+/** Which hosts a retry avoids, as long as there are others. */
+export interface RetryHosts {
+  readonly avoid_previous?: boolean | undefined;
+  readonly avoid_canary?: boolean | undefined;
+  /** Those that have all labels of one of these. */
+  readonly avoid_labelled?: readonly HostLabels[] | undefined;
+  /** How often the balancer is asked again for another host. */
+  readonly more_choices?: number | undefined;
+  /** After so many attempts each, the priorities they went to are avoided; 0: never. */
+  readonly priorities_every?: number | undefined;
+}
+
+/** "key=value" each; the value as JSON. */
+export interface HostLabels {
+  readonly labels?: readonly string[] | undefined;
+}
+
+/** What the runtime says of all retries. */
+export interface RetryRuntime {
+  readonly base_interval_ms?: number | undefined;
+  readonly base_interval_slot?: number | undefined;
+  /** The share of retries that are allowed. */
+  readonly allowed_millionths?: number | undefined;
+  readonly allowed_slot?: number | undefined;
 }
 
 export interface WeightedClusters {
@@ -1003,6 +1080,12 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.max_requests) out.number(24, message.max_requests);
   if (message.max_retries) out.number(32, message.max_retries);
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
+  if (message.retry_budget !== undefined) out.message(50, message.retry_budget, writeRetryBudget);
+}
+
+function writeRetryBudget(out: WireWriter, message: RetryBudget): void {
+  if (message.share_millionths) out.number(8, message.share_millionths);
+  if (message.min_concurrency) out.number(16, message.min_concurrency);
 }
 
 function writeLimitOverrides(out: WireWriter, message: LimitOverrides): void {
@@ -1010,6 +1093,8 @@ function writeLimitOverrides(out: WireWriter, message: LimitOverrides): void {
   if (message.max_pending_requests !== undefined) out.number(16, message.max_pending_requests);
   if (message.max_requests !== undefined) out.number(24, message.max_requests);
   if (message.max_retries !== undefined) out.number(32, message.max_retries);
+  if (message.retry_share_millionths !== undefined) out.number(40, message.retry_share_millionths);
+  if (message.min_retry_concurrency !== undefined) out.number(48, message.min_retry_concurrency);
 }
 
 function writeClusterRuntime(out: WireWriter, message: ClusterRuntime): void {
@@ -1035,6 +1120,7 @@ function writeHost(out: WireWriter, message: Host): void {
   if (message.sub_zone?.length) out.text(66, message.sub_zone);
   if (message.canary) out.number(72, message.canary ? 1 : 0);
   if (message.locality_weight) out.number(80, message.locality_weight);
+  if (message.labels) for (const item of message.labels) out.text(90, item);
 }
 
 function writeRouteTable(out: WireWriter, message: RouteTable): void {
@@ -1053,6 +1139,8 @@ function writeVirtualHost(out: WireWriter, message: VirtualHost): void {
   if (message.require_tls) out.number(40, message.require_tls);
   if (message.include_request_attempt_count) out.number(48, message.include_request_attempt_count ? 1 : 0);
   if (message.include_attempt_count_in_response) out.number(56, message.include_attempt_count_in_response ? 1 : 0);
+  if (message.include_is_timeout_retry) out.number(64, message.include_is_timeout_retry ? 1 : 0);
+  if (message.retry_runtime !== undefined) out.message(74, message.retry_runtime, writeRetryRuntime);
 }
 
 function writeRoute(out: WireWriter, message: Route): void {
@@ -1109,6 +1197,49 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.path_rewrite !== undefined) out.message(66, message.path_rewrite, writePathRewrite);
   if (message.host_rewrite !== undefined) out.message(74, message.host_rewrite, writeHostRewrite);
   if (message.priority) out.number(80, message.priority);
+  if (message.retry !== undefined) out.message(90, message.retry, writeRetryPolicy);
+  if (message.hedge_on_per_try_timeout) out.number(96, message.hedge_on_per_try_timeout ? 1 : 0);
+  if (message.body_limit_bytes !== undefined) out.number(104, message.body_limit_bytes);
+  if (message.body_override_bytes !== undefined) out.number(112, message.body_override_bytes);
+}
+
+function writeRetryPolicy(out: WireWriter, message: RetryPolicy): void {
+  if (message.retry_on?.length) out.text(10, message.retry_on);
+  if (message.num_retries) out.number(16, message.num_retries);
+  if (message.per_try_timeout_ms) out.number(24, message.per_try_timeout_ms);
+  if (message.per_try_idle_timeout_ms) out.number(32, message.per_try_idle_timeout_ms);
+  if (message.status_codes) for (const item of message.status_codes) out.number(40, item);
+  if (message.headers) for (const item of message.headers) out.message(50, item, writeHeaderMatch);
+  if (message.request_headers) for (const item of message.request_headers) out.message(58, item, writeHeaderMatch);
+  if (message.base_interval_ms !== undefined) out.number(64, message.base_interval_ms);
+  if (message.max_interval_ms) out.number(72, message.max_interval_ms);
+  if (message.reset_headers) for (const item of message.reset_headers) out.message(82, item, writeResetHeader);
+  if (message.reset_max_interval_ms) out.number(88, message.reset_max_interval_ms);
+  if (message.hosts !== undefined) out.message(98, message.hosts, writeRetryHosts);
+}
+
+function writeResetHeader(out: WireWriter, message: ResetHeader): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.is_unix_timestamp) out.number(16, message.is_unix_timestamp ? 1 : 0);
+}
+
+function writeRetryHosts(out: WireWriter, message: RetryHosts): void {
+  if (message.avoid_previous) out.number(8, message.avoid_previous ? 1 : 0);
+  if (message.avoid_canary) out.number(16, message.avoid_canary ? 1 : 0);
+  if (message.avoid_labelled) for (const item of message.avoid_labelled) out.message(26, item, writeHostLabels);
+  if (message.more_choices) out.number(32, message.more_choices);
+  if (message.priorities_every) out.number(40, message.priorities_every);
+}
+
+function writeHostLabels(out: WireWriter, message: HostLabels): void {
+  if (message.labels) for (const item of message.labels) out.text(10, item);
+}
+
+function writeRetryRuntime(out: WireWriter, message: RetryRuntime): void {
+  if (message.base_interval_ms) out.number(8, message.base_interval_ms);
+  if (message.base_interval_slot) out.number(16, message.base_interval_slot);
+  if (message.allowed_millionths) out.number(24, message.allowed_millionths);
+  if (message.allowed_slot) out.number(32, message.allowed_slot);
 }
 
 function writeWeightedClusters(out: WireWriter, message: WeightedClusters): void {

@@ -1,9 +1,13 @@
 // What runtime keys say of single clusters: other limits of their circuit breakers, and maintenance.
 import type { ClusterRuntime, LimitOverrides } from '../plan/plan.gen.js';
+import type { RuntimeValues } from '../plan/runtime/runtime.js';
 import { keysOf, valuesOf, type RuntimeSnapshot } from './snapshot.js';
 
 const LIMIT =
   /^circuit_breakers\.(.+)\.(default|high)\.(max_(?:connections|pending_requests|requests|retries))$/s;
+const BUDGET =
+  /^circuit_breakers\.(.+)\.(default|high)\.retry_budget\.(budget_percent|min_retry_concurrency)$/s;
+const MILLIONTHS_OF_PERCENT = 10_000;
 const MAINTENANCE = 'upstream.maintenance_mode.';
 const MOST = 0xffff_ffff;
 
@@ -25,11 +29,29 @@ export function clusterOverrides(snapshot: RuntimeSnapshot): ReadonlyMap<string,
       if (value < 0) continue;
       const limits = of(name).limits[priority === 'high' ? 1 : 0];
       limits[limit as keyof Limits] = Math.min(value, MOST);
+    } else if (BUDGET.test(key)) {
+      readBudget(key, values, of);
     } else if (key.startsWith(MAINTENANCE)) {
       of(key.slice(MAINTENANCE.length)).maintenance_millionths = values.millionths(key, undefined);
     }
   }
   return clusters;
+}
+
+function readBudget(
+  key: string,
+  values: RuntimeValues,
+  of: (name: string) => ClusterOverrides,
+): void {
+  const [, name = '', priority, part] = BUDGET.exec(key) ?? [];
+  const value = values.decimal(key, -1);
+  if (value < 0) return;
+  const limits = of(name).limits[priority === 'high' ? 1 : 0];
+  if (part === 'budget_percent') {
+    limits.retry_share_millionths = Math.min(Math.round(value * MILLIONTHS_OF_PERCENT), MOST);
+  } else {
+    limits.min_retry_concurrency = Math.min(Math.trunc(value), MOST);
+  }
 }
 
 class ClusterOverrides {

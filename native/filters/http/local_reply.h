@@ -22,6 +22,8 @@ struct LocalReply {
   // A redirect's target; empty: none.
   std::string_view location = {};
   bool degraded = false;
+  // The router's, in place of a host's: it tells of its attempts.
+  bool is_of_router = false;
 };
 
 // What grpc-status says in place of an HTTP status.

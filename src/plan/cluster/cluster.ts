@@ -1,7 +1,5 @@
 // Clusters: everything a worker needs of them, and where their hosts come from.
 import type {
-  envoy_config_cluster_v3_CircuitBreakers as CircuitBreakers,
-  envoy_config_cluster_v3_CircuitBreakers_Thresholds as Thresholds,
   envoy_config_cluster_v3_Cluster as ClusterMessage,
   envoy_config_cluster_v3_Cluster_CommonLbConfig as CommonLbConfig,
   envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
@@ -15,12 +13,13 @@ import { grpcCluster, type UpstreamTlsPlan } from '../service-plan.js';
 import { compileSourceAddress } from '../address/address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
+import { compileLimits } from './circuit-limits.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
 import { compileUpstreamHttp } from './http-options.js';
 import type { UpstreamHttpOptions } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
-import type { Address, Assignment, CircuitLimits, Cluster } from '../plan.gen.js';
+import type { Address, Assignment, Cluster } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileHttp2 } from './upstream-http2.js';
 
@@ -69,20 +68,6 @@ const COMMON_LB = supportedFields<CommonLbConfig>(
   'envoy.config.cluster.v3.Cluster.CommonLbConfig',
   ['healthy_panic_threshold', 'zone_aware_lb_config', 'update_merge_window'],
 );
-const BREAKERS = supportedFields<CircuitBreakers>('envoy.config.cluster.v3.CircuitBreakers', [
-  'thresholds',
-]);
-const THRESHOLDS = supportedFields<Thresholds>(
-  'envoy.config.cluster.v3.CircuitBreakers.Thresholds',
-  [
-    'priority',
-    'max_connections',
-    'max_pending_requests',
-    'max_requests',
-    'max_retries',
-    'track_remaining',
-  ],
-);
 const CONNECTION = supportedFields<ConnectionOptions>(
   'envoy.config.cluster.v3.UpstreamConnectionOptions',
   ['tcp_keepalive'],
@@ -99,7 +84,6 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_PANIC_PCT = 50;
 const DEFAULT_DNS_REFRESH_MS = 5000;
-const DEFAULT_LIMITS = { connections: 1024, pending: 1024, requests: 1024, retries: 3 } as const;
 
 /** A cluster with its hosts, or with what DNS has to be asked for them. */
 export interface ClusterPlan {
@@ -235,25 +219,6 @@ function compileDns(
     overprovisioningFactorPct: names.overprovisioningFactorPct,
     endpoints: names.all,
   };
-}
-
-/** The default and the high priority; of several thresholds for one, the first counts. */
-function compileLimits(breakers: CircuitBreakers, place: Place): CircuitLimits[] {
-  refuseOtherFields(place, breakers, BREAKERS);
-  const thresholds = breakers.thresholds ?? [];
-  thresholds.forEach((item, index) =>
-    refuseOtherFields(place.field('thresholds').index(index), item, THRESHOLDS),
-  );
-  return (['DEFAULT', 'HIGH'] as const).map((priority) => {
-    const found = thresholds.find((item) => (item.priority ?? 'DEFAULT') === priority);
-    return {
-      max_connections: found?.max_connections ?? DEFAULT_LIMITS.connections,
-      max_pending_requests: found?.max_pending_requests ?? DEFAULT_LIMITS.pending,
-      max_requests: found?.max_requests ?? DEFAULT_LIMITS.requests,
-      max_retries: found?.max_retries ?? DEFAULT_LIMITS.retries,
-      track_remaining: found?.track_remaining,
-    };
-  });
 }
 
 function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Cluster> {

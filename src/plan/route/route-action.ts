@@ -20,6 +20,7 @@ import {
   type WeightedClusters,
 } from '../plan.gen.js';
 import { compilePathRewrite } from './redirect.js';
+import { compileHedging, compileRetries } from './retry-policy.js';
 import type { RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -41,6 +42,9 @@ const ACTION = supportedFields<RouteAction>(
     'idle_timeout',
     'priority',
     'max_stream_duration',
+    'retry_policy',
+    'retry_policy_typed_config',
+    'hedge_policy',
   ],
   { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
 );
@@ -102,6 +106,10 @@ export function compileClusterAction(
     path_rewrite: compilePathRewrite(message, place),
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
+    retry: compileRetries(message, place, scope.context) ?? scope.defaults.retry,
+    hedge_on_per_try_timeout:
+      compileHedging(message.hedge_policy, place.field('hedge_policy')) ??
+      scope.defaults.hedgesOnTimeout,
   };
 }
 

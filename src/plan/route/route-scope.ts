@@ -1,5 +1,21 @@
 import type { CompileContext } from '../extension.js';
+import type { RetryPolicy } from '../plan.gen.js';
 import type { FilterToggles } from './filter-toggles.js';
+
+/** What a virtual host says for those of its routes that say nothing themselves. */
+export interface RouteDefaults {
+  readonly retry?: RetryPolicy | undefined;
+  readonly hedgesOnTimeout?: boolean | undefined;
+  readonly body?: BodyLimit | undefined;
+}
+
+/** How much of a request's body is kept to be sent again. */
+export interface BodyLimit {
+  /** No more than this, and than the listener's limit. */
+  readonly body_limit_bytes?: number | undefined;
+  /** Whatever the listener's limit. */
+  readonly body_override_bytes?: number | undefined;
+}
 
 /** What the routes of one table have in common. */
 export interface RouteScope {
@@ -10,4 +26,19 @@ export interface RouteScope {
   readonly filterNames: readonly string[];
   /** The table's, then the virtual host's. */
   readonly filterToggles: readonly FilterToggles[];
+  /** The virtual host's. */
+  readonly defaults: RouteDefaults;
+}
+
+/** Of a route or a virtual host; undefined: it says nothing. */
+export function bodyLimit(message: {
+  readonly per_request_buffer_limit_bytes?: number;
+  readonly request_body_buffer_limit?: number;
+}): BodyLimit | undefined {
+  if (message.request_body_buffer_limit !== undefined) {
+    return { body_override_bytes: message.request_body_buffer_limit };
+  }
+  return message.per_request_buffer_limit_bytes === undefined
+    ? undefined
+    : { body_limit_bytes: message.per_request_buffer_limit_bytes };
 }

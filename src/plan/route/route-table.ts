@@ -7,9 +7,16 @@ import type { CompileContext } from '../extension.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { readFilterToggles } from './filter-toggles.js';
 import type { Place } from '../message/place.js';
-import { VirtualHost_RequireTls, type RouteTable, type VirtualHost } from '../plan.gen.js';
+import {
+  VirtualHost_RequireTls,
+  type RetryRuntime,
+  type RouteTable,
+  type VirtualHost,
+} from '../plan.gen.js';
+import type { RuntimeReads } from '../runtime/runtime-reads.js';
+import { compileHedging, compileRetries } from './retry-policy.js';
 import { compileRoute } from './route.js';
-import type { RouteScope } from './route-scope.js';
+import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [
@@ -37,11 +44,18 @@ const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.
   'response_headers_to_remove',
   'include_request_attempt_count',
   'include_attempt_count_in_response',
+  'include_is_timeout_retry_header',
+  'retry_policy',
+  'retry_policy_typed_config',
+  'hedge_policy',
+  'per_request_buffer_limit_bytes',
+  'request_body_buffer_limit',
   'metadata',
   'typed_per_filter_config',
 ]);
 
 const DEFAULT_MAX_BODY_BYTES = 4096;
+const DEFAULT_RETRY_INTERVAL_MS = 25;
 
 /** A table that is written in the bootstrap knows all clusters; one that comes later may not. */
 export interface RouteTableOptions {
@@ -64,13 +78,18 @@ export function compileRouteTable(
     maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
     filterNames: options.filterNames,
     filterToggles: [readFilterToggles(message.typed_per_filter_config, place, context)],
+    defaults: {},
   };
+  const retryRuntime = readRetryRuntime(context.runtime);
   const hosts = message.virtual_hosts ?? [];
   const at = place.field('virtual_hosts');
   refuseSharedDomains(hosts, message.name ?? '', at);
   return {
     name: message.name,
-    virtual_hosts: hosts.map((host, index) => compileVirtualHost(host, at.index(index), scope)),
+    virtual_hosts: hosts.map((host, index) => ({
+      ...compileVirtualHost(host, at.index(index), scope),
+      retry_runtime: retryRuntime,
+    })),
     mutations: compileHeaderMutations(message, place),
     ignore_port_in_host_matching: message.ignore_port_in_host_matching,
     most_specific_header_mutations_wins: message.most_specific_header_mutations_wins,
@@ -85,7 +104,15 @@ function compileVirtualHost(
   refuseOtherFields(place, message, VIRTUAL_HOST);
   const at = place.field('routes');
   const own = readFilterToggles(message.typed_per_filter_config, place, table.context);
-  const scope = { ...table, filterToggles: [...table.filterToggles, own] };
+  const scope: RouteScope = {
+    ...table,
+    filterToggles: [...table.filterToggles, own],
+    defaults: {
+      retry: compileRetries(message, place, table.context),
+      hedgesOnTimeout: compileHedging(message.hedge_policy, place.field('hedge_policy')),
+      body: bodyLimit(message),
+    },
+  };
   return {
     name: message.name,
     domains: (message.domains ?? []).map((domain) => domain.toLowerCase()),
@@ -96,6 +123,19 @@ function compileVirtualHost(
     require_tls: VirtualHost_RequireTls[message.require_tls ?? 'NONE'],
     include_request_attempt_count: message.include_request_attempt_count,
     include_attempt_count_in_response: message.include_attempt_count_in_response,
+    include_is_timeout_retry: message.include_is_timeout_retry_header,
+  };
+}
+
+/** How long the first retry waits where no policy says it, and how many retries are allowed at all. */
+function readRetryRuntime(runtime: RuntimeReads): RetryRuntime {
+  const base = runtime.liveNumber('upstream.base_retry_backoff_ms', DEFAULT_RETRY_INTERVAL_MS);
+  const allowed = runtime.liveMillionths('upstream.use_retry', { numerator: 100 });
+  return {
+    base_interval_ms: base.value,
+    base_interval_slot: base.slot,
+    allowed_millionths: allowed.value,
+    allowed_slot: allowed.slot,
   };
 }
 

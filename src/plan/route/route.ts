@@ -26,7 +26,7 @@ import {
 } from '../plan.gen.js';
 import { compileRedirect } from './redirect.js';
 import { compileClusterAction } from './route-action.js';
-import type { RouteScope } from './route-scope.js';
+import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 // What tracing would be told of a route is only read where tracing is on, and that is refused.
@@ -45,6 +45,8 @@ const ROUTE = supportedFields<RouteMessage>('envoy.config.route.v3.Route', [
   'response_headers_to_add',
   'response_headers_to_remove',
   'typed_per_filter_config',
+  'per_request_buffer_limit_bytes',
+  'request_body_buffer_limit',
 ]);
 const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMatch', [
   'prefix',
@@ -79,7 +81,8 @@ export function compileRoute(
     filter_toggles: compileFilterToggles([...scope.filterToggles, own], scope.filterNames),
   };
   if (message.route) {
-    return { ...route, cluster: compileClusterAction(message.route, place.field('route'), scope) };
+    const cluster = compileClusterAction(message.route, place.field('route'), scope);
+    return { ...route, cluster: { ...cluster, ...(bodyLimit(message) ?? scope.defaults.body) } };
   }
   if (message.redirect) {
     return { ...route, redirect: compileRedirect(message.redirect, place.field('redirect')) };

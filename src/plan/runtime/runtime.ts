@@ -34,6 +34,13 @@ export class RuntimeValues {
       : fallback;
   }
 
+  /** Not below zero; it need not be whole. */
+  decimal(key: string, fallback: number): number {
+    const value = this.#values.get(key);
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    return typeof number === 'number' && number >= 0 ? number : fallback;
+  }
+
   /** A share in millionths, at most a million. A plain number counts per hundred. */
   millionths(key: string | undefined, fallback: FractionalPercent | undefined): number {
     const value = key === undefined ? undefined : this.#values.get(key);

@@ -20,7 +20,7 @@ route::ClusterAction weighted() {
                               test::weightedCluster("2", 50)},
                              "x-rand"};
   route::ClusterNames names;
-  return route::ClusterAction::build(plan, &names).value();
+  return std::move(route::ClusterAction::build(plan, &names).value());
 }
 
 int slotFor(Request request) { return weighted().pick(request.view()).slot; }
@@ -46,7 +46,8 @@ TEST("weights that follow runtime values are summed for each request") {
   plan::ClusterAction plan;
   plan.weighted = plan::WeightedClusters{{test::weightedCluster("0", 50), live}, ""};
   route::ClusterNames names;
-  const route::ClusterAction action = route::ClusterAction::build(plan, &names, &slots).value();
+  const route::ClusterAction action =
+      std::move(route::ClusterAction::build(plan, &names, &slots).value());
   const auto slot_for = [&action](uint64_t random) {
     return action.pick(Request{.random = random}.view()).slot;
   };

@@ -268,11 +268,11 @@ test('tables of the same name in two listeners stay two tables', () => {
   );
 });
 
-test('retries are refused by name until they are there', () => {
+test('internal redirects are refused by name until they are there', () => {
   assert.deepEqual(
-    compileOneRoute({ route: { cluster: 'origin', retry_policy: { num_retries: 2 } } }).issues,
+    compileOneRoute({ route: { cluster: 'origin', internal_redirect_policy: {} } }).issues,
     [
-      'error routes[0].route.retry_policy: retry_policy of envoy.config.route.v3.RouteAction is not supported yet by envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+      'error routes[0].route.internal_redirect_policy: internal_redirect_policy of envoy.config.route.v3.RouteAction is not supported yet by envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
     ],
   );
 });

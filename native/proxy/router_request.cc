@@ -1,0 +1,162 @@
+// A router's way to the host: the request as it comes, and what was kept of it.
+#include <algorithm>
+
+#include "proxy/router.h"
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using http::HeaderMap;
+using Counter = stats::Cluster::Counter;
+
+void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
+  current_ = &attempt;
+  info_.host = &pool.host();
+  info_.transport_failure = {};
+  attempt.start(pool, static_cast<uint8_t>(info_.route->cluster->plan.priority));
+}
+
+void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
+  info_.host = &attempt.host();
+  info_.upstream_protocol = connection.codec().protocol();
+  if (!config().access_logs.empty()) info_.upstream_local = connection.localAddress();
+  if (retries_on_) retry_->hosts().onAttempted(attempt.host());
+  if (timeouts_.exchange_ms > 0) {
+    attempt.exchange_deadline = loop().now() + timeouts_.exchange_ms;
+    watch(attempt.exchange_deadline);
+  }
+  if (request_complete_) watchTry(attempt);
+  if (http::RequestHead* head = info_.attempts == 1 ? info_.live_head : nullptr) {
+    sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers);
+    return;
+  }
+  sendKept(attempt);
+  if (client_paused_) onAttemptWritable(attempt);
+}
+
+// The head, and what came of the rest, each as it was kept.
+void Router::sendKept(Attempt& attempt) {
+  http::ClientStream& to = *attempt.stream();
+  HeaderMap& headers = info_.context().headers;
+  kept_head_.restore(&headers);
+  std::string_view authority = kept_head_.authority();
+  if (info_.attempts > 1) {
+    prepareRetryHead(headers, info_, timeouts_, retry_is_after_timeout_);
+    const route::HostRewrite& rewrite = info_.route->cluster->host_rewrite;
+    const std::string_view own = rewrite.ofHost(attempt.host().settings().hostname);
+    if (!own.empty()) authority = own;
+  }
+  sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers);
+  const bool has_trailers = kept_trailers_.isSet();
+  kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (has_body_ && request_complete_ && !has_trailers) to.sendData({}, true);
+  if (has_trailers) {
+    kept_trailers_.restore(&headers);
+    to.sendTrailers(&headers);
+  }
+  // Before what is sent is cleared.
+  to.flush();
+  if (!retries_on_) dropKept();
+}
+
+void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
+                      std::string_view authority, HeaderMap& headers) {
+  // A CONNECT asks for its authority.
+  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers}, !has_body_);
+}
+
+// ---- what follows the head ----
+
+void Router::onData(std::string_view data, bool end) {
+  if (end) requestComplete();
+  if (retries_on_ && !keepForRetry(data)) return;
+  if (http::ClientStream* to = hostStream()) {
+    to->sendData(data, end);
+    return;
+  }
+  if (!current_ || !current_->isWaiting()) return;
+  if (!retries_on_) kept_body_.append(loop().slabs(), data);
+  if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
+}
+
+bool Router::mayKeep(size_t bytes) const {
+  const plan::ClusterAction& plan = info_.route->cluster->plan;
+  uint64_t limit = config().buffer_limit_bytes;
+  if (plan.body_override_bytes) {
+    limit = *plan.body_override_bytes;
+  } else if (plan.body_limit_bytes) {
+    limit = std::min<uint64_t>(limit, *plan.body_limit_bytes);
+  }
+  return bytes <= limit;
+}
+
+// A body that is too long to be kept is not sent again. False: there is nobody to send it to
+// either.
+bool Router::keepForRetry(std::string_view data) {
+  if (mayKeep(kept_body_.size() + data.size())) {
+    kept_body_.append(loop().slabs(), data);
+    return true;
+  }
+  clusterStats().add(Counter::RetryOrShadowAbandoned);
+  const bool has_host = hostStream() != nullptr;
+  if (current_) {
+    endRetries();
+    if (has_host) dropKept();
+    return true;
+  }
+  LocalReply answer{507, "exceeded request buffer limit while retrying upstream",
+                    "request_payload_exceeded_retry_buffer_limit"};
+  answer.is_of_router = true;
+  stream_.answer(answer);
+  return false;
+}
+
+void Router::dropKept() {
+  if (!kept_body_.empty()) kept_body_.clear(loop().slabs());
+}
+
+void Router::onTrailers(HeaderMap& trailers) {
+  requestComplete();
+  if (!hostStream() || retries_on_) kept_trailers_.save({}, {}, {}, trailers);
+  if (http::ClientStream* to = hostStream()) to->sendTrailers(&trailers);
+}
+
+void Router::onReadEnd() {
+  http::ClientStream* const to = hostStream();
+  // A request that is complete has been sent whole; a tunnel's bytes go on after it.
+  if (!to || (request_complete_ && !info_.is_connect)) return;
+  to->flush();
+  if (to->isOverHighWatermark()) pauseClient();
+}
+
+void Router::requestComplete() {
+  if (request_complete_) return;
+  request_complete_ = true;
+  if (!isTrying()) return;
+  // The host's time runs from the end of the request on.
+  if (timeouts_.route_ms > 0) {
+    route_deadline_ = loop().now() + timeouts_.route_ms;
+    watch(route_deadline_);
+  }
+  if (hostStream()) watchTry(*current_);
+}
+
+// ---- watermarks ----
+
+void Router::pauseClient() {
+  if (client_paused_ || !stream_.hasClient()) return;
+  client_paused_ = true;
+  clusterStats().add(Counter::UpstreamFlowControlBackedUpTotal);
+  stream_.pauseReading();
+}
+
+void Router::onAttemptWritable(Attempt&) {
+  if (!client_paused_ || !stream_.hasClient()) return;
+  http::ClientStream* const to = hostStream();
+  if (to && to->isOverHighWatermark()) return;
+  client_paused_ = false;
+  clusterStats().add(Counter::UpstreamFlowControlDrainedTotal);
+  stream_.resumeReading();
+}
+
+}  // namespace fairlead::proxy

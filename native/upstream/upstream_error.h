@@ -1,0 +1,53 @@
+// How a try of a request failed before its answer began: the one value from which follow whether it
+// is tried again, response flags, statistics, the log, and what the client is told.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace fairlead::upstream {
+
+class Host;
+
+struct UpstreamError {
+  enum class Kind : uint8_t {
+    // A limit of the cluster's.
+    Overflow,
+    ConnectFailure,
+    ConnectTimeout,
+    // The host ended the connection.
+    ConnectionTermination,
+    // What the host sent is not the protocol.
+    ProtocolError,
+    // From here: the try took too long.
+    LocalReset,
+  };
+  Kind kind;
+  // Whose failure it is; null: no host was asked.
+  Host* host = nullptr;
+  // The request was on its way to the host.
+  bool request_began = false;
+  // What is known of the transport's failure; may be empty. Static text.
+  std::string_view transport = {};
+};
+
+// "connection termination"
+inline std::string_view reasonOf(UpstreamError::Kind kind) {
+  switch (kind) {
+    case UpstreamError::Kind::Overflow:
+      return "overflow";
+    case UpstreamError::Kind::ConnectFailure:
+      return "remote connection failure";
+    case UpstreamError::Kind::ConnectTimeout:
+      return "connection timeout";
+    case UpstreamError::Kind::ConnectionTermination:
+      return "connection termination";
+    case UpstreamError::Kind::ProtocolError:
+      return "protocol error";
+    case UpstreamError::Kind::LocalReset:
+      return "local reset";
+  }
+  return {};
+}
+
+}  // namespace fairlead::upstream
