@@ -35,8 +35,8 @@ void matchLast(micro::State& state, size_t count) {
   const FilterChainMatch match = chainsBySource(count);
   const Address local = addressOf("127.0.0.1:443");
   const Address remote = addressOf("10." + std::to_string(count - 1) + ".1.1:9");
-  FL_CHECK(match.find(local, remote, remote) == static_cast<int>(count) - 1);
-  for (auto _ : state) micro::keep(match.find(local, remote, remote));
+  FL_CHECK(match.find({local, remote, remote}) == static_cast<int>(count) - 1);
+  for (auto _ : state) micro::keep(match.find({local, remote, remote}));
 }
 
 // Closes what it is given.

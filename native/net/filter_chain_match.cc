@@ -1,7 +1,8 @@
 #include "net/filter_chain_match.h"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
+#include <functional>
 
 namespace fairlead::net {
 
@@ -9,112 +10,226 @@ namespace {
 
 using SourceType = plan::FilterChainMatch::SourceType;
 
-constexpr int kNoFit = -1;
-constexpr int kSteps = 9;
+constexpr int kNoNode = FilterChainMatch::kNone;
 
-// How well a list of ranges fits: the longest prefix that holds the address; 0 for "any".
-int fitRanges(const std::vector<Cidr>& ranges, const Address& address) {
-  if (ranges.empty()) return 0;
-  int best = kNoFit;
-  for (const Cidr& range : ranges) {
-    // Longer than "any", even for a prefix of no bits.
-    if (range.contains(address)) best = std::max(best, static_cast<int>(range.prefixLength()) + 1);
+// A node's number, what kind of value follows where there are several, and the value.
+class EdgeKey {
+ public:
+  // Longer than any server name; what is longer is no edge.
+  static constexpr size_t kMaxValueBytes = 255;
+
+  EdgeKey(int node, std::string_view value) : size_(sizeof(node) + value.size()) {
+    std::memcpy(bytes_, &node, sizeof(node));
+    if (!value.empty()) std::memcpy(bytes_ + sizeof(node), value.data(), value.size());
   }
-  return best;
+  std::string_view text() const { return {bytes_, size_}; }
+
+ private:
+  char bytes_[sizeof(int) + kMaxValueBytes];
+  size_t size_;
+};
+
+// A range as an edge's value: its length, and the bytes of its address that count.
+struct PrefixValue {
+  PrefixValue(std::string_view ip, unsigned bits) : size(1 + ip.size()) {
+    bytes[0] = static_cast<char>(bits);
+    std::memset(bytes + 1, 0, ip.size());
+    std::memcpy(bytes + 1, ip.data(), (bits + 7) / 8);
+    if (bits % 8 != 0) bytes[1 + bits / 8] &= static_cast<char>(0xff00 >> bits % 8);
+  }
+  std::string_view text() const { return {bytes, size}; }
+
+  char bytes[1 + 16];
+  size_t size;
+};
+
+size_t familyOf(std::string_view ip) { return ip.size() == 4 ? 0 : 1; }
+
+bool isRange(const plan::CidrRange& range) {
+  return (range.ip.size() == 4 || range.ip.size() == 16) &&
+         range.prefix_length <= range.ip.size() * 8;
 }
 
-int fitSourceType(SourceType type, const Address& local, const Address& remote) {
-  if (type == SourceType::Any) return 0;
-  const bool near = remote.isLoopback() || !remote.isIp() || remote.sameIp(local);
-  return (type == SourceType::SameIpOrLoopback) == near ? 1 : kNoFit;
+template <typename Number>
+std::string_view bytesOf(const Number& number) {
+  return {reinterpret_cast<const char*>(&number), sizeof(number)};
 }
 
-int fitPort(const std::vector<uint32_t>& ports, uint16_t port) {
-  if (ports.empty()) return 0;
-  return std::find(ports.begin(), ports.end(), port) == ports.end() ? kNoFit : 1;
+// "*.example.com" takes what ends with ".example.com".
+std::string_view nameValue(std::string_view name) {
+  return name.starts_with('*') ? name.substr(1) : name;
+}
+
+bool isNear(const ChainFacts& facts) {
+  return facts.remote.isLoopback() || !facts.remote.isIp() || facts.remote.sameIp(facts.local);
 }
 
 }  // namespace
 
+// Puts one chain under every combination of its criteria.
+class FilterChainMatch::Insertion {
+ public:
+  Insertion(FilterChainMatch& to, const plan::FilterChainMatch& match, int chain)
+      : to_(to), match_(match), chain_(chain) {}
+
+  void run() {
+    if (to_.nodes_.empty()) to_.nodes_.emplace_back();
+    place(0, 0);
+  }
+
+ private:
+  static constexpr int kSteps = 9;
+
+  void place(int step, int node) {
+    switch (step) {
+      case 0:
+        return placeNumber(step, node, match_.destination_port, match_.destination_port != 0);
+      case 1:
+        return placeRanges(step, node, match_.destination);
+      case 2:
+        return placeTexts(step, node, match_.server_names, nameValue);
+      case 3:
+        return placeText(step, node, match_.transport_protocol);
+      case 4:
+        return placeTexts(step, node, match_.application_protocols, std::identity());
+      case 5:
+        return placeRanges(step, node, match_.direct_source);
+      case 6:
+        return placeNumber(step, node, static_cast<uint32_t>(match_.source_type),
+                           match_.source_type != SourceType::Any);
+      case 7:
+        return placeRanges(step, node, match_.source);
+      default:
+        if (match_.source_ports.empty()) placeAny(step, node);
+        for (const uint32_t port : match_.source_ports) placeNumber(step, node, port, true);
+    }
+  }
+  void placeNumber(int step, int node, uint32_t number, bool is_criterion) {
+    if (is_criterion) {
+      placeUnder(step, node, bytesOf(number));
+    } else {
+      placeAny(step, node);
+    }
+  }
+  void placeText(int step, int node, const std::string& text) {
+    if (text.empty()) {
+      placeAny(step, node);
+    } else {
+      placeUnder(step, node, text);
+    }
+  }
+  template <typename ValueOf>
+  void placeTexts(int step, int node, const std::vector<std::string>& texts, ValueOf value_of) {
+    if (texts.empty()) placeAny(step, node);
+    for (const std::string& text : texts) placeUnder(step, node, value_of(text));
+  }
+  void placeRanges(int step, int node, const std::vector<plan::CidrRange>& ranges) {
+    if (ranges.empty()) placeAny(step, node);
+    for (const plan::CidrRange& range : ranges) {
+      if (!isRange(range)) continue;
+      auto& lengths = to_.nodes_[static_cast<size_t>(node)].prefix_lengths[familyOf(range.ip)];
+      const auto bits = static_cast<uint8_t>(range.prefix_length);
+      const auto at = std::lower_bound(lengths.begin(), lengths.end(), bits, std::greater<>());
+      if (at == lengths.end() || *at != bits) lengths.insert(at, bits);
+      placeUnder(step, node, PrefixValue(range.ip, bits).text());
+    }
+  }
+
+  void placeUnder(int step, int node, std::string_view value) {
+    if (value.size() > EdgeKey::kMaxValueBytes) return;
+    const EdgeKey key(node, value);
+    auto found = to_.edges_.find(key.text());
+    if (found == to_.edges_.end()) found = to_.edges_.emplace(key.text(), target(step)).first;
+    if (step + 1 < kSteps) place(step + 1, found->second);
+  }
+  void placeAny(int step, int node) {
+    int any = to_.nodes_[static_cast<size_t>(node)].any;
+    if (any == kNoNode) {
+      any = target(step);
+      to_.nodes_[static_cast<size_t>(node)].any = any;
+    }
+    if (step + 1 < kSteps) place(step + 1, any);
+  }
+  // What a new edge leads to.
+  int target(int step) {
+    if (step + 1 == kSteps) return chain_;
+    to_.nodes_.emplace_back();
+    return static_cast<int>(to_.nodes_.size()) - 1;
+  }
+
+  FilterChainMatch& to_;
+  const plan::FilterChainMatch& match_;
+  const int chain_;
+};
+
 FilterChainMatch::FilterChainMatch(const std::vector<plan::FilterChain>& chains) {
+  int count = 0;
   for (size_t i = 0; i < chains.size(); ++i) {
+    const int chain = static_cast<int>(i);
     if (chains[i].is_default) {
-      default_chain_ = static_cast<int>(i);
+      default_chain_ = chain;
       continue;
     }
-    Entry entry{
-        static_cast<int>(i), chains[i].match.value_or(plan::FilterChainMatch()), {}, {}, {}, 0};
-    for (const plan::CidrRange& range : entry.match.destination)
-      entry.destination.emplace_back(range);
-    for (const plan::CidrRange& range : entry.match.direct_source)
-      entry.direct_source.emplace_back(range);
-    for (const plan::CidrRange& range : entry.match.source) entry.source.emplace_back(range);
-    entry.steps = entry.criteria();
-    entries_.push_back(std::move(entry));
-  }
-  trivial_ = entries_.size() == 1 && !chains[static_cast<size_t>(entries_[0].chain)].match;
-}
-
-unsigned FilterChainMatch::Entry::criteria() const {
-  const bool has[kSteps] = {match.destination_port != 0,          !destination.empty(),
-                            !match.server_names.empty(),          !match.transport_protocol.empty(),
-                            !match.application_protocols.empty(), !direct_source.empty(),
-                            match.source_type != SourceType::Any, !source.empty(),
-                            !match.source_ports.empty()};
-  unsigned steps = 0;
-  for (int step = 0; step < kSteps; ++step) steps |= has[step] ? 1u << step : 0;
-  return steps;
-}
-
-int FilterChainMatch::Entry::fit(int step, const Facts& facts) const {
-  if (!(steps >> step & 1)) return 0;
-  switch (step) {
-    case 0:
-      return match.destination_port == facts.local.port() ? 1 : kNoFit;
-    case 1:
-      return fitRanges(destination, facts.local);
-    case 3:
-      return match.transport_protocol == "raw_buffer" ? 1 : kNoFit;
-    case 5:
-      return fitRanges(direct_source, facts.direct_remote);
-    case 6:
-      return fitSourceType(match.source_type, facts.local, facts.remote);
-    case 7:
-      return fitRanges(source, facts.remote);
-    case 8:
-      return fitPort(match.source_ports, facts.remote.port());
-    default:
-      // In the clear there is no server name and no application protocol; the transport is raw.
-      return kNoFit;
+    only_chain_ = count++ == 0 && !chains[i].match ? chain : kNone;
+    Insertion(*this, chains[i].match.value_or(plan::FilterChainMatch()), chain).run();
   }
 }
 
-// The chain whose fits come first when they are compared step by step, as words are letter by
-// letter. Where the best of a step is no fit, all that were left there are out.
-int FilterChainMatch::find(const Address& local, const Address& direct_remote,
-                           const Address& remote) const {
-  if (trivial_) return entries_[0].chain;
-  const Facts facts{local, direct_remote, remote};
-  int best[kSteps] = {};
-  int winner = kNone;
-  // The steps where the best so far has another fit than 0, which all have without a criterion.
-  unsigned decisive = 0;
-  for (const Entry& entry : entries_) {
-    int order = winner == kNone ? 1 : 0;
-    for (unsigned left = entry.steps | decisive; order == 0 && left != 0; left &= left - 1) {
-      const int step = std::countr_zero(left);
-      order = entry.fit(step, facts) - best[step];
-    }
-    if (order <= 0) continue;
-    winner = entry.chain;
-    decisive = 0;
-    for (int step = 0; step < kSteps; ++step) {
-      best[step] = entry.fit(step, facts);
-      if (best[step] != 0) decisive |= 1u << step;
-    }
+int FilterChainMatch::child(int node, std::string_view value) const {
+  if (value.size() > EdgeKey::kMaxValueBytes) return kNone;
+  const auto found = edges_.find(EdgeKey(node, value).text());
+  return found == edges_.end() ? kNone : found->second;
+}
+
+int FilterChainMatch::prefixChild(int node, const Address& address) const {
+  std::string_view ip = address.ipBytes();
+  // A pipe's: only the range of all addresses takes it, and those at the end, as in the real
+  // server.
+  if (ip.empty()) ip = "\xff\xff\xff\xff";
+  for (const uint8_t bits : nodes_[static_cast<size_t>(node)].prefix_lengths[familyOf(ip)]) {
+    const int found = child(node, PrefixValue(ip, bits).text());
+    if (found != kNone) return found;
   }
-  const bool fits = winner != kNone && std::find(best, best + kSteps, kNoFit) == best + kSteps;
-  return fits ? winner : default_chain_;
+  return kNone;
+}
+
+int FilterChainMatch::nameChild(int node, std::string_view name) const {
+  if (name.empty()) return kNone;
+  if (const int found = child(node, name); found != kNone) return found;
+  for (size_t dot = name.find('.', 1); dot != std::string_view::npos && dot + 1 < name.size();
+       dot = name.find('.', dot + 1)) {
+    if (const int found = child(node, name.substr(dot)); found != kNone) return found;
+  }
+  return kNone;
+}
+
+int FilterChainMatch::protocolChild(int node, std::span<const std::string> protocols) const {
+  for (const std::string& protocol : protocols) {
+    if (const int found = child(node, protocol); found != kNone) return found;
+  }
+  return kNone;
+}
+
+int FilterChainMatch::sourceTypeChild(int node, const ChainFacts& facts) const {
+  const SourceType type = isNear(facts) ? SourceType::SameIpOrLoopback : SourceType::External;
+  return child(node, bytesOf(static_cast<uint32_t>(type)));
+}
+
+int FilterChainMatch::find(const ChainFacts& facts) const {
+  if (only_chain_ != kNone) return only_chain_;
+  if (nodes_.empty()) return default_chain_;
+  const uint32_t local_port = facts.local.port();
+  const uint32_t remote_port = facts.remote.port();
+  int at = orAny(child(0, bytesOf(local_port)), 0);
+  if (at != kNone) at = orAny(prefixChild(at, facts.local), at);
+  if (at != kNone) at = orAny(nameChild(at, facts.server_name), at);
+  if (at != kNone) at = orAny(child(at, facts.transport_protocol), at);
+  if (at != kNone) at = orAny(protocolChild(at, facts.application_protocols), at);
+  if (at != kNone) at = orAny(prefixChild(at, facts.direct_remote), at);
+  if (at != kNone) at = orAny(sourceTypeChild(at, facts), at);
+  if (at != kNone) at = orAny(prefixChild(at, facts.remote), at);
+  if (at != kNone) at = orAny(child(at, bytesOf(remote_port)), at);
+  return at != kNone ? at : default_chain_;
 }
 
 }  // namespace fairlead::net

@@ -238,7 +238,7 @@ void Listener::take(AcceptedSocket socket) {
   }
   // Without listener filters nobody waits to become a connection.
   if (!stats_.isSet(Gauge::DownstreamPreCxActive)) stats_.set(Gauge::DownstreamPreCxActive, 0);
-  const int chain = config_->match.find(socket.local, socket.remote, socket.remote);
+  const int chain = config_->match.find({socket.local, socket.remote, socket.remote});
   log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
              "new connection from ", [&] { return socket.remote.text(); });
   if (chain == FilterChainMatch::kNone) {

@@ -30,7 +30,7 @@ class Chains {
   void addDefault() { list_.emplace_back().is_default = true; }
   void addAny() { list_.emplace_back(); }
   int find(std::string_view local, std::string_view remote) const {
-    return FilterChainMatch(list_).find(at(local), at(remote), at(remote));
+    return FilterChainMatch(list_).find({at(local), at(remote), at(remote)});
   }
 
  private:
@@ -75,6 +75,84 @@ TEST("What only TLS could tell never matches in the clear; raw_buffer does") {
   EXPECT_EQ(chains.find("10.0.0.1:80", "1.2.3.4:5"), FilterChainMatch::kNone);
   chains.add().transport_protocol = "raw_buffer";
   EXPECT_EQ(chains.find("10.0.0.1:80", "1.2.3.4:5"), 3);
+}
+
+TEST("A server name finds its own chain, then the longest wildcard, then the chain of any name") {
+  std::vector<plan::FilterChain> chains(5);
+  chains[0].match.emplace().server_names = {"a.example.com"};
+  chains[1].match.emplace().server_names = {"*.example.com"};
+  chains[2].match.emplace().server_names = {"*.com", "*.b.example.com"};
+  chains[3].match.emplace().server_names = {"example.com"};
+  chains[4].match.emplace().destination_port = 81;
+  const FilterChainMatch match(chains);
+  const Address local = at("10.0.0.1:80");
+  const Address remote = at("1.2.3.4:5");
+  const auto find = [&](std::string_view name) {
+    return match.find({local, remote, remote, name, "tls"});
+  };
+  EXPECT_EQ(find("a.example.com"), 0);
+  EXPECT_EQ(find("c.example.com"), 1);
+  EXPECT_EQ(find("a.a.example.com"), 1);
+  EXPECT_EQ(find("c.b.example.com"), 2);
+  EXPECT_EQ(find("b.com"), 2);
+  EXPECT_EQ(find("example.com"), 3);
+  EXPECT_EQ(find("com"), FilterChainMatch::kNone);
+  EXPECT_EQ(find(std::string(300, 'a') + ".com"), 2);
+  EXPECT_EQ(find(""), FilterChainMatch::kNone);
+}
+
+TEST("Of the protocols that a client offers, the first decides that some chain names") {
+  std::vector<plan::FilterChain> chains(3);
+  chains[0].match.emplace().application_protocols = {"http/1.1"};
+  chains[1].match.emplace().application_protocols = {"h2"};
+  chains[2].match.emplace().transport_protocol = "tls";
+  const FilterChainMatch match(chains);
+  const Address any = at("10.0.0.1:80");
+  const auto find = [&](const std::vector<std::string>& offered,
+                        std::string_view transport = "raw_buffer") {
+    return match.find({any, any, any, "", transport, offered});
+  };
+  EXPECT_EQ(find({"spdy", "h2", "http/1.1"}), 1);
+  EXPECT_EQ(find({"http/1.1", "h2"}), 0);
+  EXPECT_EQ(find({"spdy"}), FilterChainMatch::kNone);
+  EXPECT_EQ(find({"h2"}, "tls"), 2);
+}
+
+TEST("The direct source is the socket's own, the source what a proxy before us says") {
+  std::vector<plan::FilterChain> chains(2);
+  chains[0].match.emplace().direct_source = {range("10.0.0.0", 8)};
+  chains[1].match.emplace().source = {range("1.2.0.0", 16)};
+  const FilterChainMatch match(chains);
+  const Address local = at("127.0.0.1:80");
+  const Address proxy = at("10.1.1.1:5");
+  const Address client = at("1.2.3.4:5");
+  EXPECT_EQ(match.find({local, proxy, client}), 0);
+  EXPECT_EQ(match.find({local, client, client}), 1);
+}
+
+TEST("IPv6 ranges are looked up by their own lengths; a pipe fits only the range of everything") {
+  std::vector<plan::FilterChain> chains(3);
+  chains[0].match.emplace().source = {range("[2001:db8::]", 32)};
+  chains[1].match.emplace().source = {range("[2001:db8::]", 47)};
+  chains[2].match.emplace().source = {range("0.0.0.0", 0)};
+  const FilterChainMatch match(chains);
+  const Address local = at("[::1]:80");
+  const auto find = [&](const Address& remote) { return match.find({local, remote, remote}); };
+  EXPECT_EQ(find(at("[2001:db8:2::1]:5")), 0);
+  EXPECT_EQ(find(at("[2001:db8:1::1]:5")), 1);
+  EXPECT_EQ(find(at("[2001:db9::1]:5")), FilterChainMatch::kNone);
+  EXPECT_EQ(find(at("9.9.9.9:5")), 2);
+  plan::Address pipe;
+  pipe.pipe = "/run/a";
+  EXPECT_EQ(find(Address::fromPlan(pipe)), 2);
+}
+
+TEST("Ranges that are none take nothing, and do no harm") {
+  std::vector<plan::FilterChain> chains(2);
+  chains[0].match.emplace().source = {{"abc", 8}, {std::string(4, '\1'), 33}};
+  chains[1].match.emplace().destination_port = 80;
+  const Address any = at("1.1.1.1:80");
+  EXPECT_EQ(FilterChainMatch(chains).find({any, any, any}), 1);
 }
 
 TEST("Source types tell near clients from far ones, then source ranges and ports decide") {
@@ -132,7 +210,7 @@ TEST("Of many chains with criteria of all kinds, that one wins which elimination
       for (const size_t i : left) best = std::max(best, fits[i][step]);
       std::erase_if(left, [&](size_t i) { return best < 0 || fits[i][step] != best; });
     }
-    EXPECT_EQ(FilterChainMatch(chains).find(local, remote, remote),
+    EXPECT_EQ(FilterChainMatch(chains).find({local, remote, remote}),
               left.empty() ? FilterChainMatch::kNone : static_cast<int>(left.front()));
   }
 }
@@ -146,7 +224,7 @@ TEST("Matching a connection takes nothing of the heap, however many chains there
   const Address local = at("127.0.0.1:80");
   const Address remote = at("10.99.0.1:5");
   const uint64_t before = test::allocationCount();
-  EXPECT_EQ(match.find(local, remote, remote), 99);
+  EXPECT_EQ(match.find({local, remote, remote}), 99);
   EXPECT_EQ(test::allocationCount(), before);
 }
 
