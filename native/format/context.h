@@ -9,7 +9,7 @@
 #include "format/response_flags.h"
 #include "http/byte_meter.h"
 #include "http/message.h"
-#include "net/address.h"
+#include "net/findings.h"
 
 namespace fairlead::format {
 
@@ -49,6 +49,10 @@ struct FormatContext {
   const net::Address* downstream_remote = nullptr;
   const net::Address* downstream_direct_remote = nullptr;
   const net::Address* downstream_local = nullptr;
+  const net::Address* downstream_direct_local = nullptr;
+  // What listener filters found; null: nothing is known.
+  const net::Findings::Metadata* metadata = nullptr;
+  const net::Findings::Values* tlvs = nullptr;
   const net::Address* upstream_remote = nullptr;
   const net::Address* upstream_local = nullptr;
   std::string_view upstream_cluster;

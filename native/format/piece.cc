@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/random.h"
+#include "format/connection_values.h"
 #include "proxy/request_id.h"
 
 namespace fairlead::format {
@@ -143,6 +144,10 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       address(Op::DownstreamLocalAddress, Kind::Address, &Context::downstream_local),
       address(Op::DownstreamLocalAddressWithoutPort, Kind::Ip, &Context::downstream_local),
       address(Op::DownstreamLocalPort, Kind::Port, &Context::downstream_local),
+      address(Op::DownstreamDirectLocalAddress, Kind::Address, &Context::downstream_direct_local),
+      address(Op::DownstreamDirectLocalAddressWithoutPort, Kind::Ip,
+              &Context::downstream_direct_local),
+      address(Op::DownstreamDirectLocalPort, Kind::Port, &Context::downstream_direct_local),
       bytes(Op::DownstreamWireBytesSent, &Context::downstream, &Meter::wire_sent),
       bytes(Op::DownstreamWireBytesReceived, &Context::downstream, &Meter::wire_received),
       bytes(Op::DownstreamHeaderBytesSent, &Context::downstream, &Meter::header_sent),
@@ -160,6 +165,8 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       other(Op::RequestHeadersBytes, Kind::RequestHeaderBytes),
       other(Op::ResponseHeadersBytes, Kind::ResponseHeaderBytes),
       other(Op::ResponseTrailersBytes, Kind::ResponseTrailerBytes),
+      other(Op::DynamicMetadata, Kind::Metadata),
+      other(Op::ProxyProtocolTlv, Kind::Tlv),
   };
   for (const Source& source : kSources) {
     if (source.op == op) return &source;
@@ -194,6 +201,9 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
       if (plan.argument == "SNAKE_STRING") grpc_style_ = GrpcStatusStyle::Snake;
       if (plan.argument == "NUMBER") grpc_style_ = GrpcStatusStyle::Number;
       return;
+    case Kind::Metadata:
+      key_ = plan.alternative;
+      [[fallthrough]];
     default:
       argument_ = plan.argument;
   }
@@ -208,7 +218,7 @@ void Piece::parsePath(std::string_view argument) {
   if (source == ":PATH") path_source_ = PathSource::Current;
 }
 
-bool Piece::isNumber() const {
+bool Piece::isJson() const {
   switch (kind_) {
     case Kind::Number:
     case Kind::MeteredBytes:
@@ -223,6 +233,10 @@ bool Piece::isNumber() const {
       return true;
     case Kind::GrpcStatus:
       return grpc_style_ == GrpcStatusStyle::Number;
+    case Kind::Metadata:
+      return key_.empty() && max_length_ == 0;
+    case Kind::Tlv:
+      return argument_.empty() && max_length_ == 0;
     default:
       return false;
   }
@@ -317,6 +331,10 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
     case Kind::UniqueId:
       appendUniqueId(out);
       return true;
+    case Kind::Metadata:
+      return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
+    case Kind::Tlv:
+      return appendConnectionValue(context.tlvs, argument_, out);
   }
   return false;
 }

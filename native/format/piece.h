@@ -20,8 +20,8 @@ class Piece {
 
   // The text of a literal; null for an operator.
   const std::string* literal() const { return kind_ == Kind::Literal ? &argument_ : nullptr; }
-  // Whether its value is a number where values have types.
-  bool isNumber() const;
+  // Whether its value stands as it is in JSON where values have types: a number, or an object.
+  bool isJson() const;
   bool readsRequestHead() const;
   bool readsResponseHead() const;
   // Appends the value, cut to its length. False: there is none.
@@ -60,6 +60,8 @@ class Piece {
     QueryParameter,
     GrpcStatus,
     UniqueId,
+    Metadata,
+    Tlv,
   };
   enum class PathSource : uint8_t { Original, Current, OriginalOrCurrent };
   struct Source;
@@ -85,8 +87,10 @@ class Piece {
   http::ByteMeter FormatContext::* meter_ = nullptr;
   uint64_t http::ByteMeter::* metered_ = nullptr;
   const net::Address* FormatContext::* address_ = nullptr;
-  // A literal, or the name of a query parameter.
+  // A literal, the name of a query parameter, a namespace, or a key.
   std::string argument_;
+  // A key within a namespace.
+  std::string key_;
   HeaderName header_;
   HeaderName alternative_;
   TimeFormat time_;

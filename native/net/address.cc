@@ -7,33 +7,43 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/check.h"
+
 namespace fairlead::net {
 
-Address Address::fromPlan(const plan::Address& from) {
+Address Address::fromIp(std::string_view ip, uint16_t port) {
   Address address;
-  if (from.ip.size() == 4) {
+  if (ip.size() == 4) {
     address.storage_.v4.sin_family = AF_INET;
-    address.storage_.v4.sin_port = htons(static_cast<uint16_t>(from.port));
-    std::memcpy(&address.storage_.v4.sin_addr, from.ip.data(), 4);
+    address.storage_.v4.sin_port = htons(port);
+    std::memcpy(&address.storage_.v4.sin_addr, ip.data(), 4);
     address.size_ = sizeof(sockaddr_in);
-  } else if (from.ip.size() == 16) {
-    address.storage_.v6.sin6_family = AF_INET6;
-    address.storage_.v6.sin6_port = htons(static_cast<uint16_t>(from.port));
-    std::memcpy(&address.storage_.v6.sin6_addr, from.ip.data(), 16);
-    address.size_ = sizeof(sockaddr_in6);
   } else {
-    auto pipe = std::make_shared<sockaddr_un>();
-    pipe->sun_family = AF_UNIX;
-    const size_t length = std::min(from.pipe.size(), sizeof(pipe->sun_path) - 1);
-    std::memcpy(pipe->sun_path, from.pipe.data(), length);
-    // A leading @ is the abstract namespace: its first byte is 0, and its length counts.
-    const bool abstract = length > 0 && from.pipe[0] == '@';
-    if (abstract) pipe->sun_path[0] = '\0';
-    const size_t terminator = abstract ? 0 : 1;
-    address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length + terminator);
-    address.storage_.any.sa_family = AF_UNIX;
-    address.pipe_ = std::move(pipe);
+    FL_CHECK(ip.size() == 16);
+    address.storage_.v6.sin6_family = AF_INET6;
+    address.storage_.v6.sin6_port = htons(port);
+    std::memcpy(&address.storage_.v6.sin6_addr, ip.data(), 16);
+    address.size_ = sizeof(sockaddr_in6);
   }
+  return address;
+}
+
+Address Address::fromPlan(const plan::Address& from) {
+  if (from.ip.size() == 4 || from.ip.size() == 16) {
+    return fromIp(from.ip, static_cast<uint16_t>(from.port));
+  }
+  Address address;
+  auto pipe = std::make_shared<sockaddr_un>();
+  pipe->sun_family = AF_UNIX;
+  const size_t length = std::min(from.pipe.size(), sizeof(pipe->sun_path) - 1);
+  std::memcpy(pipe->sun_path, from.pipe.data(), length);
+  // A leading @ is the abstract namespace: its first byte is 0, and its length counts.
+  const bool abstract = length > 0 && from.pipe[0] == '@';
+  if (abstract) pipe->sun_path[0] = '\0';
+  const size_t terminator = abstract ? 0 : 1;
+  address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length + terminator);
+  address.storage_.any.sa_family = AF_UNIX;
+  address.pipe_ = std::move(pipe);
   return address;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ namespace fairlead::net {
 class Address {
  public:
   Address() = default;
+  // 4 or 16 bytes in network order, as they are.
+  static Address fromIp(std::string_view ip, uint16_t port);
   static Address fromPlan(const plan::Address& address);
   static Address fromKernel(const sockaddr* address, socklen_t length);
 
@@ -40,6 +43,10 @@ class Address {
   bool isLoopback() const;
   // Network order: 4 or 16 bytes; empty for a pipe.
   std::string_view ipBytes() const;
+  // The same address and port, or the same pipe.
+  friend bool operator==(const Address& one, const Address& other) {
+    return one.size_ == other.size_ && std::memcmp(one.raw(), other.raw(), one.size_) == 0;
+  }
   bool sameIp(const Address& other) const { return ipBytes() == other.ipBytes(); }
 
  private:

@@ -2,9 +2,12 @@
 // Base of everything that speaks with clients (HTTP, TCP relay, …). The worker's thread.
 #pragma once
 
+#include <memory>
+
 #include "base/list.h"
 #include "net/address.h"
 #include "net/file_descriptor.h"
+#include "net/findings.h"
 #include "net/loop.h"
 
 namespace fairlead::format {
@@ -22,6 +25,11 @@ struct AcceptedSocket {
   Address local;
   // Of the whole process; what %CONNECTION_ID% shows.
   uint64_t id;
+  // Null: no listener filter had a look.
+  std::unique_ptr<Findings> findings = nullptr;
+
+  const Address& directRemote() const { return findings ? findings->direct_remote : remote; }
+  const Address& directLocal() const { return findings ? findings->direct_local : local; }
 };
 
 // Counts connections of one listener on one worker.
@@ -41,12 +49,20 @@ class ConnectionLog {
   virtual void onEnded(const DownstreamConnection& connection) = 0;
   // It fits no filter chain.
   virtual void onUnmatched(const AcceptedSocket& socket) = 0;
+  // It ended before its filter chain was chosen.
+  virtual void onUnfinished(const AcceptedSocket& socket) = 0;
 };
 
 class DownstreamConnection : public ListNode<DownstreamConnection> {
  public:
-  DownstreamConnection(ConnectionAccounts& accounts, Address remote, Address local, uint64_t id)
-      : accounts_(accounts), remote_(std::move(remote)), local_(std::move(local)), id_(id) {
+  // Takes all of `socket` but its descriptor.
+  DownstreamConnection(ConnectionAccounts& accounts, AcceptedSocket& socket)
+      : accounts_(accounts),
+        started_at_us_(socket.findings ? socket.findings->accepted_at_us : Loop::readClockMicros()),
+        remote_(std::move(socket.remote)),
+        local_(std::move(socket.local)),
+        id_(socket.id),
+        findings_(std::move(socket.findings)) {
     accounts_.onConnectionOpened();
   }
   DownstreamConnection(const DownstreamConnection&) = delete;
@@ -63,6 +79,11 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
 
   const Address& remote() const { return remote_; }
   const Address& local() const { return local_; }
+  // The socket's own, where a listener filter put others in their place.
+  const Address& directRemote() const { return findings_ ? findings_->direct_remote : remote_; }
+  const Address& directLocal() const { return findings_ ? findings_->direct_local : local_; }
+  // Null: no listener filter had a look.
+  const Findings* findings() const { return findings_.get(); }
   uint64_t id() const { return id_; }
   uint64_t startedAtMicros() const { return started_at_us_; }
 
@@ -78,10 +99,11 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
 
  private:
   ConnectionAccounts& accounts_;
-  const uint64_t started_at_us_ = Loop::readClockMicros();
+  const uint64_t started_at_us_;
   const Address remote_;
   const Address local_;
   const uint64_t id_;
+  const std::unique_ptr<const Findings> findings_;
   bool left_ = false;
 };
 

@@ -119,6 +119,7 @@ Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
       sockets_(std::move(sockets)),
       factories_(std::move(factories)),
       log_(std::move(log)),
+      worker_(worker),
       stats_(*config_->stats->shard(worker + 1)),
       worker_stats_(*config_->worker_stats[worker]->shard(worker + 1)) {}
 
@@ -164,10 +165,16 @@ void Listener::resume(std::vector<ListenSocket> sockets) {
 }
 
 void Listener::abortConnections() {
+  while (PendingConnection* pending = pending_.front()) pending->abort();
   while (DownstreamConnection* connection = connections_.front()) connection->abort();
 }
 
 void Listener::abortQuietConnections() {
+  for (PendingConnection* pending = pending_.front(); pending;) {
+    PendingConnection* const next = pending_.next(pending);
+    if (pending->isQuiet()) pending->abort();
+    pending = next;
+  }
   for (DownstreamConnection* connection = connections_.front(); connection;) {
     DownstreamConnection* const next = connections_.next(connection);
     if (connection->isQuiet()) connection->abort();
@@ -236,9 +243,72 @@ void Listener::take(AcceptedSocket socket) {
     stats_.add(Counter::DownstreamCxOverflow);
     return;
   }
-  // Without listener filters nobody waits to become a connection.
-  if (!stats_.isSet(Gauge::DownstreamPreCxActive)) stats_.set(Gauge::DownstreamPreCxActive, 0);
-  const int chain = config_->match.find({socket.local, socket.remote, socket.remote});
+  if (config_->filters.empty()) {
+    // Nobody waits to become a connection.
+    if (!stats_.isSet(Gauge::DownstreamPreCxActive)) stats_.set(Gauge::DownstreamPreCxActive, 0);
+    chooseChain(std::move(socket));
+  } else {
+    letFiltersLook(std::move(socket));
+  }
+}
+
+void Listener::letFiltersLook(AcceptedSocket socket) {
+  socket.findings = std::make_unique<Findings>();
+  socket.findings->direct_remote = socket.remote;
+  socket.findings->direct_local = socket.local;
+  socket.findings->accepted_at_us = Loop::readClockMicros();
+  countOpen();
+  stats_.up(Gauge::DownstreamPreCxActive);
+  // Owns itself; may be over already when start() returns.
+  auto* pending = new PendingConnection(loop_, *this, config_->filters, worker_, std::move(socket));
+  pending_.pushBack(pending);
+  pending->start(config_->plan.listener_filters_timeout_ms);
+}
+
+void Listener::onOutcome(PendingConnection& pending, PendingConnection::Outcome outcome) {
+  using Outcome = PendingConnection::Outcome;
+  stats_.down(Gauge::DownstreamPreCxActive);
+  countOutcome(outcome);
+  AcceptedSocket socket = pending.takeSocket();
+  // It is counted again as what it becomes.
+  countClosed();
+  const bool goes_on = outcome == Outcome::TimedOut
+                           ? config_->plan.continue_on_listener_filters_timeout
+                           : outcome == Outcome::Passed;
+  if (goes_on) {
+    chooseChain(std::move(socket));
+  } else {
+    log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
+               "closing connection: its listener filters did not let it pass");
+    if (log_) log_->onUnfinished(socket);
+  }
+}
+
+void Listener::countOutcome(PendingConnection::Outcome outcome) {
+  switch (outcome) {
+    case PendingConnection::Outcome::TimedOut:
+      return stats_.add(Counter::DownstreamPreCxTimeout);
+    case PendingConnection::Outcome::ClosedByPeer:
+      return stats_.add(Counter::DownstreamListenerFilterRemoteClose);
+    case PendingConnection::Outcome::Failed:
+      return stats_.add(Counter::DownstreamListenerFilterError);
+    case PendingConnection::Outcome::Passed:
+    case PendingConnection::Outcome::Refused:
+    case PendingConnection::Outcome::Aborted:
+      return;
+  }
+}
+
+void Listener::chooseChain(AcceptedSocket socket) {
+  ChainFacts facts{socket.local, socket.directRemote(), socket.remote};
+  if (const Findings* findings = socket.findings.get()) {
+    facts.server_name = findings->server_name;
+    if (!findings->transport_protocol.empty()) {
+      facts.transport_protocol = findings->transport_protocol;
+    }
+    facts.application_protocols = findings->application_protocols;
+  }
+  const int chain = config_->match.find(facts);
   log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
              "new connection from ", [&] { return socket.remote.text(); });
   if (chain == FilterChainMatch::kNone) {
@@ -261,9 +331,18 @@ void Listener::take(AcceptedSocket socket) {
   }
 }
 
-void Listener::onConnectionOpened() {
+void Listener::countOpen() {
   config_->all_connections->add();
   config_->connections->fetch_add(1, std::memory_order_relaxed);
+}
+
+void Listener::countClosed() {
+  config_->all_connections->remove();
+  config_->connections->fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Listener::onConnectionOpened() {
+  countOpen();
   stats_.add(Counter::DownstreamCxTotal);
   stats_.up(Gauge::DownstreamCxActive);
   worker_stats_.add(WorkerCounter::DownstreamCxTotal);
@@ -271,8 +350,7 @@ void Listener::onConnectionOpened() {
 }
 
 void Listener::onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) {
-  config_->all_connections->remove();
-  config_->connections->fetch_sub(1, std::memory_order_relaxed);
+  countClosed();
   stats_.add(Counter::DownstreamCxDestroy);
   stats_.down(Gauge::DownstreamCxActive);
   stats_.record(Histogram::DownstreamCxLengthMs, length_ms);

@@ -15,6 +15,7 @@
 #include "net/downstream_connection.h"
 #include "net/event_handler.h"
 #include "net/filter_chain_match.h"
+#include "net/pending_connection.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 
@@ -24,6 +25,7 @@ namespace fairlead::net {
 struct ListenerConfig {
   plan::Listener plan;
   FilterChainMatch match;
+  ListenerFilters filters;
   // Where it is bound: the kernel's port when the plan says 0.
   Address address;
   std::shared_ptr<stats::Block<stats::Listener>> stats;
@@ -49,6 +51,7 @@ Address boundAddress(int fd);
 
 class Listener final : public EventHandler,
                        private ConnectionAccounts,
+                       private PendingConnection::Owner,
                        private Timer,
                        private Deferred {
  public:
@@ -75,7 +78,7 @@ class Listener final : public EventHandler,
   void abortConnections();
   // Ends those on which nothing is under way.
   void abortQuietConnections();
-  bool hasConnections() const { return !connections_.empty(); }
+  bool hasConnections() const { return !connections_.empty() || !pending_.empty(); }
 
   void onEvents(uint32_t events) override;
 
@@ -90,6 +93,13 @@ class Listener final : public EventHandler,
   void take(AcceptedSocket socket);
   // What could not be done, with errno set; said once until all is well again.
   void retryLater(const char* what);
+  void letFiltersLook(AcceptedSocket socket);
+  void onOutcome(PendingConnection& pending, PendingConnection::Outcome outcome) override;
+  void countOutcome(PendingConnection::Outcome outcome);
+  // Of all connections, those among them that are not through their listener filters.
+  void countOpen();
+  void countClosed();
+  void chooseChain(AcceptedSocket socket);
 
   Loop& loop_;
   const std::shared_ptr<const ListenerConfig> config_;
@@ -99,7 +109,10 @@ class Listener final : public EventHandler,
   bool is_in_trouble_ = false;
   std::vector<std::unique_ptr<ConnectionFactory>> factories_;
   const std::unique_ptr<ConnectionLog> log_;
+  const unsigned worker_;
   List<DownstreamConnection> connections_;
+  // Their listener filters wait.
+  List<PendingConnection> pending_;
   stats::Shard<stats::Listener>& stats_;
   stats::Shard<stats::ListenerWorker>& worker_stats_;
 };

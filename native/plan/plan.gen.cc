@@ -49,6 +49,12 @@ bool read(WireReader& wire, TapMatch* out);
 bool read(WireReader& wire, Tap* out);
 bool read(WireReader& wire, TapFilter* out);
 bool read(WireReader& wire, HttpFilter* out);
+bool read(WireReader& wire, HttpInspector* out);
+bool read(WireReader& wire, TlvRule* out);
+bool read(WireReader& wire, ProxyProtocol* out);
+bool read(WireReader& wire, OriginalDst* out);
+bool read(WireReader& wire, ListenerPredicate* out);
+bool read(WireReader& wire, ListenerFilter* out);
 bool read(WireReader& wire, FilterChainMatch* out);
 bool read(WireReader& wire, HeaderCondition* out);
 bool read(WireReader& wire, AccessLogFilter* out);
@@ -166,7 +172,7 @@ bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 61, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 66, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;
@@ -1147,6 +1153,120 @@ bool read(WireReader& wire, HttpFilter* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, HttpInspector* out) {
+  while (wire.nextField("HttpInspector")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("HttpInspector")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlvRule* out) {
+  while (wire.nextField("TlvRule")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->type, "TlvRule.type")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->metadata_namespace, "TlvRule.metadata_namespace")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->key, "TlvRule.key")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->base64, "TlvRule.base64")) return false;
+        break;
+      default:
+        if (!wire.skip("TlvRule")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProxyProtocol* out) {
+  while (wire.nextField("ProxyProtocol")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "ProxyProtocol.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->allow_without, "ProxyProtocol.allow_without")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->disallow_v1, "ProxyProtocol.disallow_v1")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->disallow_v2, "ProxyProtocol.disallow_v2")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ProxyProtocol.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->to_filter_state, "ProxyProtocol.to_filter_state")) return false;
+        break;
+      default:
+        if (!wire.skip("ProxyProtocol")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OriginalDst* out) {
+  while (wire.nextField("OriginalDst")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("OriginalDst")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ListenerPredicate* out) {
+  while (wire.nextField("ListenerPredicate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 4, "ListenerPredicate.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ListenerPredicate.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->port_begin, "ListenerPredicate.port_begin")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->port_end, "ListenerPredicate.port_end")) return false;
+        break;
+      default:
+        if (!wire.skip("ListenerPredicate")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ListenerFilter* out) {
+  while (wire.nextField("ListenerFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ListenerFilter.http_inspector", [&](WireReader& inner) { return read(inner, &out->http_inspector.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ListenerFilter.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("ListenerFilter.original_dst", [&](WireReader& inner) { return read(inner, &out->original_dst.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ListenerFilter.disabled", [&](WireReader& inner) { return read(inner, &out->disabled.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ListenerFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, FilterChainMatch* out) {
   while (wire.nextField("FilterChainMatch")) {
     switch (wire.field()) {
@@ -1608,6 +1728,15 @@ bool read(WireReader& wire, Listener* out) {
         break;
       case 19:
         if (!wire.readMessage("Listener.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("Listener.listener_filters", [&](WireReader& inner) { return read(inner, &out->listener_filters.emplace_back()); })) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->listener_filters_timeout_ms, "Listener.listener_filters_timeout_ms")) return false;
+        break;
+      case 22:
+        if (!wire.readNumber(&out->continue_on_listener_filters_timeout, "Listener.continue_on_listener_filters_timeout")) return false;
         break;
       default:
         if (!wire.skip("Listener")) return false;

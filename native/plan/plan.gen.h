@@ -117,11 +117,19 @@ struct FormatPiece {
     ResponseTrailersBytes = 60,
     // Never has a value: reads as what is missing.
     Absent = 61,
+    DownstreamDirectLocalAddress = 62,
+    DownstreamDirectLocalAddressWithoutPort = 63,
+    DownstreamDirectLocalPort = 64,
+    // `argument`: the namespace; `alternative`: the key, or nothing for all of it as JSON.
+    DynamicMetadata = 65,
+    // The filter state of the PROXY protocol's values. `argument`: the key, or nothing for all of
+    // them as JSON.
+    ProxyProtocolTlv = 66,
   };
   Operator op = {};
   // The literal; a header's name in lower case; the argument as the configuration wrote it.
   std::string argument;
-  // The header to fall back on (%REQ(a?b)%), in lower case.
+  // The header to fall back on (%REQ(a?b)%), in lower case; a second argument.
   std::string alternative;
   // 0: not shortened.
   uint32_t max_length = 0;
@@ -599,6 +607,56 @@ struct HttpFilter {
   std::optional<TapFilter> tap;
 };
 
+struct HttpInspector {
+};
+
+// What is kept of the values that a PROXY header of version 2 carries.
+struct TlvRule {
+  uint32_t type = 0;
+  std::string metadata_namespace;
+  std::string key;
+  // In base64; otherwise as text.
+  bool base64 = false;
+};
+
+struct ProxyProtocol {
+  // Empty: none.
+  std::string stat_prefix;
+  bool allow_without = false;
+  bool disallow_v1 = false;
+  bool disallow_v2 = false;
+  std::vector<TlvRule> rules;
+  // Values go to the filter state, not to dynamic metadata.
+  bool to_filter_state = false;
+};
+
+struct OriginalDst {
+};
+
+// A tree.
+struct ListenerPredicate {
+  enum class Kind : uint8_t {
+    Any = 0,
+    Not = 1,
+    And = 2,
+    Or = 3,
+    DestinationPort = 4,
+  };
+  Kind kind = {};
+  std::vector<ListenerPredicate> rules;
+  // From the first to before the end.
+  uint32_t port_begin = 0;
+  uint32_t port_end = 0;
+};
+
+struct ListenerFilter {
+  std::optional<HttpInspector> http_inspector;
+  std::optional<ProxyProtocol> proxy_protocol;
+  std::optional<OriginalDst> original_dst;
+  // Connections that it leaves alone; absent: none.
+  std::optional<ListenerPredicate> disabled;
+};
+
 struct FilterChainMatch {
   enum class SourceType : uint8_t {
     Any = 0,
@@ -825,6 +883,12 @@ struct Listener {
   DrainType drain_type = {};
   // In the order in which they are set.
   std::vector<SocketOption> socket_options;
+  // What looks at a connection before its filter chain is chosen, in this order.
+  std::vector<ListenerFilter> listener_filters;
+  // 0: they may take as long as they like.
+  uint64_t listener_filters_timeout_ms = 0;
+  // A connection goes on when the time is over; otherwise it is closed.
+  bool continue_on_listener_filters_timeout = false;
 };
 
 // How many connections may be open at once.

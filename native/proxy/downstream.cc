@@ -10,9 +10,9 @@ using Counter = stats::Http::Counter;
 using Gauge = stats::Http::Gauge;
 using Histogram = stats::Http::Histogram;
 
-Downstream::Downstream(HttpServer& server, const net::AcceptedSocket& socket,
+Downstream::Downstream(HttpServer& server, net::AcceptedSocket& socket,
                        net::ConnectionAccounts& accounts)
-    : DownstreamConnection(accounts, socket.remote, socket.local, socket.id), server_(server) {
+    : DownstreamConnection(accounts, socket), server_(server) {
   stats::Shard<stats::Http>& stats = server.stats();
   stats.add(Counter::DownstreamCxTotal);
   stats.up(Gauge::DownstreamCxActive);

@@ -14,8 +14,8 @@ class Downstream final : public net::DownstreamConnection,
                          public net::Mortal,
                          private http::ServerCodecCallbacks {
  public:
-  Downstream(HttpServer& server, const net::AcceptedSocket& socket,
-             net::ConnectionAccounts& accounts);
+  // Takes all of `socket` but its descriptor.
+  Downstream(HttpServer& server, net::AcceptedSocket& socket, net::ConnectionAccounts& accounts);
 
   // False: it has ended already.
   bool start(net::FileDescriptor fd);

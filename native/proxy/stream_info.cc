@@ -2,6 +2,7 @@
 
 #include <ctime>
 
+#include "format/origin.h"
 #include "proxy/downstream.h"
 
 namespace fairlead::proxy {
@@ -53,10 +54,8 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.bytes_sent = bytes_sent;
   format.downstream = downstream_bytes;
   format.upstream = upstream_bytes;
-  format.downstream_remote = client_address.isIp() ? &client_address : &downstream->remote();
-  format.downstream_direct_remote = &downstream->remote();
-  format.downstream_local = &downstream->local();
-  format.connection_id = downstream->id();
+  format::describeOrigin(*downstream, &format);
+  if (client_address.isIp()) format.downstream_remote = &client_address;
   format.filter_chain_name = config().filter_chain_name;
   if (route) format.route_name = route->name;
   if (cluster) format.upstream_cluster = cluster->cluster().observabilityName();

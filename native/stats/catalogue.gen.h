@@ -2770,4 +2770,145 @@ struct GoogleGrpc {
                                      kHistograms, kValues, false, false};
 };
 
+struct HttpInspector {
+  enum class Counter : uint16_t {
+    Http10Found,
+    Http11Found,
+    Http2Found,
+    HttpNotFound,
+    ReadError,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"http10_found", Shown::Always, 0},
+      {"http11_found", Shown::Always, 0},
+      {"http2_found", Shown::Always, 0},
+      {"http_not_found", Shown::Always, 0},
+      {"read_error", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 5> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct ProxyProtocol {
+  enum class Counter : uint16_t {
+    NotFoundAllowed,
+    NotFoundDisallowed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"not_found_allowed", Shown::Always, 0},
+      {"not_found_disallowed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct ProxyProtocolVersion {
+  enum class Counter : uint16_t {
+    Disallowed,
+    Error,
+    Found,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"disallowed", Shown::Always, 0},
+      {"error", Shown::Always, 0},
+      {"found", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct ProxyProtocolErrors {
+  enum class Counter : uint16_t {
+    DownstreamCxProxyProtoError,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"downstream_cx_proxy_proto_error", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
 }  // namespace fairlead::stats

@@ -123,16 +123,18 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
 
 template <typename Visit>
 void Registry::forEachScopeOf(std::string_view name, Visit visit) const {
-  // The scope is the part before some dot.
-  for (size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;
-       dot = name.rfind('.', dot - 1)) {
-    const auto place = blocks_.find(name.substr(0, dot + 1));
+  // The scope is the part up to some dot, or nothing.
+  size_t size = name.size();
+  do {
+    const size_t dot = size > 1 ? name.rfind('.', size - 2) : std::string_view::npos;
+    size = dot == std::string_view::npos ? 0 : dot + 1;
+    const auto place = blocks_.find(name.substr(0, size));
     if (place == blocks_.end()) continue;
     for (const std::weak_ptr<BlockBase>& weak : place->second) {
       const std::shared_ptr<BlockBase> block = weak.lock();
-      if (block && visit(block, name.substr(dot + 1))) return;
+      if (block && visit(block, name.substr(size))) return;
     }
-  }
+  } while (size > 0);
 }
 
 std::optional<Registry::Handle> Registry::findStat(std::string_view name) const {

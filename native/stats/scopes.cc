@@ -187,6 +187,18 @@ Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix) {
   return scope;
 }
 
+Scope proxyProtocolScope(std::string_view prefix) {
+  return namedScope("proxy_proto.", "envoy.proxy_protocol_prefix", tokenOf(prefix));
+}
+
+Scope proxyProtocolVersionScope(std::string_view prefix, unsigned version) {
+  const std::string number = std::to_string(version);
+  Scope scope = proxyProtocolScope(prefix);
+  scope.prefix += "versions.v" + number + ".";
+  scope.labels.emplace_back("envoy.proxy_protocol_version", number);
+  return scope;
+}
+
 Scope sdsScope(std::string_view secret) {
   return namedScope("sds.", "envoy.xds_resource_name",
                     splitAt(std::string(secret), secret.find('.')));

@@ -29,6 +29,10 @@ Scope listenerAdminHttpScope();
 Scope virtualClusterScope(std::string_view virtual_host, std::string_view virtual_cluster);
 // A route with a stat_prefix.
 Scope routeScope(std::string_view virtual_host, std::string_view stat_prefix);
+// "proxy_proto.", or "proxy_proto.<prefix>."
+Scope proxyProtocolScope(std::string_view prefix);
+// The same, of one version of the protocol.
+Scope proxyProtocolVersionScope(std::string_view prefix, unsigned version);
 Scope sdsScope(std::string_view secret);
 // "server.worker_0.", "thread_local_cluster_manager.worker_0."
 Scope workerScope(const std::string& prefix, unsigned worker);

@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <ctime>
 
-#include "format/context.h"
+#include "format/origin.h"
 #include "log/log.h"
 #include "upstream/connect.h"
 
@@ -27,9 +27,7 @@ uint64_t wallMicros() {
 }  // namespace
 
 Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
-    : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local), socket.id),
-      proxy_(proxy),
-      started_wall_us_(wallMicros()) {
+    : DownstreamConnection(accounts, socket), proxy_(proxy), started_wall_us_(wallMicros()) {
   upstream::UpstreamContext& context = proxy_.context();
   auto* connection = new net::Connection(
       context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
@@ -321,10 +319,7 @@ void Session::logAccess() {
   format::FormatContext context;
   context.start_time_us = started_wall_us_;
   context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
-  context.downstream_remote = &remote();
-  context.downstream_direct_remote = &remote();
-  context.downstream_local = &local();
-  context.connection_id = id();
+  format::describeConnection(*this, &context);
   describe(&context);
   for (const auto& log : config.access_logs)
     log->write(proxy_.context().worker, context, proxy_.context().random.next());

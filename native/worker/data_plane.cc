@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "filters/http/http_filters.h"
+#include "filters/listener/listener_filters.h"
 
 namespace fairlead::worker {
 
@@ -365,6 +366,9 @@ Result<std::shared_ptr<ListenerPlan>> DataPlane::buildListener(const plan::Liste
   config->max_connections = RuntimeNumber(plan.max_connections, plan.max_connections_slot, &slots_);
   config->all_connections = all_connections_;
   config->match = net::FilterChainMatch(plan.filter_chains);
+  auto filters = filters::buildListenerFilters(plan.listener_filters, registry_);
+  if (!filters) return filters.error();
+  config->filters = std::move(filters.value());
   config->stats = registry_.create<stats::Listener>(stats::listenerScope(plan.stat_name));
   for (unsigned i = 0; i < options_.workers; ++i) {
     config->worker_stats.push_back(

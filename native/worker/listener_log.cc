@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "format/origin.h"
 #include "net/loop.h"
 
 namespace fairlead::worker {
@@ -19,24 +20,37 @@ void ListenerLog::onEnded(const net::DownstreamConnection& connection) {
   format::FormatContext context;
   context.duration_us = net::Loop::readClockMicros() - connection.startedAtMicros();
   context.start_time_us = wallMicros() - context.duration_us;
-  context.downstream_remote = &connection.remote();
-  context.downstream_direct_remote = &connection.remote();
-  context.downstream_local = &connection.local();
-  context.connection_id = connection.id();
+  format::describeConnection(connection, &context);
   connection.describe(&context);
   write(context);
 }
 
 void ListenerLog::onUnmatched(const net::AcceptedSocket& socket) {
   format::FormatContext context;
-  context.start_time_us = wallMicros();
-  context.duration_us = 0;
   context.flags.set(format::ResponseFlag::NoRouteFound);
   context.details = "filter_chain_not_found";
-  context.downstream_remote = &socket.remote;
-  context.downstream_direct_remote = &socket.remote;
-  context.downstream_local = &socket.local;
-  write(context);
+  writeSocket(socket, &context);
+}
+
+void ListenerLog::onUnfinished(const net::AcceptedSocket& socket) {
+  format::FormatContext context;
+  writeSocket(socket, &context);
+}
+
+// Of a socket that never became a connection.
+void ListenerLog::writeSocket(const net::AcceptedSocket& socket, format::FormatContext* context) {
+  const net::Findings* findings = socket.findings.get();
+  context->duration_us = findings ? net::Loop::readClockMicros() - findings->accepted_at_us : 0;
+  context->start_time_us = wallMicros() - context->duration_us;
+  context->downstream_remote = &socket.remote;
+  context->downstream_direct_remote = &socket.directRemote();
+  context->downstream_local = &socket.local;
+  context->downstream_direct_local = &socket.directLocal();
+  if (findings) {
+    context->metadata = &findings->metadata;
+    context->tlvs = &findings->tlvs;
+  }
+  write(*context);
 }
 
 void ListenerLog::write(const format::FormatContext& context) {

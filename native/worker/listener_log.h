@@ -21,8 +21,10 @@ class ListenerLog final : public net::ConnectionLog {
   // net::ConnectionLog
   void onEnded(const net::DownstreamConnection& connection) override;
   void onUnmatched(const net::AcceptedSocket& socket) override;
+  void onUnfinished(const net::AcceptedSocket& socket) override;
 
  private:
+  void writeSocket(const net::AcceptedSocket& socket, format::FormatContext* context);
   void write(const format::FormatContext& context);
 
   const Logs logs_;

@@ -3,6 +3,7 @@ import { formerName } from '../config/v2/v2-extensions.js';
 import type { Extension, Registry } from '../plan/extension.js';
 
 const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
+  listenerFilters: 'envoy.filters.listener',
   networkFilters: 'envoy.filters.network',
   httpFilters: 'envoy.filters.http',
   accessLoggers: 'envoy.access_loggers',

@@ -10,6 +10,9 @@ import { roundRobin } from './balancers/round-robin.js';
 import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
 import { tap } from './http/tap.js';
+import { httpInspector } from './listener/http-inspector.js';
+import { originalDst } from './listener/original-dst.js';
+import { proxyProtocol } from './listener/proxy-protocol.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
@@ -27,6 +30,7 @@ import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 
 export const REGISTRY: Registry = {
+  listenerFilters: [proxyProtocol, originalDst, httpInspector],
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
   httpFilters: [healthCheck, tap, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],

@@ -6,8 +6,18 @@ import type {
 } from '../../build/messages.gen.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { Place } from './message/place.js';
-import type { Cluster, FilterChain, HttpFilter, Router, SinkFormat } from './plan.gen.js';
+import type {
+  Cluster,
+  FilterChain,
+  HttpFilter,
+  ListenerFilter,
+  Router,
+  SinkFormat,
+} from './plan.gen.js';
 import type { GrpcServicePlan } from './service-plan.js';
+
+/** What a listener filter becomes. */
+export type ListenerFilterPlan = Omit<ListenerFilter, 'disabled'>;
 
 /** What a network filter becomes: the member of the chain that names it. */
 export type NetworkFilterPlan = Omit<FilterChain, 'name' | 'match' | 'is_default'>;

@@ -6,6 +6,7 @@ import { isKnown, knownByName, namesOf, type Kind } from './known-extensions.js'
 import type {
   BalancerPlan,
   HttpFilterPlan,
+  ListenerFilterPlan,
   LogTarget,
   NetworkFilterPlan,
   SinkPlan,
@@ -30,6 +31,7 @@ export interface Extension<Compiled> {
 
 /** The extensions that a configuration may use, by what they extend. */
 export interface Registry {
+  readonly listenerFilters: readonly Extension<ListenerFilterPlan>[];
   readonly networkFilters: readonly Extension<NetworkFilterPlan>[];
   readonly httpFilters: readonly Extension<HttpFilterPlan>[];
   /** Undefined after an error. */

@@ -12,6 +12,18 @@ export interface KnownExtension {
 export type Kind = keyof typeof KNOWN;
 
 const KNOWN = {
+  listenerFilters: [
+    ...family('envoy.filters.listener.', 'envoy.extensions.filters.listener.', {
+      dynamic_modules: 'DynamicModuleListenerFilter',
+      http_inspector: 'HttpInspector',
+      local_ratelimit: 'LocalRateLimit',
+      original_dst: 'OriginalDst',
+      original_src: 'OriginalSrc',
+      proxy_protocol: 'ProxyProtocol',
+      set_filter_state: 'Config',
+      tls_inspector: 'TlsInspector',
+    }),
+  ],
   networkFilters: [
     ...family('envoy.filters.network.', 'envoy.extensions.filters.network.', {
       connection_limit: 'ConnectionLimit',

@@ -106,6 +106,11 @@ export const FormatPiece_Operator = {
   RESPONSE_HEADERS_BYTES: 59,
   RESPONSE_TRAILERS_BYTES: 60,
   ABSENT: 61,
+  DOWNSTREAM_DIRECT_LOCAL_ADDRESS: 62,
+  DOWNSTREAM_DIRECT_LOCAL_ADDRESS_WITHOUT_PORT: 63,
+  DOWNSTREAM_DIRECT_LOCAL_PORT: 64,
+  DYNAMIC_METADATA: 65,
+  PROXY_PROTOCOL_TLV: 66,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 
@@ -114,7 +119,7 @@ export interface FormatPiece {
   readonly operator?: FormatPiece_Operator | undefined;
   /** The literal; a header's name in lower case; the argument as the configuration wrote it. */
   readonly argument?: string | undefined;
-  /** The header to fall back on (%REQ(a?b)%), in lower case. */
+  /** The header to fall back on (%REQ(a?b)%), in lower case; a second argument. */
   readonly alternative?: string | undefined;
   /** 0: not shortened. */
   readonly max_length?: number | undefined;
@@ -606,6 +611,56 @@ export interface TapMatch {
   readonly body_limit_bytes?: number | undefined;
 }
 
+export interface ListenerFilter {
+  readonly http_inspector?: HttpInspector | undefined;
+  readonly proxy_protocol?: ProxyProtocol | undefined;
+  readonly original_dst?: OriginalDst | undefined;
+  /** Connections that it leaves alone; absent: none. */
+  readonly disabled?: ListenerPredicate | undefined;
+}
+
+export const ListenerPredicate_Kind = {
+  ANY: 0,
+  NOT: 1,
+  AND: 2,
+  OR: 3,
+  DESTINATION_PORT: 4,
+} as const;
+export type ListenerPredicate_Kind = (typeof ListenerPredicate_Kind)[keyof typeof ListenerPredicate_Kind];
+
+/** A tree. */
+export interface ListenerPredicate {
+  readonly kind?: ListenerPredicate_Kind | undefined;
+  readonly rules?: readonly ListenerPredicate[] | undefined;
+  /** From the first to before the end. */
+  readonly port_begin?: number | undefined;
+  readonly port_end?: number | undefined;
+}
+
+export type HttpInspector = Readonly<Record<string, never>>;
+
+export type OriginalDst = Readonly<Record<string, never>>;
+
+export interface ProxyProtocol {
+  /** Empty: none. */
+  readonly stat_prefix?: string | undefined;
+  readonly allow_without?: boolean | undefined;
+  readonly disallow_v1?: boolean | undefined;
+  readonly disallow_v2?: boolean | undefined;
+  readonly rules?: readonly TlvRule[] | undefined;
+  /** Values go to the filter state, not to dynamic metadata. */
+  readonly to_filter_state?: boolean | undefined;
+}
+
+/** What is kept of the values that a PROXY header of version 2 carries. */
+export interface TlvRule {
+  readonly type?: number | undefined;
+  readonly metadata_namespace?: string | undefined;
+  readonly key?: string | undefined;
+  /** In base64; otherwise as text. */
+  readonly base64?: boolean | undefined;
+}
+
 export const Listener_Direction = {
   UNSPECIFIED: 0,
   INBOUND: 1,
@@ -645,6 +700,12 @@ export interface Listener {
   readonly drain_type?: Listener_DrainType | undefined;
   /** In the order in which they are set. */
   readonly socket_options?: readonly SocketOption[] | undefined;
+  /** What looks at a connection before its filter chain is chosen, in this order. */
+  readonly listener_filters?: readonly ListenerFilter[] | undefined;
+  /** 0: they may take as long as they like. */
+  readonly listener_filters_timeout_ms?: number | undefined;
+  /** A connection goes on when the time is over; otherwise it is closed. */
+  readonly continue_on_listener_filters_timeout?: boolean | undefined;
 }
 
 export const SocketOption_State = {
@@ -1341,6 +1402,42 @@ function writeTapMatch(out: WireWriter, message: TapMatch): void {
   if (message.body_limit_bytes) out.number(40, message.body_limit_bytes);
 }
 
+function writeListenerFilter(out: WireWriter, message: ListenerFilter): void {
+  if (message.http_inspector !== undefined) out.message(10, message.http_inspector, writeHttpInspector);
+  if (message.proxy_protocol !== undefined) out.message(18, message.proxy_protocol, writeProxyProtocol);
+  if (message.original_dst !== undefined) out.message(26, message.original_dst, writeOriginalDst);
+  if (message.disabled !== undefined) out.message(34, message.disabled, writeListenerPredicate);
+}
+
+function writeListenerPredicate(out: WireWriter, message: ListenerPredicate): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.rules) for (const item of message.rules) out.message(18, item, writeListenerPredicate);
+  if (message.port_begin) out.number(24, message.port_begin);
+  if (message.port_end) out.number(32, message.port_end);
+}
+
+function writeHttpInspector(_out: WireWriter, _message: HttpInspector): void {
+}
+
+function writeOriginalDst(_out: WireWriter, _message: OriginalDst): void {
+}
+
+function writeProxyProtocol(out: WireWriter, message: ProxyProtocol): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.allow_without) out.number(16, message.allow_without ? 1 : 0);
+  if (message.disallow_v1) out.number(24, message.disallow_v1 ? 1 : 0);
+  if (message.disallow_v2) out.number(32, message.disallow_v2 ? 1 : 0);
+  if (message.rules) for (const item of message.rules) out.message(42, item, writeTlvRule);
+  if (message.to_filter_state) out.number(48, message.to_filter_state ? 1 : 0);
+}
+
+function writeTlvRule(out: WireWriter, message: TlvRule): void {
+  if (message.type) out.number(8, message.type);
+  if (message.metadata_namespace?.length) out.text(18, message.metadata_namespace);
+  if (message.key?.length) out.text(26, message.key);
+  if (message.base64) out.number(32, message.base64 ? 1 : 0);
+}
+
 function writeListener(out: WireWriter, message: Listener): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.stat_name?.length) out.text(18, message.stat_name);
@@ -1361,6 +1458,9 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.tcp_fast_open_queue_length) out.number(136, message.tcp_fast_open_queue_length);
   if (message.drain_type) out.number(144, message.drain_type);
   if (message.socket_options) for (const item of message.socket_options) out.message(154, item, writeSocketOption);
+  if (message.listener_filters) for (const item of message.listener_filters) out.message(162, item, writeListenerFilter);
+  if (message.listener_filters_timeout_ms) out.number(168, message.listener_filters_timeout_ms);
+  if (message.continue_on_listener_filters_timeout) out.number(176, message.continue_on_listener_filters_timeout ? 1 : 0);
 }
 
 function writeSocketOption(out: WireWriter, message: SocketOption): void {

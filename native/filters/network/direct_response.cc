@@ -15,8 +15,7 @@ class Answer final : public net::DownstreamConnection,
                      private net::Timer {
  public:
   Answer(net::Loop& loop, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
-      : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
-                             socket.id),
+      : DownstreamConnection(accounts, socket),
         connection_(*new net::Connection(loop, std::move(socket.fd), UINT32_MAX)) {
     connection_.setHandler(*this);
   }

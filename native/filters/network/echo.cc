@@ -12,8 +12,7 @@ class EchoConnection final : public net::DownstreamConnection,
  public:
   EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
                  net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
-      : DownstreamConnection(accounts, std::move(socket.remote), std::move(socket.local),
-                             socket.id),
+      : DownstreamConnection(accounts, socket),
         connection_(*new net::Connection(loop, std::move(socket.fd), buffer_limit_bytes)),
         batch_(batch) {
     connection_.setHandler(*this);

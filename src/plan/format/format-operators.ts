@@ -61,7 +61,7 @@ function addressOnly(operator: Operator): OperatorRule {
   return { argument: 'optional', lengthAllowed: false, compile };
 }
 
-/** What never has a value while connections are in the clear and no filter sets state. */
+/** What never has a value while connections are in the clear. */
 function absent(argument: OperatorRule['argument'] = 'none', lengthAllowed = false): OperatorRule {
   return { argument, lengthAllowed, compile: () => ({ operator: Operator.ABSENT }) };
 }
@@ -125,12 +125,39 @@ function compileEnvironment({ argument, length }: Command): Compiled {
   return { argument: (value ?? '-').slice(0, length) };
 }
 
-function compileFilterState({ argument }: Command): Compiled {
+/** Only listener filters set metadata, as text: there is nothing below a key. */
+function compileMetadata({ argument, length }: Command): Compiled {
+  const [space = '', key, ...deeper] = argument.split(':');
+  if (deeper.length > 0 || key === '') return { operator: Operator.ABSENT };
+  return {
+    operator: Operator.DYNAMIC_METADATA,
+    argument: space,
+    alternative: key,
+    max_length: length,
+  };
+}
+
+const PROXY_PROTOCOL_TLV = 'envoy.network.proxy_protocol.tlv';
+/** Known, but without a text. */
+const PROXY_PROTOCOL_OPTIONS = 'envoy.network.proxy_protocol_options';
+
+function compileFilterState({ argument, length }: Command): Compiled {
   const [key = '', type = 'TYPED'] = argument.split(':');
   if (key === '') return { error: 'Invalid filter state configuration, key cannot be empty.' };
   if (!['PLAIN', 'TYPED', 'FIELD'].includes(type)) {
     return { error: 'Invalid filter state serialize type, only support PLAIN/TYPED/FIELD.' };
   }
+  if (key === PROXY_PROTOCOL_TLV) {
+    if (type !== 'FIELD') return { operator: Operator.PROXY_PROTOCOL_TLV, max_length: length };
+    const field = argument.slice(argument.indexOf(':FIELD') + ':FIELD:'.length);
+    if (field !== '') {
+      return { operator: Operator.PROXY_PROTOCOL_TLV, argument: field, max_length: length };
+    }
+    return {
+      error: 'Invalid filter state serialize type, FIELD should be used with the field name.',
+    };
+  }
+  if (key === PROXY_PROTOCOL_OPTIONS) return { operator: Operator.ABSENT };
   // The proxy's own state goes by names that begin so.
   if (key.startsWith('envoy.')) return { error: `FILTER_STATE(${argument}) is not supported yet` };
   return { operator: Operator.ABSENT };
@@ -172,6 +199,8 @@ const PLAIN = [
   'DOWNSTREAM_DIRECT_REMOTE_PORT',
   'DOWNSTREAM_LOCAL_ADDRESS',
   'DOWNSTREAM_LOCAL_PORT',
+  'DOWNSTREAM_DIRECT_LOCAL_ADDRESS',
+  'DOWNSTREAM_DIRECT_LOCAL_PORT',
   'DOWNSTREAM_WIRE_BYTES_SENT',
   'DOWNSTREAM_WIRE_BYTES_RECEIVED',
   'DOWNSTREAM_HEADER_BYTES_SENT',
@@ -195,6 +224,7 @@ const ADDRESS_ONLY = [
   'DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT',
   'DOWNSTREAM_DIRECT_REMOTE_ADDRESS_WITHOUT_PORT',
   'DOWNSTREAM_LOCAL_ADDRESS_WITHOUT_PORT',
+  'DOWNSTREAM_DIRECT_LOCAL_ADDRESS_WITHOUT_PORT',
 ] as const;
 
 /** Only TLS gives these a value. */
@@ -250,9 +280,9 @@ export const OPERATORS: ReadonlyMap<string, OperatorRule> = new Map<string, Oper
   ...ADDRESS_ONLY.map((name) => [name, addressOnly(Operator[name])] as const),
   ...OF_TLS.map((name) => [name, absent()] as const),
   ...VALIDITY_OF_TLS.map((name) => [name, absent('optional')] as const),
-  // Only filters that are not here set custom flags and dynamic metadata; flags read as no text.
+  // Only filters that are not here set custom flags: they read as no text.
   ['CUSTOM_FLAGS', { argument: 'none', lengthAllowed: false, compile: () => ({ argument: '' }) }],
-  ['DYNAMIC_METADATA', absent('required', true)],
+  ['DYNAMIC_METADATA', { argument: 'required', lengthAllowed: true, compile: compileMetadata }],
   ['FILTER_STATE', { argument: 'optional', lengthAllowed: true, compile: compileFilterState }],
   ['REQ', header(Operator.REQ)],
   ['REQUEST_HEADER', header(Operator.REQ)],
@@ -340,9 +370,6 @@ export const NOT_YET: ReadonlySet<string> = new Set([
   'UPSTREAM_HOST_NAMES_ATTEMPTED_WITHOUT_PORT',
   'UPSTREAM_CONNECTION_IDS_ATTEMPTED',
   'UPSTREAM_FILTER_STATE',
-  'DOWNSTREAM_DIRECT_LOCAL_ADDRESS',
-  'DOWNSTREAM_DIRECT_LOCAL_ADDRESS_WITHOUT_PORT',
-  'DOWNSTREAM_DIRECT_LOCAL_PORT',
   'DOWNSTREAM_LOCAL_ADDRESS_ENDPOINT_ID',
   'DOWNSTREAM_DIRECT_LOCAL_ADDRESS_ENDPOINT_ID',
   'DOWNSTREAM_LOCAL_CLOSE_REASON',

@@ -6,7 +6,8 @@ import type { Place } from '../message/place.js';
 import { FilterChainMatch_SourceType, type CidrRange, type FilterChainMatch } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
-// Server names and application protocols are only known where TLS is looked into.
+// Server names are only known where TLS is looked into, application protocols there and where an
+// HTTP inspector looks: chains that ask for them take nothing elsewhere, as in the real server.
 const MATCH = supportedFields<MatchMessage>('envoy.config.listener.v3.FilterChainMatch', [
   'destination_port',
   'prefix_ranges',
@@ -14,19 +15,14 @@ const MATCH = supportedFields<MatchMessage>('envoy.config.listener.v3.FilterChai
   'source_type',
   'source_prefix_ranges',
   'source_ports',
+  'server_names',
+  'application_protocols',
   'transport_protocol',
 ]);
 
 export function compileFilterChainMatch(message: MatchMessage, place: Place): FilterChainMatch {
   refuseOtherFields(place, message, MATCH);
-  const transport = message.transport_protocol ?? '';
-  if (transport !== '' && transport !== 'raw_buffer') {
-    place
-      .field('transport_protocol')
-      .error(`the transport protocol '${transport}' is not supported yet`, {
-        expected: 'raw_buffer',
-      });
-  }
+  refusePartialWildcards(message.server_names ?? [], place.field('server_names'));
   return {
     destination_port: message.destination_port,
     destination: compileCidrRanges(message.prefix_ranges, place.field('prefix_ranges')),
@@ -37,10 +33,19 @@ export function compileFilterChainMatch(message: MatchMessage, place: Place): Fi
     ),
     source: compileCidrRanges(message.source_prefix_ranges, place.field('source_prefix_ranges')),
     source_ports: message.source_ports,
-    server_names: message.server_names,
-    transport_protocol: transport,
+    server_names: (message.server_names ?? []).map((name) => name.toLowerCase()),
+    transport_protocol: message.transport_protocol,
     application_protocols: message.application_protocols,
   };
+}
+
+function refusePartialWildcards(names: readonly string[], place: Place): void {
+  names.forEach((name, index) => {
+    if (!name.includes('*') || name.startsWith('*.')) return;
+    place.index(index).error('partial wildcards are not supported in "server_names"', {
+      expected: 'a name, or "*." and the end of names',
+    });
+  });
 }
 
 /**

@@ -9,6 +9,8 @@ import { addressText, compileAddress } from '../address/address.js';
 import { compileSocketOptions, ipv4Compatibility } from '../address/socket-options.js';
 import type { CompileContext } from '../extension.js';
 import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
+import { compileListenerFilters } from './listener-filters.js';
+import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import {
   Listener_Direction,
@@ -20,7 +22,7 @@ import {
 import { refuseOtherFields, supportedFields, typesIn } from '../message/supported-fields.js';
 
 // Metadata is read where it is asked for. The two about overload have nothing to be exempt from: an
-// overload manager is refused. Without listener filters it is all the same what their timeout does.
+// overload manager is refused.
 const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.Listener', [
   'name',
   'address',
@@ -30,6 +32,7 @@ const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.List
   'per_connection_buffer_limit_bytes',
   'metadata',
   'deprecated_v1',
+  'listener_filters',
   'listener_filters_timeout',
   'continue_on_listener_filters_timeout',
   'transparent',
@@ -53,6 +56,7 @@ const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
 );
 
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
+const DEFAULT_FILTERS_TIMEOUT_MS = 15_000;
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** As many as the kernel allows (net.core.somaxconn). */
 const BACKLOG_OF_KERNEL = 0x7fff_ffff;
@@ -113,6 +117,16 @@ export function compileListener(
       ...ipv4Compatibility(message.address, address.ip),
       ...compileSocketOptions(message.socket_options ?? [], address.ip),
     ].map((option) => ({ ...option, level: option.level >>> 0, name: option.name >>> 0 })),
+    listener_filters: compileListenerFilters(
+      message.listener_filters,
+      place.field('listener_filters'),
+      context,
+    ),
+    listener_filters_timeout_ms: wholeMs(
+      message.listener_filters_timeout,
+      DEFAULT_FILTERS_TIMEOUT_MS,
+    ),
+    continue_on_listener_filters_timeout: message.continue_on_listener_filters_timeout,
   };
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace fairlead::test {
@@ -25,6 +26,8 @@ struct Seen {
 };
 constinit std::array<Seen, static_cast<size_t>(Call::kCount)> seen;
 thread_local uint64_t allocations = 0;
+// Null: nobody redirects.
+constinit std::atomic<const sockaddr_in*> redirected_from{nullptr};
 
 Seen& of(Call call) { return seen[static_cast<size_t>(call)]; }
 
@@ -59,6 +62,10 @@ Refusing::~Refusing() { of(call_).error = 0; }
 
 uint64_t allocationCount() { return allocations; }
 
+Redirecting::Redirecting(const sockaddr_in& meant_for) { redirected_from = &meant_for; }
+
+Redirecting::~Redirecting() { redirected_from = nullptr; }
+
 }  // namespace fairlead::test
 
 using fairlead::test::Call;
@@ -84,6 +91,16 @@ int eventfd(unsigned value, int flags) noexcept {
 int getsockname(int fd, sockaddr* address, socklen_t* size) noexcept {
   return static_cast<int>(
       fairlead::test::ask(Call::Getsockname, SYS_getsockname, fd, address, size));
+}
+
+int getsockopt(int fd, int level, int name, void* value, socklen_t* size) noexcept {
+  const sockaddr_in* from = fairlead::test::redirected_from;
+  if (from && level == IPPROTO_IP && name == 80) {
+    std::memcpy(value, from, sizeof(*from));
+    *size = sizeof(*from);
+    return 0;
+  }
+  return static_cast<int>(::syscall(SYS_getsockopt, fd, level, name, value, size));
 }
 
 int setsockopt(int fd, int level, int name, const void* value, socklen_t size) noexcept {

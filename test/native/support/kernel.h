@@ -2,6 +2,8 @@
 // binary's own functions of these names stand before the C library's.
 #pragma once
 
+#include <netinet/in.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -37,5 +39,15 @@ class Refusing {
 
 // What this thread took of the heap so far, in pieces.
 uint64_t allocationCount();
+
+// From here to its end, connections of IPv4 were all meant for this address: the packet filter
+// redirected them.
+class Redirecting {
+ public:
+  explicit Redirecting(const sockaddr_in& meant_for);
+  Redirecting(const Redirecting&) = delete;
+  Redirecting& operator=(const Redirecting&) = delete;
+  ~Redirecting();
+};
 
 }  // namespace fairlead::test

@@ -43,6 +43,28 @@ test("a request's host is its authority; an answer's is its own header", () => {
   assert.equal(piecesOf('%RESP(Host)%')[0]?.argument, 'host');
 });
 
+test('values that listener filters left are asked for by namespace and key, or all together', () => {
+  const [whole] = piecesOf('%DYNAMIC_METADATA(a.b):9%');
+  assert.deepEqual(whole, {
+    operator: Operator.DYNAMIC_METADATA,
+    argument: 'a.b',
+    alternative: undefined,
+    max_length: 9,
+  });
+  const [value] = piecesOf('%DYNAMIC_METADATA(a.b:key)%');
+  assert.equal(value?.alternative, 'key');
+  const [deeper] = piecesOf('%DYNAMIC_METADATA(a.b:key:more)%');
+  assert.equal(deeper?.operator, Operator.ABSENT);
+  const [tlvs] = piecesOf('%FILTER_STATE(envoy.network.proxy_protocol.tlv)%');
+  assert.equal(tlvs?.operator, Operator.PROXY_PROTOCOL_TLV);
+  const [tlv] = piecesOf('%FILTER_STATE(envoy.network.proxy_protocol.tlv:FIELD:aws)%');
+  assert.equal(tlv?.argument, 'aws');
+  assert.match(
+    errorOf('%FILTER_STATE(envoy.network.proxy_protocol.tlv:FIELD)%'),
+    /FIELD should be used with the field name/,
+  );
+});
+
 test('a time format may hold percent signs of its own', () => {
   assert.deepEqual(piecesOf('%START_TIME(%Y/%m %3f)%'), [
     { operator: Operator.START_TIME, argument: '%Y/%m %3f' },

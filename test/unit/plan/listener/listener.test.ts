@@ -96,14 +96,38 @@ test('two chains without a match are the same', () => {
   assert.match(issues.join(), /filter chain 'q' has the same matching rules defined as 'p'/);
 });
 
-test('server names need a look into TLS, which is not there yet', () => {
-  const { issues } = listener({
-    filter_chains: [{ filter_chain_match: { server_names: ['a.test'] } }],
+test('chains may ask for what only listener filters can know; names are compared in lower case', () => {
+  const { plan, issues } = listener({
+    filter_chains: [
+      { filter_chain_match: { server_names: ['A.test', '*.B.test'] } },
+      { filter_chain_match: { transport_protocol: 'tls' } },
+      { filter_chain_match: { application_protocols: ['h2c'] } },
+    ],
   });
-  assert.match(
-    issues.join(),
-    /server_names of envoy\.config\.listener\.v3\.FilterChainMatch is not supported yet/,
-  );
+  assert.deepEqual(issues, []);
+  assert.deepEqual(plan?.filter_chains?.[0]?.match?.server_names, ['a.test', '*.b.test']);
+  assert.equal(plan?.filter_chains?.[1]?.match?.transport_protocol, 'tls');
+});
+
+test('names that differ in case alone are the same name', () => {
+  const chain = (name: string, host: string) => ({
+    name,
+    filter_chain_match: { server_names: [host] },
+  });
+  const { issues } = listener({ filter_chains: [chain('p', 'a.test'), chain('q', 'A.test')] });
+  assert.match(issues.join(), /multiple filter chains with overlapping matching rules are defined/);
+});
+
+test('an asterisk stands only for the beginning of a server name', () => {
+  for (const name of ['a*.test', '*', '*a.test']) {
+    const { issues } = listener({
+      filter_chains: [{ filter_chain_match: { server_names: ['ok.test', name] } }],
+    });
+    assert.deepEqual(issues, [
+      'error static_resources.listeners[0].filter_chains[0].filter_chain_match.server_names[1]: ' +
+        'partial wildcards are not supported in "server_names"',
+    ]);
+  }
 });
 
 test('nothing comes after a filter that ends its chain', () => {

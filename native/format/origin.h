@@ -1,0 +1,27 @@
+// Where a client's connection comes from and went to, as logs and headers tell of it.
+#pragma once
+
+#include "format/context.h"
+#include "net/downstream_connection.h"
+
+namespace fairlead::format {
+
+inline void describeOrigin(const net::DownstreamConnection& connection, FormatContext* context) {
+  context->downstream_remote = &connection.remote();
+  context->downstream_direct_remote = &connection.directRemote();
+  context->downstream_local = &connection.local();
+  context->downstream_direct_local = &connection.directLocal();
+  context->connection_id = connection.id();
+  if (const net::Findings* findings = connection.findings()) context->tlvs = &findings->tlvs;
+}
+
+// Metadata is of the connection alone: logs of its requests do not show it, as in the real server.
+inline void describeConnection(const net::DownstreamConnection& connection,
+                               FormatContext* context) {
+  describeOrigin(connection, context);
+  if (const net::Findings* findings = connection.findings()) {
+    context->metadata = &findings->metadata;
+  }
+}
+
+}  // namespace fairlead::format

@@ -1,0 +1,35 @@
+// What listener filters found out about a connection, and what it was before they changed it. Only
+// connections of listeners with such filters have one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "net/address.h"
+
+namespace fairlead::net {
+
+struct Findings {
+  // The socket's own, whatever a proxy before us says.
+  Address direct_remote;
+  Address direct_local;
+  // The local address is where the client wanted to go, not where it came to.
+  bool is_local_restored = false;
+  uint64_t accepted_at_us = 0;
+  // In lower case; empty: none is known.
+  std::string server_name;
+  // Empty: nobody looked; raw bytes.
+  std::string transport_protocol;
+  // What the client offers, what it prefers first.
+  std::vector<std::string> application_protocols;
+  using Values = std::map<std::string, std::string, std::less<>>;
+  using Metadata = std::map<std::string, Values, std::less<>>;
+  // Dynamic metadata of the connection, by namespace and key.
+  Metadata metadata;
+  // The filter state "envoy.network.proxy_protocol.tlv".
+  Values tlvs;
+};
+
+}  // namespace fairlead::net
