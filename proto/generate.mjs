@@ -18,7 +18,16 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..');
 const folder = join(here, 'fairlead', 'plan');
 // Imported files come before those that import them.
-const order = ['common', 'cluster', 'route', 'http_filter', 'listener_filter', 'listener', 'update', 'stats'];
+const order = [
+  'common',
+  'cluster',
+  'route',
+  'http_filter',
+  'listener_filter',
+  'listener',
+  'update',
+  'stats',
+];
 const found = readdirSync(folder).map((name) => name.replace(/\.proto$/, ''));
 const files = [
   ...order.filter((name) => found.includes(name)),

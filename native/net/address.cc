@@ -132,6 +132,11 @@ std::string Address::text() const {
   return std::string(writeText(buffer));
 }
 
+bool Address::isAny() const {
+  const std::string_view ip = ipBytes();
+  return !ip.empty() && ip.find_first_not_of('\0') == std::string_view::npos;
+}
+
 bool Address::isLoopback() const {
   if (family() == AF_INET) return (ntohl(storage_.v4.sin_addr.s_addr) >> 24) == 127;
   return family() == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&storage_.v6.sin6_addr);

@@ -41,6 +41,8 @@ class Address {
   std::string_view writeIp(char* out) const;
   std::string_view writeText(char* out) const;
   bool isLoopback() const;
+  // 0.0.0.0 or ::, which a socket that is bound to all addresses has.
+  bool isAny() const;
   // Network order: 4 or 16 bytes; empty for a pipe.
   std::string_view ipBytes() const;
   // The same address and port, or the same pipe.

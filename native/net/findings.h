@@ -17,6 +17,8 @@ struct Findings {
   Address direct_local;
   // The local address is where the client wanted to go, not where it came to.
   bool is_local_restored = false;
+  // Another listener accepted it: it goes no further.
+  bool was_handed_on = false;
   uint64_t accepted_at_us = 0;
   // In lower case; empty: none is known.
   std::string server_name;

@@ -113,13 +113,14 @@ Address boundAddress(int fd) {
 Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
                    std::vector<ListenSocket> sockets, unsigned worker,
                    std::vector<std::unique_ptr<ConnectionFactory>> factories,
-                   std::unique_ptr<ConnectionLog> log)
+                   std::unique_ptr<ConnectionLog> log, ListenerDirectory* directory)
     : loop_(loop),
       config_(std::move(config)),
       sockets_(std::move(sockets)),
       factories_(std::move(factories)),
       log_(std::move(log)),
       worker_(worker),
+      directory_(directory),
       stats_(*config_->stats->shard(worker + 1)),
       worker_stats_(*config_->worker_stats[worker]->shard(worker + 1)) {}
 
@@ -253,10 +254,12 @@ void Listener::take(AcceptedSocket socket) {
 }
 
 void Listener::letFiltersLook(AcceptedSocket socket) {
-  socket.findings = std::make_unique<Findings>();
-  socket.findings->direct_remote = socket.remote;
-  socket.findings->direct_local = socket.local;
-  socket.findings->accepted_at_us = Loop::readClockMicros();
+  if (!socket.findings) {
+    socket.findings = std::make_unique<Findings>();
+    socket.findings->direct_remote = socket.remote;
+    socket.findings->direct_local = socket.local;
+    socket.findings->accepted_at_us = Loop::readClockMicros();
+  }
   countOpen();
   stats_.up(Gauge::DownstreamPreCxActive);
   // Owns itself; may be over already when start() returns.
@@ -276,7 +279,7 @@ void Listener::onOutcome(PendingConnection& pending, PendingConnection::Outcome 
                            ? config_->plan.continue_on_listener_filters_timeout
                            : outcome == Outcome::Passed;
   if (goes_on) {
-    chooseChain(std::move(socket));
+    admit(std::move(socket));
   } else {
     log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
                "closing connection: its listener filters did not let it pass");
@@ -297,6 +300,22 @@ void Listener::countOutcome(PendingConnection::Outcome outcome) {
     case PendingConnection::Outcome::Aborted:
       return;
   }
+}
+
+void Listener::admit(AcceptedSocket socket) {
+  Listener* const other = otherFor(socket);
+  if (!other) return chooseChain(std::move(socket));
+  socket.findings->was_handed_on = true;
+  other->takeOver(std::move(socket));
+}
+
+Listener* Listener::otherFor(const AcceptedSocket& socket) const {
+  const Findings& findings = *socket.findings;
+  if (!config_->plan.hands_on_redirected || !findings.is_local_restored || findings.was_handed_on) {
+    return nullptr;
+  }
+  Listener* const found = directory_ ? directory_->findListener(socket.local) : nullptr;
+  return found == this ? nullptr : found;
 }
 
 void Listener::chooseChain(AcceptedSocket socket) {

@@ -49,6 +49,19 @@ Result<void> listenOn(int fd, const plan::Listener& listener, const Address& add
 // Where a socket is bound.
 Address boundAddress(int fd);
 
+class Listener;
+
+// The listeners of one worker.
+class ListenerDirectory {
+ public:
+  // The one that is bound to the address, or else to its port on all addresses; null: there is
+  // none.
+  virtual Listener* findListener(const Address& local) = 0;
+
+ protected:
+  ~ListenerDirectory() = default;
+};
+
 class Listener final : public EventHandler,
                        private ConnectionAccounts,
                        private PendingConnection::Owner,
@@ -56,11 +69,11 @@ class Listener final : public EventHandler,
                        private Deferred {
  public:
   // `factories`: one for each filter chain of the plan; null closes its connections at once. `log`:
-  // null where there is none.
+  // null where there is none. `directory`: needed where the plan has connections handed on.
   Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
            std::vector<ListenSocket> sockets, unsigned worker,
            std::vector<std::unique_ptr<ConnectionFactory>> factories,
-           std::unique_ptr<ConnectionLog> log);
+           std::unique_ptr<ConnectionLog> log, ListenerDirectory* directory = nullptr);
   ~Listener();
 
   const ListenerConfig& config() const { return *config_; }
@@ -78,6 +91,8 @@ class Listener final : public EventHandler,
   void abortConnections();
   // Ends those on which nothing is under way.
   void abortQuietConnections();
+  // Accepts what another listener accepted.
+  void takeOver(AcceptedSocket socket) { take(std::move(socket)); }
   bool hasConnections() const { return !connections_.empty() || !pending_.empty(); }
 
   void onEvents(uint32_t events) override;
@@ -99,6 +114,9 @@ class Listener final : public EventHandler,
   // Of all connections, those among them that are not through their listener filters.
   void countOpen();
   void countClosed();
+  void admit(AcceptedSocket socket);
+  // The listener that it is meant for; null: this one.
+  Listener* otherFor(const AcceptedSocket& socket) const;
   void chooseChain(AcceptedSocket socket);
 
   Loop& loop_;
@@ -110,6 +128,7 @@ class Listener final : public EventHandler,
   std::vector<std::unique_ptr<ConnectionFactory>> factories_;
   const std::unique_ptr<ConnectionLog> log_;
   const unsigned worker_;
+  ListenerDirectory* const directory_;
   List<DownstreamConnection> connections_;
   // Their listener filters wait.
   List<PendingConnection> pending_;

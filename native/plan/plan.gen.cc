@@ -1738,6 +1738,12 @@ bool read(WireReader& wire, Listener* out) {
       case 22:
         if (!wire.readNumber(&out->continue_on_listener_filters_timeout, "Listener.continue_on_listener_filters_timeout")) return false;
         break;
+      case 23:
+        if (!wire.readNumber(&out->unbound, "Listener.unbound")) return false;
+        break;
+      case 24:
+        if (!wire.readNumber(&out->hands_on_redirected, "Listener.hands_on_redirected")) return false;
+        break;
       default:
         if (!wire.skip("Listener")) return false;
     }

@@ -889,6 +889,10 @@ struct Listener {
   uint64_t listener_filters_timeout_ms = 0;
   // A connection goes on when the time is over; otherwise it is closed.
   bool continue_on_listener_filters_timeout = false;
+  // It has no sockets: its connections come from listeners that hand them on.
+  bool unbound = false;
+  // Connections that were meant for another listener's address are that listener's.
+  bool hands_on_redirected = false;
 };
 
 // How many connections may be open at once.

@@ -41,7 +41,7 @@ Result<ListenSockets::Group> ListenSockets::open(const plan::Listener& plan) {
   if (!open.sockets.empty()) address = net::boundAddress(open.sockets.front()->get());
   open.one_each = plan.reuse_port && address.isIp() &&
                   (open.sockets.empty() || sharesPort(open.sockets.front()->get()));
-  const size_t wanted = open.one_each ? workers_ : 1;
+  const size_t wanted = plan.unbound ? 0 : open.one_each ? workers_ : 1;
   while (open.sockets.size() < wanted) {
     Result<net::FileDescriptor> socket = net::openListenSocket(plan, address);
     if (!socket) return socket.error();
@@ -61,6 +61,7 @@ Result<ListenSockets::Group> ListenSockets::open(const plan::Listener& plan) {
 
 // Inherited ones get the plan's length of the queue, whatever the predecessor's was.
 Result<void> ListenSockets::listenOn(const Open& open) {
+  if (open.sockets.empty()) return {};
   const net::Address address = net::boundAddress(open.sockets.front()->get());
   for (const net::ListenSocket& socket : open.sockets) {
     if (const auto done = net::listenOn(socket->get(), open.plan, address); !done) return done;
@@ -122,6 +123,7 @@ void ListenSockets::inherit(PassedSocket passed) {
 
 std::vector<net::ListenSocket> ListenSockets::takeInherited(const plan::Listener& plan,
                                                             const net::Address& address) {
+  if (plan.unbound) return {};
   const auto fits = [&](const auto& entry) {
     const auto& [text, inherited] = entry;
     if (!isAnyPort(plan)) return text == address.text();

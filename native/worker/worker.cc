@@ -98,9 +98,21 @@ void Worker::addListener(std::shared_ptr<const ListenerPlan> plan,
     log = std::make_unique<ListenerLog>(plan->access_logs, index_, random_);
   }
   auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(sockets), index_,
-                                                  std::move(factories), std::move(log));
+                                                  std::move(factories), std::move(log),
+                                                  static_cast<net::ListenerDirectory*>(this));
   listener->start();
   listeners_.push_back(std::move(listener));
+}
+
+net::Listener* Worker::findListener(const net::Address& local) {
+  net::Listener* of_port = nullptr;
+  for (const auto& listener : listeners_) {
+    const net::Address& address = listener->config().address;
+    if (address == local) return listener.get();
+    const bool takes_all = address.isAny() && address.family() == local.family();
+    if (takes_all && address.port() == local.port()) of_port = listener.get();
+  }
+  return of_port;
 }
 
 void Worker::stopListener(const std::string& name) {

@@ -16,7 +16,7 @@
 
 namespace fairlead::worker {
 
-class Worker {
+class Worker final : private net::ListenerDirectory {
  public:
   struct Intervals {
     // How long a log line may wait in the worker's buffer.
@@ -71,6 +71,7 @@ class Worker {
   void run();
   // Requests that have come get their answer, if it does not take long; all else ends.
   void finishRequests();
+  net::Listener* findListener(const net::Address& local) override;
   std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterChainPlan& chain);
 
   const unsigned index_;

@@ -706,6 +706,10 @@ export interface Listener {
   readonly listener_filters_timeout_ms?: number | undefined;
   /** A connection goes on when the time is over; otherwise it is closed. */
   readonly continue_on_listener_filters_timeout?: boolean | undefined;
+  /** It has no sockets: its connections come from listeners that hand them on. */
+  readonly unbound?: boolean | undefined;
+  /** Connections that were meant for another listener's address are that listener's. */
+  readonly hands_on_redirected?: boolean | undefined;
 }
 
 export const SocketOption_State = {
@@ -1461,6 +1465,8 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.listener_filters) for (const item of message.listener_filters) out.message(162, item, writeListenerFilter);
   if (message.listener_filters_timeout_ms) out.number(168, message.listener_filters_timeout_ms);
   if (message.continue_on_listener_filters_timeout) out.number(176, message.continue_on_listener_filters_timeout ? 1 : 0);
+  if (message.unbound) out.number(184, message.unbound ? 1 : 0);
+  if (message.hands_on_redirected) out.number(192, message.hands_on_redirected ? 1 : 0);
 }
 
 function writeSocketOption(out: WireWriter, message: SocketOption): void {

@@ -273,3 +273,37 @@ test('a process that ends does not wait for clients that have said nothing', asy
   assert.equal(code, 0);
   assert.equal(await end, '');
 });
+
+test('connections that were meant for another address go to the listener that has it', async (t) => {
+  const named = (name: string, text: string, fields: object): object => ({
+    name,
+    filter_chains: [{ filters: [answering(text)] }],
+    ...fields,
+  });
+  const at = (address: string, port_value: number): object => ({
+    socket_address: { address, port_value },
+  });
+  const bootstrap = web({
+    use_original_dst: true,
+    listener_filters: [proxyProtocol()],
+    filter_chains: [{ filters: [answering('own')] }],
+  }) as { static_resources: { listeners: object[] } };
+  const unbound = { bind_to_port: false };
+  bootstrap.static_resources.listeners.push(
+    named('exact', 'exact', { ...unbound, address: at('198.51.100.2', 2222) }),
+    named('any', 'any', { deprecated_v1: unbound, address: at('0.0.0.0', 2223) }),
+  );
+  const proxy = await start(t, bootstrap);
+  const said = await Promise.all(
+    ['198.51.100.2 1 2222', '198.51.100.9 1 2223', '198.51.100.9 1 2222'].map((target) =>
+      exchange(t, proxy, Buffer.from(`PROXY TCP4 192.0.2.1 ${target}\r\n`)),
+    ),
+  );
+  assert.deepEqual(said, ['exact', 'any', 'own']);
+  const listeners = await (await fetch(`${proxy.adminUrl}/listeners`)).text();
+  assert.match(listeners, /^exact::198\.51\.100\.2:2222\nany::0\.0\.0\.0:2223$/m);
+  assert.match(
+    await statsOf(proxy, '^listener.*downstream_cx_total'),
+    /listener\.198\.51\.100\.2_2222\.downstream_cx_total: 1\n/,
+  );
+});

@@ -32,6 +32,7 @@ const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.List
   'per_connection_buffer_limit_bytes',
   'metadata',
   'deprecated_v1',
+  'use_original_dst',
   'listener_filters',
   'listener_filters_timeout',
   'continue_on_listener_filters_timeout',
@@ -72,11 +73,6 @@ export function compileListener(
     return undefined;
   }
   refuseOtherFields(place, message, LISTENER);
-  if ((message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false) {
-    place
-      .field('bind_to_port')
-      .error('bind_to_port: false of envoy.config.listener.v3.Listener is not supported yet');
-  }
   const address = compileListenAddress(message, place);
   if (!address) return undefined;
   const chains = compileFilterChains(message, addressText(address), place, context);
@@ -117,16 +113,18 @@ export function compileListener(
       ...ipv4Compatibility(message.address, address.ip),
       ...compileSocketOptions(message.socket_options ?? [], address.ip),
     ].map((option) => ({ ...option, level: option.level >>> 0, name: option.name >>> 0 })),
-    listener_filters: compileListenerFilters(
-      message.listener_filters,
-      place.field('listener_filters'),
-      context,
-    ),
+    listener_filters: [
+      ...compileListenerFilters(message.listener_filters, place.field('listener_filters'), context),
+      // It goes by what this filter finds.
+      ...(message.use_original_dst ? [{ original_dst: {} }] : []),
+    ],
     listener_filters_timeout_ms: wholeMs(
       message.listener_filters_timeout,
       DEFAULT_FILTERS_TIMEOUT_MS,
     ),
     continue_on_listener_filters_timeout: message.continue_on_listener_filters_timeout,
+    unbound: (message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false,
+    hands_on_redirected: message.use_original_dst,
   };
 }
 

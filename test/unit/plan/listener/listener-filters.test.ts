@@ -26,7 +26,7 @@ test('listener filters keep their order; they have 15 seconds unless told otherw
   const { plan, issues } = listener({ listener_filters });
   assert.deepEqual(issues, []);
   assert.deepEqual(
-    plan?.listener_filters?.map(({ disabled: _, ...filter }) => Object.keys(filter)[0]),
+    plan?.listener_filters?.map((one) => Object.keys(one)[0]),
     ['original_dst', 'proxy_protocol', 'http_inspector'],
   );
   assert.equal(plan?.listener_filters_timeout_ms, 15_000);
