@@ -1,14 +1,13 @@
 // Why a request or connection went the way it went: what %RESPONSE_FLAGS% shows. A small set.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace fairlead::format {
 
-// In the order in which they are shown.
+// In the order of their names below.
 enum class ResponseFlag : uint8_t {
   FailedLocalHealthCheck,
   NoHealthyUpstream,
@@ -85,24 +84,32 @@ static_assert(sizeof(kResponseFlagNames) / sizeof(ResponseFlagName) ==
 
 class ResponseFlags {
  public:
-  void set(ResponseFlag flag) { bits_ |= bit(flag); }
+  void set(ResponseFlag flag) {
+    if (has(flag)) return;
+    bits_ |= bit(flag);
+    if (count_ < kMostShown) order_[count_++] = flag;
+  }
   bool has(ResponseFlag flag) const { return (bits_ & bit(flag)) != 0; }
   bool any() const { return bits_ != 0; }
   bool anyOf(ResponseFlags other) const { return (bits_ & other.bits_) != 0; }
 
-  // "UF,URX"; "-" for none.
+  // "URX,UF", in the order in which they were set; "-" for none.
   void appendTo(std::string* out, bool long_names) const {
     if (!any()) out->push_back('-');
-    for (uint32_t left = bits_; left != 0; left &= left - 1) {
-      const ResponseFlagName& name = kResponseFlagNames[std::countr_zero(left)];
-      if (left != bits_) out->push_back(',');
+    for (uint8_t i = 0; i < count_; ++i) {
+      const ResponseFlagName& name = kResponseFlagNames[static_cast<uint8_t>(order_[i])];
+      if (i > 0) out->push_back(',');
       out->append(long_names ? name.long_name : name.short_name);
     }
   }
 
  private:
+  // No request comes near so many.
+  static constexpr uint8_t kMostShown = 7;
   static uint32_t bit(ResponseFlag flag) { return uint32_t{1} << static_cast<uint8_t>(flag); }
   uint32_t bits_ = 0;
+  ResponseFlag order_[kMostShown] = {};
+  uint8_t count_ = 0;
 };
 
 }  // namespace fairlead::format

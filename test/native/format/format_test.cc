@@ -155,13 +155,14 @@ TEST("a header's value leaves out what is missing, and keeps a dash that is a va
   EXPECT_EQ(header(context, {}), "");
 }
 
-TEST("flags are shown short or long, in the order of the real server") {
+TEST("flags are shown short or long, each once, in the order in which they were set") {
   format::FormatContext context;
   context.flags.set(format::ResponseFlag::UpstreamRetryLimitExceeded);
   context.flags.set(format::ResponseFlag::UpstreamConnectionFailure);
-  EXPECT_EQ(shown(context, Op::ResponseFlags), "UF,URX");
+  context.flags.set(format::ResponseFlag::UpstreamRetryLimitExceeded);
+  EXPECT_EQ(shown(context, Op::ResponseFlags), "URX,UF");
   EXPECT_EQ(shown(context, Op::ResponseFlagsLong),
-            "UpstreamConnectionFailure,UpstreamRetryLimitExceeded");
+            "UpstreamRetryLimitExceeded,UpstreamConnectionFailure");
 }
 
 TEST("durations are whole milliseconds; what follows the response is the difference") {
