@@ -35,6 +35,7 @@ bool read(WireReader& wire, ResetHeader* out);
 bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
+bool read(WireReader& wire, MirrorPolicy* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
@@ -270,6 +271,9 @@ bool read(WireReader& wire, CircuitLimits* out) {
         break;
       case 6:
         if (!wire.readMessage("CircuitLimits.retry_budget", [&](WireReader& inner) { return read(inner, &out->retry_budget.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->max_connections_per_host.emplace(), "CircuitLimits.max_connections_per_host")) return false;
         break;
       default:
         if (!wire.skip("CircuitLimits")) return false;
@@ -788,6 +792,34 @@ bool read(WireReader& wire, RetryPolicy* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, MirrorPolicy* out) {
+  while (wire.nextField("MirrorPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "MirrorPolicy.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->cluster_header, "MirrorPolicy.cluster_header")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->share_millionths, "MirrorPolicy.share_millionths")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->share_slot, "MirrorPolicy.share_slot")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->keeps_host, "MirrorPolicy.keeps_host")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->host, "MirrorPolicy.host")) return false;
+        break;
+      default:
+        if (!wire.skip("MirrorPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ClusterAction* out) {
   while (wire.nextField("ClusterAction")) {
     switch (wire.field()) {
@@ -832,6 +864,9 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 14:
         if (!wire.readNumber(&out->body_override_bytes.emplace(), "ClusterAction.body_override_bytes")) return false;
+        break;
+      case 15:
+        if (!wire.readMessage("ClusterAction.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("ClusterAction")) return false;

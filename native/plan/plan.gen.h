@@ -180,6 +180,8 @@ struct CircuitLimits {
   bool track_remaining = false;
   // Absent: max_retries limits retries.
   std::optional<RetryBudget> retry_budget;
+  // Absent: no limit.
+  std::optional<uint32_t> max_connections_per_host;
 };
 
 // Everything a worker needs of a cluster, without its endpoints.
@@ -433,6 +435,20 @@ struct RetryPolicy {
   std::optional<RetryHosts> hosts;
 };
 
+// To which other cluster a copy of a request goes.
+struct MirrorPolicy {
+  // One of these two.
+  std::string cluster;
+  std::string cluster_header;
+  // Share of requests, in millionths, and the runtime slot that it follows; 0: none.
+  uint32_t share_millionths = 0;
+  uint32_t share_slot = 0;
+  // Their host has no "-shadow" behind it.
+  bool keeps_host = false;
+  // In its place. Empty: none.
+  std::string host;
+};
+
 struct ClusterAction {
   enum class NotFound : uint8_t {
     ServiceUnavailable = 0,
@@ -463,6 +479,7 @@ struct ClusterAction {
   std::optional<uint64_t> body_limit_bytes;
   // The same, whatever the listener's limit.
   std::optional<uint64_t> body_override_bytes;
+  std::vector<MirrorPolicy> mirrors;
 };
 
 struct Redirect {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/arena.h"
+#include "base/list.h"
 #include "base/resting.h"
 #include "http/message.h"
 #include "proxy/clock.h"
@@ -13,6 +14,7 @@
 
 namespace fairlead::proxy {
 
+class Mirror;
 class Stream;
 
 // Streams that rest between two requests. Those in use are owned by their clients' connections.
@@ -32,6 +34,24 @@ class StreamPool {
   Resting<std::unique_ptr<Stream>> resting_;
 };
 
+// Copies of requests: those that rest between two uses, and those under way.
+class MirrorPool {
+ public:
+  MirrorPool();
+  ~MirrorPool();
+  Mirror& take();
+  // `mirror` may still be used by its callers until the turn ends.
+  void give(Mirror& mirror, net::Loop& loop);
+  // Those under way end here: what they use goes.
+  void endActive();
+
+ private:
+  static constexpr size_t kMaxResting = 64;
+
+  List<Mirror> active_;
+  Resting<std::unique_ptr<Mirror>> resting_;
+};
+
 struct Context {
   explicit Context(upstream::WorkerClusters& worker_clusters)
       : clusters(worker_clusters), upstream(worker_clusters.context()) {}
@@ -47,6 +67,7 @@ struct Context {
   Arena arena{16 * 1024};
   Clock clock;
   StreamPool streams;
+  MirrorPool mirrors;
 
   net::Loop& loop() { return upstream.loop; }
 };

@@ -73,8 +73,10 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   timeouts_ = chooseTimeouts(head.headers, info_);
   prepareUpstreamHead(head, view, info_, timeouts_);
   beginRetries(head, takeRetryWishes(head.headers));
+  if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
   stream_.onForwarded(head);
   send(head, *pool);
+  if (!mirrors_.empty()) startMirrors();
 }
 
 // With an idle connection at hand the head goes straight from where it was read; where it may be
@@ -161,6 +163,7 @@ void Router::clear() {
   abandon();
   first_.release();
   for (const auto& attempt : more_) attempt->release();
+  leaveMirrors();
   splice_left_ = 0;
   kept_head_.clear();
   dropKept();

@@ -20,6 +20,7 @@
 #include "filters/http/local_reply.h"
 #include "http/codec.h"
 #include "net/splice.h"
+#include "proxy/mirror.h"
 #include "proxy/retry_state.h"
 #include "proxy/stream_info.h"
 #include "proxy/upstream_head.h"
@@ -29,7 +30,10 @@ namespace fairlead::proxy {
 
 class Stream;
 
-class Router final : private upstream::AttemptOwner, private net::Timer, private net::Deferred {
+class Router final : private upstream::AttemptOwner,
+                     private MirrorSender,
+                     private net::Timer,
+                     private net::Deferred {
  public:
   explicit Router(Stream& stream);
 
@@ -89,6 +93,14 @@ class Router final : private upstream::AttemptOwner, private net::Timer, private
   void dropKept();
   void requestComplete();
   void pauseClient();
+  void resumeClient();
+
+  // ---- router_mirror.cc: copies ----
+  void onMirrorWritable() override { resumeClient(); }
+  void prepareMirrors(const http::RequestHead& head);
+  void startMirrors();
+  bool isMirrorBehind() const;
+  void leaveMirrors();
 
   // ---- router_retry.cc: tries, and deadlines ----
   void beginRetries(const http::RequestHead& head, const RetryWishes& wishes);
@@ -153,6 +165,8 @@ class Router final : private upstream::AttemptOwner, private net::Timer, private
   SlabChain kept_body_;
   SavedHead kept_trailers_;
 
+  // Those that are fed.
+  std::vector<Mirror*> mirrors_;
   // Kept from use to use; speaks for this request while retries_on_.
   std::unique_ptr<RetryState> retry_;
   Timeouts timeouts_;

@@ -31,7 +31,7 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
     return;
   }
   sendKept(attempt);
-  if (client_paused_) onAttemptWritable(attempt);
+  if (client_paused_) resumeClient();
 }
 
 // The head, and what came of the rest, each as it was kept.
@@ -69,6 +69,12 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
 
 void Router::onData(std::string_view data, bool end) {
   if (end) requestComplete();
+  if (!mirrors_.empty()) {
+    // One connection's bytes are gathered at a time.
+    if (hostStream()) hostStream()->flush();
+    for (Mirror* mirror : mirrors_) mirror->onData(data, end);
+    if (end) leaveMirrors();
+  }
   if (retries_on_ && !keepForRetry(data)) return;
   if (http::ClientStream* to = hostStream()) {
     to->sendData(data, end);
@@ -117,11 +123,17 @@ void Router::dropKept() {
 
 void Router::onTrailers(HeaderMap& trailers) {
   requestComplete();
+  if (!mirrors_.empty()) {
+    if (hostStream()) hostStream()->flush();
+    for (Mirror* mirror : mirrors_) mirror->onTrailers(trailers);
+    leaveMirrors();
+  }
   if (!hostStream() || retries_on_) kept_trailers_.save({}, {}, {}, trailers);
   if (http::ClientStream* to = hostStream()) to->sendTrailers(&trailers);
 }
 
 void Router::onReadEnd() {
+  if (!mirrors_.empty() && isMirrorBehind()) pauseClient();
   http::ClientStream* const to = hostStream();
   // A request that is complete has been sent whole; a tunnel's bytes go on after it.
   if (!to || (request_complete_ && !info_.is_connect)) return;
@@ -150,10 +162,12 @@ void Router::pauseClient() {
   stream_.pauseReading();
 }
 
-void Router::onAttemptWritable(Attempt&) {
+void Router::onAttemptWritable(Attempt&) { resumeClient(); }
+
+void Router::resumeClient() {
   if (!client_paused_ || !stream_.hasClient()) return;
   http::ClientStream* const to = hostStream();
-  if (to && to->isOverHighWatermark()) return;
+  if ((to && to->isOverHighWatermark()) || isMirrorBehind()) return;
   client_paused_ = false;
   clusterStats().add(Counter::UpstreamFlowControlDrainedTotal);
   stream_.resumeReading();

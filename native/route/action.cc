@@ -60,6 +60,15 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
     if (!rewrite) return rewrite.error();
     action.host_rewrite = std::move(rewrite.value());
   }
+  action.plan.mirrors.clear();
+  for (const plan::MirrorPolicy& mirror : plan.mirrors) {
+    action.mirrors.push_back(
+        {.slot = mirror.cluster.empty() ? -1 : names->slotOf(mirror.cluster),
+         .cluster_header = HeaderName(mirror.cluster_header),
+         .share = RuntimeNumber(mirror.share_millionths, mirror.share_slot, slots),
+         .keeps_host = mirror.keeps_host,
+         .host = mirror.host});
+  }
   if (!plan.weighted || plan.weighted->clusters.empty()) {
     action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, names));
     return action;

@@ -44,6 +44,18 @@ struct Target {
   MutationChain chain;
 };
 
+// Where a copy of a request goes.
+struct MirrorPolicy {
+  // In the table's list of names; -1: a header names the cluster.
+  int slot = -1;
+  HeaderName cluster_header;
+  // Of all requests, in millionths.
+  RuntimeNumber share;
+  bool keeps_host = false;
+  // In place of the request's, if any.
+  std::string host;
+};
+
 struct ClusterAction {
   // Numbers and choices; names, weights and expressions are compiled below.
   plan::ClusterAction plan;
@@ -58,6 +70,7 @@ struct ClusterAction {
   HostRewrite host_rewrite;
   // Null: only a request's own headers may ask for retries.
   std::unique_ptr<const RetryPolicy> retry;
+  std::vector<MirrorPolicy> mirrors;
 
   static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names,
                                      RuntimeSlots* slots = nullptr);

@@ -58,7 +58,7 @@ class Attempt final : public PoolWaiter {
   // No head has come.
   bool awaitsHead() const { return state_ == State::Waiting || state_ == State::Asked; }
   // Null: there is none, or none any more.
-  http::ClientStream* stream() { return stream_; }
+  http::ClientStream* stream() const { return stream_; }
   // Of the latest start().
   Host& host() { return pool_->host(); }
 

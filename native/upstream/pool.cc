@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "log/log.h"
 #include "upstream/connect.h"
@@ -15,6 +16,8 @@ using Gauge = stats::Cluster::Gauge;
 using Histogram = stats::Cluster::Histogram;
 
 namespace {
+
+constexpr std::optional<uint32_t> kNoLimit;
 
 std::string_view connectErrorText(int error) {
   switch (error) {
@@ -160,11 +163,18 @@ void HttpPool::failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_v
 
 // ---- connections ----
 
+bool HttpPool::isHostFull(uint8_t priority) const {
+  const auto& limits = cluster_.settings().limits;
+  const auto& most =
+      priority < limits.size() ? limits[priority].max_connections_per_host : kNoLimit;
+  return most && host_->sum(&HostCounters::cx_active) >= *most;
+}
+
 bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   Budget& budget = cluster_.cluster().limits(priority).connections;
   *failure = PoolFailure::Overflow;
-  if (!budget.tryTake()) {
+  if (isHostFull(priority) || !budget.tryTake()) {
     stats.add(Counter::UpstreamCxOverflow);
     // A host without any connection gets one beyond the limit: its requests could never be served.
     if (connection_count_ > 0) return false;

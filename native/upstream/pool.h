@@ -70,6 +70,8 @@ class HttpPool final {
   void serveWaiting();
 
   bool attach(PoolWaiter& waiter);
+  // It has as many connections as one host may have, of all workers.
+  bool isHostFull(uint8_t priority) const;
   bool openConnection(uint8_t priority, PoolFailure* failure);
   void failWaiters(PoolFailure failure, std::string_view details);
   void failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_view details);

@@ -48,6 +48,7 @@ void Worker::run() {
   trim_.disarm();
   finishRequests();
   listeners_.clear();
+  context_.mirrors.endActive();
   clusters_.clear();
   // Frees what ended just now.
   loop_.turn(0);

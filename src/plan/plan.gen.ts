@@ -210,6 +210,8 @@ export interface CircuitLimits {
   readonly track_remaining?: boolean | undefined;
   /** Absent: max_retries limits retries. */
   readonly retry_budget?: RetryBudget | undefined;
+  /** Absent: no limit. */
+  readonly max_connections_per_host?: number | undefined;
 }
 
 /** How many retries may be active: a share of the active requests, and so many in any case. */
@@ -396,6 +398,21 @@ export interface ClusterAction {
   readonly body_limit_bytes?: number | undefined;
   /** The same, whatever the listener's limit. */
   readonly body_override_bytes?: number | undefined;
+  readonly mirrors?: readonly MirrorPolicy[] | undefined;
+}
+
+/** To which other cluster a copy of a request goes. */
+export interface MirrorPolicy {
+  /** One of these two. */
+  readonly cluster?: string | undefined;
+  readonly cluster_header?: string | undefined;
+  /** Share of requests, in millionths, and the runtime slot that it follows; 0: none. */
+  readonly share_millionths?: number | undefined;
+  readonly share_slot?: number | undefined;
+  /** Their host has no "-shadow" behind it. */
+  readonly keeps_host?: boolean | undefined;
+  /** In its place. Empty: none. */
+  readonly host?: string | undefined;
 }
 
 /** When a request is sent again, and where. */
@@ -1146,6 +1163,7 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.max_retries) out.number(32, message.max_retries);
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
   if (message.retry_budget !== undefined) out.message(50, message.retry_budget, writeRetryBudget);
+  if (message.max_connections_per_host !== undefined) out.number(56, message.max_connections_per_host);
 }
 
 function writeRetryBudget(out: WireWriter, message: RetryBudget): void {
@@ -1266,6 +1284,16 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.hedge_on_per_try_timeout) out.number(96, message.hedge_on_per_try_timeout ? 1 : 0);
   if (message.body_limit_bytes !== undefined) out.number(104, message.body_limit_bytes);
   if (message.body_override_bytes !== undefined) out.number(112, message.body_override_bytes);
+  if (message.mirrors) for (const item of message.mirrors) out.message(122, item, writeMirrorPolicy);
+}
+
+function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
+  if (message.cluster?.length) out.text(10, message.cluster);
+  if (message.cluster_header?.length) out.text(18, message.cluster_header);
+  if (message.share_millionths) out.number(24, message.share_millionths);
+  if (message.share_slot) out.number(32, message.share_slot);
+  if (message.keeps_host) out.number(40, message.keeps_host ? 1 : 0);
+  if (message.host?.length) out.text(50, message.host);
 }
 
 function writeRetryPolicy(out: WireWriter, message: RetryPolicy): void {

@@ -10,6 +10,11 @@ import type { CircuitLimits, RetryBudget } from '../plan.gen.js';
 
 const BREAKERS = supportedFields<CircuitBreakers>('envoy.config.cluster.v3.CircuitBreakers', [
   'thresholds',
+  'per_host_thresholds',
+]);
+const PER_HOST = supportedFields<Thresholds>('envoy.config.cluster.v3.CircuitBreakers.Thresholds', [
+  'priority',
+  'max_connections',
 ]);
 const THRESHOLDS = supportedFields<Thresholds>(
   'envoy.config.cluster.v3.CircuitBreakers.Thresholds',
@@ -38,6 +43,10 @@ export function compileLimits(breakers: CircuitBreakers, place: Place): CircuitL
   const at = place.field('thresholds');
   const thresholds = breakers.thresholds ?? [];
   thresholds.forEach((item, index) => refuseOtherFields(at.index(index), item, THRESHOLDS));
+  const perHost = breakers.per_host_thresholds ?? [];
+  perHost.forEach((item, index) =>
+    refuseOtherFields(place.field('per_host_thresholds').index(index), item, PER_HOST),
+  );
   return (['DEFAULT', 'HIGH'] as const).map((priority) => {
     const index = thresholds.findIndex((item) => (item.priority ?? 'DEFAULT') === priority);
     const found = thresholds[index];
@@ -48,6 +57,8 @@ export function compileLimits(breakers: CircuitBreakers, place: Place): CircuitL
       max_requests: found?.max_requests ?? DEFAULTS.requests,
       max_retries: found?.max_retries ?? DEFAULTS.retries,
       track_remaining: found?.track_remaining,
+      max_connections_per_host: perHost.find((item) => (item.priority ?? 'DEFAULT') === priority)
+        ?.max_connections,
       retry_budget: budget && compileBudget(budget, at.index(index).field('retry_budget')),
     };
   });

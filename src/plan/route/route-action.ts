@@ -5,10 +5,8 @@ import type {
   envoy_config_route_v3_WeightedCluster as WeightedCluster,
   envoy_config_route_v3_WeightedCluster_ClusterWeight as ClusterWeight,
 } from '../../../build/messages.gen.js';
-import { refuseRequests } from '../cluster/control-only.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { compileRegexRewrite, requestHeaderName } from '../match/matchers.js';
-import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import {
@@ -20,6 +18,8 @@ import {
   type WeightedClusters,
 } from '../plan.gen.js';
 import { compilePathRewrite } from './redirect.js';
+import { checkCluster } from './route-clusters.js';
+import { compileMirrors } from './mirrors.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import type { RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -45,6 +45,7 @@ const ACTION = supportedFields<RouteAction>(
     'retry_policy',
     'retry_policy_typed_config',
     'hedge_policy',
+    'request_mirror_policies',
   ],
   { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
 );
@@ -107,27 +108,16 @@ export function compileClusterAction(
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
     retry: compileRetries(message, place, scope.context) ?? scope.defaults.retry,
+    mirrors:
+      compileMirrors(
+        message.request_mirror_policies,
+        place.field('request_mirror_policies'),
+        scope,
+      ) ?? scope.defaults.mirrors,
     hedge_on_per_try_timeout:
       compileHedging(message.hedge_policy, place.field('hedge_policy')) ??
       scope.defaults.hedgesOnTimeout,
   };
-}
-
-/** A route may only name a cluster that exists when it is read, unless its table says otherwise. */
-function checkCluster(
-  name: string,
-  what: 'cluster' | 'weighted cluster',
-  place: Place,
-  scope: RouteScope,
-): void {
-  refuseRequests(name, place, scope.context);
-  const known = scope.context.clusterNames;
-  // A cluster whose name is missing, which is an error of its own, may be the one.
-  if (!scope.validatesClusters || known.has(name) || known.has('')) return;
-  place.error(`route: unknown ${what} '${name}'`, {
-    expected: 'the name of a cluster',
-    suggestion: nearestName(name, known),
-  });
 }
 
 function compileWeighted(

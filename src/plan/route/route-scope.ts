@@ -1,12 +1,13 @@
 import type { CompileContext } from '../extension.js';
-import type { RetryPolicy } from '../plan.gen.js';
+import type { MirrorPolicy, RetryPolicy } from '../plan.gen.js';
 import type { FilterToggles } from './filter-toggles.js';
 
-/** What a virtual host says for those of its routes that say nothing themselves. */
+/** What a virtual host, or its table, says for those of its routes that say nothing themselves. */
 export interface RouteDefaults {
   readonly retry?: RetryPolicy | undefined;
   readonly hedgesOnTimeout?: boolean | undefined;
   readonly body?: BodyLimit | undefined;
+  readonly mirrors?: readonly MirrorPolicy[] | undefined;
 }
 
 /** How much of a request's body is kept to be sent again. */

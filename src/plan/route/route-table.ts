@@ -14,6 +14,7 @@ import {
   type VirtualHost,
 } from '../plan.gen.js';
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
+import { compileMirrors } from './mirrors.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { compileRoute } from './route.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
@@ -29,6 +30,7 @@ const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteCo
   'most_specific_header_mutations_wins',
   'validate_clusters',
   'max_direct_response_body_size_bytes',
+  'request_mirror_policies',
   'ignore_port_in_host_matching',
   'metadata',
   'typed_per_filter_config',
@@ -45,6 +47,7 @@ const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.
   'include_request_attempt_count',
   'include_attempt_count_in_response',
   'include_is_timeout_retry_header',
+  'request_mirror_policies',
   'retry_policy',
   'retry_policy_typed_config',
   'hedge_policy',
@@ -72,7 +75,7 @@ export function compileRouteTable(
   options: RouteTableOptions,
 ): RouteTable {
   refuseOtherFields(place, message, TABLE);
-  const scope: RouteScope = {
+  const plain: RouteScope = {
     context,
     validatesClusters: message.validate_clusters ?? options.validatesClusters,
     maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
@@ -80,6 +83,9 @@ export function compileRouteTable(
     filterToggles: [readFilterToggles(message.typed_per_filter_config, place, context)],
     defaults: {},
   };
+  const mirrorsAt = place.field('request_mirror_policies');
+  const mirrors = compileMirrors(message.request_mirror_policies, mirrorsAt, plain);
+  const scope: RouteScope = { ...plain, defaults: { mirrors } };
   const retryRuntime = readRetryRuntime(context.runtime);
   const hosts = message.virtual_hosts ?? [];
   const at = place.field('virtual_hosts');
@@ -111,6 +117,12 @@ function compileVirtualHost(
       retry: compileRetries(message, place, table.context),
       hedgesOnTimeout: compileHedging(message.hedge_policy, place.field('hedge_policy')),
       body: bodyLimit(message),
+      mirrors:
+        compileMirrors(
+          message.request_mirror_policies,
+          place.field('request_mirror_policies'),
+          table,
+        ) ?? table.defaults.mirrors,
     },
   };
   return {

@@ -239,7 +239,7 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
   plan.clusters[0].connect_timeout_ms = 100;
   plan.clusters[0].max_requests_per_connection = 7;
   plan.clusters[0].enable_trailers = true;
-  plan.clusters[0].limits[0] = {6, 3, 8, 3, false, {}};
+  plan.clusters[0].limits[0] = {6, 3, 8, 3, false, {}, {}};
   if (!plan.route_tables.empty()) {
     plan::VirtualHost& all = plan.route_tables[0].virtual_hosts[0];
     all.routes[0].cluster->timeout_ms = 120;

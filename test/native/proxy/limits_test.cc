@@ -44,6 +44,21 @@ TEST("One connection at most: requests wait for it and are all answered") {
   EXPECT(proxy.stat("cluster.origin.upstream_cx_overflow") > 0);
 }
 
+TEST("One connection at most to each host: requests wait for it, whatever the cluster may have") {
+  Origin origin(answeringAfter(10));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].limits[0].max_connections_per_host = 1;
+  Proxy proxy(plan);
+  Socket clients[8];
+  for (Socket& client : clients) {
+    client = proxy.connect();
+    client.write(kGet);
+  }
+  for (Socket& client : clients) EXPECT(client.readMessage().starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(origin.connections(), 1);
+  EXPECT(proxy.stat("cluster.origin.upstream_cx_overflow") > 0);
+}
+
 TEST("Beyond the pending limit requests get 503 at once, with x-envoy-overloaded") {
   Origin origin(answeringAfter(200));
   plan::Update plan = httpPlan({origin.port()});

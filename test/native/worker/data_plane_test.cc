@@ -96,7 +96,7 @@ TEST("The runtime's limits and maintenance hold at once, and are taken back by a
 
 TEST("A limit of 0 that nobody came up against is no open breaker") {
   plan::Update plan = httpPlan({1});
-  plan.clusters[0].limits.assign(2, {0, 0, 0, 0, false, {}});
+  plan.clusters[0].limits.assign(2, {0, 0, 0, 0, false, {}, {}});
   Proxy proxy(plan);
   proxy.dataPlane().refreshGauges();
   EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.default.rq_retry_open"), 0u);

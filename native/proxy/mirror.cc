@@ -1,0 +1,254 @@
+#include "proxy/mirror.h"
+
+#include <utility>
+
+#include "log/log.h"
+
+namespace fairlead::proxy {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using Counter = stats::Cluster::Counter;
+using Histogram = stats::Cluster::Histogram;
+
+// ---- the pool ----
+
+MirrorPool::MirrorPool() : resting_(kMaxResting) {}
+
+MirrorPool::~MirrorPool() { endActive(); }
+
+void MirrorPool::endActive() {
+  while (Mirror* mirror = active_.popFront()) {
+    mirror->abort();
+    delete mirror;
+  }
+}
+
+Mirror& MirrorPool::take() {
+  std::optional<std::unique_ptr<Mirror>> resting = resting_.take();
+  Mirror* const mirror = resting ? resting->release() : new Mirror;
+  active_.pushBack(mirror);
+  return *mirror;
+}
+
+void MirrorPool::give(Mirror& mirror, net::Loop& loop) {
+  struct Buried final : net::Mortal {
+    explicit Buried(std::unique_ptr<Mirror> of) : mirror(std::move(of)) {}
+    std::unique_ptr<Mirror> mirror;
+  };
+  mirror.ListNode<Mirror>::unlink();
+  std::unique_ptr<Mirror> owned(&mirror);
+  if (!resting_.give(owned)) loop.bury(std::make_unique<Buried>(std::move(owned)));
+}
+
+// ---- the request ----
+
+namespace {
+
+// "host-shadow:80" of "host:80": logs of the other cluster then tell copies from requests.
+std::string_view shadowed(std::string_view authority, Arena& arena) {
+  constexpr std::string_view kSuffix = "-shadow";
+  const size_t colon = authority.find(':');
+  const bool has_port =
+      colon != std::string_view::npos && authority.find(':', colon + 1) == std::string_view::npos;
+  if (!has_port) return arena.join(authority, kSuffix);
+  return arena.join(authority.substr(0, colon), kSuffix, authority.substr(colon));
+}
+
+}  // namespace
+
+void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::WorkerCluster& cluster,
+                     const route::MirrorPolicy& policy, const http::RequestHead& head, bool end,
+                     net::Millis timeout_ms) {
+  context_ = &info.context();
+  sender_ = &sender;
+  cluster_ = &cluster;
+  cluster_->hold();
+  local_address_ = info.config().plan.local_address;
+  buffer_limit_bytes_ = info.config().buffer_limit_bytes;
+  timeout_ms_ = timeout_ms;
+  has_body_ = !end;
+  std::string_view host = policy.host;
+  if (host.empty()) {
+    host = policy.keeps_host ? head.authority : shadowed(head.authority, context_->arena);
+  }
+  head_.save(head.method, head.path, host, head.headers);
+}
+
+void Mirror::start() {
+  if (!has_body_) requestComplete();
+  if (cluster_->isRefusingForMaintenance()) {
+    charge(503);
+    return;
+  }
+  if (upstream::HttpPool* const pool = cluster_->chooseHttpPool()) {
+    attempt_.start(*pool, 0);
+  } else {
+    charge(503);
+  }
+}
+
+void Mirror::onAttemptReady(upstream::Attempt&, upstream::PooledConnection&) { sendKept(); }
+
+void Mirror::sendKept() {
+  http::ClientStream& to = *attempt_.stream();
+  HeaderMap& headers = context_->headers;
+  head_.restore(&headers);
+  // As if this proxy's own: it is asked for by nobody else.
+  headers.set(HeaderId::XEnvoyInternal, "true");
+  if (HeaderEntry* const forwarded = headers.find(HeaderId::XForwardedFor)) {
+    forwarded->setValue(context_->arena.join(forwarded->value(), ",", local_address_));
+  } else if (!local_address_.empty()) {
+    headers.add(HeaderId::XForwardedFor, "x-forwarded-for", local_address_);
+  }
+  to.sendHead({head_.method(), head_.path(), head_.authority(), &headers}, !has_body_);
+  body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (has_body_ && request_complete_ && !trailers_.isSet()) to.sendData({}, true);
+  if (trailers_.isSet()) {
+    trailers_.restore(&headers);
+    to.sendTrailers(&headers);
+  }
+  // Before what is sent is cleared.
+  to.flush();
+  dropBody();
+  if (sender_) sender_->onMirrorWritable();
+}
+
+void Mirror::onData(std::string_view data, bool end) {
+  if (end) requestComplete();
+  if (http::ClientStream* const to = attempt_.stream()) {
+    to->sendData(data, end);
+    if (!end) to->flush();
+  } else if (attempt_.isWaiting()) {
+    body_.append(loop().slabs(), data);
+  }
+}
+
+void Mirror::onTrailers(HeaderMap& trailers) {
+  requestComplete();
+  if (http::ClientStream* const to = attempt_.stream()) {
+    to->sendTrailers(&trailers);
+  } else if (attempt_.isWaiting()) {
+    trailers_.save({}, {}, {}, trailers);
+  }
+}
+
+// Its time runs from here on.
+void Mirror::requestComplete() {
+  request_complete_ = true;
+  request_end_us_ = loop().nowMicros();
+  if (timeout_ms_ == 0) return;
+  deadline_ = loop().now() + timeout_ms_;
+  if (!Timer::isArmed() || deadline_ < due()) loop().timers().arm(this, deadline_);
+}
+
+bool Mirror::isBehind() const {
+  if (attempt_.isWaiting()) return body_.size() > buffer_limit_bytes_;
+  return attempt_.stream() && attempt_.stream()->isOverHighWatermark();
+}
+
+void Mirror::onAttemptWritable(upstream::Attempt&) {
+  if (sender_ && !isBehind()) sender_->onMirrorWritable();
+}
+
+// ---- the answer, which is only counted ----
+
+void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
+  const HeaderEntry* const canary = head.headers.find(HeaderId::XEnvoyUpstreamCanary);
+  charge(head.status);
+  if ((canary && canary->value() == "true") || attempt.host().settings().canary) {
+    cluster_->stats().countResponse(stats::CodeVariant::Canary, head.status);
+  }
+  upstream::HostCounters& host = attempt.host().counters(context_->upstream.worker);
+  (head.status >= 500 ? host.rq_error : host.rq_success).add();
+  if (end) answerComplete();
+}
+
+void Mirror::onAttemptData(upstream::Attempt&, std::string_view, bool end) {
+  if (end) answerComplete();
+}
+
+void Mirror::onAttemptTrailers(upstream::Attempt&, HeaderMap&) { answerComplete(); }
+
+void Mirror::answerComplete() {
+  if (request_complete_) {
+    const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
+    cluster_->stats().record(Histogram::UpstreamRqTime, ms);
+    cluster_->stats().record(Histogram::InternalUpstreamRqTime, ms);
+  }
+  restIfOver();
+}
+
+void Mirror::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {
+  if (error.host) error.host->counters(context_->upstream.worker).rq_error.add();
+  if (status_ == 0) {
+    charge(error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503);
+  }
+  dropBody();
+  if (sender_) sender_->onMirrorWritable();
+  restIfOver();
+}
+
+void Mirror::onTimer() {
+  if (!context_ || deadline_ == net::kNever) return;
+  if (deadline_ > loop().now()) {
+    loop().timers().arm(this, deadline_);
+    return;
+  }
+  deadline_ = net::kNever;
+  if (!attempt_.isActive()) return;
+  cluster_->stats().add(Counter::UpstreamRqTimeout);
+  upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
+  host.rq_timeout.add();
+  if (status_ == 0) {
+    charge(504);
+    host.rq_error.add();
+  }
+  attempt_.abandon();
+  restIfOver();
+}
+
+void Mirror::charge(uint16_t status) {
+  status_ = status;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.add(Counter::UpstreamRqCompleted);
+  stats.countResponse(stats::CodeVariant::All, status);
+  stats.countResponse(stats::CodeVariant::Internal, status);
+}
+
+// ---- the end ----
+
+void Mirror::leave() {
+  sender_ = nullptr;
+  if (!request_complete_) attempt_.abandon();
+  restIfOver();
+}
+
+void Mirror::dropBody() {
+  if (!body_.empty()) body_.clear(loop().slabs());
+}
+
+void Mirror::abort() {
+  attempt_.release();
+  dropBody();
+  if (cluster_) cluster_->letGo();
+}
+
+// Once nobody feeds it and nothing of it is under way, it is as new and may be another one at once.
+void Mirror::restIfOver() {
+  if (sender_ || attempt_.isActive()) return;
+  abort();
+  Context& context = *std::exchange(context_, nullptr);
+  cluster_ = nullptr;
+  head_.clear();
+  trailers_.clear();
+  bytes_ = {};
+  deadline_ = net::kNever;
+  request_end_us_ = 0;
+  status_ = 0;
+  has_body_ = request_complete_ = false;
+  context.mirrors.give(*this, context.loop());
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,87 @@
+// A copy of a request, sent to another cluster beside the request itself; nobody waits for its
+// answer. Begun and fed by a router, and on its own once that has nothing more for it; then back to
+// its pool. The worker's thread.
+#pragma once
+
+#include <string_view>
+
+#include "base/list.h"
+#include "base/slab.h"
+#include "proxy/saved_head.h"
+#include "proxy/stream_info.h"
+#include "upstream/attempt.h"
+
+namespace fairlead::proxy {
+
+// Who feeds a mirror.
+class MirrorSender {
+ public:
+  // The mirror is no longer behind.
+  virtual void onMirrorWritable() = 0;
+
+ protected:
+  ~MirrorSender() = default;
+};
+
+class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, private net::Timer {
+ public:
+  Mirror() : attempt_(*this, bytes_) {}
+
+  // Keeps what the copy begins with: the request as it goes out, but for its host. `timeout_ms`:
+  // for its answer, from its end on; 0: none.
+  void prepare(MirrorSender& sender, const StreamInfo& info, upstream::WorkerCluster& cluster,
+               const route::MirrorPolicy& policy, const http::RequestHead& head, bool end,
+               net::Millis timeout_ms);
+  void start();
+  void onData(std::string_view data, bool end);
+  void onTrailers(http::HeaderMap& trailers);
+  // More waits for its host than should.
+  bool isBehind() const;
+  void flush();
+  // The sender has nothing more for it. A copy that is not whole is given up.
+  void leave();
+  // With the worker.
+  void abort();
+
+ private:
+  // upstream::AttemptOwner
+  void onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) override;
+  void onAttemptInformational(upstream::Attempt&, http::ResponseHead&) override {}
+  void onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) override;
+  void onAttemptData(upstream::Attempt&, std::string_view, bool end) override;
+  void onAttemptTrailers(upstream::Attempt&, http::HeaderMap&) override;
+  void onAttemptReadEnd(upstream::Attempt&) override {}
+  void onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) override;
+  void onAttemptWritable(upstream::Attempt&) override;
+  void onAttemptRawReadable(upstream::Attempt&) override {}
+  // net::Timer
+  void onTimer() override;
+
+  void sendKept();
+  void requestComplete();
+  void answerComplete();
+  void charge(uint16_t status);
+  void dropBody();
+  void restIfOver();
+  net::Loop& loop() { return context_->loop(); }
+
+  // Null: it rests.
+  Context* context_ = nullptr;
+  MirrorSender* sender_ = nullptr;
+  upstream::WorkerCluster* cluster_ = nullptr;
+  http::ByteMeter bytes_;
+  upstream::Attempt attempt_;
+  SavedHead head_;
+  SlabChain body_;
+  SavedHead trailers_;
+  std::string local_address_;
+  uint64_t buffer_limit_bytes_ = 0;
+  net::Millis timeout_ms_ = 0;
+  net::Millis deadline_ = net::kNever;
+  uint64_t request_end_us_ = 0;
+  uint16_t status_ = 0;
+  bool has_body_ = false;
+  bool request_complete_ = false;
+};
+
+}  // namespace fairlead::proxy

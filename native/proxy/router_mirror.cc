@@ -1,0 +1,59 @@
+// A router's copies of its request, which go to other clusters beside it.
+#include <algorithm>
+
+#include "proxy/router.h"
+
+namespace fairlead::proxy {
+
+namespace {
+
+constexpr uint64_t kMillion = 1'000'000;
+
+// Null: there is none of that name.
+upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const StreamInfo& info,
+                                   const http::RequestHead& head) {
+  if (policy.slot >= 0) return info.server->cluster(policy.slot);
+  const http::HeaderEntry* const name = policy.cluster_header.find(head.headers);
+  if (!name || name->value_size == 0) return nullptr;
+  upstream::WorkerCluster* const cluster = info.context().clusters.find(name->value());
+  // A request must not reach hosts that expect HTTP/2 or TLS without it.
+  return cluster && !cluster->settings().is_control_only ? cluster : nullptr;
+}
+
+}  // namespace
+
+void Router::prepareMirrors(const http::RequestHead& head) {
+  // A tunnel's bytes are for one host.
+  if (info_.is_connect) return;
+  for (const route::MirrorPolicy& policy : info_.route->cluster->mirrors) {
+    if (info_.id % kMillion >= policy.share.value()) continue;
+    upstream::WorkerCluster* const cluster = clusterOf(policy, info_, head);
+    if (!cluster) {
+      log::debug(log::Component::Router, info_.tags(), "shadow cluster does not exist");
+      continue;
+    }
+    Mirror& mirror = info_.context().mirrors.take();
+    mirror.prepare(*this, info_, *cluster, policy, head, request_complete_, timeouts_.route_ms);
+    mirrors_.push_back(&mirror);
+  }
+}
+
+// After the request itself, which does not wait for its copies.
+void Router::startMirrors() {
+  // One connection's bytes are gathered at a time.
+  if (hostStream()) hostStream()->flush();
+  for (Mirror* mirror : mirrors_) mirror->start();
+  if (request_complete_) leaveMirrors();
+}
+
+bool Router::isMirrorBehind() const {
+  return std::any_of(mirrors_.begin(), mirrors_.end(),
+                     [](const Mirror* mirror) { return mirror->isBehind(); });
+}
+
+void Router::leaveMirrors() {
+  for (Mirror* mirror : mirrors_) mirror->leave();
+  mirrors_.clear();
+}
+
+}  // namespace fairlead::proxy

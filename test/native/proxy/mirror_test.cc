@@ -1,0 +1,205 @@
+// Copies of requests through a real worker: what they are, that nobody waits for them, and that
+// they leave nothing behind.
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "test/native/support/origin.h"
+#include "test/native/support/proxy.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a.test:81\r\n\r\n";
+constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+
+// "origin", and a cluster "shadow" that gets copies.
+plan::Update mirrored(uint16_t origin, uint16_t shadow) {
+  plan::Update plan = httpPlan({origin});
+  plan::Cluster cluster = plan.clusters[0];
+  cluster.name = "shadow";
+  plan.clusters.push_back(cluster);
+  plan::Assignment hosts = hostsOn({shadow});
+  hosts.cluster_name = "shadow";
+  plan.assignments.push_back(hosts);
+  plan::MirrorPolicy& policy =
+      plan.route_tables[0].virtual_hosts[0].routes[0].cluster->mirrors.emplace_back();
+  policy.cluster = "shadow";
+  policy.share_millionths = 1'000'000;
+  return plan;
+}
+
+plan::MirrorPolicy& policyOf(plan::Update& plan) {
+  return plan.route_tables[0].virtual_hosts[0].routes[0].cluster->mirrors[0];
+}
+
+// Keeps what it was asked.
+class Shadow {
+ public:
+  explicit Shadow(std::string answer = kOk)
+      : origin_([this, answer](Socket& socket, int) {
+          for (std::string request; !(request = socket.readMessage()).empty();) {
+            {
+              const std::lock_guard lock(mutex_);
+              latest_ = request;
+            }
+            ++seen_;
+            if (!socket.write(answer)) return;
+          }
+        }) {}
+
+  uint16_t port() const { return origin_.port(); }
+  int seen() const { return seen_; }
+  std::string latest() {
+    const std::lock_guard lock(mutex_);
+    return latest_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string latest_;
+  std::atomic<int> seen_{0};
+  Origin origin_;
+};
+
+std::string ask(Proxy& proxy, std::string_view request) {
+  Socket client = proxy.connect();
+  client.write(request);
+  return client.readMessage();
+}
+
+bool hasHeader(const std::string& message, std::string_view line) {
+  return message.find(std::string("\r\n").append(line).append("\r\n")) != std::string::npos;
+}
+
+}  // namespace
+
+TEST("A copy is the request with a host of its own, and its answer is only counted") {
+  Origin origin(answering("own"));
+  Shadow shadow("HTTP/1.1 503 x\r\ncontent-length: 3\r\n\r\nbad");
+  plan::Update plan = mirrored(origin.port(), shadow.port());
+  plan.listeners[0].filter_chains[0].http->local_address = "192.0.2.7";
+  Proxy proxy(plan);
+  const std::string answer = ask(
+      proxy, "POST /p HTTP/1.1\r\nhost: a.test:81\r\nx-own: 1\r\ncontent-length: 4\r\n\r\nbody");
+  EXPECT(answer.starts_with("HTTP/1.1 200"));
+  EXPECT(answer.ends_with("own"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_503", 1));
+  const std::string copy = shadow.latest();
+  EXPECT(copy.starts_with("POST /p HTTP/1.1\r\nhost: a.test-shadow:81\r\n"));
+  EXPECT(hasHeader(copy, "x-own: 1"));
+  EXPECT(hasHeader(copy, "x-envoy-internal: true"));
+  EXPECT(hasHeader(copy, "x-forwarded-for: 192.0.2.7"));
+  EXPECT(copy.ends_with("\r\n\r\nbody"));
+  EXPECT_EQ(proxy.stat("cluster.shadow.internal.upstream_rq_503"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_rq_503"), 0u);
+}
+
+TEST("A copy keeps the host where it is told to, or has the one that it is given") {
+  Origin origin(answering("own"));
+  Shadow shadow;
+  plan::Update plan = mirrored(origin.port(), shadow.port());
+  policyOf(plan).keeps_host = true;
+  {
+    Proxy proxy(plan);
+    ask(proxy, kGet);
+    EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
+    EXPECT(hasHeader(shadow.latest(), "host: a.test:81"));
+  }
+  policyOf(plan).host = "other.test";
+  Proxy proxy(plan);
+  ask(proxy, kGet);
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
+  EXPECT(hasHeader(shadow.latest(), "host: other.test"));
+}
+
+TEST(
+    "Only the share of requests that is asked for has copies, to the cluster that a header names") {
+  Origin origin(answering("own"));
+  Shadow shadow;
+  plan::Update plan = mirrored(origin.port(), shadow.port());
+  policyOf(plan).share_millionths = 0;
+  {
+    Proxy proxy(plan);
+    ask(proxy, kGet);
+    EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_total"), 0u);
+  }
+  policyOf(plan).share_millionths = 1'000'000;
+  policyOf(plan).cluster.clear();
+  policyOf(plan).cluster_header = "x-to";
+  Proxy proxy(plan);
+  ask(proxy, kGet);
+  ask(proxy, "GET / HTTP/1.1\r\nhost: a\r\nx-to: nowhere\r\n\r\n");
+  ask(proxy, "GET / HTTP/1.1\r\nhost: a\r\nx-to: shadow\r\n\r\n");
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
+  EXPECT_EQ(shadow.seen(), 1);
+}
+
+TEST("A copy whose host never answers holds nobody up, and ends with the route's time") {
+  Origin origin(answering("own"));
+  Origin silent([](Socket& socket, int) { socket.readAll(); });
+  plan::Update plan = mirrored(origin.port(), silent.port());
+  plan.route_tables[0].virtual_hosts[0].routes[0].cluster->timeout_ms = 300;
+  Proxy proxy(plan);
+  EXPECT(ask(proxy, kGet).ends_with("own"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_timeout", 1));
+  EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_504"), 1u);
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
+}
+
+TEST("A worker that stops takes copies along that are still under way") {
+  Origin origin(answering("own"));
+  Origin silent([](Socket& socket, int) { socket.readAll(); });
+  Proxy proxy(mirrored(origin.port(), silent.port()));
+  EXPECT(ask(proxy, kGet).ends_with("own"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 1));
+}
+
+TEST("A copy is given up with a request that is never whole") {
+  Origin origin([](Socket& socket, int) { socket.readAll(); });
+  Origin silent([](Socket& socket, int) { socket.readAll(); });
+  Proxy proxy(mirrored(origin.port(), silent.port()));
+  {
+    Socket client = proxy.connect();
+    client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf");
+    EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 1));
+  }
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
+}
+
+TEST("A long body reaches request and copy whole, and the slower of the two sets the pace") {
+  constexpr uint64_t kBytes = 8 * 1024 * 1024;
+  std::atomic<uint64_t> own{0}, copied{0};
+  const auto counting = [](std::atomic<uint64_t>* bytes, int pause_ms) {
+    return [bytes, pause_ms](Socket& socket, int) {
+      socket.readUntil("\r\n\r\n");
+      while (*bytes < kBytes) {
+        const std::string part = socket.read();
+        if (part.empty()) return;
+        *bytes += part.size();
+        if (pause_ms > 0 && *bytes < kBytes / 8)
+          std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
+      }
+      socket.write(kOk);
+      socket.readAll();
+    };
+  };
+  Origin origin(counting(&own, 0));
+  Origin shadow(counting(&copied, 2));
+  Proxy proxy(mirrored(origin.port(), shadow.port()));
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: " + std::to_string(kBytes) +
+               "\r\n\r\n");
+  const std::string part(64 * 1024, 'p');
+  for (uint64_t sent = 0; sent < kBytes; sent += part.size()) EXPECT(client.write(part));
+  EXPECT(client.readMessage().ends_with("ok"));
+  EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
+  EXPECT_EQ(own.load(), kBytes);
+  EXPECT_EQ(copied.load(), kBytes);
+}
+
+}  // namespace fairlead::test
