@@ -124,7 +124,8 @@ class ServerCodecCallbacks {
   virtual void onHttp2() = 0;
   virtual void onIdleTimeout() = 0;
   virtual void onDelayedCloseTimeout() = 0;
-  virtual void onBytes(size_t received, size_t sent) = 0;
+  // All that has moved since the connection began.
+  virtual void onBytes(uint64_t received, uint64_t sent) = 0;
   // Once, and last. `by_peer`: the client ended it.
   virtual void onConnectionClosed(bool by_peer) = 0;
 

@@ -9,8 +9,7 @@ std::unique_ptr<ServerCodec> makeServerCodec(net::Connection& connection,
                                              const ServerSettings& settings,
                                              const CodecScratch& scratch,
                                              ServerCodecCallbacks& callbacks) {
-  return std::make_unique<http1::ServerConnection>(connection, settings, scratch.batch,
-                                                   scratch.request, callbacks);
+  return std::make_unique<http1::ServerConnection>(connection, settings, scratch, callbacks);
 }
 
 std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,

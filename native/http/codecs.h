@@ -4,17 +4,10 @@
 #include <memory>
 
 #include "http/codec.h"
+#include "http/codec_scratch.h"
 #include "http/codec_settings.h"
 
 namespace fairlead::http {
-
-// What codecs of one worker borrow: memory for the one head that is being parsed, and for the bytes
-// that one handler writes.
-struct CodecScratch {
-  net::OutBatch& batch;
-  RequestHead& request;
-  ResponseHead& response;
-};
 
 // The codec becomes the connection's handler, which is there or is being made, and closes it.
 // `settings`, `scratch` and `callbacks` outlive the codec.

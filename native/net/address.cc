@@ -17,13 +17,11 @@ Address Address::fromIp(std::string_view ip, uint16_t port) {
     address.storage_.v4.sin_family = AF_INET;
     address.storage_.v4.sin_port = htons(port);
     std::memcpy(&address.storage_.v4.sin_addr, ip.data(), 4);
-    address.size_ = sizeof(sockaddr_in);
   } else {
     FL_CHECK(ip.size() == 16);
     address.storage_.v6.sin6_family = AF_INET6;
     address.storage_.v6.sin6_port = htons(port);
     std::memcpy(&address.storage_.v6.sin6_addr, ip.data(), 16);
-    address.size_ = sizeof(sockaddr_in6);
   }
   return address;
 }
@@ -33,31 +31,29 @@ Address Address::fromPlan(const plan::Address& from) {
     return fromIp(from.ip, static_cast<uint16_t>(from.port));
   }
   Address address;
-  auto pipe = std::make_shared<sockaddr_un>();
-  pipe->sun_family = AF_UNIX;
-  const size_t length = std::min(from.pipe.size(), sizeof(pipe->sun_path) - 1);
-  std::memcpy(pipe->sun_path, from.pipe.data(), length);
+  auto* pipe = new Pipe;
+  sockaddr_un& to = pipe->address;
+  to.sun_family = AF_UNIX;
+  const size_t length = std::min(from.pipe.size(), sizeof(to.sun_path) - 1);
+  std::memcpy(to.sun_path, from.pipe.data(), length);
   // A leading @ is the abstract namespace: its first byte is 0, and its length counts.
   const bool abstract = length > 0 && from.pipe[0] == '@';
-  if (abstract) pipe->sun_path[0] = '\0';
+  if (abstract) to.sun_path[0] = '\0';
   const size_t terminator = abstract ? 0 : 1;
-  address.size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length + terminator);
-  address.storage_.any.sa_family = AF_UNIX;
-  address.pipe_ = std::move(pipe);
+  pipe->size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length + terminator);
+  address.storage_.pipe = {AF_UNIX, pipe};
   return address;
 }
 
 Address Address::fromKernel(const sockaddr* from, socklen_t length) {
   Address address;
-  address.storage_.any.sa_family = from->sa_family;
   if (from->sa_family == AF_UNIX) {
-    auto pipe = std::make_shared<sockaddr_un>();
-    address.size_ = std::min<socklen_t>(length, sizeof(sockaddr_un));
-    std::memcpy(pipe.get(), from, address.size_);
-    address.pipe_ = std::move(pipe);
+    auto* pipe = new Pipe;
+    pipe->size = std::min<socklen_t>(length, sizeof(sockaddr_un));
+    std::memcpy(&pipe->address, from, pipe->size);
+    address.storage_.pipe = {AF_UNIX, pipe};
   } else {
-    address.size_ = std::min<socklen_t>(length, sizeof(Storage));
-    std::memcpy(&address.storage_, from, address.size_);
+    std::memcpy(&address.storage_, from, std::min<size_t>(length, sizeof(sockaddr_in6)));
     if (address.family() == AF_INET6) address.unmap();
   }
   return address;
@@ -71,7 +67,17 @@ void Address::unmap() {
   storage_.v4.sin_family = AF_INET;
   storage_.v4.sin_port = v6.sin6_port;
   std::memcpy(&storage_.v4.sin_addr, v6.sin6_addr.s6_addr + 12, 4);
-  size_ = sizeof(sockaddr_in);
+}
+
+void Address::letPipeGo() {
+  Pipe* pipe = this->pipe();
+  if (pipe && pipe->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete pipe;
+}
+
+socklen_t Address::rawSize() const {
+  if (const Pipe* pipe = this->pipe()) return pipe->size;
+  if (family() == AF_INET) return sizeof(sockaddr_in);
+  return family() == AF_INET6 ? sizeof(sockaddr_in6) : 0;
 }
 
 uint16_t Address::port() const {
@@ -100,10 +106,11 @@ std::string_view Address::writeIp(char* out) const {
     ::inet_ntop(AF_INET6, &storage_.v6.sin6_addr, out, INET6_ADDRSTRLEN);
     return {out, std::strlen(out)};
   }
-  if (!pipe_) return {};
-  const char* path = pipe_->sun_path;
+  const Pipe* pipe = this->pipe();
+  if (!pipe) return {};
+  const char* path = pipe->address.sun_path;
   const size_t header = offsetof(sockaddr_un, sun_path);
-  size_t length = size_ > header ? size_ - header : 0;
+  size_t length = pipe->size > header ? pipe->size - header : 0;
   if (length > 0 && path[0] != '\0') length = ::strnlen(path, length);
   length = std::min(length, kTextBytes);
   std::memcpy(out, path, length);

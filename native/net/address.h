@@ -5,29 +5,43 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <atomic>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "plan/plan.gen.h"
 
 namespace fairlead::net {
 
-// An IP address with its port, or a pipe's path. Small, because every connection has one: a pipe's
-// path lives apart.
+// An IP address with its port, or a pipe's path. Small, because every connection has two: a pipe's
+// path lives apart, shared by all copies, on whatever thread.
 class Address {
  public:
   Address() = default;
+  Address(const Address& other) : storage_(other.storage_) {
+    if (Pipe* pipe = this->pipe()) pipe->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  Address(Address&& other) noexcept : storage_(std::exchange(other.storage_, Storage{})) {}
+  Address& operator=(Address other) noexcept {
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  ~Address() {
+    if (pipe()) [[unlikely]]
+      letPipeGo();
+  }
   // 4 or 16 bytes in network order, as they are.
   static Address fromIp(std::string_view ip, uint16_t port);
   static Address fromPlan(const plan::Address& address);
   static Address fromKernel(const sockaddr* address, socklen_t length);
 
   const sockaddr* raw() const {
-    return pipe_ ? reinterpret_cast<const sockaddr*>(pipe_.get()) : &storage_.any;
+    return pipe() ? reinterpret_cast<const sockaddr*>(&pipe()->address) : &storage_.any;
   }
-  socklen_t rawSize() const { return size_; }
+  // 0: there is none.
+  socklen_t rawSize() const;
   int family() const { return storage_.any.sa_family; }
   bool isIp() const { return family() == AF_INET || family() == AF_INET6; }
   // 0 for a pipe.
@@ -52,16 +66,29 @@ class Address {
   bool sameIp(const Address& other) const { return ipBytes() == other.ipBytes(); }
 
  private:
-  void unmap();
-
+  struct Pipe {
+    sockaddr_un address = {};
+    socklen_t size = 0;
+    std::atomic<uint32_t> owners{1};
+  };
+  // Begins as every sockaddr does.
+  struct PipeRef {
+    sa_family_t family;
+    Pipe* pipe;
+  };
   union Storage {
     sockaddr any;
     sockaddr_in v4;
     sockaddr_in6 v6;
+    PipeRef pipe;
   };
+
+  // Null: it is none.
+  Pipe* pipe() const { return family() == AF_UNIX ? storage_.pipe.pipe : nullptr; }
+  void letPipeGo();
+  void unmap();
+
   Storage storage_ = {};
-  socklen_t size_ = 0;
-  std::shared_ptr<const sockaddr_un> pipe_;
 };
 
 // Parses "10.0.0.1", "::1", with or without a port ("10.0.0.1:80", "[::1]:80"). False: no address.

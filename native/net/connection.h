@@ -110,6 +110,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
 
   uint64_t readBytes() const { return read_bytes_; }
   uint64_t writtenBytes() const { return written_bytes_; }
+  // What was read was thrown away.
+  void uncountRead(size_t bytes) { read_bytes_ -= bytes; }
   // Bytes that moved past this object (splice).
   void countSpliced(uint64_t read, uint64_t written) {
     read_bytes_ += read;

@@ -123,23 +123,23 @@ void Downstream::onDelayedCloseTimeout() {
   server_.stats().add(Counter::DownstreamCxDelayedCloseTimeout);
 }
 
-void Downstream::onBytes(size_t received, size_t sent) {
+void Downstream::onBytes(uint64_t received, uint64_t sent) {
+  const uint64_t new_received = received - std::exchange(received_, received);
+  const uint64_t new_sent = sent - std::exchange(sent_, sent);
   stats::Shard<stats::Http>& stats = server_.stats();
-  if (received_ == 0 && received > 0) {
+  if (new_received > 0 && new_received == received) {
     // What a connection speaks is known from its first byte on.
     stats.add(Counter::DownstreamCxHttp1Total);
     stats.up(Gauge::DownstreamCxHttp1Active);
   }
-  received_ += received;
-  if (received > 0) {
-    stats.add(Counter::DownstreamCxRxBytesTotal, received);
+  if (new_received > 0) {
+    stats.add(Counter::DownstreamCxRxBytesTotal, new_received);
     // As the real server has it: the latest read counts as buffered until the next.
-    stats.up(Gauge::DownstreamCxRxBytesBuffered, received);
+    stats.up(Gauge::DownstreamCxRxBytesBuffered, new_received);
     stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
-    shown_as_buffered_ = static_cast<uint32_t>(received);
+    shown_as_buffered_ = static_cast<uint32_t>(new_received);
   }
-  sent_ += sent;
-  if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
+  if (new_sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, new_sent);
 }
 
 void Downstream::describe(format::FormatContext* context) const {

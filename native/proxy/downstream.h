@@ -71,7 +71,7 @@ class Downstream final : public net::DownstreamConnection,
   void onHttp2() override;
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;
-  void onBytes(size_t received, size_t sent) override;
+  void onBytes(uint64_t received, uint64_t sent) override;
   void onConnectionClosed(bool by_peer) override;
 
   HttpServer& server_;

@@ -11,12 +11,11 @@ using http::RequestSink;
 using http::ResetReason;
 
 ServerConnection::ServerConnection(net::Connection& connection,
-                                   const http::ServerSettings& settings, net::OutBatch& batch,
-                                   http::RequestHead& scratch,
+                                   const http::ServerSettings& settings,
+                                   const http::CodecScratch& scratch,
                                    http::ServerCodecCallbacks& callbacks)
     : connection_(connection),
       settings_(settings),
-      batch_(batch),
       scratch_(scratch),
       callbacks_(callbacks),
       idle_since_(connection.loop().now()) {
@@ -94,8 +93,8 @@ void ServerConnection::finishExchange() {
 // ---- writing ----
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
-  batch_.claim(this);
-  meter_->wire_sent += writeInformational(batch_, status, headers);
+  scratch_.batch.claim(this);
+  meter_->wire_sent += writeInformational(scratch_.batch, status, headers);
   flush();
 }
 
@@ -115,12 +114,12 @@ void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
 }
 
 void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
-  batch_.claim(this);
+  scratch_.batch.claim(this);
   const ResponseForm form{.to_head = head_request_,
                           .to_connect = connect_request_ && head.status / 100 == 2,
                           .http_10 = http_10_,
                           .proper_case = settings_.proper_case_words};
-  const WrittenHead written = writeResponseHead(batch_, head, form, end);
+  const WrittenHead written = writeResponseHead(scratch_.batch, head, form, end);
   out_body_ = written.body;
   meter_->wire_sent += written.bytes;
   meter_->header_sent += written.header_bytes;
@@ -134,21 +133,22 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
 }
 
 void ServerConnection::sendData(std::string_view data, bool end) {
-  batch_.claim(this);
-  if (batch_.isAlmostFull()) flush();
-  meter_->wire_sent += writeData(batch_, out_body_, data);
+  scratch_.batch.claim(this);
+  if (scratch_.batch.isAlmostFull()) flush();
+  meter_->wire_sent += writeData(scratch_.batch, out_body_, data);
   if (end) sendTrailers(nullptr);
 }
 
 void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
-  batch_.claim(this);
-  meter_->wire_sent += writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
+  scratch_.batch.claim(this);
+  meter_->wire_sent +=
+      writeEnd(scratch_.batch, out_body_, settings_.enable_trailers ? trailers : nullptr);
   answerComplete();
 }
 
 void ServerConnection::flush() {
-  batch_.claim(this);
-  connection_.send(batch_);
+  scratch_.batch.claim(this);
+  connection_.send(scratch_.batch);
 }
 
 void ServerConnection::resumeReading() {
@@ -191,9 +191,7 @@ void ServerConnection::finish(Linger linger) {
     return;
   }
   deadline_ = net::kNever;
-  if (settings_.delayed_close_ms > 0) {
-    watch(connection_.loop().now() + settings_.delayed_close_ms);
-  }
+  if (settings_.delayed_close_ms > 0) watchLinger();
   if (!consuming_ && connection_.isReadable()) connection_.readSoon();
 }
 
@@ -201,7 +199,7 @@ void ServerConnection::closed(bool by_peer) {
   if (!isOpen()) return;
   state_ = State::Closed;
   Timer::disarm();
-  batch_.dropOf(this);
+  scratch_.batch.dropOf(this);
   countBytes();
   resetStream(ResetReason::LocalReset, "downstream_local_disconnect");
   connection_.close();
@@ -225,7 +223,7 @@ void ServerConnection::onDrained() {
       closed(false);
       return;
     }
-    watch(connection_.loop().now() + settings_.delayed_close_ms);
+    watchLinger();
     return;
   }
   if (stream_) stream_->onDownstreamWritable();
@@ -240,6 +238,11 @@ void ServerConnection::watch(net::Millis deadline) {
   if (!Timer::isArmed() || deadline < due()) connection_.loop().timers().arm(this, deadline);
 }
 
+void ServerConnection::watchLinger() {
+  written_before_linger_ = static_cast<uint32_t>(connection_.writtenBytes());
+  watch(connection_.loop().now() + settings_.delayed_close_ms);
+}
+
 void ServerConnection::onTimer() {
   const net::Millis now = connection_.loop().now();
   if (deadline_ == net::kNever) return;
@@ -250,9 +253,9 @@ void ServerConnection::onTimer() {
   deadline_ = net::kNever;
   if (state_ == State::Lingering) {
     // Time runs only while nothing moves: a slow client gets its answer whole.
-    if (connection_.writtenBytes() != counted_written_) {
+    if (static_cast<uint32_t>(connection_.writtenBytes()) != written_before_linger_) {
       countBytes();
-      watch(now + settings_.delayed_close_ms);
+      watchLinger();
       return;
     }
     callbacks_.onDelayedCloseTimeout();
@@ -270,12 +273,7 @@ void ServerConnection::onTimer() {
 }
 
 void ServerConnection::countBytes() {
-  const uint64_t read = connection_.readBytes();
-  const uint64_t written = connection_.writtenBytes();
-  if (read == counted_read_ && written == counted_written_) return;
-  callbacks_.onBytes(read - counted_read_, written - counted_written_);
-  counted_read_ = read;
-  counted_written_ = written;
+  callbacks_.onBytes(connection_.readBytes(), connection_.writtenBytes());
 }
 
 }  // namespace fairlead::http1

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "http/codec.h"
+#include "http/codec_scratch.h"
 #include "http/codec_settings.h"
 #include "http/http1/chunk_decoder.h"
 #include "http/http1/framing.h"
@@ -25,10 +26,8 @@ class ServerConnection final : public http::ServerCodec,
                                private net::ConnectionHandler,
                                private net::Timer {
  public:
-  // `scratch` is the worker's: the head that is being parsed.
   ServerConnection(net::Connection& connection, const http::ServerSettings& settings,
-                   net::OutBatch& batch, http::RequestHead& scratch,
-                   http::ServerCodecCallbacks& callbacks);
+                   const http::CodecScratch& scratch, http::ServerCodecCallbacks& callbacks);
   ~ServerConnection() override;
 
   // http::ServerCodec
@@ -102,13 +101,14 @@ class ServerConnection final : public http::ServerCodec,
   void closed(bool by_peer);
   void resetStream(http::ResetReason reason, std::string_view details);
   void watch(net::Millis deadline);
+  // Time runs only while nothing moves.
+  void watchLinger();
   void countReceived(size_t bytes);
   void countBytes();
 
   net::Connection& connection_;  // Open until state_ is Closed; gone with the turn of that.
   const http::ServerSettings& settings_;
-  net::OutBatch& batch_;
-  http::RequestHead& scratch_;
+  const http::CodecScratch& scratch_;
   http::ServerCodecCallbacks& callbacks_;
   http::RequestSink* stream_ = nullptr;
   // The stream's; null when there is none.
@@ -122,8 +122,8 @@ class ServerConnection final : public http::ServerCodec,
   // Of endAfter().
   net::Millis end_ = net::kNever;
   uint64_t body_remaining_ = 0;
-  uint64_t counted_read_ = 0;
-  uint64_t counted_written_ = 0;
+  // The low half of what was written when the linger deadline was set.
+  uint32_t written_before_linger_ = 0;
   // Of leftover_, that were found to be no whole head (or trailers); 0: they were not looked at.
   uint32_t scanned_bytes_ = 0;
   // Of a head that has no stream yet.

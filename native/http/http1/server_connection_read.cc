@@ -60,7 +60,7 @@ void ServerConnection::onReadable() {
     }
     if (state_ == State::Lingering) {
       // Thrown away, and not counted.
-      counted_read_ = connection_.readBytes();
+      connection_.uncountRead(got.size);
       continue;
     }
     countReceived(got.size);
@@ -141,7 +141,7 @@ void ServerConnection::keep(const char* data, size_t size, std::unique_ptr<std::
 }
 
 size_t ServerConnection::consumeHead(char* data, size_t size) {
-  http::RequestHead& head = scratch_;
+  http::RequestHead& head = scratch_.request;
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
   if (scan.state == Scan::Error && settings_.refuses_http2 && mayBeHttp2({data, size})) {
@@ -213,8 +213,8 @@ void ServerConnection::noteConnectionHeaders(const http::RequestHead& head) {
 }
 
 void ServerConnection::refuseHttp2() {
-  batch_.claim(this);
-  batch_.copy(kHttp2Refusal);
+  scratch_.batch.claim(this);
+  scratch_.batch.copy(kHttp2Refusal);
   callbacks_.onHttp2();
   flush();
   finish(Linger::Delayed);
@@ -266,7 +266,7 @@ size_t ServerConnection::consumeChunks(char* data, size_t size) {
 }
 
 size_t ServerConnection::consumeTrailers(char* data, size_t size) {
-  http::HeaderMap* const trailers = settings_.enable_trailers ? &scratch_.headers : nullptr;
+  http::HeaderMap* const trailers = settings_.enable_trailers ? &scratch_.request.headers : nullptr;
   size_t used = 0;
   const ScanResult scan = scanTrailers(data, size, settings_.limits, trailers, &used);
   if (scan.state == Scan::Incomplete) {

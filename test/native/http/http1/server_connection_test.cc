@@ -25,7 +25,7 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
       : settings_(settings), peer(&fd_) {
     socket = new net::Connection(loop, std::move(fd_), buffer_limit_bytes,
                                  net::Connection::Start::Established, test::makeTransportOfTests());
-    connection = std::make_unique<ServerConnection>(*socket, settings_, batch_, *head_, *this);
+    connection = std::make_unique<ServerConnection>(*socket, settings_, scratch_, *this);
     FL_CHECK(socket->start());
   }
   ~Server() {
@@ -80,9 +80,9 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
     connection->finish();
   }
   void onDelayedCloseTimeout() override { told += "delayed close timeout;"; }
-  void onBytes(size_t received, size_t sent) override {
-    bytes_received += received;
-    bytes_sent += sent;
+  void onBytes(uint64_t received, uint64_t sent) override {
+    bytes_received = received;
+    bytes_sent = sent;
   }
   void onConnectionClosed(bool by_peer) override {
     closed = true;
@@ -173,6 +173,8 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
   net::FileDescriptor fd_;
   net::OutBatch batch_;
   std::unique_ptr<http::RequestHead> head_ = std::make_unique<http::RequestHead>();
+  std::unique_ptr<http::ResponseHead> unused_ = std::make_unique<http::ResponseHead>();
+  const http::CodecScratch scratch_{batch_, *head_, *unused_};
   std::unique_ptr<HeaderMap> answer_headers_ = std::make_unique<HeaderMap>();
 
  public:

@@ -1,0 +1,16 @@
+// What codecs of one worker borrow: memory for the one head that is being parsed, and for the bytes
+// that one handler writes.
+#pragma once
+
+#include "http/message.h"
+#include "net/out_batch.h"
+
+namespace fairlead::http {
+
+struct CodecScratch {
+  net::OutBatch& batch;
+  RequestHead& request;
+  ResponseHead& response;
+};
+
+}  // namespace fairlead::http
