@@ -61,7 +61,8 @@ class Address {
   std::string_view ipBytes() const;
   // The same address and port, or the same pipe.
   friend bool operator==(const Address& one, const Address& other) {
-    return one.size_ == other.size_ && std::memcmp(one.raw(), other.raw(), one.size_) == 0;
+    const socklen_t size = one.rawSize();
+    return size == other.rawSize() && std::memcmp(one.raw(), other.raw(), size) == 0;
   }
   bool sameIp(const Address& other) const { return ipBytes() == other.ipBytes(); }
 

@@ -80,7 +80,8 @@ void Connection::queue(std::string_view bytes) {
   if (!isOpen() || failed_) return;
   out_.append(loop_.slabs(), bytes);
   if (isOverHighWatermark()) over_high_ = true;
-  if (!std::exchange(queued_, true)) loop_.flushAtEnd(this);
+  if (!queued_) loop_.flushAtEnd(this);
+  queued_ = true;
 }
 
 void Connection::keepUnsent(OutBatch& batch, size_t sent) {
@@ -223,7 +224,9 @@ bool Connection::establish(uint32_t events) {
       error = EPROTO;
     }
   }
-  if (std::exchange(tells_ready_, false)) handler_->onReady(error);
+  const bool tells = tells_ready_;
+  tells_ready_ = false;
+  if (tells) handler_->onReady(error);
   return error == 0 && isOpen();
 }
 
@@ -234,7 +237,9 @@ void Connection::wake(uint32_t events) {
 
 void Connection::onDeferred() {
   if (const uint32_t events = std::exchange(woken_, 0)) onEvents(events);
-  if (!std::exchange(read_due_, false) || !isOpen() || phase_ != Phase::Open) return;
+  const bool is_due = read_due_;
+  read_due_ = false;
+  if (!is_due || !isOpen() || phase_ != Phase::Open) return;
   if (!isReadingPaused()) {
     letRead();
   } else if (was_reset_) {
@@ -250,11 +255,11 @@ void Connection::resumeReading() {
 }
 
 void Connection::countTowardsShare(uint32_t bytes) {
-  if (turn_ != loop_.turnNumber()) {
-    turn_ = loop_.turnNumber();
+  if (turn_ != thisTurn()) {
+    turn_ = thisTurn();
     turn_bytes_ = 0;
   }
-  turn_bytes_ += bytes;
+  turn_bytes_ = std::min<uint32_t>(turn_bytes_ + bytes, kTurnBytes);
 }
 
 Connection::Read Connection::read(size_t headroom) {

@@ -127,6 +127,9 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void onTurnEnd() override;
 
  private:
+  static constexpr int kTurnBits = 12;
+  static_assert(kTurnBytes < size_t{1} << (32 - kTurnBits));
+
   enum class Phase : uint8_t { Connecting, Handshaking, Open };
 
   // net::Deferred
@@ -136,7 +139,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   bool establish(uint32_t events);
   void onRoom();
   void letRead();
-  bool hasReadItsShare() const { return turn_ == loop_.turnNumber() && turn_bytes_ >= kTurnBytes; }
+  uint32_t thisTurn() const { return loop_.turnNumber() % (1u << kTurnBits); }
+  bool hasReadItsShare() const { return turn_ == thisTurn() && turn_bytes_ >= kTurnBytes; }
   void countTowardsShare(uint32_t bytes);
   // Bytes taken; -1 with errno.
   ssize_t write(const iovec* parts, int count);
@@ -151,16 +155,18 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   SlabChain out_;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;
-  // The latest turn in which it read, and how much.
-  uint32_t turn_ = 0;
-  uint32_t turn_bytes_ = 0;
+  // The latest turn in which it read, and how much, counted up to kTurnBytes. That the turn may be
+  // another one of the same number costs no more than a wait for the next.
+  uint32_t turn_ : kTurnBits = 0;
+  uint32_t turn_bytes_ : 32 - kTurnBits = 0;
   FileDescriptor fd_;
   uint32_t buffer_limit_bytes_;
-  uint16_t read_pauses_ = 0;
-  Phase phase_;
-  uint8_t woken_ = 0;      // Events of wake() that are still to be handled.
-  bool tells_ready_;       // The handler waits for onReady().
-  bool read_due_ = false;  // Of readSoon().
+  uint8_t read_pauses_ = 0;
+  uint8_t woken_ = 0;  // Events of wake() that are still to be handled.
+  Phase phase_ : 2;
+  bool tells_ready_ : 1;       // The handler waits for onReady().
+  bool read_due_ : 1 = false;  // Of readSoon().
+  bool queued_ : 1 = false;    // Bytes wait for the end of the turn.
   bool readable_ : 1 = false;
   bool writable_ : 1 = true;
   bool peer_ended_ : 1 = false;
@@ -168,7 +174,6 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   bool end_writing_ : 1 = false;
   bool over_high_ : 1 = false;
   bool failed_ : 1 = false;  // A write failed; onWriteFailed() is due or done.
-  bool queued_ = false;      // Bytes wait for the end of the turn.
 };
 
 }  // namespace fairlead::net

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "base/list.h"
 #include "net/address.h"
@@ -57,13 +58,13 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
  public:
   // Takes all of `socket` but its descriptor.
   DownstreamConnection(ConnectionAccounts& accounts, AcceptedSocket& socket)
-      : accounts_(accounts),
+      : accounts_(&accounts),
         started_at_us_(socket.findings ? socket.findings->accepted_at_us : Loop::readClockMicros()),
         remote_(std::move(socket.remote)),
         local_(std::move(socket.local)),
         id_(socket.id),
         findings_(std::move(socket.findings)) {
-    accounts_.onConnectionOpened();
+    accounts_->onConnectionOpened();
   }
   DownstreamConnection(const DownstreamConnection&) = delete;
   DownstreamConnection& operator=(const DownstreamConnection&) = delete;
@@ -91,20 +92,20 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   virtual ~DownstreamConnection() = default;
   // Once: the connection is over, though the object may live to the end of the turn.
   void leaveListener() {
-    if (left_) return;
-    left_ = true;
+    ConnectionAccounts* accounts = std::exchange(accounts_, nullptr);
+    if (!accounts) return;
     unlink();
-    accounts_.onConnectionClosed(*this, (Loop::readClockMicros() - started_at_us_) / 1000);
+    accounts->onConnectionClosed(*this, (Loop::readClockMicros() - started_at_us_) / 1000);
   }
 
  private:
-  ConnectionAccounts& accounts_;
+  // Null: it has left.
+  ConnectionAccounts* accounts_;
   const uint64_t started_at_us_;
   const Address remote_;
   const Address local_;
   const uint64_t id_;
   const std::unique_ptr<const Findings> findings_;
-  bool left_ = false;
 };
 
 // Makes connections of one filter chain on one worker.

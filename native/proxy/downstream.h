@@ -82,13 +82,14 @@ class Downstream final : public net::DownstreamConnection,
   std::unique_ptr<Lifetime> lifetime_;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
-  uint32_t requests_ = 0;
+  // Small, as each idle connection has them.
+  uint32_t requests_ : 29 = 0;
+  bool draining_ : 1 = false;
+  // A request's head has come whole.
+  bool has_request_ : 1 = false;
+  bool is_broken_ : 1 = false;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
   uint32_t shown_as_buffered_ = 0;
-  bool draining_ = false;
-  // A request's head has come whole.
-  bool has_request_ = false;
-  bool is_broken_ = false;
 };
 
 }  // namespace fairlead::proxy

@@ -263,7 +263,7 @@ void ServerConnection::onTimer() {
   } else if (state_ == State::Head && !stream_) {
     if (end_ <= now) {
       closed(false);
-    } else if (std::exchange(in_head_, false)) {
+    } else if (leaveHead()) {
       openStream(Opening::Unfinished);
       stream_->onRequestHeadTimeout();
     } else {

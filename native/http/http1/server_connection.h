@@ -80,6 +80,12 @@ class ServerConnection final : public http::ServerCodec,
 
   bool isOpen() const { return state_ != State::Closed; }
   bool mustWaitForClient() const;
+  // Whether a part of a head has come: it will not be one.
+  bool leaveHead() {
+    const bool was_in_head = in_head_;
+    in_head_ = false;
+    return was_in_head;
+  }
   bool isWorthScanning(size_t bytes_before) const;
   void consumeLeftover();
   void consume(char* data, size_t size, std::unique_ptr<std::string> owner);
@@ -128,10 +134,9 @@ class ServerConnection final : public http::ServerCodec,
   uint32_t scanned_bytes_ = 0;
   // Of a head that has no stream yet.
   uint32_t unclaimed_bytes_ = 0;
-  ChunkDecoder chunks_;
   State state_ = State::Head;
   OutBody out_body_ = OutBody::None;
-  bool in_head_ = false;  // A part of a head has come.
+  bool in_head_ : 1 = false;  // A part of a head has come.
   bool chunked_ : 1 = false;
   bool in_trailers_ : 1 = false;
   bool consuming_ : 1 = false;
@@ -145,6 +150,7 @@ class ServerConnection final : public http::ServerCodec,
   // Of its answer.
   bool close_after_ : 1 = false;
   bool linger_delayed_ : 1 = false;
+  ChunkDecoder chunks_;
 };
 
 }  // namespace fairlead::http1

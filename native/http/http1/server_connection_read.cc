@@ -294,7 +294,7 @@ void ServerConnection::onPeerEnd() {
 
 // Whoever has been told of a request, or would be with the rest of its head.
 void ServerConnection::resetStream(ResetReason reason, std::string_view details) {
-  if (!stream_ && std::exchange(in_head_, false)) openStream(Opening::Unfinished);
+  if (!stream_ && leaveHead()) openStream(Opening::Unfinished);
   meter_ = nullptr;
   if (RequestSink* stream = std::exchange(stream_, nullptr)) {
     stream->onRequestReset(reason, details);
