@@ -32,9 +32,11 @@ TEST("A worker gives the pipes of a burst back to the system when nobody needs t
     for (Socket& client : clients) {
       EXPECT(client.readUntil("\r\n\r\n").starts_with("HTTP/1.1 200 "));
     }
+    // A full socket is no sink for a pipe: it takes one once its client goes on reading.
+    for (Socket& client : clients) EXPECT_EQ(client.discard(kBytes / 4), kBytes / 4);
     // Both ends of two connections each, and pipes.
     EXPECT(proxy.waitUntil([before] { return openDescriptors() > before + 12 * 4 + 12; }));
-    for (Socket& client : clients) EXPECT_EQ(client.discard(kBytes), kBytes);
+    for (Socket& client : clients) EXPECT_EQ(client.discard(kBytes / 4 * 3), kBytes / 4 * 3);
   }
   proxy.expectQuiet();
   EXPECT(proxy.waitUntil([before] { return openDescriptors() == before; }));
