@@ -138,8 +138,9 @@ export class Exchange {
     const reply = isTooLong ? this.#service.refuse(request, 413) : this.#service.answer(request);
     const { body } = reply;
     const goesOn = typeof body !== 'string' && 'listen' in body;
-    // What goes on without uWebSockets.js cannot come back to it.
-    const answer = new Answer(this.#service, request, reply, goesOn || undefined);
+    // What goes on without uWebSockets.js cannot come back to it; without chunks its end says so.
+    const mustClose = goesOn && body.isChunked ? true : undefined;
+    const answer = new Answer(this.#service, request, reply, mustClose);
     this.#answer = answer;
     if (answer.closes) this.#host.connection.ends();
     if (!answer.hasBody) this.#writeHeadOnly(answer);
