@@ -20,6 +20,8 @@ const folder = join(here, 'fairlead', 'plan');
 // Imported files come before those that import them.
 const order = [
   'common',
+  'match',
+  'filter_config',
   'cluster',
   'route',
   'http_filter',

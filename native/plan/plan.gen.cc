@@ -15,6 +15,19 @@ bool read(WireReader& wire, StringMatch* out);
 bool read(WireReader& wire, FormatPiece* out);
 bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
+bool read(WireReader& wire, HeaderMatch* out);
+bool read(WireReader& wire, QueryMatch* out);
+bool read(WireReader& wire, Share* out);
+bool read(WireReader& wire, CorsPolicy* out);
+bool read(WireReader& wire, BufferSettings* out);
+bool read(WireReader& wire, RuntimeOverride* out);
+bool read(WireReader& wire, FaultShare* out);
+bool read(WireReader& wire, FaultDelay* out);
+bool read(WireReader& wire, FaultAbort* out);
+bool read(WireReader& wire, FaultRate* out);
+bool read(WireReader& wire, FaultOverrides* out);
+bool read(WireReader& wire, FaultSettings* out);
+bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, Cluster* out);
@@ -22,11 +35,10 @@ bool read(WireReader& wire, LimitOverrides* out);
 bool read(WireReader& wire, ClusterRuntime* out);
 bool read(WireReader& wire, Host* out);
 bool read(WireReader& wire, Assignment* out);
-bool read(WireReader& wire, HeaderMatch* out);
-bool read(WireReader& wire, QueryMatch* out);
 bool read(WireReader& wire, RouteMatch* out);
 bool read(WireReader& wire, HeaderAddition* out);
 bool read(WireReader& wire, HeaderMutations* out);
+bool read(WireReader& wire, RouteFilter* out);
 bool read(WireReader& wire, WeightedCluster* out);
 bool read(WireReader& wire, WeightedClusters* out);
 bool read(WireReader& wire, PathRewrite* out);
@@ -39,7 +51,6 @@ bool read(WireReader& wire, MirrorPolicy* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
-bool read(WireReader& wire, FilterToggle* out);
 bool read(WireReader& wire, Route* out);
 bool read(WireReader& wire, RetryRuntime* out);
 bool read(WireReader& wire, VirtualHost* out);
@@ -49,6 +60,7 @@ bool read(WireReader& wire, HealthCheckFilter* out);
 bool read(WireReader& wire, TapMatch* out);
 bool read(WireReader& wire, Tap* out);
 bool read(WireReader& wire, TapFilter* out);
+bool read(WireReader& wire, CorsFilter* out);
 bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, HttpInspector* out);
 bool read(WireReader& wire, TlvRule* out);
@@ -230,6 +242,307 @@ bool read(WireReader& wire, Format* out) {
         break;
       default:
         if (!wire.skip("Format")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderMatch* out) {
+  while (wire.nextField("HeaderMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "HeaderMatch.name")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->kind, 2, "HeaderMatch.kind")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HeaderMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->range_start, "HeaderMatch.range_start")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->range_end, "HeaderMatch.range_end")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->present, "HeaderMatch.present")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->invert, "HeaderMatch.invert")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->treat_missing_as_empty, "HeaderMatch.treat_missing_as_empty")) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, QueryMatch* out) {
+  while (wire.nextField("QueryMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "QueryMatch.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("QueryMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("QueryMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Share* out) {
+  while (wire.nextField("Share")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->millionths, "Share.millionths")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "Share.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("Share")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CorsPolicy* out) {
+  while (wire.nextField("CorsPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("CorsPolicy.allow_origins", [&](WireReader& inner) { return read(inner, &out->allow_origins.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->allow_methods, "CorsPolicy.allow_methods")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->allow_headers, "CorsPolicy.allow_headers")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->expose_headers, "CorsPolicy.expose_headers")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->max_age, "CorsPolicy.max_age")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->allow_credentials.emplace(), "CorsPolicy.allow_credentials")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->allow_private_network_access.emplace(), "CorsPolicy.allow_private_network_access")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->forward_not_matching_preflights.emplace(), "CorsPolicy.forward_not_matching_preflights")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("CorsPolicy.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("CorsPolicy.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("CorsPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BufferSettings* out) {
+  while (wire.nextField("BufferSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "BufferSettings.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_request_bytes, "BufferSettings.max_request_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("BufferSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RuntimeOverride* out) {
+  while (wire.nextField("RuntimeOverride")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->now, "RuntimeOverride.now")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "RuntimeOverride.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("RuntimeOverride")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultShare* out) {
+  while (wire.nextField("FaultShare")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->numerator, "FaultShare.numerator")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->unit_millionths, "FaultShare.unit_millionths")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FaultShare.override", [&](WireReader& inner) { return read(inner, &out->override.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FaultShare")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultDelay* out) {
+  while (wire.nextField("FaultDelay")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("FaultDelay.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->fixed_ms, "FaultDelay.fixed_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FaultDelay.override_ms", [&](WireReader& inner) { return read(inner, &out->override_ms.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FaultDelay")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultAbort* out) {
+  while (wire.nextField("FaultAbort")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("FaultAbort.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->http_status.emplace(), "FaultAbort.http_status")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->grpc_status.emplace(), "FaultAbort.grpc_status")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("FaultAbort.override_http_status", [&](WireReader& inner) { return read(inner, &out->override_http_status.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("FaultAbort.override_grpc_status", [&](WireReader& inner) { return read(inner, &out->override_grpc_status.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FaultAbort")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultRate* out) {
+  while (wire.nextField("FaultRate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("FaultRate.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->fixed_kbps, "FaultRate.fixed_kbps")) return false;
+        break;
+      default:
+        if (!wire.skip("FaultRate")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultOverrides* out) {
+  while (wire.nextField("FaultOverrides")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "FaultOverrides.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("FaultOverrides.delay_share", [&](WireReader& inner) { return read(inner, &out->delay_share.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FaultOverrides.delay_ms", [&](WireReader& inner) { return read(inner, &out->delay_ms.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("FaultOverrides.abort_share", [&](WireReader& inner) { return read(inner, &out->abort_share.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("FaultOverrides.http_status", [&](WireReader& inner) { return read(inner, &out->http_status.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("FaultOverrides.grpc_status", [&](WireReader& inner) { return read(inner, &out->grpc_status.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FaultOverrides")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultSettings* out) {
+  while (wire.nextField("FaultSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("FaultSettings.delay", [&](WireReader& inner) { return read(inner, &out->delay.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("FaultSettings.abort", [&](WireReader& inner) { return read(inner, &out->abort.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FaultSettings.response_rate", [&](WireReader& inner) { return read(inner, &out->response_rate.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->upstream_cluster, "FaultSettings.upstream_cluster")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("FaultSettings.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readRepeatedBytes(&out->downstream_nodes, "FaultSettings.downstream_nodes")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->max_active_faults.emplace(), "FaultSettings.max_active_faults")) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("FaultSettings.override_max_active_faults", [&](WireReader& inner) { return read(inner, &out->override_max_active_faults.emplace()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("FaultSettings.downstream_clusters", [&](WireReader& inner) { return read(inner, &out->downstream_clusters.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FaultSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FilterConfig* out) {
+  while (wire.nextField("FilterConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("FilterConfig.cors", [&](WireReader& inner) { return read(inner, &out->cors.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("FilterConfig.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FilterConfig.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FilterConfig")) return false;
     }
   }
   return wire.ok();
@@ -476,56 +789,6 @@ bool read(WireReader& wire, Assignment* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, HeaderMatch* out) {
-  while (wire.nextField("HeaderMatch")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "HeaderMatch.name")) return false;
-        break;
-      case 2:
-        if (!wire.readEnum(&out->kind, 2, "HeaderMatch.kind")) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("HeaderMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->range_start, "HeaderMatch.range_start")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->range_end, "HeaderMatch.range_end")) return false;
-        break;
-      case 6:
-        if (!wire.readNumber(&out->present, "HeaderMatch.present")) return false;
-        break;
-      case 7:
-        if (!wire.readNumber(&out->invert, "HeaderMatch.invert")) return false;
-        break;
-      case 8:
-        if (!wire.readNumber(&out->treat_missing_as_empty, "HeaderMatch.treat_missing_as_empty")) return false;
-        break;
-      default:
-        if (!wire.skip("HeaderMatch")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, QueryMatch* out) {
-  while (wire.nextField("QueryMatch")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "QueryMatch.name")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("QueryMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
-        break;
-      default:
-        if (!wire.skip("QueryMatch")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, RouteMatch* out) {
   while (wire.nextField("RouteMatch")) {
     switch (wire.field()) {
@@ -607,6 +870,25 @@ bool read(WireReader& wire, HeaderMutations* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RouteFilter* out) {
+  while (wire.nextField("RouteFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->filter, "RouteFilter.filter")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->disabled.emplace(), "RouteFilter.disabled")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedNumber(&out->configs, "RouteFilter.configs")) return false;
+        break;
+      default:
+        if (!wire.skip("RouteFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, WeightedCluster* out) {
   while (wire.nextField("WeightedCluster")) {
     switch (wire.field()) {
@@ -627,6 +909,9 @@ bool read(WireReader& wire, WeightedCluster* out) {
         break;
       case 6:
         if (!wire.readNumber(&out->weight_slot, "WeightedCluster.weight_slot")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("WeightedCluster.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("WeightedCluster")) return false;
@@ -925,22 +1210,6 @@ bool read(WireReader& wire, DirectResponse* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, FilterToggle* out) {
-  while (wire.nextField("FilterToggle")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->filter, "FilterToggle.filter")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->disabled, "FilterToggle.disabled")) return false;
-        break;
-      default:
-        if (!wire.skip("FilterToggle")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, Route* out) {
   while (wire.nextField("Route")) {
     switch (wire.field()) {
@@ -963,7 +1232,7 @@ bool read(WireReader& wire, Route* out) {
         if (!wire.readMessage("Route.direct_response", [&](WireReader& inner) { return read(inner, &out->direct_response.emplace()); })) return false;
         break;
       case 8:
-        if (!wire.readMessage("Route.filter_toggles", [&](WireReader& inner) { return read(inner, &out->filter_toggles.emplace_back()); })) return false;
+        if (!wire.readMessage("Route.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Route")) return false;
@@ -1048,6 +1317,9 @@ bool read(WireReader& wire, RouteTable* out) {
         break;
       case 5:
         if (!wire.readNumber(&out->most_specific_header_mutations_wins, "RouteTable.most_specific_header_mutations_wins")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("RouteTable.filter_configs", [&](WireReader& inner) { return read(inner, &out->filter_configs.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("RouteTable")) return false;
@@ -1169,6 +1441,16 @@ bool read(WireReader& wire, TapFilter* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, CorsFilter* out) {
+  while (wire.nextField("CorsFilter")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("CorsFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpFilter* out) {
   while (wire.nextField("HttpFilter")) {
     switch (wire.field()) {
@@ -1180,6 +1462,15 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 3:
         if (!wire.readMessage("HttpFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("HttpFilter.cors", [&](WireReader& inner) { return read(inner, &out->cors.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("HttpFilter.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("HttpFilter.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpFilter")) return false;

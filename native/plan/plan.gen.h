@@ -166,6 +166,129 @@ struct Format {
   bool omit_empty = false;
 };
 
+struct HeaderMatch {
+  enum class Kind : uint8_t {
+    Present = 0,
+    String = 1,
+    Range = 2,
+  };
+  // In lower case; ":method", ":path", ":authority", ":scheme" too.
+  std::string name;
+  Kind kind = {};
+  std::optional<StringMatch> string_match;
+  int64_t range_start = 0;
+  int64_t range_end = 0;
+  // PRESENT: false asks for absence.
+  bool present = false;
+  bool invert = false;
+  bool treat_missing_as_empty = false;
+};
+
+struct QueryMatch {
+  std::string name;
+  // Absent: presence is enough.
+  std::optional<StringMatch> string_match;
+};
+
+// A share of requests, in millionths.
+struct Share {
+  uint32_t millionths = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t slot = 0;
+};
+
+struct CorsPolicy {
+  // One of these; none: what a less specific policy says, as with all that is empty or absent.
+  std::vector<StringMatch> allow_origins;
+  std::string allow_methods;
+  std::string allow_headers;
+  std::string expose_headers;
+  std::string max_age;
+  std::optional<bool> allow_credentials;
+  std::optional<bool> allow_private_network_access;
+  std::optional<bool> forward_not_matching_preflights;
+  // Absent: all.
+  std::optional<Share> enabled;
+  // Absent: none.
+  std::optional<Share> shadow;
+};
+
+struct BufferSettings {
+  bool disabled = false;
+  uint32_t max_request_bytes = 0;
+};
+
+// A number that a runtime key puts in place of another.
+struct RuntimeOverride {
+  // 2^53 - 1: the key has no value.
+  uint64_t now = 0;
+  uint32_t slot = 0;
+};
+
+// A share that a request's header may lower.
+struct FaultShare {
+  uint32_t numerator = 0;
+  // What one of the numerator is.
+  uint32_t unit_millionths = 0;
+  // In millionths.
+  std::optional<RuntimeOverride> override;
+};
+
+struct FaultDelay {
+  std::optional<FaultShare> share;
+  // 0: a header says how long.
+  uint64_t fixed_ms = 0;
+  std::optional<RuntimeOverride> override_ms;
+};
+
+// Neither status: a header says which.
+struct FaultAbort {
+  std::optional<FaultShare> share;
+  std::optional<uint32_t> http_status;
+  std::optional<uint32_t> grpc_status;
+  std::optional<RuntimeOverride> override_http_status;
+  std::optional<RuntimeOverride> override_grpc_status;
+};
+
+struct FaultRate {
+  std::optional<FaultShare> share;
+  // KiB per second; 0: a header says how many.
+  uint64_t fixed_kbps = 0;
+};
+
+// What runtime keys say of requests of one downstream cluster.
+struct FaultOverrides {
+  std::string cluster;
+  // In millionths.
+  std::optional<RuntimeOverride> delay_share;
+  std::optional<RuntimeOverride> delay_ms;
+  std::optional<RuntimeOverride> abort_share;
+  std::optional<RuntimeOverride> http_status;
+  std::optional<RuntimeOverride> grpc_status;
+};
+
+struct FaultSettings {
+  std::optional<FaultDelay> delay;
+  std::optional<FaultAbort> abort;
+  std::optional<FaultRate> response_rate;
+  // Which requests: of this cluster (empty: any), all of these headers, one of these nodes (none:
+  // any).
+  std::string upstream_cluster;
+  std::vector<HeaderMatch> headers;
+  std::vector<std::string> downstream_nodes;
+  // Absent: without a limit.
+  std::optional<uint64_t> max_active_faults;
+  std::optional<RuntimeOverride> override_max_active_faults;
+  std::vector<FaultOverrides> downstream_clusters;
+};
+
+// Of a route, a virtual host, a table or a weighted cluster.
+struct FilterConfig {
+  std::optional<CorsPolicy> cors;
+  std::optional<BufferSettings> buffer;
+  std::optional<FaultSettings> fault;
+};
+
 // How many retries may be active: a share of the active requests, and so many in any case.
 struct RetryBudget {
   uint32_t share_millionths = 0;
@@ -281,30 +404,6 @@ struct Assignment {
   uint32_t overprovisioning_factor_pct = 0;
 };
 
-struct HeaderMatch {
-  enum class Kind : uint8_t {
-    Present = 0,
-    String = 1,
-    Range = 2,
-  };
-  // In lower case; ":method", ":path", ":authority", ":scheme" too.
-  std::string name;
-  Kind kind = {};
-  std::optional<StringMatch> string_match;
-  int64_t range_start = 0;
-  int64_t range_end = 0;
-  // PRESENT: false asks for absence.
-  bool present = false;
-  bool invert = false;
-  bool treat_missing_as_empty = false;
-};
-
-struct QueryMatch {
-  std::string name;
-  // Absent: presence is enough.
-  std::optional<StringMatch> string_match;
-};
-
 struct RouteMatch {
   enum class PathKind : uint8_t {
     Prefix = 0,
@@ -347,6 +446,15 @@ struct HeaderMutations {
   std::vector<std::string> response_remove;
 };
 
+struct RouteFilter {
+  // Its place in the chain.
+  uint32_t filter = 0;
+  // Absent: as the chain has it.
+  std::optional<bool> disabled;
+  // Among the table's filter_configs, the most specific first.
+  std::vector<uint32_t> configs;
+};
+
 struct WeightedCluster {
   std::string name;
   std::string cluster_header;
@@ -355,6 +463,8 @@ struct WeightedCluster {
   std::string host_rewrite_literal;
   // The runtime slot that the weight follows; 0: none.
   uint32_t weight_slot = 0;
+  // In place of the route's; empty: the route's.
+  std::vector<RouteFilter> filters;
 };
 
 struct WeightedClusters {
@@ -500,12 +610,6 @@ struct DirectResponse {
   std::string body;
 };
 
-struct FilterToggle {
-  // Its place in the chain.
-  uint32_t filter = 0;
-  bool disabled = false;
-};
-
 struct Route {
   std::string name;
   std::optional<RouteMatch> match;
@@ -514,7 +618,7 @@ struct Route {
   std::optional<Redirect> redirect;
   std::optional<DirectResponse> direct_response;
   // What differs from the connection manager's chain.
-  std::vector<FilterToggle> filter_toggles;
+  std::vector<RouteFilter> filters;
 };
 
 // What the runtime says of all retries.
@@ -551,6 +655,8 @@ struct RouteTable {
   std::optional<HeaderMutations> mutations;
   bool ignore_port_in_host_matching = false;
   bool most_specific_header_mutations_wins = false;
+  // What routes name by their places.
+  std::vector<FilterConfig> filter_configs;
 };
 
 struct MinHealthy {
@@ -616,12 +722,19 @@ struct TapFilter {
   bool records_headers_received_time = false;
 };
 
+// All that it does is said by routes.
+struct CorsFilter {
+};
+
 // A filter before the router, in the order of the chain.
 struct HttpFilter {
   // Requests do not pass it, unless their route switches it on.
   bool disabled = false;
   std::optional<HealthCheckFilter> health_check;
   std::optional<TapFilter> tap;
+  std::optional<CorsFilter> cors;
+  std::optional<BufferSettings> buffer;
+  std::optional<FaultSettings> fault;
 };
 
 struct HttpInspector {
@@ -810,7 +923,7 @@ struct HttpConnectionManager {
   std::vector<AccessLog> access_logs;
   std::optional<Router> router;
   std::string scheme_overwrite;
-  // Before the router; at most 64.
+  // Before the router; at most 63.
   std::vector<HttpFilter> http_filters;
   // Clients that speak HTTP/2 without asking are told that they are understood, and refused.
   bool refuses_http2 = false;

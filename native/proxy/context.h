@@ -60,6 +60,8 @@ struct Context {
   upstream::UpstreamContext& upstream;
   // A head of our own making, or a saved one that is needed again.
   http::HeaderMap headers;
+  // One that filters held, while it goes on.
+  http::RequestHead released;
   // Saved heads while a log line is made of them.
   http::HeaderMap log_request;
   http::HeaderMap log_response;

@@ -1,86 +1,336 @@
 #include "proxy/filter_chain.h"
 
-#include <algorithm>
 #include <ranges>
+
+#include "proxy/stream.h"
 
 namespace fairlead::proxy {
 
 using filters::FilterStatus;
 using filters::HttpFilter;
 
-bool FilterChain::start(const FilterConfigs& configs, uint64_t on,
-                        upstream::WorkerClusters& clusters, uint64_t stream_id) {
-  notes_ = {};
-  answered_ = false;
-  upstream::UpstreamContext& upstream = clusters.context();
-  const filters::FilterScope scope{clusters, upstream.worker, upstream.loop.now(), stream_id,
-                                   notes_};
-  for (size_t i = 0; i < configs.size(); ++i) {
+namespace {
+
+// Slabs of a body that waited, between two flushes.
+constexpr int kPiecesAtOnce = 16;
+
+const std::vector<std::string>& clusterNamesOf(const HttpConfig& config) {
+  static const std::vector<std::string> kNone;
+  return config.routes ? config.routes->clusterNames() : kNone;
+}
+
+}  // namespace
+
+// Of either side.
+struct FilterChain::Head {
+  http::RequestHead* request;
+  http::HeaderMap* headers;
+  uint16_t status;
+  bool end;
+};
+
+// ---- a request's filters ----
+
+bool FilterChain::start(const route::FilterSettings* settings) {
+  StreamInfo& info = stream_.info();
+  const HttpConfig& config = info.config();
+  const uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
+  upstream::WorkerClusters& clusters = info.context().clusters;
+  notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags});
+  scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
+                                      info.id, info.route, clusterNamesOf(config), *notes_});
+  limits_[0] = limits_[1] = config.buffer_limit_bytes;
+  for (size_t i = 0; i < config.filters.size(); ++i) {
     if ((on >> i & 1) == 0) continue;
-    if (HttpFilter* filter = configs[i]->make(memory_, scope)) filters_.push_back(filter);
+    Link* link = memory_.make<Link>(
+        *this, count_,
+        settings ? settings->configsOf(static_cast<uint32_t>(i)) : route::FilterConfigList());
+    link->filter = config.filters[i]->make(memory_, *scope_, *link);
+    if (!link->filter) continue;
+    links_.push_back(link);
+    ++count_;
   }
-  stopped_at_ = filters_.size();
-  return !filters_.empty();
+  return count_ > 0;
 }
 
-template <typename Call>
-FilterStatus FilterChain::pass(Call call) {
-  if (answered_) return FilterStatus::Stop;
-  const size_t count = std::min(stopped_at_ + 1, filters_.size());
-  for (size_t i = 0; i < count; ++i) {
-    const FilterStatus status = call(*filters_[i]);
-    if (status == FilterStatus::Continue) continue;
-    stopped_at_ = i;
-    answered_ = status == FilterStatus::Answer;
-    return status;
+void FilterChain::end() {
+  ++life_;
+  for (Link* link : links_) {
+    link->filter->onEnd();
+    link->filter->~HttpFilter();
+    for (HeldMessage* held : link->held) {
+      // With the stream it is over for whoever sends to it.
+      if (held) held->pauses_sender = false;
+    }
+    letGo(Side::Request, *link);
+    letGo(Side::Response, *link);
   }
-  return stopped_at_ < filters_.size() ? FilterStatus::Stop : FilterStatus::Continue;
+  for (const auto& held : free_) held->trim();
+  links_.clear();
+  count_ = 0;
+  over_[0] = over_[1] = false;
+  memory_.reset();
 }
 
-FilterStatus FilterChain::onRequestHead(http::RequestHead& head, const route::RequestView& view,
-                                        bool end) {
-  return pass([&](HttpFilter& filter) { return filter.onRequestHead(head, view, end); });
+// ---- a message's way ----
+
+void FilterChain::onRequestHead(http::RequestHead& head, bool end) {
+  passHead(Side::Request, 0, {&head, &head.headers, 0, end});
 }
 
-FilterStatus FilterChain::onRequestData(std::string_view data, bool end) {
-  return pass([&](HttpFilter& filter) { return filter.onRequestData(data, end); });
+void FilterChain::onResponseHead(uint16_t status, http::HeaderMap& headers, bool end) {
+  passHead(Side::Response, first(Side::Response), {nullptr, &headers, status, end});
 }
 
-FilterStatus FilterChain::onRequestTrailers(http::HeaderMap& trailers) {
-  return pass([&](HttpFilter& filter) { return filter.onRequestTrailers(trailers); });
+void FilterChain::passHead(Side side, size_t at, const Head& head) {
+  for (; at < count_; ++at) {
+    Link& link = linkAt(side, at);
+    switch (tellHead(side, link, head)) {
+      case FilterStatus::Continue:
+        continue;
+      case FilterStatus::Answer:
+        stream_.answerFor(*link.filter);
+        return;
+      default:
+        holdHead(side, link, head);
+        return;
+    }
+  }
+  if (side == Side::Request) {
+    stream_.forwardHead(*head.request, head.end);
+  } else {
+    stream_.writeHead(head.status, *head.headers, head.end);
+  }
+}
+
+void FilterChain::passData(Side side, size_t at, std::string_view data, bool end) {
+  for (; at < count_; ++at) {
+    Link& link = linkAt(side, at);
+    const FilterStatus status = side == Side::Request ? link.filter->onRequestData(data, end)
+                                                      : link.filter->onResponseData(data, end);
+    switch (status) {
+      case FilterStatus::Continue:
+        if (!link.holds(side)) continue;
+        release(side, link, true, [&] { passData(side, at + 1, data, end); });
+        return;
+      case FilterStatus::Pause:
+      case FilterStatus::Buffer:
+        holdData(side, link, data, end, status == FilterStatus::Buffer);
+        return;
+      case FilterStatus::Take:
+        return;
+      case FilterStatus::Answer:
+        stream_.answerFor(*link.filter);
+        return;
+    }
+  }
+  if (side == Side::Request) {
+    stream_.forwardData(data, end);
+  } else {
+    stream_.writeData(data, end);
+  }
+}
+
+void FilterChain::passTrailers(Side side, size_t at, http::HeaderMap& trailers) {
+  for (; at < count_; ++at) {
+    Link& link = linkAt(side, at);
+    const FilterStatus status = side == Side::Request ? link.filter->onRequestTrailers(trailers)
+                                                      : link.filter->onResponseTrailers(trailers);
+    switch (status) {
+      case FilterStatus::Continue:
+        if (!link.holds(side)) continue;
+        release(side, link, true, [&] { passTrailers(side, at + 1, trailers); });
+        return;
+      case FilterStatus::Answer:
+        stream_.answerFor(*link.filter);
+        return;
+      default:
+        heldBy(side, link).trailers.save({}, {}, {}, trailers);
+        heldBy(side, link).is_complete = true;
+        return;
+    }
+  }
+  if (side == Side::Request) {
+    stream_.forwardTrailers(trailers);
+  } else {
+    stream_.writeTrailers(trailers);
+  }
+}
+
+FilterStatus FilterChain::tellHead(Side side, Link& link, const Head& head) {
+  if (side == Side::Response) {
+    return link.filter->onResponseHead(head.status, *head.headers, head.end,
+                                       stream_.info().context().arena);
+  }
+  return link.filter->onRequestHead(*head.request, stream_.info().viewOf(*head.request), head.end);
 }
 
 void FilterChain::onRequestForwarded(const http::RequestHead& head) {
-  for (HttpFilter* filter : filters_) filter->onRequestForwarded(head);
-}
-
-void FilterChain::onResponseHead(uint16_t status, http::HeaderMap& headers, bool end,
-                                 Arena& arena) {
-  for (HttpFilter* filter : std::views::reverse(filters_)) {
-    filter->onResponseHead(status, headers, end, arena);
-  }
+  for (Link* link : links_) link->filter->onRequestForwarded(head);
 }
 
 void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers) {
-  for (HttpFilter* filter : std::views::reverse(filters_)) filter->onResponseSent(status, headers);
+  for (Link* link : std::views::reverse(links_)) link->filter->onResponseSent(status, headers);
 }
 
-void FilterChain::onResponseData(std::string_view data, bool end) {
-  for (HttpFilter* filter : std::views::reverse(filters_)) filter->onResponseData(data, end);
+// ---- what waits ----
+
+HeldMessage& FilterChain::heldBy(Side side, Link& link) {
+  HeldMessage*& held = link.held[static_cast<size_t>(side)];
+  if (held) return *held;
+  if (free_.empty()) free_.push_back(std::make_unique<HeldMessage>());
+  held = free_.back().release();
+  free_.pop_back();
+  return *held;
 }
 
-void FilterChain::onResponseTrailers(const http::HeaderMap& trailers) {
-  for (HttpFilter* filter : std::views::reverse(filters_)) filter->onResponseTrailers(trailers);
+void FilterChain::holdHead(Side side, Link& link, const Head& head) {
+  HeldMessage& held = heldBy(side, link);
+  if (side == Side::Request) {
+    held.head.save(head.request->method, head.request->path, head.request->authority,
+                   *head.headers);
+  } else {
+    held.head.save({}, {}, {}, *head.headers);
+    held.status = head.status;
+  }
+  held.is_complete = head.end;
 }
 
-void FilterChain::onEnd() {
-  for (HttpFilter* filter : filters_) filter->onEnd();
+void FilterChain::holdData(Side side, Link& link, std::string_view data, bool end,
+                           bool is_wanted_whole) {
+  HeldMessage& held = heldBy(side, link);
+  held.body.append(stream_.info().loop().slabs(), data);
+  held.is_complete = end;
+  const uint32_t limit = limits_[static_cast<size_t>(side)];
+  if (limit == 0 || held.body.size() <= limit) return;
+  if (is_wanted_whole) {
+    stream_.answerTooLarge(side == Side::Request);
+    return;
+  }
+  if (std::exchange(held.pauses_sender, true)) return;
+  if (side == Side::Request) {
+    stream_.pauseReading();
+  } else {
+    stream_.pauseAnswer();
+  }
 }
 
-void FilterChain::clear() {
-  for (HttpFilter* filter : filters_) filter->~HttpFilter();
-  filters_.clear();
-  memory_.reset();
+void FilterChain::letGo(Side side, Link& link) {
+  HeldMessage* held = std::exchange(link.held[static_cast<size_t>(side)], nullptr);
+  if (!held) return;
+  const bool paused = held->pauses_sender;
+  held->body.clear(stream_.info().loop().slabs());
+  held->clear();
+  free_.push_back(std::unique_ptr<HeldMessage>(held));
+  if (!paused) return;
+  if (side == Side::Request) {
+    stream_.resumeReading();
+  } else {
+    stream_.resumeAnswer();
+  }
 }
+
+// ---- and goes on ----
+
+// What is given on may be gathered without a copy, so it is let go after it was flushed.
+template <typename PassRest>
+void FilterChain::release(Side side, Link& link, bool has_rest, PassRest pass_rest) {
+  HeldMessage& held = *link.held[static_cast<size_t>(side)];
+  const uint32_t life = life_;
+  const bool has_trailers = held.trailers.isSet();
+  const bool end = held.is_complete && !has_trailers && !has_rest;
+  const bool ends_with_head = held.head.isSet() && end && held.body.empty();
+  if (held.head.isSet() && !releaseHead(side, link, ends_with_head)) return;
+  if (!ends_with_head && !releaseBody(side, link, end)) return;
+  if (has_trailers) {
+    http::HeaderMap& trailers = stream_.info().context().released.headers;
+    held.trailers.restore(&trailers);
+    passTrailers(side, after(side, link), trailers);
+  } else {
+    pass_rest();
+  }
+  if (life != life_) return;
+  flush(side);
+  if (goesOn(side, life)) letGo(side, link);
+}
+
+bool FilterChain::releaseHead(Side side, Link& link, bool end) {
+  HeldMessage& held = *link.held[static_cast<size_t>(side)];
+  const uint32_t life = life_;
+  Context& context = stream_.info().context();
+  http::RequestHead& head = context.released;
+  context.arena.reset();
+  held.head.restore(&head.headers);
+  held.head.unset();
+  if (side == Side::Request) {
+    head.method = held.head.method();
+    head.path = held.head.path();
+    head.authority = held.head.authority();
+    link.filter->onRequestHeadReleased(head, context.arena);
+  } else {
+    link.filter->onResponseHeadReleased(head.headers, context.arena);
+  }
+  passHead(side, after(side, link), {&head, &head.headers, held.status, end});
+  return goesOn(side, life);
+}
+
+bool FilterChain::releaseBody(Side side, Link& link, bool end) {
+  HeldMessage& held = *link.held[static_cast<size_t>(side)];
+  const uint32_t life = life_;
+  const size_t next = after(side, link);
+  // An end without a body came after a head that went on.
+  if (held.body.empty() && end) passData(side, next, {}, true);
+  while (goesOn(side, life) && !held.body.empty()) {
+    iovec pieces[kPiecesAtOnce];
+    const int count = held.body.gather(pieces, kPiecesAtOnce);
+    size_t left = held.body.size();
+    for (int i = 0; i < count && goesOn(side, life); ++i) {
+      left -= pieces[i].iov_len;
+      passData(side, next, {static_cast<char*>(pieces[i].iov_base), pieces[i].iov_len},
+               end && left == 0);
+    }
+    if (!goesOn(side, life)) return false;
+    flush(side);
+    if (!goesOn(side, life)) return false;
+    held.body.consume(stream_.info().loop().slabs(), held.body.size() - left);
+  }
+  return goesOn(side, life);
+}
+
+void FilterChain::goOn(Side side, Link& link) {
+  if (!isOver(side) && link.holds(side)) release(side, link, false, [] {});
+}
+
+void FilterChain::inject(Side side, Link& link, std::string_view data, bool end) {
+  if (isOver(side)) return;
+  const uint32_t life = life_;
+  passData(side, after(side, link), data, end);
+  if (life == life_) flush(side);
+}
+
+void FilterChain::flush(Side side) {
+  if (side == Side::Request) {
+    stream_.onRequestReadEnd();
+  } else {
+    stream_.flushAnswer();
+  }
+}
+
+void FilterChain::drop(Side side) {
+  over_[static_cast<size_t>(side)] = true;
+  for (Link* link : links_) letGo(side, *link);
+}
+
+// ---- a link ----
+
+net::Loop& FilterChain::Link::loop() { return chain.stream_.info().loop(); }
+
+void FilterChain::Link::answer(const filters::LocalReply& reply) {
+  if (!chain.isOver(Side::Request)) chain.stream_.replace(reply);
+}
+
+void FilterChain::Link::pauseResponse() { chain.stream_.pauseAnswer(); }
+
+void FilterChain::Link::resumeResponse() { chain.stream_.resumeAnswer(); }
 
 }  // namespace fairlead::proxy

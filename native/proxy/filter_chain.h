@@ -1,55 +1,144 @@
 // The filters that one request passes on its way to the router, and its answer on the way back.
 // Owned by a stream, and used again for its later requests. The worker's thread.
+//
+// Always holds:
+// - What a filter stopped of a message is held with that filter, and whatever of the message comes
+//   later passes the filters before it, then it: nothing overtakes.
+// - Whatever is given to the stream may end it: life_ says so to those that go on afterwards.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "filters/http/http_filter.h"
+#include "proxy/held_message.h"
 
 namespace fairlead::proxy {
 
-using FilterConfigs = std::vector<std::shared_ptr<const filters::HttpFilterConfig>>;
+class Stream;
+struct StreamInfo;
 
 class FilterChain {
  public:
-  FilterChain() = default;
+  explicit FilterChain(Stream& stream) : stream_(stream) {}
   FilterChain(const FilterChain&) = delete;
   FilterChain& operator=(const FilterChain&) = delete;
-  ~FilterChain() { clear(); }
+  ~FilterChain() { end(); }
 
-  // `on`: a bit for each of the configs. False: there is nothing to pass.
-  bool start(const FilterConfigs& configs, uint64_t on, upstream::WorkerClusters& clusters,
-             uint64_t stream_id);
-  const filters::FilterNotes& notes() const { return notes_; }
+  // `settings`: the route's; null: there is none. False: there is nothing to pass.
+  bool start(const route::FilterSettings* settings);
+  // Filters end. Then as new.
+  void end();
+  const filters::FilterNotes& notes() const { return *notes_; }
+  // Another one after each end.
+  uint32_t life() const { return life_; }
 
-  // In order, up to the filter that does not let the request go on. After that the rest of the
-  // request comes as far as that filter only.
-  filters::FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
-                                      bool end);
-  filters::FilterStatus onRequestData(std::string_view data, bool end);
-  filters::FilterStatus onRequestTrailers(http::HeaderMap& trailers);
-  // Of the filter that said FilterStatus::Answer.
-  filters::LocalReply answer() const { return filters_[stopped_at_]->answer(); }
+  // In order. What comes through goes to the stream's forward…().
+  void onRequestHead(http::RequestHead& head, bool end);
+  void onRequestData(std::string_view data, bool end) {
+    if (!isOver(Side::Request)) passData(Side::Request, 0, data, end);
+  }
+  void onRequestTrailers(http::HeaderMap& trailers) {
+    if (!isOver(Side::Request)) passTrailers(Side::Request, 0, trailers);
+  }
   void onRequestForwarded(const http::RequestHead& head);
+  // It is answered: filters see no more of it.
+  void dropRequest() { drop(Side::Request); }
 
-  void onResponseHead(uint16_t status, http::HeaderMap& headers, bool end, Arena& arena);
+  // In the opposite order. What comes through goes to the stream's write…().
+  void onResponseHead(uint16_t status, http::HeaderMap& headers, bool end);
+  void onResponseData(std::string_view data, bool end) {
+    passData(Side::Response, first(Side::Response), data, end);
+  }
+  void onResponseTrailers(http::HeaderMap& trailers) {
+    passTrailers(Side::Response, first(Side::Response), trailers);
+  }
   void onResponseSent(uint16_t status, const http::HeaderMap& headers);
-  void onResponseData(std::string_view data, bool end);
-  void onResponseTrailers(const http::HeaderMap& trailers);
-  void onEnd();
-  void clear();
+  // Another answer takes the place of the one that filters hold, and passes none of them.
+  void dropResponse() { drop(Side::Response); }
 
  private:
-  template <typename Call>
-  filters::FilterStatus pass(Call call);
+  enum class Side : uint8_t { Request, Response };
+  struct Head;
 
+  // A filter in its place.
+  class Link final : public filters::FilterPlace {
+   public:
+    Link(FilterChain& of, size_t place, route::FilterConfigList configs)
+        : chain(of), index(place), route_configs(configs) {}
+
+    route::FilterConfigList routeConfigs() const override { return route_configs; }
+    net::Loop& loop() override;
+    uint32_t bufferLimit() const override { return chain.limits_[1]; }
+    void limitRequestBuffer(uint32_t bytes) override { chain.limits_[0] = bytes; }
+    void continueRequest() override { chain.goOn(Side::Request, *this); }
+    void continueResponse() override { chain.goOn(Side::Response, *this); }
+    void injectRequestData(std::string_view data, bool end) override {
+      chain.inject(Side::Request, *this, data, end);
+    }
+    void injectResponseData(std::string_view data, bool end) override {
+      chain.inject(Side::Response, *this, data, end);
+    }
+    void answer(const filters::LocalReply& reply) override;
+    void pauseResponse() override;
+    void resumeResponse() override;
+
+    bool holds(Side side) const { return held[static_cast<size_t>(side)] != nullptr; }
+
+    FilterChain& chain;
+    const size_t index;
+    const route::FilterConfigList route_configs;
+    filters::HttpFilter* filter = nullptr;
+    // By side; null: nothing is held.
+    HeldMessage* held[2] = {};
+  };
+
+  // `at`: how many filters the message has passed.
+  void passHead(Side side, size_t at, const Head& head);
+  void passData(Side side, size_t at, std::string_view data, bool end);
+  void passTrailers(Side side, size_t at, http::HeaderMap& trailers);
+  filters::FilterStatus tellHead(Side side, Link& link, const Head& head);
+  void holdHead(Side side, Link& link, const Head& head);
+  void holdData(Side side, Link& link, std::string_view data, bool end, bool is_wanted_whole);
+  HeldMessage& heldBy(Side side, Link& link);
+
+  // Gives what a link holds to its successor, and then what `pass_rest` has.
+  template <typename PassRest>
+  void release(Side side, Link& link, bool has_rest, PassRest pass_rest);
+  // False: nothing more may be given.
+  bool releaseHead(Side side, Link& link, bool end);
+  bool releaseBody(Side side, Link& link, bool end);
+  void letGo(Side side, Link& link);
+  void goOn(Side side, Link& link);
+  void inject(Side side, Link& link, std::string_view data, bool end);
+  void drop(Side side);
+  void flush(Side side);
+
+  Link& linkAt(Side side, size_t at) {
+    return side == Side::Request ? *links_[at] : *links_[count_ - 1 - at];
+  }
+  // How many links a message has passed that has passed this one.
+  size_t after(Side side, const Link& link) const {
+    return side == Side::Request ? link.index + 1 : count_ - link.index;
+  }
+  size_t first(Side side) const { return isOver(side) ? count_ : 0; }
+  bool isOver(Side side) const { return over_[static_cast<size_t>(side)]; }
+  bool goesOn(Side side, uint32_t life) const { return life == life_ && !isOver(side); }
+
+  Stream& stream_;
   filters::FilterMemory memory_;
-  std::vector<filters::HttpFilter*> filters_;
-  filters::FilterNotes notes_;
-  // filters_.size(): none of them keeps the request.
-  size_t stopped_at_ = 0;
-  bool answered_ = false;
+  std::optional<filters::FilterNotes> notes_;
+  std::optional<filters::FilterScope> scope_;
+  std::vector<Link*> links_;
+  size_t count_ = 0;
+  // In use while a link points at it; kept from use to use.
+  std::vector<std::unique_ptr<HeldMessage>> free_;
+  // Of bodies that wait, by side; 0: none.
+  uint32_t limits_[2] = {};
+  // By side: the message is no longer the filters'.
+  bool over_[2] = {};
+  uint32_t life_ = 0;
 };
 
 }  // namespace fairlead::proxy

@@ -211,8 +211,8 @@ void Router::countHostError(upstream::Host* host) {
 // The host's answer is whole.
 void Router::answerComplete() {
   route_deadline_ = net::kNever;
-  if (!isCounted() || info_.request_end_us == 0) return;
-  const uint64_t ms = (loop().nowMicros() - info_.request_end_us) / 1000;
+  if (!isCounted() || info_.request_forwarded_us == 0) return;
+  const uint64_t ms = (loop().nowMicros() - info_.request_forwarded_us) / 1000;
   stats::Shard<stats::Cluster>& stats = clusterStats();
   stats.record(ClusterHistogram::UpstreamRqTime, ms);
   stats.record(info_.is_internal ? ClusterHistogram::InternalUpstreamRqTime

@@ -15,6 +15,8 @@ namespace fairlead::proxy {
 class SavedHead {
  public:
   bool isSet() const { return set_; }
+  // What was restored of it stays valid, until clear() or save().
+  void unset() { set_ = false; }
   // Memory beyond what most heads need is given back.
   void clear() {
     set_ = false;

@@ -152,7 +152,7 @@ void Stream::findRoute(http::RequestHead& head) {
     info_.route = info_.virtual_host->index->find(view);
     applyRouteDeadlines();
   }
-  if (!config.filters.empty() && !filterHead(head, view)) return;
+  if (!config.filters.empty() && filterHead(head, view)) return;
   // Without a router nothing answers: the stream waits for a timeout.
   if (config.plan.router) router_.onHead(head, view, isRequestComplete());
 }
@@ -174,13 +174,19 @@ void Stream::onRequestData(std::string_view data, bool end) {
   info_.bytes_received += data.size();
   touch();
   if (end) requestComplete();
-  if (filtered_ && !filterData(data, end)) return;
+  if (filtered_) {
+    chain_->onRequestData(data, end);
+    return;
+  }
   router_.onData(data, end);
 }
 
 void Stream::onRequestTrailers(HeaderMap& trailers) {
   requestComplete();
-  if (filtered_ && !filterTrailers(trailers)) return;
+  if (filtered_) {
+    chain_->onRequestTrailers(trailers);
+    return;
+  }
   router_.onTrailers(trailers);
 }
 
@@ -189,15 +195,17 @@ void Stream::requestComplete() {
   if (isRequestComplete()) return;
   become(hasAnswerBegun() ? State::Answering : State::Waiting);
   request_deadline_ = net::kNever;
-  info_.request_end_us = loop().nowMicros();
+  info_.request_end_us = info_.request_forwarded_us = loop().nowMicros();
 }
 
 void Stream::pauseReading() {
+  if (!client_ || read_pauses_++ > 0) return;
   stats().add(Counter::DownstreamFlowControlPausedReadingTotal);
   client_->pauseReading();
 }
 
 void Stream::resumeReading() {
+  if (!client_ || --read_pauses_ > 0) return;
   stats().add(Counter::DownstreamFlowControlResumedReadingTotal);
   client_->resumeReading();
 }

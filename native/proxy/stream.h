@@ -67,12 +67,36 @@ class Stream final : public http::RequestSink, private net::Timer {
   // Answers in place of a host. What is upstream is abandoned.
   void answer(const filters::LocalReply& reply);
 
-  // More waits for the client than it should.
-  bool isClientBehind() const { return client_->isOverHighWatermark(); }
+  // More waits for the client than it should, or a filter wants no more.
+  bool isClientBehind() const { return client_->isOverHighWatermark() || answer_pauses_ > 0; }
   // Where a body may go past filters and codec; null: it may not.
   http::RawSink* rawSink();
   // So much of the body reached the client that way.
   void onUpstreamMoved(uint64_t written, bool is_progress);
+
+  // ---- from its filters ----
+
+  // What came through them, towards the router and the client.
+  void forwardHead(http::RequestHead& head, bool end);
+  void forwardData(std::string_view data, bool end);
+  void forwardTrailers(http::HeaderMap& trailers);
+  void writeHead(uint16_t status, http::HeaderMap& headers, bool end);
+  void writeData(std::string_view data, bool end);
+  void writeTrailers(http::HeaderMap& trailers);
+  void flushAnswer() {
+    if (client_) client_->flush();
+  }
+  // FilterStatus::Answer was said.
+  void answerFor(const filters::HttpFilter& filter) { replace(filter.answer()); }
+  // More of a body was to wait than may.
+  void answerTooLarge(bool is_request);
+  // As answer(); in place of an answer that filters hold, or the answer breaks off.
+  void replace(const filters::LocalReply& reply);
+  // No more of the answer is read until as many resumes.
+  void pauseAnswer() { ++answer_pauses_; }
+  void resumeAnswer() {
+    if (--answer_pauses_ == 0) router_.onClientWritable();
+  }
 
  private:
   enum class State : uint8_t {
@@ -95,17 +119,16 @@ class Stream final : public http::RequestSink, private net::Timer {
   void requestComplete();
 
   // ---- stream_filter.cc: past the filters ----
-  void startFilters();
-  // False: a filter keeps the request.
+  // `view`: null: the request is answered before it comes to them.
+  void startFilters(const route::RequestView* view);
+  // False: there are none for this request.
   bool filterHead(http::RequestHead& head, const route::RequestView& view);
-  bool filterData(std::string_view data, bool end);
-  bool filterTrailers(http::HeaderMap& trailers);
-  bool goesOn(filters::FilterStatus status);
 
   // ---- stream_answer.cc: the way back ----
   // Whose answer it is; an answer of the proxy's own may be its connection's last.
   enum class Source : uint8_t { Host, Proxy, ProxyLast };
   void sendHead(uint16_t status, http::HeaderMap& headers, bool end, Source source);
+  void sendBody(std::string_view body);
   void mutate(http::HeaderMap& headers);
   void tellAttempts(http::HeaderMap& headers);
   void finishHeaders(http::HeaderMap& headers);
@@ -139,8 +162,16 @@ class Stream final : public http::RequestSink, private net::Timer {
   net::Millis idle_deadline_ = net::kNever;
   net::Millis request_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;
+  // How often the client's reading was paused, and the host's by filters.
+  uint32_t read_pauses_ = 0;
+  uint32_t answer_pauses_ = 0;
+  // Answers of the proxy's own that were begun.
+  uint32_t replies_ = 0;
   State state_ = State::Resting;
-  bool filtered_ = false;  // A filter other than the router is on its way.
+  // Of the answer that has begun.
+  Source source_ = Source::Host;
+  bool filtered_ = false;      // A filter other than the router is on its way.
+  bool head_written_ = false;  // The answer's.
 };
 
 }  // namespace fairlead::proxy

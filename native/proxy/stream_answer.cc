@@ -70,8 +70,8 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
   HeaderMap& headers = head.headers;
   removeHopByHop(headers);
   // The host's time runs from the end of the request on.
-  if (!config().router.suppress_envoy_headers && info_.request_end_us > 0) {
-    const uint64_t ms = (info_.response_begin_us - info_.request_end_us) / 1000;
+  if (!config().router.suppress_envoy_headers && info_.request_forwarded_us > 0) {
+    const uint64_t ms = (info_.response_begin_us - info_.request_forwarded_us) / 1000;
     headers.set(HeaderId::XEnvoyUpstreamServiceTime, context().arena.decimal(ms));
   }
   mutate(headers);
@@ -80,23 +80,19 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
 }
 
 void Stream::onUpstreamData(std::string_view data, bool end) {
-  touch();
-  info_.bytes_sent += data.size();
-  if (filtered_) chain_->onResponseData(data, end);
-  if (end) {
-    sendEnd(data);
-  } else if (client_) {
-    client_->sendData(data, false);
+  if (filtered_) {
+    chain_->onResponseData(data, end);
+    return;
   }
+  writeData(data, end);
 }
 
 void Stream::onUpstreamTrailers(HeaderMap& trailers) {
-  if (filtered_) chain_->onResponseTrailers(trailers);
-  if (client_) {
-    client_->sendTrailers(&trailers);
-  } else {
-    end();
+  if (filtered_) {
+    chain_->onResponseTrailers(trailers);
+    return;
   }
+  writeTrailers(trailers);
 }
 
 void Stream::onUpstreamBroken(format::ResponseFlag flag, std::string_view details) {
@@ -124,8 +120,12 @@ void Stream::onDownstreamWritable() {
 
 void Stream::answer(const filters::LocalReply& reply) {
   router_.abandon();
+  ++replies_;
   // Also a request that was refused before it came to the filters is answered through them.
-  if (!filtered_ && !config().filters.empty()) startFilters();
+  if (!config().filters.empty()) {
+    if (!filtered_) startFilters(nullptr);
+    if (filtered_) chain_->dropRequest();
+  }
   HeaderMap& headers = context().headers;
   Arena& arena = context().arena;
   headers.clear();
@@ -135,7 +135,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   info_.details = reply.details;
   uint16_t status = reply.status;
   std::string_view body = reply.body;
-  const bool grpc = info_.is_grpc && reply.location.empty();
+  const bool grpc = info_.is_grpc && reply.location.empty() && !reply.is_bare;
   if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
@@ -143,12 +143,14 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
   info_.status = grpc ? 200 : status;
-  mutate(headers);
+  if (!reply.is_bare) mutate(headers);
   // How this answer is framed is nobody else's to say.
   headers.remove(HeaderId::ContentLength);
   if (grpc) {
     headers.add(HeaderId::ContentType, "content-type", "application/grpc");
-    headers.add(HeaderId::GrpcStatus, "grpc-status", filters::grpcStatusOf(status));
+    headers.add(
+        HeaderId::GrpcStatus, "grpc-status",
+        reply.grpc_status ? arena.decimal(*reply.grpc_status) : filters::grpcStatusOf(status));
     if (!body.empty()) {
       headers.add(HeaderId::Other, "grpc-message", arena.copy(percentEncoded(body)));
     }
@@ -167,10 +169,18 @@ void Stream::answer(const filters::LocalReply& reply) {
     sendHead(status, headers, true, source);
     return;
   }
-  info_.bytes_sent = body.size();
+  const uint32_t reply_number = replies_;
   sendHead(status, headers, false, source);
-  if (filtered_) chain_->onResponseData(body, true);
-  sendEnd(body);
+  // Filters may have put another one in its place.
+  if (reply_number == replies_) sendBody(body);
+}
+
+void Stream::sendBody(std::string_view body) {
+  if (filtered_) {
+    chain_->onResponseData(body, true);
+  } else {
+    writeData(body, true);
+  }
 }
 
 // ---- either ----
@@ -237,18 +247,47 @@ bool Stream::mustEndConnection(Source source) {
 }
 
 void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source source) {
-  if (filtered_) chain_->onResponseHead(status, headers, end, context().arena);
+  source_ = source;
+  if (!hasAnswerBegun()) {
+    become(isRequestComplete() ? State::Answering : State::AnsweringEarly);
+  }
+  if (filtered_) {
+    chain_->onResponseHead(status, headers, end);
+  } else {
+    writeHead(status, headers, end);
+  }
+}
+
+void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
+  head_written_ = true;
   finishHeaders(headers);
-  http::ResponseOut out{status, &headers, mustEndConnection(source)};
+  http::ResponseOut out{status, &headers, mustEndConnection(source_)};
   client_->finishHead(out, end);
   info_.status = status;
   if (!info_.is_health_check) countStatus(status);
   log::debug(log::Component::Http, info_.tags(), "encoding headers via codec (end_stream=", end,
              "): status ", status);
-  become(isRequestComplete() ? State::Answering : State::AnsweringEarly);
   if (filtered_) chain_->onResponseSent(status, headers);
   if (config().logs_response_head) info_.response.save({}, {}, {}, headers);
   client_->sendHead(out, end);
+}
+
+void Stream::writeData(std::string_view data, bool end) {
+  touch();
+  info_.bytes_sent += data.size();
+  if (end) {
+    sendEnd(data);
+  } else if (client_) {
+    client_->sendData(data, false);
+  }
+}
+
+void Stream::writeTrailers(HeaderMap& trailers) {
+  if (client_) {
+    client_->sendTrailers(&trailers);
+  } else {
+    end();
+  }
 }
 
 void Stream::sendEnd(std::string_view data) {

@@ -139,8 +139,7 @@ void Stream::end() {
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
   if (!config().access_logs.empty()) logAccess();
   if (std::exchange(filtered_, false)) {
-    chain_->onEnd();
-    chain_->clear();
+    chain_->end();
   }
   StreamPool& pool = context().streams;
   net::Loop& loop = this->loop();
@@ -151,6 +150,8 @@ void Stream::end() {
   request_id_.clear();
   idle_timeout_ms_ = 0;
   idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
+  read_pauses_ = answer_pauses_ = 0;
+  head_written_ = false;
   pool.give(this, loop);
 }
 

@@ -1,41 +1,84 @@
+// A stream and its filters.
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
 
-using filters::FilterStatus;
+using Counter = stats::Http::Counter;
 
-void Stream::startFilters() {
-  uint64_t on = config().filters_on;
-  if (const route::Route* route = info_.route) on = (on & ~route->filters_off) | route->filters_on;
-  if (!chain_) chain_ = std::make_unique<FilterChain>();
-  filtered_ = chain_->start(config().filters, on, context().clusters, info_.id);
+void Stream::startFilters(const route::RequestView* view) {
+  const route::FilterSettings* settings = nullptr;
+  if (const route::Route* route = info_.route) {
+    settings = &route->filters;
+    if (view && route->cluster && route->cluster->targets_have_filters) {
+      const route::Target& target = route->cluster->pick(*view);
+      if (target.filters) settings = target.filters.get();
+    }
+  }
+  if (!chain_) chain_ = std::make_unique<FilterChain>(*this);
+  filtered_ = chain_->start(settings);
 }
 
 bool Stream::filterHead(http::RequestHead& head, const route::RequestView& view) {
-  startFilters();
-  if (!filtered_) return true;
-  const FilterStatus status = chain_->onRequestHead(head, view, isRequestComplete());
-  info_.is_health_check = chain_->notes().is_health_check;
+  startFilters(&view);
+  if (!filtered_) return false;
   // The log names the cluster that the request would have come to.
-  if (status != FilterStatus::Continue && info_.route && info_.route->cluster &&
-      !config().access_logs.empty()) {
+  if (info_.route && info_.route->cluster && !config().access_logs.empty()) {
     const route::Target& target = info_.route->cluster->pick(view);
     if (target.slot >= 0) info_.cluster = info_.server->cluster(target.slot);
   }
-  return goesOn(status);
+  chain_->onRequestHead(head, isRequestComplete());
+  return true;
 }
 
-bool Stream::filterData(std::string_view data, bool end) {
-  return goesOn(chain_->onRequestData(data, end));
+void Stream::forwardHead(http::RequestHead& head, bool end) {
+  // Without a router nothing answers: the stream waits for a timeout.
+  if (!config().plan.router) return;
+  if (end) info_.request_forwarded_us = loop().nowMicros();
+  if (info_.live_head) {
+    router_.onHead(head, info_.viewOf(head), end);
+    return;
+  }
+  const uint32_t life = chain_->life();
+  info_.live_head = &head;
+  router_.onHead(head, info_.viewOf(head), end);
+  if (life != chain_->life()) return;
+  info_.live_head = nullptr;
+  keepHead(head);
 }
 
-bool Stream::filterTrailers(http::HeaderMap& trailers) {
-  return goesOn(chain_->onRequestTrailers(trailers));
+void Stream::forwardData(std::string_view data, bool end) {
+  if (end) info_.request_forwarded_us = loop().nowMicros();
+  router_.onData(data, end);
 }
 
-bool Stream::goesOn(FilterStatus status) {
-  if (status == FilterStatus::Answer) answer(chain_->answer());
-  return status == FilterStatus::Continue;
+void Stream::forwardTrailers(http::HeaderMap& trailers) {
+  info_.request_forwarded_us = loop().nowMicros();
+  router_.onTrailers(trailers);
+}
+
+void Stream::answerTooLarge(bool is_request) {
+  if (is_request) {
+    stats().add(Counter::DownstreamRqTooLarge);
+    replace({413, http::reasonPhrase(413), "request_payload_too_large"});
+    return;
+  }
+  stats().add(Counter::RsTooLarge);
+  replace({500, http::reasonPhrase(500), "response_payload_too_large"});
+}
+
+void Stream::replace(const filters::LocalReply& reply) {
+  if (!hasAnswerBegun()) {
+    answer(reply);
+    return;
+  }
+  if (!head_written_) {
+    chain_->dropResponse();
+    answer(reply);
+    return;
+  }
+  if (reply.flag) info_.flags.set(*reply.flag);
+  info_.details = reply.details;
+  resetClient();
 }
 
 }  // namespace fairlead::proxy

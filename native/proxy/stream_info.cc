@@ -86,7 +86,7 @@ void StreamInfo::clear() {
   details.clear();
   status = 0;
   attempts = 0;
-  request_end_us = response_begin_us = 0;
+  request_end_us = response_begin_us = request_forwarded_us = 0;
   bytes_received = bytes_sent = 0;
   downstream_bytes = upstream_bytes = {};
 }

@@ -66,6 +66,8 @@ struct StreamInfo {
   // 0: not yet, of these two.
   uint64_t request_end_us = 0;
   uint64_t response_begin_us = 0;
+  // When the router had all of the request: later than its end where filters held it. 0: not yet.
+  uint64_t request_forwarded_us = 0;
   // Of bodies.
   uint64_t bytes_received = 0;
   uint64_t bytes_sent = 0;
@@ -76,6 +78,10 @@ struct StreamInfo {
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
   net::Loop& loop() const { return server->context().loop(); }
+  // Of a head that is this request's.
+  route::RequestView viewOf(const http::RequestHead& head) const {
+    return {head.method, head.path, head.authority, scheme, &head.headers, id};
+  }
   // Of the route, or of the cluster that it chose. Null: there is no route.
   const route::MutationChain* mutations() const {
     return target ? &target->chain : route ? &route->chain : nullptr;

@@ -167,7 +167,7 @@ void prepareRetryHead(HeaderMap& headers, const StreamInfo& info, const Timeouts
     headers.set(HeaderId::XEnvoyIsTimeoutRetry, is_after_timeout ? "true" : "false");
   }
   const uint64_t elapsed_us =
-      info.request_end_us > 0 ? info.loop().nowMicros() - info.request_end_us : 0;
+      info.request_forwarded_us > 0 ? info.loop().nowMicros() - info.request_forwarded_us : 0;
   const net::Millis expected = timeouts.expected(elapsed_us / 1000);
   if (expected > 0 && !info.config().router.suppress_envoy_headers) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(expected));

@@ -38,7 +38,7 @@ int ClusterNames::slotOf(const std::string& name) {
 }
 
 Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, ClusterNames* names,
-                                           RuntimeSlots* slots) {
+                                           RuntimeSlots* slots, const FilterConfigs& configs) {
   ClusterAction action;
   action.plan = plan;
   action.plan.weighted.reset();
@@ -81,6 +81,12 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
     is_live = is_live || entry.weight_slot != 0;
     target.host_rewrite = entry.host_rewrite_literal;
     if (entry.mutations) target.mutations = HeaderMutations(*entry.mutations);
+    if (!entry.filters.empty()) {
+      Result<FilterSettings> filters = FilterSettings::build(entry.filters, configs);
+      if (!filters) return filters.error();
+      action.targets_have_filters = true;
+      target.filters = std::make_unique<const FilterSettings>(std::move(filters.value()));
+    }
     action.targets.push_back(std::move(target));
   }
   if (!is_live) action.total_weight = action.sumOfWeights();

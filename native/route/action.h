@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "plan/plan.gen.h"
+#include "route/filter_settings.h"
 #include "route/header_mutations.h"
 #include "route/request_view.h"
 #include "route/retry_policy.h"
@@ -42,6 +43,8 @@ struct Target {
   std::string host_rewrite;
   // Its own mutations first, whatever wins, then the route's chain.
   MutationChain chain;
+  // In place of the route's; null: the route's.
+  std::unique_ptr<const FilterSettings> filters;
 };
 
 // Where a copy of a request goes.
@@ -61,6 +64,7 @@ struct ClusterAction {
   plan::ClusterAction plan;
   // One, or as many as there are weights.
   std::vector<Target> targets;
+  bool targets_have_filters = false;
   // Of weights that stay as they are; 0: they follow runtime values and are summed for each
   // request.
   uint64_t total_weight = 0;
@@ -73,7 +77,8 @@ struct ClusterAction {
   std::vector<MirrorPolicy> mirrors;
 
   static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names,
-                                     RuntimeSlots* slots = nullptr);
+                                     RuntimeSlots* slots = nullptr,
+                                     const FilterConfigs& configs = {});
   const Target& pick(const RequestView& request) const;
 
  private:

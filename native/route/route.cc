@@ -2,7 +2,8 @@
 
 namespace fairlead::route {
 
-Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots) {
+Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots,
+                           const FilterConfigs& configs) {
   Route route;
   route.name = plan.name;
   Result<Match> match = Match::build(plan.match.value_or(plan::RouteMatch()), slots);
@@ -10,7 +11,7 @@ Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, Runtime
   route.match = std::move(match.value());
   if (plan.mutations) route.mutations = HeaderMutations(*plan.mutations);
   if (plan.cluster) {
-    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, names, slots);
+    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, names, slots, configs);
     if (!action) return action.error();
     route.cluster = std::move(action.value());
   } else if (plan.redirect) {
@@ -20,10 +21,9 @@ Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, Runtime
   } else if (plan.direct_response) {
     route.direct_response = *plan.direct_response;
   }
-  for (const plan::FilterToggle& toggle : plan.filter_toggles) {
-    if (toggle.filter >= 64) return Error{"a filter's place in its chain is below 64"};
-    (toggle.disabled ? route.filters_off : route.filters_on) |= uint64_t{1} << toggle.filter;
-  }
+  Result<FilterSettings> filters = FilterSettings::build(plan.filters, configs);
+  if (!filters) return filters.error();
+  route.filters = std::move(filters.value());
   return route;
 }
 

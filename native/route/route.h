@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "plan/plan.gen.h"
 #include "route/action.h"
+#include "route/filter_settings.h"
 #include "route/match.h"
 #include "route/redirect.h"
 
@@ -22,12 +23,11 @@ struct Route {
   std::optional<ClusterAction> cluster;
   std::optional<Redirect> redirect;
   std::optional<plan::DirectResponse> direct_response;
-  // Where it differs from the connection manager's filters: bits to be cleared, then bits to be
-  // set.
-  uint64_t filters_off = 0;
-  uint64_t filters_on = 0;
+  // Where it differs from the connection manager's filters; a chosen Target may have its own.
+  FilterSettings filters;
 
-  static Result<Route> build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots);
+  static Result<Route> build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots,
+                             const FilterConfigs& configs);
 };
 
 }  // namespace fairlead::route

@@ -18,11 +18,18 @@ std::string_view withoutPort(std::string_view authority) {
 }  // namespace
 
 Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTable& plan,
-                                                            RuntimeSlots* slots) {
+                                                            RuntimeSlots* slots,
+                                                            const BuildFilterConfig& build_filter) {
   auto table = std::make_shared<RouteTable>();
   table->ignore_port_ = plan.ignore_port_in_host_matching;
   table->most_specific_wins_ = plan.most_specific_header_mutations_wins;
   if (plan.mutations) table->mutations_ = HeaderMutations(*plan.mutations);
+  for (const plan::FilterConfig& config_plan : plan.filter_configs) {
+    if (!build_filter) return Error{"no route may configure a filter here"};
+    Result<std::unique_ptr<const FilterConfig>> config = build_filter(config_plan);
+    if (!config) return config.error();
+    table->filter_configs_.push_back(std::move(config.value()));
+  }
   for (const plan::VirtualHost& host_plan : plan.virtual_hosts) {
     Result<std::unique_ptr<VirtualHost>> host = table->buildHost(host_plan, slots);
     if (!host) return host.error();
@@ -46,7 +53,7 @@ Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHo
   if (plan.mutations) host->mutations = HeaderMutations(*plan.mutations);
   host->routes.reserve(plan.routes.size());
   for (const plan::Route& route_plan : plan.routes) {
-    Result<Route> route = Route::build(route_plan, &cluster_names_, slots);
+    Result<Route> route = Route::build(route_plan, &cluster_names_, slots, filter_configs_);
     if (!route) {
       return Error{"virtual host '" + plan.name + "', route '" + route_plan.name +
                    "': " + route.error().message};

@@ -34,8 +34,10 @@ struct RouteMatchResult {
 class RouteTable {
  public:
   // `slots`: where its numbers follow runtime values; it must live longer. Null: they stay.
-  static Result<std::shared_ptr<const RouteTable>> build(const plan::RouteTable& plan,
-                                                         RuntimeSlots* slots = nullptr);
+  // `build_filter`: null: no route may configure a filter.
+  static Result<std::shared_ptr<const RouteTable>> build(
+      const plan::RouteTable& plan, RuntimeSlots* slots = nullptr,
+      const BuildFilterConfig& build_filter = nullptr);
 
   // The virtual host of an authority; see DomainIndex. Null: none.
   const VirtualHost* findHost(std::string_view authority) const;
@@ -49,6 +51,8 @@ class RouteTable {
                                                  RuntimeSlots* slots);
   void chain(VirtualHost& host) const;
 
+  // Routes name them.
+  FilterConfigs filter_configs_;
   std::vector<std::unique_ptr<VirtualHost>> hosts_;
   ClusterNames cluster_names_;
   HeaderMutations mutations_;

@@ -1111,6 +1111,81 @@ struct Http {
                                      kHistograms, kValues, false, false};
 };
 
+struct HttpCors {
+  enum class Counter : uint16_t {
+    OriginInvalid,
+    OriginValid,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"origin_invalid", Shown::Always, 0},
+      {"origin_valid", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
+struct HttpFault {
+  enum class Counter : uint16_t {
+    AbortsInjected,
+    DelaysInjected,
+    FaultsOverflow,
+    ResponseRlInjected,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ActiveFaults,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"aborts_injected", Shown::Always, 0},
+      {"delays_injected", Shown::Always, 0},
+      {"faults_overflow", Shown::Always, 0},
+      {"response_rl_injected", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"active_faults", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 5> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
+                                     kHistograms, kValues, false, false};
+};
+
 struct HttpHealthCheck {
   enum class Counter : uint16_t {
     CachedResponse,

@@ -263,7 +263,10 @@ void DataPlane::refreshGauges() {
 // ---- routes ----
 
 void DataPlane::applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors) {
-  Result<std::shared_ptr<const route::RouteTable>> table = route::RouteTable::build(plan, &slots_);
+  Result<std::shared_ptr<const route::RouteTable>> table =
+      route::RouteTable::build(plan, &slots_, [this](const plan::FilterConfig& config) {
+        return filters::buildFilterConfig(config, slots_);
+      });
   if (!table) {
     errors->push_back({"route_table", plan.name, table.error().message});
     return;
@@ -422,7 +425,7 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
   auto logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->setAccessLogs(std::move(logs.value()));
-  if (plan.http_filters.size() > 64) return Error{"a chain has at most 64 HTTP filters"};
+  if (plan.http_filters.size() >= 64) return Error{"a chain has at most 63 HTTP filters"};
   const filters::ConfigScope scope = {
       registry_, stats::httpScope(plan.stat_prefix), options_.workers,
       slots_,    drain_.healthCheckFailed(),         taps_};
@@ -431,6 +434,10 @@ Result<FilterChainPlan> DataPlane::buildHttp(const plan::Listener& listener,
     if (!built) return built.error();
     if (!filter.disabled) config->filters_on |= uint64_t{1} << config->filters.size();
     config->filters.push_back(std::move(built.value()));
+  }
+  if (options_.last_filter) {
+    config->filters_on |= uint64_t{1} << config->filters.size();
+    config->filters.push_back(options_.last_filter);
   }
   return FilterChainPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
 }

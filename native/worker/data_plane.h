@@ -47,6 +47,8 @@ class DataPlane {
     std::shared_ptr<filters::TapSink> tap_sink = nullptr;
     // Beneath every connection of HTTP and TCP proxies; null: raw sockets.
     net::SharedTransport transport = nullptr;
+    // Passed last in every HTTP connection manager, after those of its plan.
+    std::shared_ptr<const filters::HttpFilterConfig> last_filter = nullptr;
   };
   // Why there is none: what the system refuses.
   static Result<std::shared_ptr<DataPlane>> create(const Options& options);

@@ -14,7 +14,7 @@ import type {
 } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { Place } from './message/place.js';
-import type { RetryHosts, RouteTable } from './plan.gen.js';
+import type { FilterConfig, RetryHosts, RouteTable } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
 
@@ -29,11 +29,25 @@ export interface Extension<Compiled> {
   readonly compile: (config: Any, place: Place, context: CompileContext) => Compiled;
 }
 
+/** An HTTP filter. Routes, virtual hosts, tables and weighted clusters may configure it, too. */
+export interface HttpFilterExtension extends Extension<HttpFilterPlan> {
+  readonly byRoute?: {
+    /** The full name of the message that they have. */
+    readonly type: string;
+    /** Undefined after an error. */
+    readonly compile: (
+      config: Any,
+      place: Place,
+      context: CompileContext,
+    ) => FilterConfig | undefined;
+  };
+}
+
 /** The extensions that a configuration may use, by what they extend. */
 export interface Registry {
   readonly listenerFilters: readonly Extension<ListenerFilterPlan>[];
   readonly networkFilters: readonly Extension<NetworkFilterPlan>[];
-  readonly httpFilters: readonly Extension<HttpFilterPlan>[];
+  readonly httpFilters: readonly HttpFilterExtension[];
   /** Undefined after an error. */
   readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
   readonly downstreamTransportSockets: readonly Extension<true>[];
@@ -89,6 +103,31 @@ export function defineExtension<Config extends object, Compiled>(extension: {
     type,
     compile: (config, place, context) =>
       compile(config as unknown as Config, place.within(type), context),
+  };
+}
+
+/** The same of an HTTP filter that a route configures by a `ByRoute`. */
+export function defineHttpFilter<Config extends object, ByRoute extends object>(filter: {
+  readonly name: string;
+  readonly type: string;
+  readonly compile: (config: Config, place: Place, context: CompileContext) => HttpFilterPlan;
+  readonly byRoute: {
+    readonly type: string;
+    readonly compile: (
+      config: ByRoute,
+      place: Place,
+      context: CompileContext,
+    ) => FilterConfig | undefined;
+  };
+}): HttpFilterExtension {
+  const { type, compile } = filter.byRoute;
+  return {
+    ...defineExtension<Config, HttpFilterPlan>(filter),
+    byRoute: {
+      type,
+      compile: (config, place, context) =>
+        compile(config as unknown as ByRoute, place.within(type), context),
+    },
   };
 }
 

@@ -154,6 +154,130 @@ export interface JsonFormat {
   readonly items?: readonly JsonFormat[] | undefined;
 }
 
+export const HeaderMatch_Kind = {
+  PRESENT: 0,
+  STRING: 1,
+  RANGE: 2,
+} as const;
+export type HeaderMatch_Kind = (typeof HeaderMatch_Kind)[keyof typeof HeaderMatch_Kind];
+
+export interface HeaderMatch {
+  /** In lower case; ":method", ":path", ":authority", ":scheme" too. */
+  readonly name?: string | undefined;
+  readonly kind?: HeaderMatch_Kind | undefined;
+  readonly string_match?: StringMatch | undefined;
+  readonly range_start?: number | undefined;
+  readonly range_end?: number | undefined;
+  /** PRESENT: false asks for absence. */
+  readonly present?: boolean | undefined;
+  readonly invert?: boolean | undefined;
+  readonly treat_missing_as_empty?: boolean | undefined;
+}
+
+export interface QueryMatch {
+  readonly name?: string | undefined;
+  /** Absent: presence is enough. */
+  readonly string_match?: StringMatch | undefined;
+}
+
+/** Of a route, a virtual host, a table or a weighted cluster. */
+export interface FilterConfig {
+  readonly cors?: CorsPolicy | undefined;
+  readonly buffer?: BufferSettings | undefined;
+  readonly fault?: FaultSettings | undefined;
+}
+
+/** A share of requests, in millionths. */
+export interface Share {
+  readonly millionths?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly slot?: number | undefined;
+}
+
+export interface CorsPolicy {
+  /** One of these; none: what a less specific policy says, as with all that is empty or absent. */
+  readonly allow_origins?: readonly StringMatch[] | undefined;
+  readonly allow_methods?: string | undefined;
+  readonly allow_headers?: string | undefined;
+  readonly expose_headers?: string | undefined;
+  readonly max_age?: string | undefined;
+  readonly allow_credentials?: boolean | undefined;
+  readonly allow_private_network_access?: boolean | undefined;
+  readonly forward_not_matching_preflights?: boolean | undefined;
+  /** Absent: all. */
+  readonly enabled?: Share | undefined;
+  /** Absent: none. */
+  readonly shadow?: Share | undefined;
+}
+
+export interface BufferSettings {
+  readonly disabled?: boolean | undefined;
+  readonly max_request_bytes?: number | undefined;
+}
+
+/** A number that a runtime key puts in place of another. */
+export interface RuntimeOverride {
+  /** 2^53 - 1: the key has no value. */
+  readonly now?: number | undefined;
+  readonly slot?: number | undefined;
+}
+
+/** A share that a request's header may lower. */
+export interface FaultShare {
+  readonly numerator?: number | undefined;
+  /** What one of the numerator is. */
+  readonly unit_millionths?: number | undefined;
+  /** In millionths. */
+  readonly override?: RuntimeOverride | undefined;
+}
+
+export interface FaultDelay {
+  readonly share?: FaultShare | undefined;
+  /** 0: a header says how long. */
+  readonly fixed_ms?: number | undefined;
+  readonly override_ms?: RuntimeOverride | undefined;
+}
+
+/** Neither status: a header says which. */
+export interface FaultAbort {
+  readonly share?: FaultShare | undefined;
+  readonly http_status?: number | undefined;
+  readonly grpc_status?: number | undefined;
+  readonly override_http_status?: RuntimeOverride | undefined;
+  readonly override_grpc_status?: RuntimeOverride | undefined;
+}
+
+export interface FaultRate {
+  readonly share?: FaultShare | undefined;
+  /** KiB per second; 0: a header says how many. */
+  readonly fixed_kbps?: number | undefined;
+}
+
+/** What runtime keys say of requests of one downstream cluster. */
+export interface FaultOverrides {
+  readonly cluster?: string | undefined;
+  /** In millionths. */
+  readonly delay_share?: RuntimeOverride | undefined;
+  readonly delay_ms?: RuntimeOverride | undefined;
+  readonly abort_share?: RuntimeOverride | undefined;
+  readonly http_status?: RuntimeOverride | undefined;
+  readonly grpc_status?: RuntimeOverride | undefined;
+}
+
+export interface FaultSettings {
+  readonly delay?: FaultDelay | undefined;
+  readonly abort?: FaultAbort | undefined;
+  readonly response_rate?: FaultRate | undefined;
+  /** Which requests: of this cluster (empty: any), all of these headers, one of these nodes (none: any). */
+  readonly upstream_cluster?: string | undefined;
+  readonly headers?: readonly HeaderMatch[] | undefined;
+  readonly downstream_nodes?: readonly string[] | undefined;
+  /** Absent: without a limit. */
+  readonly max_active_faults?: number | undefined;
+  readonly override_max_active_faults?: RuntimeOverride | undefined;
+  readonly downstream_clusters?: readonly FaultOverrides[] | undefined;
+}
+
 export const Cluster_Balancer = {
   ROUND_ROBIN: 0,
   LEAST_REQUEST: 1,
@@ -279,6 +403,8 @@ export interface RouteTable {
   readonly mutations?: HeaderMutations | undefined;
   readonly ignore_port_in_host_matching?: boolean | undefined;
   readonly most_specific_header_mutations_wins?: boolean | undefined;
+  /** What routes name by their places. */
+  readonly filter_configs?: readonly FilterConfig[] | undefined;
 }
 
 export const VirtualHost_RequireTls = {
@@ -309,13 +435,16 @@ export interface Route {
   readonly redirect?: Redirect | undefined;
   readonly direct_response?: DirectResponse | undefined;
   /** What differs from the connection manager's chain. */
-  readonly filter_toggles?: readonly FilterToggle[] | undefined;
+  readonly filters?: readonly RouteFilter[] | undefined;
 }
 
-export interface FilterToggle {
+export interface RouteFilter {
   /** Its place in the chain. */
   readonly filter?: number | undefined;
+  /** Absent: as the chain has it. */
   readonly disabled?: boolean | undefined;
+  /** Among the table's filter_configs, the most specific first. */
+  readonly configs?: readonly number[] | undefined;
 }
 
 export const RouteMatch_PathKind = {
@@ -339,32 +468,6 @@ export interface RouteMatch {
   readonly runtime_fraction_millionths?: number | undefined;
   /** The runtime slot that the share follows; 0: none. */
   readonly runtime_fraction_slot?: number | undefined;
-}
-
-export const HeaderMatch_Kind = {
-  PRESENT: 0,
-  STRING: 1,
-  RANGE: 2,
-} as const;
-export type HeaderMatch_Kind = (typeof HeaderMatch_Kind)[keyof typeof HeaderMatch_Kind];
-
-export interface HeaderMatch {
-  /** In lower case; ":method", ":path", ":authority", ":scheme" too. */
-  readonly name?: string | undefined;
-  readonly kind?: HeaderMatch_Kind | undefined;
-  readonly string_match?: StringMatch | undefined;
-  readonly range_start?: number | undefined;
-  readonly range_end?: number | undefined;
-  /** PRESENT: false asks for absence. */
-  readonly present?: boolean | undefined;
-  readonly invert?: boolean | undefined;
-  readonly treat_missing_as_empty?: boolean | undefined;
-}
-
-export interface QueryMatch {
-  readonly name?: string | undefined;
-  /** Absent: presence is enough. */
-  readonly string_match?: StringMatch | undefined;
 }
 
 export const ClusterAction_NotFound = {
@@ -483,6 +586,8 @@ export interface WeightedCluster {
   readonly host_rewrite_literal?: string | undefined;
   /** The runtime slot that the weight follows; 0: none. */
   readonly weight_slot?: number | undefined;
+  /** In place of the route's; empty: the route's. */
+  readonly filters?: readonly RouteFilter[] | undefined;
 }
 
 export const PathRewrite_Kind = {
@@ -561,7 +666,13 @@ export interface HttpFilter {
   readonly disabled?: boolean | undefined;
   readonly health_check?: HealthCheckFilter | undefined;
   readonly tap?: TapFilter | undefined;
+  readonly cors?: CorsFilter | undefined;
+  readonly buffer?: BufferSettings | undefined;
+  readonly fault?: FaultSettings | undefined;
 }
+
+/** All that it does is said by routes. */
+export type CorsFilter = Readonly<Record<string, never>>;
 
 export interface HealthCheckFilter {
   /** Health checks are passed on, and only answered here while they fail or an answer is remembered. */
@@ -870,7 +981,7 @@ export interface HttpConnectionManager {
   readonly access_logs?: readonly AccessLog[] | undefined;
   readonly router?: Router | undefined;
   readonly scheme_overwrite?: string | undefined;
-  /** Before the router; at most 64. */
+  /** Before the router; at most 63. */
   readonly http_filters?: readonly HttpFilter[] | undefined;
   /** Clients that speak HTTP/2 without asking are told that they are understood, and refused. */
   readonly refuses_http2?: boolean | undefined;
@@ -1128,6 +1239,102 @@ function writeJsonFormat(out: WireWriter, message: JsonFormat): void {
   if (message.items) for (const item of message.items) out.message(42, item, writeJsonFormat);
 }
 
+function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.kind) out.number(16, message.kind);
+  if (message.string_match !== undefined) out.message(26, message.string_match, writeStringMatch);
+  if (message.range_start) out.number(32, message.range_start);
+  if (message.range_end) out.number(40, message.range_end);
+  if (message.present) out.number(48, message.present ? 1 : 0);
+  if (message.invert) out.number(56, message.invert ? 1 : 0);
+  if (message.treat_missing_as_empty) out.number(64, message.treat_missing_as_empty ? 1 : 0);
+}
+
+function writeQueryMatch(out: WireWriter, message: QueryMatch): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.string_match !== undefined) out.message(18, message.string_match, writeStringMatch);
+}
+
+function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
+  if (message.cors !== undefined) out.message(10, message.cors, writeCorsPolicy);
+  if (message.buffer !== undefined) out.message(18, message.buffer, writeBufferSettings);
+  if (message.fault !== undefined) out.message(26, message.fault, writeFaultSettings);
+}
+
+function writeShare(out: WireWriter, message: Share): void {
+  if (message.millionths) out.number(8, message.millionths);
+  if (message.slot) out.number(16, message.slot);
+}
+
+function writeCorsPolicy(out: WireWriter, message: CorsPolicy): void {
+  if (message.allow_origins) for (const item of message.allow_origins) out.message(10, item, writeStringMatch);
+  if (message.allow_methods?.length) out.text(18, message.allow_methods);
+  if (message.allow_headers?.length) out.text(26, message.allow_headers);
+  if (message.expose_headers?.length) out.text(34, message.expose_headers);
+  if (message.max_age?.length) out.text(42, message.max_age);
+  if (message.allow_credentials !== undefined) out.number(48, message.allow_credentials ? 1 : 0);
+  if (message.allow_private_network_access !== undefined) out.number(56, message.allow_private_network_access ? 1 : 0);
+  if (message.forward_not_matching_preflights !== undefined) out.number(64, message.forward_not_matching_preflights ? 1 : 0);
+  if (message.enabled !== undefined) out.message(74, message.enabled, writeShare);
+  if (message.shadow !== undefined) out.message(82, message.shadow, writeShare);
+}
+
+function writeBufferSettings(out: WireWriter, message: BufferSettings): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.max_request_bytes) out.number(16, message.max_request_bytes);
+}
+
+function writeRuntimeOverride(out: WireWriter, message: RuntimeOverride): void {
+  if (message.now) out.number(8, message.now);
+  if (message.slot) out.number(16, message.slot);
+}
+
+function writeFaultShare(out: WireWriter, message: FaultShare): void {
+  if (message.numerator) out.number(8, message.numerator);
+  if (message.unit_millionths) out.number(16, message.unit_millionths);
+  if (message.override !== undefined) out.message(26, message.override, writeRuntimeOverride);
+}
+
+function writeFaultDelay(out: WireWriter, message: FaultDelay): void {
+  if (message.share !== undefined) out.message(10, message.share, writeFaultShare);
+  if (message.fixed_ms) out.number(16, message.fixed_ms);
+  if (message.override_ms !== undefined) out.message(26, message.override_ms, writeRuntimeOverride);
+}
+
+function writeFaultAbort(out: WireWriter, message: FaultAbort): void {
+  if (message.share !== undefined) out.message(10, message.share, writeFaultShare);
+  if (message.http_status !== undefined) out.number(16, message.http_status);
+  if (message.grpc_status !== undefined) out.number(24, message.grpc_status);
+  if (message.override_http_status !== undefined) out.message(34, message.override_http_status, writeRuntimeOverride);
+  if (message.override_grpc_status !== undefined) out.message(42, message.override_grpc_status, writeRuntimeOverride);
+}
+
+function writeFaultRate(out: WireWriter, message: FaultRate): void {
+  if (message.share !== undefined) out.message(10, message.share, writeFaultShare);
+  if (message.fixed_kbps) out.number(16, message.fixed_kbps);
+}
+
+function writeFaultOverrides(out: WireWriter, message: FaultOverrides): void {
+  if (message.cluster?.length) out.text(10, message.cluster);
+  if (message.delay_share !== undefined) out.message(18, message.delay_share, writeRuntimeOverride);
+  if (message.delay_ms !== undefined) out.message(26, message.delay_ms, writeRuntimeOverride);
+  if (message.abort_share !== undefined) out.message(34, message.abort_share, writeRuntimeOverride);
+  if (message.http_status !== undefined) out.message(42, message.http_status, writeRuntimeOverride);
+  if (message.grpc_status !== undefined) out.message(50, message.grpc_status, writeRuntimeOverride);
+}
+
+function writeFaultSettings(out: WireWriter, message: FaultSettings): void {
+  if (message.delay !== undefined) out.message(10, message.delay, writeFaultDelay);
+  if (message.abort !== undefined) out.message(18, message.abort, writeFaultAbort);
+  if (message.response_rate !== undefined) out.message(26, message.response_rate, writeFaultRate);
+  if (message.upstream_cluster?.length) out.text(34, message.upstream_cluster);
+  if (message.headers) for (const item of message.headers) out.message(42, item, writeHeaderMatch);
+  if (message.downstream_nodes) for (const item of message.downstream_nodes) out.text(50, item);
+  if (message.max_active_faults !== undefined) out.number(56, message.max_active_faults);
+  if (message.override_max_active_faults !== undefined) out.message(66, message.override_max_active_faults, writeRuntimeOverride);
+  if (message.downstream_clusters) for (const item of message.downstream_clusters) out.message(74, item, writeFaultOverrides);
+}
+
 function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.observability_name?.length) out.text(18, message.observability_name);
@@ -1212,6 +1419,7 @@ function writeRouteTable(out: WireWriter, message: RouteTable): void {
   if (message.mutations !== undefined) out.message(26, message.mutations, writeHeaderMutations);
   if (message.ignore_port_in_host_matching) out.number(32, message.ignore_port_in_host_matching ? 1 : 0);
   if (message.most_specific_header_mutations_wins) out.number(40, message.most_specific_header_mutations_wins ? 1 : 0);
+  if (message.filter_configs) for (const item of message.filter_configs) out.message(50, item, writeFilterConfig);
 }
 
 function writeVirtualHost(out: WireWriter, message: VirtualHost): void {
@@ -1233,12 +1441,13 @@ function writeRoute(out: WireWriter, message: Route): void {
   if (message.cluster !== undefined) out.message(34, message.cluster, writeClusterAction);
   if (message.redirect !== undefined) out.message(42, message.redirect, writeRedirect);
   if (message.direct_response !== undefined) out.message(50, message.direct_response, writeDirectResponse);
-  if (message.filter_toggles) for (const item of message.filter_toggles) out.message(66, item, writeFilterToggle);
+  if (message.filters) for (const item of message.filters) out.message(66, item, writeRouteFilter);
 }
 
-function writeFilterToggle(out: WireWriter, message: FilterToggle): void {
+function writeRouteFilter(out: WireWriter, message: RouteFilter): void {
   if (message.filter) out.number(8, message.filter);
-  if (message.disabled) out.number(16, message.disabled ? 1 : 0);
+  if (message.disabled !== undefined) out.number(16, message.disabled ? 1 : 0);
+  if (message.configs) for (const item of message.configs) out.number(24, item);
 }
 
 function writeRouteMatch(out: WireWriter, message: RouteMatch): void {
@@ -1251,22 +1460,6 @@ function writeRouteMatch(out: WireWriter, message: RouteMatch): void {
   if (message.grpc) out.number(56, message.grpc ? 1 : 0);
   if (message.runtime_fraction_millionths !== undefined) out.number(64, message.runtime_fraction_millionths);
   if (message.runtime_fraction_slot) out.number(72, message.runtime_fraction_slot);
-}
-
-function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
-  if (message.name?.length) out.text(10, message.name);
-  if (message.kind) out.number(16, message.kind);
-  if (message.string_match !== undefined) out.message(26, message.string_match, writeStringMatch);
-  if (message.range_start) out.number(32, message.range_start);
-  if (message.range_end) out.number(40, message.range_end);
-  if (message.present) out.number(48, message.present ? 1 : 0);
-  if (message.invert) out.number(56, message.invert ? 1 : 0);
-  if (message.treat_missing_as_empty) out.number(64, message.treat_missing_as_empty ? 1 : 0);
-}
-
-function writeQueryMatch(out: WireWriter, message: QueryMatch): void {
-  if (message.name?.length) out.text(10, message.name);
-  if (message.string_match !== undefined) out.message(18, message.string_match, writeStringMatch);
 }
 
 function writeClusterAction(out: WireWriter, message: ClusterAction): void {
@@ -1347,6 +1540,7 @@ function writeWeightedCluster(out: WireWriter, message: WeightedCluster): void {
   if (message.mutations !== undefined) out.message(34, message.mutations, writeHeaderMutations);
   if (message.host_rewrite_literal?.length) out.text(42, message.host_rewrite_literal);
   if (message.weight_slot) out.number(48, message.weight_slot);
+  if (message.filters) for (const item of message.filters) out.message(58, item, writeRouteFilter);
 }
 
 function writePathRewrite(out: WireWriter, message: PathRewrite): void {
@@ -1396,6 +1590,12 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.disabled) out.number(8, message.disabled ? 1 : 0);
   if (message.health_check !== undefined) out.message(18, message.health_check, writeHealthCheckFilter);
   if (message.tap !== undefined) out.message(26, message.tap, writeTapFilter);
+  if (message.cors !== undefined) out.message(34, message.cors, writeCorsFilter);
+  if (message.buffer !== undefined) out.message(42, message.buffer, writeBufferSettings);
+  if (message.fault !== undefined) out.message(50, message.fault, writeFaultSettings);
+}
+
+function writeCorsFilter(_out: WireWriter, _message: CorsFilter): void {
 }
 
 function writeHealthCheckFilter(out: WireWriter, message: HealthCheckFilter): void {

@@ -22,13 +22,13 @@ class HealthCheck final : public HttpFilter {
     const bool passes = config_.plan().pass_through && !config_.hasFailed();
     if (passes && remembered_.status == 0) return FilterStatus::Continue;
     answers_ = true;
-    return takeMore(end);
+    return takeMore(end, true);
   }
   FilterStatus onRequestData(std::string_view, bool end) override { return takeMore(end); }
   FilterStatus onRequestTrailers(http::HeaderMap&) override { return takeMore(true); }
   LocalReply answer() const override { return answer_; }
 
-  void onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
+  FilterStatus onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
     if (is_health_check_) {
       config_.remember(scope_.now, {status, headers.find(HeaderId::XEnvoyDegraded) != nullptr});
       headers.set(HeaderId::XEnvoyUpstreamHealthcheckedCluster, config_.plan().local_cluster);
@@ -36,12 +36,13 @@ class HealthCheck final : public HttpFilter {
     if (config_.hasFailed()) {
       headers.set(HeaderId::XEnvoyImmediateHealthCheckFail, "true");
     }
+    return FilterStatus::Continue;
   }
 
  private:
-  FilterStatus takeMore(bool end) {
+  FilterStatus takeMore(bool end, bool is_head = false) {
     if (!answers_) return FilterStatus::Continue;
-    if (!end) return FilterStatus::Stop;
+    if (!end) return is_head ? FilterStatus::Pause : FilterStatus::Take;
     answer_ = decide();
     count();
     return FilterStatus::Answer;
@@ -91,7 +92,7 @@ class HealthCheck final : public HttpFilter {
   static constexpr char kUnhealthy[] = "health_check_failed_cluster_unhealthy";
 
   const HealthCheckConfig& config_;
-  const FilterScope scope_;
+  const FilterScope& scope_;
   HealthCheckConfig::Remembered remembered_;
   LocalReply answer_{200, {}, {}};
   bool is_health_check_ = false;
@@ -115,7 +116,8 @@ BuiltFilter HealthCheckConfig::build(const plan::HealthCheckFilter& plan,
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 
-HttpFilter* HealthCheckConfig::make(FilterMemory& memory, const FilterScope& scope) const {
+HttpFilter* HealthCheckConfig::make(FilterMemory& memory, const FilterScope& scope,
+                                    FilterPlace&) const {
   return memory.make<HealthCheck>(*this, scope);
 }
 

@@ -21,7 +21,8 @@ class HealthCheckConfig final : public HttpFilterConfig {
 
   static BuiltFilter build(const plan::HealthCheckFilter& plan, const ConfigScope& scope);
 
-  HttpFilter* make(FilterMemory& memory, const FilterScope& scope) const override;
+  HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
+                   FilterPlace& place) const override;
 
   const plan::HealthCheckFilter& plan() const { return plan_; }
   stats::Shard<stats::HttpHealthCheck>& stats(unsigned worker) const {

@@ -5,21 +5,30 @@
 // A request passes its filters in the order of the configuration, its answer in the opposite one.
 // All calls are on the worker's thread; heads and views live until the call returns. Answers that
 // the proxy makes itself pass all filters as well, even when the request has not come to them.
+//
+// A filter may stop either message at its head, in its body or at its trailers, and let it go on
+// later; what it stopped is held by the chain (proxy/filter_chain), within limits. `content-length`
+// is of the filter's making where it changes a body.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/arena.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "filters/http/filter_place.h"
 #include "filters/http/local_reply.h"
 #include "http/message.h"
 #include "net/timer_wheel.h"
 #include "route/request_view.h"
+#include "route/route.h"
 #include "stats/registry.h"
 #include "upstream/worker_clusters.h"
 
@@ -27,8 +36,14 @@ namespace fairlead::filters {
 
 enum class FilterStatus : uint8_t {
   Continue,
-  // The filter keeps the request: it takes what is still to come of it, and answers in the end.
-  Stop,
+  // Nothing goes past the filter until it says that it goes on, by Continue for what comes next or
+  // by its place. It still sees what comes. A body waits meanwhile, and whoever sends it when that
+  // is more than the limit.
+  Pause,
+  // The same of a body that is wanted whole: one beyond the limit is answered, 413 or 500.
+  Buffer,
+  // Of data: the filter keeps this piece, and gives what it wants to its place.
+  Take,
   // answer() is to be sent, now.
   Answer,
 };
@@ -36,7 +51,9 @@ enum class FilterStatus : uint8_t {
 // What filters tell the stream beside their statuses.
 struct FilterNotes {
   // The request is left out of statistics, and of logs that want no health checks.
-  bool is_health_check = false;
+  bool& is_health_check;
+  // What logs say of the request.
+  format::ResponseFlags& flags;
   // Bodies of answers may not go past user space.
   bool sees_response_body = false;
 };
@@ -48,6 +65,10 @@ struct FilterScope {
   net::Millis now;
   // A random number of this request.
   uint64_t stream_id;
+  // Null: there is none.
+  const route::Route* route;
+  // Of its clusters, by slot.
+  const std::vector<std::string>& cluster_names;
   FilterNotes& notes;
 };
 
@@ -66,44 +87,61 @@ class HttpFilter {
   virtual FilterStatus onRequestTrailers(http::HeaderMap& trailers) {
     return FilterStatus::Continue;
   }
-  // After FilterStatus::Answer. Its views live until the filter ends.
-  virtual LocalReply answer() const { return {500, {}, {}}; }
+  // The head that the filter stopped goes on: the last time to change it. Values that are set live
+  // as long as the call's head, or in the arena.
+  virtual void onRequestHeadReleased(http::RequestHead& head, Arena& arena) {}
   // The head as it goes to a host.
   virtual void onRequestForwarded(const http::RequestHead& head) {}
 
   // Values that are set live as long as the call's head, or in the arena.
-  virtual void onResponseHead(uint16_t status, http::HeaderMap& headers, bool end, Arena& arena) {}
+  virtual FilterStatus onResponseHead(uint16_t status, http::HeaderMap& headers, bool end,
+                                      Arena& arena) {
+    return FilterStatus::Continue;
+  }
+  virtual FilterStatus onResponseData(std::string_view data, bool end) {
+    return FilterStatus::Continue;
+  }
+  virtual FilterStatus onResponseTrailers(http::HeaderMap& trailers) {
+    return FilterStatus::Continue;
+  }
+  // As onRequestHeadReleased().
+  virtual void onResponseHeadReleased(http::HeaderMap& headers, Arena& arena) {}
   // The head as it goes to the client.
   virtual void onResponseSent(uint16_t status, const http::HeaderMap& headers) {}
-  virtual void onResponseData(std::string_view data, bool end) {}
-  virtual void onResponseTrailers(const http::HeaderMap& trailers) {}
 
-  // Nothing more comes.
+  // After FilterStatus::Answer. Its views live until the filter ends.
+  virtual LocalReply answer() const { return {500, {}, {}}; }
+
+  // Nothing more comes; the filter ends with this.
   virtual void onEnd() {}
 };
 
 // Where the filters of a request are made: no allocation once it has grown to its size.
 class FilterMemory {
  public:
-  template <typename Filter, typename... Arguments>
-  HttpFilter* make(Arguments&&... arguments) {
-    constexpr size_t kAlign = alignof(Filter);
-    char* at = arena_.allocate(sizeof(Filter) + kAlign - 1);
+  template <typename Object, typename... Arguments>
+  Object* make(Arguments&&... arguments) {
+    constexpr size_t kAlign = alignof(Object);
+    char* at = arena_.allocate(sizeof(Object) + kAlign - 1);
     at += (kAlign - reinterpret_cast<uintptr_t>(at) % kAlign) % kAlign;
-    return new (at) Filter(std::forward<Arguments>(arguments)...);
+    return new (at) Object(std::forward<Arguments>(arguments)...);
   }
+  // A copy that lives as long as the filters do.
+  std::string_view keep(std::string_view text) { return arena_.copy(text); }
   // The filters have been destroyed.
   void reset() { arena_.reset(); }
 
  private:
-  Arena arena_{512};
+  // As much as the filters of most chains need together.
+  Arena arena_{2048};
 };
 
 class HttpFilterConfig {
  public:
   virtual ~HttpFilterConfig() = default;
   // Null: nothing is to be done for this request.
-  virtual HttpFilter* make(FilterMemory& memory, const FilterScope& scope) const = 0;
+  virtual HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
+                           FilterPlace& place) const = 0;
 };
 
 using BuiltFilter = Result<std::shared_ptr<const HttpFilterConfig>>;

@@ -11,4 +11,9 @@ BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& sco
   return Error{"an HTTP filter of a kind that is not known here"};
 }
 
+Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan::FilterConfig& plan,
+                                                                     RuntimeSlots& slots) {
+  return Error{"a filter's configuration of a kind that is not known here"};
+}
+
 }  // namespace fairlead::filters

@@ -9,4 +9,8 @@ namespace fairlead::filters {
 
 BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& scope);
 
+// What a route says of one of them.
+Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan::FilterConfig& plan,
+                                                                     RuntimeSlots& slots);
+
 }  // namespace fairlead::filters

@@ -24,6 +24,10 @@ struct LocalReply {
   bool degraded = false;
   // The router's, in place of a host's: it tells of its attempts.
   bool is_of_router = false;
+  // In place of what follows from the status, where the request is gRPC.
+  std::optional<uint32_t> grpc_status = std::nullopt;
+  // Without what the route adds to answers, nor made one for gRPC: a filter's own words.
+  bool is_bare = false;
 };
 
 // What grpc-status says in place of an HTTP status.

@@ -189,21 +189,24 @@ class BufferedTap final : public TapFilter {
     progress_.onHeaders(Kind::RequestTrailers, trailers);
     return FilterStatus::Continue;
   }
-  void onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
+  FilterStatus onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
     if (config_.plan().records_headers_received_time) response_.received_time = timestampNow();
     progress_.onHeaders(Kind::ResponseHeaders, headers, statusText(status));
+    return FilterStatus::Continue;
   }
   void onResponseSent(uint16_t status, const http::HeaderMap& headers) override {
     has_response_ = true;
     response_.headers = headersOf(status, headers, kMessageHeaders);
   }
-  void onResponseData(std::string_view data, bool) override {
+  FilterStatus onResponseData(std::string_view data, bool) override {
     response_.body.add(data, settings_->plan.max_response_body_bytes);
     progress_.onBody(Kind::ResponseBody, data);
+    return FilterStatus::Continue;
   }
-  void onResponseTrailers(const http::HeaderMap& trailers) override {
+  FilterStatus onResponseTrailers(http::HeaderMap& trailers) override {
     response_.trailers = trailersOf(trailers, kMessageTrailers);
     progress_.onHeaders(Kind::ResponseTrailers, trailers);
+    return FilterStatus::Continue;
   }
   void onEnd() override {
     if (!progress_.matches()) return;
@@ -249,20 +252,23 @@ class StreamedTap final : public TapFilter {
     settle();
     return FilterStatus::Continue;
   }
-  void onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
+  FilterStatus onResponseHead(uint16_t status, http::HeaderMap& headers, bool, Arena&) override {
     add(kSegmentResponseHeaders, headersOf(status, headers, kListHeaders));
     progress_.onHeaders(Kind::ResponseHeaders, headers, statusText(status));
     settle();
+    return FilterStatus::Continue;
   }
-  void onResponseData(std::string_view data, bool) override {
+  FilterStatus onResponseData(std::string_view data, bool) override {
     addBody(kSegmentResponseBody, data);
     progress_.onBody(Kind::ResponseBody, data);
     settle();
+    return FilterStatus::Continue;
   }
-  void onResponseTrailers(const http::HeaderMap& trailers) override {
+  FilterStatus onResponseTrailers(http::HeaderMap& trailers) override {
     add(kSegmentResponseTrailers, trailersOf(trailers, kListHeaders));
     progress_.onHeaders(Kind::ResponseTrailers, trailers);
     settle();
+    return FilterStatus::Continue;
   }
   void onEnd() override {
     if (progress_.matches()) stats_.add(Counter::RqTapped);
@@ -329,7 +335,7 @@ BuiltFilter TapConfig::build(const plan::TapFilter& plan, const ConfigScope& sco
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 
-HttpFilter* TapConfig::make(FilterMemory& memory, const FilterScope& scope) const {
+HttpFilter* TapConfig::make(FilterMemory& memory, const FilterScope& scope, FilterPlace&) const {
   const std::shared_ptr<const TapSettings>& settings = settings_[scope.worker];
   if (!settings) return nullptr;
   stats::Shard<stats::HttpTap>& stats = *stats_->shard(scope.worker + 1);

@@ -50,7 +50,8 @@ class TapConfig final : public HttpFilterConfig {
     settings_[worker] = std::move(settings);
   }
 
-  HttpFilter* make(FilterMemory& memory, const FilterScope& scope) const override;
+  HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
+                   FilterPlace& place) const override;
 
   const plan::TapFilter& plan() const { return plan_; }
   TapSink& sink() const { return *sink_; }

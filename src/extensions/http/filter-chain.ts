@@ -17,7 +17,7 @@ const FILTER = supportedFields<HttpFilter>(
   ['name', 'typed_config', 'is_optional', 'disabled'],
 );
 /** Routes switch filters by the bits of a number. */
-const MAX_FILTERS = 64;
+const MAX_FILTERS = 63;
 
 export function compileHttpFilters(
   filters: readonly HttpFilter[],

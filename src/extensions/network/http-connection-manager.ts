@@ -159,7 +159,9 @@ function compileRoutes(config: HcmConfig, place: Place, context: CompileContext)
   const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {
     validatesClusters: true,
     // The last one is the router.
-    filterNames: (config.http_filters ?? []).slice(0, -1).map(({ name }) => name ?? ''),
+    chain: (config.http_filters ?? [])
+      .slice(0, -1)
+      .map(({ name, typed_config }) => ({ name: name ?? '', type: typed_config?.$type ?? '' })),
   });
   return context.addRouteTable(table);
 }

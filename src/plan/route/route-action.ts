@@ -21,6 +21,7 @@ import { compilePathRewrite } from './redirect.js';
 import { checkCluster } from './route-clusters.js';
 import { compileMirrors } from './mirrors.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
+import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import type { RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -46,6 +47,7 @@ const ACTION = supportedFields<RouteAction>(
     'retry_policy_typed_config',
     'hedge_policy',
     'request_mirror_policies',
+    'cors',
   ],
   { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
 );
@@ -71,8 +73,8 @@ const WEIGHT = supportedFields<ClusterWeight>(
     'response_headers_to_add',
     'response_headers_to_remove',
     'host_rewrite_literal',
+    'typed_per_filter_config',
   ],
-  { typed_per_filter_config: {} },
 );
 
 const DEFAULT_TIMEOUT_MS = 15_000;
@@ -158,6 +160,7 @@ function compileWeight(
   if (message.name) checkCluster(message.name, 'weighted cluster', place.field('name'), scope);
   const key = runtimePrefix ? `${runtimePrefix}.${message.name ?? ''}` : undefined;
   const { value: weight, slot } = scope.context.runtime.liveNumber(key, message.weight ?? 0);
+  const filters = readFilterOverrides(message.typed_per_filter_config, place, scope);
   return {
     name: message.name,
     cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
@@ -165,6 +168,10 @@ function compileWeight(
     weight_slot: slot,
     mutations: compileHeaderMutations(message, place),
     host_rewrite_literal: message.host_rewrite_literal,
+    filters:
+      filters.byName.size > 0
+        ? compileRouteFilters([...scope.filterOverrides, filters], scope.chain)
+        : [],
   };
 }
 

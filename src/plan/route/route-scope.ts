@@ -1,6 +1,26 @@
 import type { CompileContext } from '../extension.js';
-import type { MirrorPolicy, RetryPolicy } from '../plan.gen.js';
-import type { FilterToggles } from './filter-toggles.js';
+import type { FilterConfig, MirrorPolicy, RetryPolicy } from '../plan.gen.js';
+
+/** A filter of the chain that a table's requests pass. */
+export interface ChainFilter {
+  readonly name: string;
+  /** Its message's full name. */
+  readonly type: string;
+}
+
+export interface FilterOverride {
+  /** Switched off, or on even where the chain has it off. */
+  readonly disabled: boolean;
+  /** Its place among the table's configs. */
+  readonly config?: number | undefined;
+}
+
+/** What one of these levels says. */
+export interface FilterOverrides {
+  readonly byName: ReadonlyMap<string, FilterOverride>;
+  /** The older field `cors`: the place of its policy among the table's configs. */
+  readonly cors?: number | undefined;
+}
 
 /** What a virtual host, or its table, says for those of its routes that say nothing themselves. */
 export interface RouteDefaults {
@@ -24,9 +44,12 @@ export interface RouteScope {
   readonly validatesClusters: boolean;
   /** The longest body of a direct response. */
   readonly maxBodyBytes: number;
-  readonly filterNames: readonly string[];
-  /** The table's, then the virtual host's. */
-  readonly filterToggles: readonly FilterToggles[];
+  /** The filters before the router, in their order. */
+  readonly chain: readonly ChainFilter[];
+  /** The table's, then the virtual host's, then the route's, as far as they are known. */
+  readonly filterOverrides: readonly FilterOverrides[];
+  /** Takes what a level says of a filter and gives its place in the table's list. */
+  addFilterConfig(config: FilterConfig): number;
   /** The virtual host's. */
   readonly defaults: RouteDefaults;
 }

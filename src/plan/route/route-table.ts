@@ -5,19 +5,21 @@ import type {
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { compileHeaderMutations } from './header-mutations.js';
-import { readFilterToggles } from './filter-toggles.js';
 import type { Place } from '../message/place.js';
 import {
   VirtualHost_RequireTls,
+  type FilterConfig,
   type RetryRuntime,
   type RouteTable,
   type VirtualHost,
 } from '../plan.gen.js';
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileMirrors } from './mirrors.js';
+import { compileCorsPolicy } from './cors-policy.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
+import { readFilterOverrides } from './route-filters.js';
 import { compileRoute } from './route.js';
-import { bodyLimit, type RouteScope } from './route-scope.js';
+import { bodyLimit, type ChainFilter, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [
@@ -55,6 +57,7 @@ const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.
   'request_body_buffer_limit',
   'metadata',
   'typed_per_filter_config',
+  'cors',
 ]);
 
 const DEFAULT_MAX_BODY_BYTES = 4096;
@@ -63,8 +66,8 @@ const DEFAULT_RETRY_INTERVAL_MS = 25;
 /** A table that is written in the bootstrap knows all clusters; one that comes later may not. */
 export interface RouteTableOptions {
   readonly validatesClusters: boolean;
-  /** Of the HTTP filters before the router, in their order. */
-  readonly filterNames: readonly string[];
+  /** The HTTP filters before the router, in their order. */
+  readonly chain: readonly ChainFilter[];
 }
 
 /** The plan of a table; its name is the configuration's. */
@@ -75,12 +78,17 @@ export function compileRouteTable(
   options: RouteTableOptions,
 ): RouteTable {
   refuseOtherFields(place, message, TABLE);
-  const plain: RouteScope = {
+  const filterConfigs: FilterConfig[] = [];
+  const levels = {
     context,
+    addFilterConfig: (config: FilterConfig) => filterConfigs.push(config) - 1,
+  };
+  const plain: RouteScope = {
+    ...levels,
     validatesClusters: message.validate_clusters ?? options.validatesClusters,
     maxBodyBytes: message.max_direct_response_body_size_bytes ?? DEFAULT_MAX_BODY_BYTES,
-    filterNames: options.filterNames,
-    filterToggles: [readFilterToggles(message.typed_per_filter_config, place, context)],
+    chain: options.chain,
+    filterOverrides: [readFilterOverrides(message.typed_per_filter_config, place, levels)],
     defaults: {},
   };
   const mirrorsAt = place.field('request_mirror_policies');
@@ -99,6 +107,7 @@ export function compileRouteTable(
     mutations: compileHeaderMutations(message, place),
     ignore_port_in_host_matching: message.ignore_port_in_host_matching,
     most_specific_header_mutations_wins: message.most_specific_header_mutations_wins,
+    filter_configs: filterConfigs,
   };
 }
 
@@ -109,10 +118,14 @@ function compileVirtualHost(
 ): VirtualHost {
   refuseOtherFields(place, message, VIRTUAL_HOST);
   const at = place.field('routes');
-  const own = readFilterToggles(message.typed_per_filter_config, place, table.context);
+  const cors = message.cors && compileCorsPolicy(message.cors, place.field('cors'), table.context);
+  const own = {
+    ...readFilterOverrides(message.typed_per_filter_config, place, table),
+    cors: cors && table.addFilterConfig({ cors }),
+  };
   const scope: RouteScope = {
     ...table,
-    filterToggles: [...table.filterToggles, own],
+    filterOverrides: [...table.filterOverrides, own],
     defaults: {
       retry: compileRetries(message, place, table.context),
       hedgesOnTimeout: compileHedging(message.hedge_policy, place.field('hedge_policy')),

@@ -8,7 +8,6 @@ import type {
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { readDataSource } from '../message/data-source.js';
-import { compileFilterToggles, readFilterToggles } from './filter-toggles.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import {
   compileHeaderMatcher,
@@ -25,7 +24,9 @@ import {
   type RouteMatch,
 } from '../plan.gen.js';
 import { compileRedirect } from './redirect.js';
+import { compileCorsPolicy } from './cors-policy.js';
 import { compileClusterAction } from './route-action.js';
+import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -73,15 +74,22 @@ export function compileRoute(
 ): Route | undefined {
   refuseOtherFields(place, message, ROUTE);
   const match = compileMatch(message.match ?? {}, place.field('match'), scope.context);
-  const own = readFilterToggles(message.typed_per_filter_config, place, scope.context);
+  const cors = message.route?.cors;
+  const policy = cors && compileCorsPolicy(cors, place.field('route').field('cors'), scope.context);
+  const own = {
+    ...readFilterOverrides(message.typed_per_filter_config, place, scope),
+    cors: policy && scope.addFilterConfig({ cors: policy }),
+  };
+  const filterOverrides = [...scope.filterOverrides, own];
   const route = {
     name: message.name,
     match,
     mutations: compileHeaderMutations(message, place, metadataOperator(message.metadata)),
-    filter_toggles: compileFilterToggles([...scope.filterToggles, own], scope.filterNames),
+    filters: compileRouteFilters(filterOverrides, scope.chain),
   };
   if (message.route) {
-    const cluster = compileClusterAction(message.route, place.field('route'), scope);
+    const inner = { ...scope, filterOverrides };
+    const cluster = compileClusterAction(message.route, place.field('route'), inner);
     return { ...route, cluster: { ...cluster, ...(bodyLimit(message) ?? scope.defaults.body) } };
   }
   if (message.redirect) {

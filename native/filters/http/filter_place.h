@@ -1,0 +1,46 @@
+// What a filter can ask of the stream that it works on, beside what its statuses say. Lives as long
+// as the filter; the worker's thread.
+//
+// None of these is for inside of the filter's own calls from its chain: there statuses speak. They
+// are for timers, deferred work and tasks that were posted. When they return the stream may have
+// ended, and the filter with it: nothing of it may be touched after them.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "filters/http/local_reply.h"
+#include "net/loop.h"
+#include "route/filter_settings.h"
+
+namespace fairlead::filters {
+
+class FilterPlace {
+ public:
+  // What the route says of this filter, the most specific first.
+  virtual route::FilterConfigList routeConfigs() const = 0;
+  virtual net::Loop& loop() = 0;
+  // Of an answer's body that waits; 0: without a limit.
+  virtual uint32_t bufferLimit() const = 0;
+  // Of the request's body from here on, for all filters. This one is for inside, too.
+  virtual void limitRequestBuffer(uint32_t bytes) = 0;
+
+  // What the filter stopped goes on, past it.
+  virtual void continueRequest() = 0;
+  virtual void continueResponse() = 0;
+  // As though it came to the filter's successor, before what the filter stopped.
+  virtual void injectRequestData(std::string_view data, bool end) = 0;
+  virtual void injectResponseData(std::string_view data, bool end) = 0;
+  // In place of what becomes of the request; once an answer has begun, it breaks off.
+  virtual void answer(const LocalReply& reply) = 0;
+
+  // For a filter that keeps what it takes: no more of the answer is read until as many resumes.
+  // These two are for inside, too.
+  virtual void pauseResponse() = 0;
+  virtual void resumeResponse() = 0;
+
+ protected:
+  ~FilterPlace() = default;
+};
+
+}  // namespace fairlead::filters

@@ -1,0 +1,35 @@
+// What a filter stopped of a request or an answer, until it goes on. Owned by a filter chain, which
+// uses it again; the worker's thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/slab.h"
+#include "proxy/saved_head.h"
+
+namespace fairlead::proxy {
+
+struct HeldMessage {
+  SavedHead head;
+  // An answer's.
+  uint16_t status = 0;
+  SlabChain body;
+  SavedHead trailers;
+  // The message is whole; without trailers, the last of the body says so.
+  bool is_complete = false;
+  // Whoever sends it waits.
+  bool pauses_sender = false;
+
+  // As new; the body is empty already. Heads that were restored stay valid until they are trimmed.
+  void clear() {
+    head.unset();
+    trailers.unset();
+    is_complete = pauses_sender = false;
+  }
+  void trim() {
+    head.clear();
+    trailers.clear();
+  }
+};
+
+}  // namespace fairlead::proxy
