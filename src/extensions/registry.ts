@@ -7,6 +7,7 @@ import { stdoutAccessLog } from './access-loggers/stdout.js';
 import { leastRequest } from './balancers/least-request.js';
 import { random } from './balancers/random.js';
 import { roundRobin } from './balancers/round-robin.js';
+import { cors } from './http/cors.js';
 import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
 import { tap } from './http/tap.js';
@@ -32,7 +33,7 @@ import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector],
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
-  httpFilters: [healthCheck, tap, router],
+  httpFilters: [healthCheck, tap, cors, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer],
   upstreamTransportSockets: [rawBuffer, upstreamTls],

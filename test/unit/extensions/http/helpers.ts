@@ -26,12 +26,24 @@ interface Toggles {
   readonly table?: Configs;
   readonly host?: Configs;
   readonly route?: Configs;
+  readonly weighted?: Configs;
+  /** Of the older fields. */
+  readonly hostCors?: object;
+  readonly routeCors?: object;
 }
 
 export function compiled(filters: readonly object[], toggles: Toggles = {}) {
+  const action = {
+    ...(toggles.routeCors && { cors: toggles.routeCors }),
+    weighted_clusters: {
+      clusters: [{ name: 'web', weight: 1, typed_per_filter_config: toggles.weighted ?? {} }],
+    },
+  };
   const route = {
     match: { prefix: '/' },
-    direct_response: { status: 200 },
+    ...(toggles.weighted || toggles.routeCors
+      ? { route: action }
+      : { direct_response: { status: 200 } }),
     typed_per_filter_config: toggles.route ?? {},
   };
   const host = {
@@ -39,6 +51,7 @@ export function compiled(filters: readonly object[], toggles: Toggles = {}) {
     domains: ['*'],
     routes: [route],
     typed_per_filter_config: toggles.host ?? {},
+    ...(toggles.hostCors && { cors: toggles.hostCors }),
   };
   const route_config = { virtual_hosts: [host], typed_per_filter_config: toggles.table ?? {} };
   const manager = connectionManager(route_config, { http_filters: [...filters, ROUTER] });
@@ -47,8 +60,8 @@ export function compiled(filters: readonly object[], toggles: Toggles = {}) {
   return {
     issues: issuesOf(result),
     filters: update.listeners?.[0]?.filter_chains?.[0]?.http?.http_filters,
-    toggles: (update.route_tables?.[0]?.virtual_hosts?.[0]?.routes?.[0] as Route | undefined)
-      ?.filter_toggles,
+    route: (update.route_tables?.[0]?.virtual_hosts?.[0]?.routes?.[0] as Route | undefined) ?? {},
+    configs: update.route_tables?.[0]?.filter_configs,
     taps: result.taps,
   };
 }
