@@ -7,6 +7,7 @@ import { stdoutAccessLog } from './access-loggers/stdout.js';
 import { leastRequest } from './balancers/least-request.js';
 import { random } from './balancers/random.js';
 import { roundRobin } from './balancers/round-robin.js';
+import { buffer } from './http/buffer.js';
 import { cors } from './http/cors.js';
 import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
@@ -33,7 +34,7 @@ import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector],
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
-  httpFilters: [healthCheck, tap, cors, router],
+  httpFilters: [healthCheck, tap, cors, buffer, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer],
   upstreamTransportSockets: [rawBuffer, upstreamTls],

@@ -1,5 +1,6 @@
 #include "filters/http/http_filters.h"
 
+#include "filters/http/buffer.h"
 #include "filters/http/cors.h"
 #include "filters/http/health_check.h"
 #include "filters/http/tap.h"
@@ -10,12 +11,18 @@ BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& sco
   if (plan.health_check) return HealthCheckConfig::build(*plan.health_check, scope);
   if (plan.tap) return TapConfig::build(*plan.tap, scope);
   if (plan.cors) return CorsConfig::build(scope);
+  if (plan.buffer) {
+    return std::shared_ptr<const HttpFilterConfig>(std::make_shared<BufferConfig>(*plan.buffer));
+  }
   return Error{"an HTTP filter of a kind that is not known here"};
 }
 
 Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan::FilterConfig& plan,
                                                                      RuntimeSlots& slots) {
   if (plan.cors) return CorsPolicy::build(*plan.cors, slots);
+  if (plan.buffer) {
+    return std::unique_ptr<const route::FilterConfig>(new BufferSettings(*plan.buffer));
+  }
   return Error{"a filter's configuration of a kind that is not known here"};
 }
 

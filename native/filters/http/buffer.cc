@@ -1,0 +1,44 @@
+#include "filters/http/buffer.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+using http::HeaderId;
+
+// Of one request.
+class Buffer final : public HttpFilter {
+ public:
+  Buffer(uint32_t max_bytes, FilterPlace& place) : max_bytes_(max_bytes), place_(place) {}
+
+  FilterStatus onRequestHead(http::RequestHead&, const route::RequestView&, bool end) override {
+    if (end) return FilterStatus::Continue;
+    place_.limitRequestBuffer(max_bytes_);
+    return FilterStatus::Pause;
+  }
+  FilterStatus onRequestData(std::string_view data, bool end) override {
+    bytes_ += data.size();
+    return end && bytes_ <= max_bytes_ ? FilterStatus::Continue : FilterStatus::Buffer;
+  }
+  void onRequestHeadReleased(http::RequestHead& head, Arena& arena) override {
+    if (head.headers.find(HeaderId::ContentLength)) return;
+    head.headers.add(HeaderId::ContentLength, "content-length", arena.decimal(bytes_));
+  }
+
+ private:
+  const uint32_t max_bytes_;
+  FilterPlace& place_;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace
+
+HttpFilter* BufferConfig::make(FilterMemory& memory, const FilterScope&, FilterPlace& place) const {
+  const BufferSettings* settings = &settings_;
+  const route::FilterConfigList own = place.routeConfigs();
+  if (!own.empty() && BufferSettings::of(own.front())) settings = BufferSettings::of(own.front());
+  if (settings->plan.disabled) return nullptr;
+  return memory.make<Buffer>(settings->plan.max_request_bytes, place);
+}
+
+}  // namespace fairlead::filters
