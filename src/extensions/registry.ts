@@ -9,6 +9,7 @@ import { random } from './balancers/random.js';
 import { roundRobin } from './balancers/round-robin.js';
 import { buffer } from './http/buffer.js';
 import { cors } from './http/cors.js';
+import { fault } from './http/fault.js';
 import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
 import { tap } from './http/tap.js';
@@ -34,7 +35,7 @@ import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector],
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
-  httpFilters: [healthCheck, tap, cors, buffer, router],
+  httpFilters: [healthCheck, tap, cors, buffer, fault, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer],
   upstreamTransportSockets: [rawBuffer, upstreamTls],

@@ -1,10 +1,12 @@
 // Filters before the router, as an operator uses them.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { says, webBootstrap } from './support/bootstraps.js';
+import { says, toCluster, webBootstrap } from './support/bootstraps.js';
 import { makeFolder, startProxy } from './support/start-proxy.js';
 
 const TYPE = 'type.googleapis.com/envoy.extensions.filters.http';
@@ -145,4 +147,97 @@ test('a tap of the bootstrap writes a file for each request', async (t) => {
   };
   const { body } = trace.http_buffered_trace.response;
   assert.deepEqual(body, { as_bytes: Buffer.from('yes').toString('base64'), truncated: false });
+});
+
+/** A story of these filters before routes that are answered by a host which echoes. */
+async function behind(
+  t: TestContext,
+  filters: object[],
+  routes: (origin: string) => object[],
+  runtime: object = {},
+): Promise<{ url: string; adminUrl: string; stat(name: string): Promise<string> }> {
+  const origin = createServer((request, response) => {
+    const { 'content-length': length = 'none' } = request.headers;
+    request.resume().on('end', () => response.end(`length ${length}`));
+  });
+  const port = await new Promise<number>((resolve) => {
+    origin.listen(0, '127.0.0.1', () => resolve((origin.address() as AddressInfo).port));
+  });
+  t.after(() => origin.close());
+  const bootstrap = webBootstrap(routes('origin') as Record<string, unknown>[], { origin: port });
+  const proxy = await startProxy(t, { ...withFilters(bootstrap, filters), ...runtime });
+  return {
+    url: await proxy.listenerUrl('web'),
+    adminUrl: proxy.adminUrl,
+    stat: async (name) => (await fetch(`${proxy.adminUrl}/stats?filter=${name}$`)).text(),
+  };
+}
+
+test('cors: a browser is told which origin may read an answer, by the policy of its host', async (t) => {
+  const filter = { name: 'c', typed_config: { '@type': `${TYPE}.cors.v3.Cors` } };
+  const policy = {
+    '@type': `${TYPE}.cors.v3.CorsPolicy`,
+    allow_origin_string_match: [{ suffix: '.shop.test' }],
+    allow_methods: 'GET, PUT',
+  };
+  const { url, stat } = await behind(t, [filter], (origin) => [
+    { ...toCluster('/', origin), typed_per_filter_config: { c: policy } },
+  ]);
+  const asks = (origin: string) => ({
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'PUT' },
+  });
+  const preflight = await fetch(url, asks('http://till.shop.test'));
+  assert.equal(preflight.headers.get('access-control-allow-origin'), 'http://till.shop.test');
+  assert.equal(preflight.headers.get('access-control-allow-methods'), 'GET, PUT');
+  const other = await fetch(url, asks('http://other.test'));
+  assert.equal(other.headers.get('access-control-allow-origin'), null);
+  assert.equal(await other.text(), 'length none');
+  assert.equal(await stat('origin_valid'), 'http.web.cors.origin_valid: 1\n');
+});
+
+test('buffer: a host hears how long a request is, and of none that is too long', async (t) => {
+  const filter = {
+    name: 'b',
+    typed_config: { '@type': `${TYPE}.buffer.v3.Buffer`, max_request_bytes: 10 },
+  };
+  const { url, stat } = await behind(t, [filter], (origin) => [toCluster('/', origin)]);
+  const post = (text: string): Promise<Response> => {
+    // A stream's length is not known before its end.
+    const body = new Blob([text]).stream();
+    return fetch(url, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  };
+  assert.equal(await (await post('0123456789')).text(), 'length 10');
+  assert.equal((await post('0123456789a')).status, 413);
+  assert.equal(await stat('web.downstream_rq_too_large'), 'http.web.downstream_rq_too_large: 1\n');
+});
+
+test('fault: requests are delayed and aborted as a route says, and as runtime values say later', async (t) => {
+  const fault = (fields: object): object => ({ '@type': `${TYPE}.fault.v3.HTTPFault`, ...fields });
+  const all = { numerator: 100 };
+  const filter = {
+    name: 'f',
+    typed_config: fault({ abort: { http_status: 503, percentage: { numerator: 0 } } }),
+  };
+  const delay = fault({ delay: { fixed_delay: '0.1s', percentage: all } });
+  const layered_runtime = { layers: [{ name: 'admin', admin_layer: {} }] };
+  const { url, adminUrl, stat } = await behind(
+    t,
+    [filter],
+    (origin) => [
+      { ...toCluster('/slow', origin), typed_per_filter_config: { f: delay } },
+      toCluster('/', origin),
+    ],
+    { layered_runtime },
+  );
+  const begin = performance.now();
+  assert.equal(await (await fetch(`${url}/slow`)).text(), 'length none');
+  assert.ok(performance.now() - begin >= 99);
+  assert.equal((await fetch(url)).status, 200);
+  await fetch(`${adminUrl}/runtime_modify?fault.http.abort.abort_percent=100`, { method: 'POST' });
+  const aborted = await fetch(url);
+  assert.equal(aborted.status, 503);
+  assert.equal(await aborted.text(), 'fault filter abort');
+  assert.equal(await stat('aborts_injected'), 'http.web.fault.aborts_injected: 1\n');
+  assert.equal(await stat('delays_injected'), 'http.web.fault.delays_injected: 1\n');
 });

@@ -2,6 +2,7 @@
 
 #include "filters/http/buffer.h"
 #include "filters/http/cors.h"
+#include "filters/http/fault.h"
 #include "filters/http/health_check.h"
 #include "filters/http/tap.h"
 
@@ -14,6 +15,7 @@ BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& sco
   if (plan.buffer) {
     return std::shared_ptr<const HttpFilterConfig>(std::make_shared<BufferConfig>(*plan.buffer));
   }
+  if (plan.fault) return FaultConfig::build(*plan.fault, scope);
   return Error{"an HTTP filter of a kind that is not known here"};
 }
 
@@ -23,6 +25,7 @@ Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan:
   if (plan.buffer) {
     return std::unique_ptr<const route::FilterConfig>(new BufferSettings(*plan.buffer));
   }
+  if (plan.fault) return FaultSettings::build(*plan.fault, slots);
   return Error{"a filter's configuration of a kind that is not known here"};
 }
 

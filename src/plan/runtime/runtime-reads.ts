@@ -39,6 +39,16 @@ export class RuntimeReads {
     return this.#readLive((values) => values.millionths(key, fallback));
   }
 
+  /** The same of a key alone; `unset` where it has no value. */
+  liveShareOrUnset(key: string, unset: number): LiveNumber {
+    return this.#readLive((values) => values.millionthsOr(key, unset));
+  }
+
+  /** All keys that have a value now. */
+  keys(): Iterable<string> {
+    return this.#now.keys();
+  }
+
   /** Of all slots with other runtime values. */
   slotValues(values: RuntimeValues): readonly number[] {
     return this.#live.map((read) => read(values));

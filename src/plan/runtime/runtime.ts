@@ -43,10 +43,19 @@ export class RuntimeValues {
 
   /** A share in millionths, at most a million. A plain number counts per hundred. */
   millionths(key: string | undefined, fallback: FractionalPercent | undefined): number {
+    return this.millionthsOr(key, millionthsOf(fallback ?? {}));
+  }
+
+  /** The same with a fallback in millionths. */
+  millionthsOr(key: string | undefined, fallback: number): number {
     const value = key === undefined ? undefined : this.#values.get(key);
     if (isFraction(value)) return millionthsOf(value);
     const percent = this.number(key, -1);
-    return percent >= 0 ? millionthsOf({ numerator: percent }) : millionthsOf(fallback ?? {});
+    return percent >= 0 ? millionthsOf({ numerator: percent }) : fallback;
+  }
+
+  keys(): Iterable<string> {
+    return this.#values.keys();
   }
 }
 

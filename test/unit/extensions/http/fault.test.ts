@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RuntimeReads } from '../../../../src/plan/runtime/runtime-reads.js';
+import { RuntimeValues } from '../../../../src/plan/runtime/runtime.js';
+import { any } from '../../plan/helpers.js';
+import { compiled } from './helpers.js';
+
+const TYPE = 'envoy.extensions.filters.http.fault.v3.HTTPFault';
+const faultOf = (fields: object) => {
+  const { issues, filters } = compiled([{ name: 'f', typed_config: any(TYPE, fields) }]);
+  assert.deepEqual(issues, []);
+  return filters?.[0]?.fault;
+};
+const HALF = { numerator: 5000, denominator: 'TEN_THOUSAND' };
+
+test('a delay is the configuration’s or a header’s', () => {
+  assert.equal(faultOf({ delay: { fixed_delay: 200.9, percentage: HALF } })?.delay?.fixed_ms, 200);
+  const delay = faultOf({ delay: { header_delay: {}, percentage: HALF } })?.delay;
+  assert.equal(delay?.fixed_ms, 0);
+  assert.equal(delay?.share?.numerator, 5000);
+  assert.equal(delay?.share?.unit_millionths, 100);
+});
+
+test('an abort says neither status where a header does', () => {
+  const abort = faultOf({ abort: { header_abort: {}, percentage: HALF } })?.abort;
+  assert.equal(abort?.http_status, undefined);
+  assert.equal(abort?.grpc_status, undefined);
+  assert.equal(faultOf({ abort: { grpc_status: 0 } })?.abort?.grpc_status, 0);
+});
+
+test('a key without a value leaves the number alone, and takes its place once it has one', () => {
+  const reads = new RuntimeReads(new RuntimeValues());
+  const { slot } = reads.liveShareOrUnset('a', Number.MAX_SAFE_INTEGER);
+  const valueWith = (values: Map<string, unknown>) =>
+    reads.slotValues(new RuntimeValues(values))[slot - 1];
+  assert.equal(valueWith(new Map()), Number.MAX_SAFE_INTEGER);
+  assert.equal(valueWith(new Map([['a', 25]])), 250_000);
+});
+
+test('metadata for the log is refused by name', () => {
+  const { issues } = compiled([
+    { name: 'f', typed_config: any(TYPE, { filter_metadata: { a: 1 } }) },
+  ]);
+  assert.match(issues.join(), /filter_metadata of .*HTTPFault is not supported yet/);
+});
