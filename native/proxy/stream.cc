@@ -1,6 +1,7 @@
 #include "proxy/stream.h"
 
 #include "base/text.h"
+#include "format/grpc_status.h"
 #include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/head_checks.h"
@@ -65,7 +66,7 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   info_.is_head = head.method == "HEAD";
   info_.is_connect = head.method == "CONNECT";
   const HeaderEntry* type = head.headers.find(HeaderId::ContentType);
-  info_.is_grpc = type && type->value().starts_with("application/grpc");
+  info_.is_grpc = type && format::isGrpcContentType(type->value());
   become(State::Receiving);
   beginDeadlines(end);
   log::debug(log::Component::Http, info_.tags(), "request headers complete (end_stream=", end,
@@ -98,6 +99,7 @@ bool Stream::checkHead(http::RequestHead& head) {
   HeaderEntry* expect = head.headers.find(HeaderId::Expect);
   if (expect && !config().plan.proxy_100_continue &&
       equalsIgnoreCase(expect->value(), "100-continue")) {
+    info_.status = 100;
     countStatus(100);
     client_->sendInformational(100, nullptr);
     if (!client_) return false;

@@ -133,6 +133,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void tellAttempts(http::HeaderMap& headers);
   void finishHeaders(http::HeaderMap& headers);
   bool mustEndConnection(Source source);
+  void countUnreadRest();
   void sendEnd(std::string_view data);
   void resetClient();
 

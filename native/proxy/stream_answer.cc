@@ -58,6 +58,7 @@ void Stream::onUpstreamInformational(http::ResponseHead& head) {
   if (!client_ || hasAnswerBegun() || info_.is_http_10) return;
   if (!config().plan.proxy_100_continue) return;
   removeHopByHop(head.headers);
+  info_.status = head.status;
   countStatus(head.status);
   client_->sendInformational(head.status, &head.headers);
 }
@@ -235,15 +236,17 @@ bool Stream::mustEndConnection(Source source) {
     downstream_->startDraining();
   }
   // A CONNECT that is refused ends in its middle.
-  if (!isRequestComplete() || (info_.is_connect && source != Source::Host)) {
-    stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
-    // What is still to come of the request is not wanted.
-    stats().add(Counter::DownstreamRqRxReset);
-  }
+  if (!isRequestComplete() || (info_.is_connect && source != Source::Host)) countUnreadRest();
   if (!isRequestComplete() || source == Source::ProxyLast) return true;
   if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
   stats().add(Counter::DownstreamCxMaxRequestsReached);
   return true;
+}
+
+void Stream::countUnreadRest() {
+  stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+  // What is still to come of the request is not wanted.
+  stats().add(Counter::DownstreamRqRxReset);
 }
 
 void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source source) {

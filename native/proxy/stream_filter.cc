@@ -24,7 +24,12 @@ bool Stream::filterHead(http::RequestHead& head, const route::RequestView& view)
   // The log names the cluster that the request would have come to.
   if (info_.route && info_.route->cluster && !config().access_logs.empty()) {
     const route::Target& target = info_.route->cluster->pick(view);
-    if (target.slot >= 0) info_.cluster = info_.server->cluster(target.slot);
+    std::string_view name;
+    if (target.slot >= 0) {
+      info_.cluster = info_.server->cluster(target.slot);
+    } else if (view.header(target.cluster_header, &name)) {
+      info_.cluster = context().clusters.find(name);
+    }
   }
   chain_->onRequestHead(head, isRequestComplete());
   return true;
@@ -59,7 +64,9 @@ void Stream::forwardTrailers(http::HeaderMap& trailers) {
 void Stream::answerTooLarge(bool is_request) {
   if (is_request) {
     stats().add(Counter::DownstreamRqTooLarge);
-    replace({413, http::reasonPhrase(413), "request_payload_too_large"});
+    // Its end may have come with what was too much, but is not taken note of.
+    if (isRequestComplete() && !hasAnswerBegun()) countUnreadRest();
+    replace({413, http::reasonPhrase(413), "request_payload_too_large", std::nullopt, false, true});
     return;
   }
   stats().add(Counter::RsTooLarge);

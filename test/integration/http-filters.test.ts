@@ -192,7 +192,7 @@ test('cors: a browser is told which origin may read an answer, by the policy of 
   assert.equal(preflight.headers.get('access-control-allow-methods'), 'GET, PUT');
   const other = await fetch(url, asks('http://other.test'));
   assert.equal(other.headers.get('access-control-allow-origin'), null);
-  assert.equal(await other.text(), 'length none');
+  assert.equal(await other.text(), 'length 0');
   assert.equal(await stat('origin_valid'), 'http.web.cors.origin_valid: 1\n');
 });
 

@@ -48,7 +48,7 @@ class Cors final : public HttpFilter {
         headers.set(HeaderId::AccessControlAllowCredentials, "true");
       }
       setUnlessEmpty(headers, HeaderId::AccessControlAllowMethods, methods_);
-      setUnlessEmpty(headers, HeaderId::AccessControlAllowHeaders, headers_);
+      if (headers_) headers.set(HeaderId::AccessControlAllowHeaders, *headers_);
       setUnlessEmpty(headers, HeaderId::AccessControlMaxAge, text(&plan::CorsPolicy::max_age));
       if (is_private_allowed_) headers.set(HeaderId::AccessControlAllowPrivateNetwork, "true");
     }
@@ -102,10 +102,12 @@ class Cors final : public HttpFilter {
     is_preflight_ = true;
     methods_ = text(&plan::CorsPolicy::allow_methods);
     if (methods_ == "*") methods_ = memory_.keep(method);
-    headers_ = text(&plan::CorsPolicy::allow_headers);
-    if (headers_ == "*") {
+    const std::string_view allowed = text(&plan::CorsPolicy::allow_headers);
+    if (allowed == "*") {
       const http::HeaderEntry* wanted = request.find(HeaderId::AccessControlRequestHeaders);
       headers_ = wanted ? memory_.keep(wanted->value()) : std::string_view();
+    } else if (!allowed.empty()) {
+      headers_ = allowed;
     }
     const http::HeaderEntry* is_private =
         request.find(HeaderId::AccessControlRequestPrivateNetwork);
@@ -125,7 +127,8 @@ class Cors final : public HttpFilter {
   std::string_view origin_;
   // What a preflight is answered.
   std::string_view methods_;
-  std::string_view headers_;
+  // Empty: any were asked about, and none are wanted. Absent: nothing is said of them.
+  std::optional<std::string_view> headers_;
   bool is_preflight_ = false;
   bool is_private_allowed_ = false;
 };

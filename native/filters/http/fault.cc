@@ -106,7 +106,10 @@ class Fault final : public HttpFilter, private net::Timer {
   bool delays(const http::HeaderMap& headers) {
     const auto& plan = settings_.plan.delay;
     if (!plan) return false;
-    const Number asked = numberOf(headers, "x-envoy-fault-delay-request-percentage", UINT32_MAX);
+    const Number asked =
+        plan->fixed_ms > 0
+            ? std::nullopt
+            : numberOf(headers, "x-envoy-fault-delay-request-percentage", UINT32_MAX);
     if (!draw(settings_.delay_share, asked, &FaultSettings::Overrides::delay_share)) return false;
     const Number wanted = plan->fixed_ms > 0
                               ? plan->fixed_ms
@@ -126,15 +129,15 @@ class Fault final : public HttpFilter, private net::Timer {
   void readAbort(const http::HeaderMap& headers) {
     const auto& plan = settings_.plan.abort;
     if (!plan) return;
-    asked_abort_share_ = numberOf(headers, "x-envoy-fault-abort-request-percentage", UINT32_MAX);
     if (plan->http_status || plan->grpc_status) {
       if (plan->http_status) http_status_ = *plan->http_status;
       if (plan->grpc_status) grpc_status_ = *plan->grpc_status;
       return;
     }
+    asked_abort_share_ = numberOf(headers, "x-envoy-fault-abort-request-percentage", UINT32_MAX);
     http_status_ = numberOf(headers, "x-envoy-fault-abort-request", UINT64_MAX);
     if (http_status_ && !isStatus(*http_status_)) http_status_ = std::nullopt;
-    grpc_status_ = numberOf(headers, "x-envoy-fault-abort-grpc-request", UINT32_MAX);
+    grpc_status_ = numberOf(headers, "x-envoy-fault-abort-grpc-request", UINT64_MAX);
   }
 
   // Whether and how is said by answer_ then.
@@ -169,7 +172,9 @@ class Fault final : public HttpFilter, private net::Timer {
     const auto& plan = settings_.plan.response_rate;
     if (!plan) return;
     const Number asked =
-        numberOf(headers, "x-envoy-fault-throughput-response-percentage", UINT32_MAX);
+        plan->fixed_kbps > 0
+            ? std::nullopt
+            : numberOf(headers, "x-envoy-fault-throughput-response-percentage", UINT32_MAX);
     if (!draw(settings_.rate_share.override.over(settings_.rate_share.ofRequest(asked)))) return;
     const Number kbps = plan->fixed_kbps > 0
                             ? plan->fixed_kbps

@@ -61,6 +61,8 @@ TEST("What is longer than the limit is refused, by one byte") {
   const std::string refused = post(proxy, "content-length: 11\r\n", "0123456789a");
   EXPECT(refused.starts_with("HTTP/1.1 413 "));
   EXPECT(refused.ends_with("Payload Too Large"));
+  EXPECT(has(refused, "\r\nconnection: close\r\n"));
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_response_before_rq_complete"), 1u);
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_too_large"), 1u);
   EXPECT_EQ(origin.connections(), 1);
 }
