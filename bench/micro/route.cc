@@ -28,7 +28,10 @@ plan::Route routeTo(PathKind kind, std::string path) {
   return route;
 }
 
-Table build(const plan::RouteTable& plan) { return RouteTable::build(plan).value(); }
+Table build(const plan::RouteTable& plan) {
+  static NameIds clusters;
+  return RouteTable::build(plan, clusters).value();
+}
 
 // "service-0042.example.test" and so on.
 Table tableOfHosts(size_t count) {

@@ -50,9 +50,11 @@ MICRO("upstream: choose one of 10,000 hosts for a connection") {
   const auto cluster = std::make_shared<Cluster>(
       oneCluster(), std::make_shared<stats::Block<stats::Cluster>>(stats::clusterScope("a"), 2));
   std::vector<std::shared_ptr<Host>> hosts;
-  for (const plan::Host& host : manyHosts().hosts) hosts.push_back(std::make_shared<Host>(host, 1));
+  for (const plan::Host& host : manyHosts().hosts) {
+    hosts.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(host), 1));
+  }
   WorkerCluster worker_cluster(cluster, context);
-  worker_cluster.setHosts(std::make_shared<const HostSet>(std::move(hosts), 50, 140));
+  worker_cluster.setHosts(std::make_shared<const HostSet>(std::move(hosts), nullptr, 50, 140));
   for (auto _ : state) micro::keep(worker_cluster.chooseHost().get());
 }
 

@@ -130,6 +130,16 @@ Napi::Value ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addGoogleGrpcStats(prefix));
 }
 
+Napi::Value ProxyClusters::addCdsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addCdsStats());
+}
+
+Napi::Value ProxyClusters::addRdsStats(const Napi::CallbackInfo& info) {
+  const std::string http_prefix = info[0].ToString().Utf8Value();
+  const std::string name = info[1].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addRdsStats(http_prefix, name));
+}
+
 Napi::Value ProxyClusters::clusterPrefix(const Napi::CallbackInfo& info) {
   const auto cluster = find(info[0]);
   if (!cluster) return info.Env().Undefined();

@@ -32,6 +32,8 @@ class ProxyClusters {
   void returnBudget(const Napi::CallbackInfo& info);
   void addHttp2Stats(const Napi::CallbackInfo& info);
   Napi::Value addGoogleGrpcStats(const Napi::CallbackInfo& info);
+  Napi::Value addCdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addRdsStats(const Napi::CallbackInfo& info);
 
   // Absent: there is no such cluster.
   Napi::Value clusterStatus(const Napi::CallbackInfo& info);

@@ -5,6 +5,7 @@
 #include "addon/edge.h"
 #include "addon/name_filter.h"
 #include "addon/page_object.h"
+#include "base/xxhash.h"
 #include "stats/query.h"
 
 namespace fairlead::addon {
@@ -72,6 +73,12 @@ void ProxyStats::gaugeSet(const Napi::CallbackInfo& info) {
   if (const auto id = idOf(info)) data_plane_->stats().set(*id, amountOf(info));
 }
 
+void ProxyStats::gaugeSetHash(const Napi::CallbackInfo& info) {
+  if (const auto id = idOf(info)) {
+    data_plane_->stats().set(*id, xxHash64(info[1].ToString().Utf8Value()));
+  }
+}
+
 void ProxyStats::histogramRecord(const Napi::CallbackInfo& info) {
   if (const auto id = idOf(info)) data_plane_->stats().record(*id, amountOf(info));
 }
@@ -92,6 +99,8 @@ Napi::Value ProxyStats::statValue(const Napi::CallbackInfo& info) {
 
 void ProxyStats::flushHistograms(const Napi::CallbackInfo&) {
   data_plane_->stats().flushHistograms();
+  // Asked once an interval: what the last update has left goes with it, even if nothing else comes.
+  data_plane_->sweep();
 }
 
 void ProxyStats::resetCounters(const Napi::CallbackInfo&) { data_plane_->stats().resetCounters(); }

@@ -21,6 +21,7 @@ class ProxyStats {
   void counterAdd(const Napi::CallbackInfo& info);
   void gaugeSet(const Napi::CallbackInfo& info);
   void histogramRecord(const Napi::CallbackInfo& info);
+  void gaugeSetHash(const Napi::CallbackInfo& info);
   void textSet(const Napi::CallbackInfo& info);
 
   Napi::Value statValue(const Napi::CallbackInfo& info);

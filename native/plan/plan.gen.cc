@@ -673,6 +673,9 @@ bool read(WireReader& wire, Cluster* out) {
       case 26:
         if (!wire.readNumber(&out->is_encrypted, "Cluster.is_encrypted")) return false;
         break;
+      case 27:
+        if (!wire.readNumber(&out->is_discovered, "Cluster.is_discovered")) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
     }
@@ -2122,6 +2125,12 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 9:
         if (!wire.readMessage("Update.connection_limit", [&](WireReader& inner) { return read(inner, &out->connection_limit.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readRepeatedBytes(&out->removed_clusters, "Update.removed_clusters")) return false;
+        break;
+      case 11:
+        if (!wire.readRepeatedBytes(&out->removed_route_tables, "Update.removed_route_tables")) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

@@ -351,6 +351,8 @@ struct Cluster {
   bool is_control_only = false;
   // They are reached by TLS.
   bool is_encrypted = false;
+  // Its assignment comes from EDS, which is counted.
+  bool is_discovered = false;
 };
 
 // What the runtime says of a cluster's limits; what it does not say stays as it is configured.
@@ -1033,7 +1035,7 @@ struct ConnectionLimit {
 };
 
 // What the control thread hands to the data plane at once. Order within: clusters, assignments,
-// route tables, listeners; a later part may name an earlier one.
+// route tables, what is removed of them, listeners; a later part may name an earlier one.
 struct Update {
   std::vector<Cluster> clusters;
   std::vector<Assignment> assignments;
@@ -1045,10 +1047,13 @@ struct Update {
   std::vector<TapFilter> taps;
   // Of the admin server's requests; none: they stay as they are.
   std::vector<AccessLog> admin_access_logs;
-  // Of clusters that are not known nothing is kept.
+  // Kept for clusters that come later.
   std::vector<ClusterRuntime> cluster_runtimes;
   // Of all listeners and the admin server together; absent: it stays as it is.
   std::optional<ConnectionLimit> connection_limit;
+  // By name; those that are not there are no error.
+  std::vector<std::string> removed_clusters;
+  std::vector<std::string> removed_route_tables;
 };
 
 struct TagRule {

@@ -10,6 +10,7 @@
 #include "base/resting.h"
 #include "http/message.h"
 #include "proxy/clock.h"
+#include "route/worker_routes.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::proxy {
@@ -58,6 +59,7 @@ struct Context {
 
   upstream::WorkerClusters& clusters;
   upstream::UpstreamContext& upstream;
+  route::WorkerRoutes routes;
   // A head of our own making, or a saved one that is needed again.
   http::HeaderMap headers;
   // One that filters held, while it goes on.

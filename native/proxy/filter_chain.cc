@@ -14,11 +14,6 @@ namespace {
 // Slabs of a body that waited, between two flushes.
 constexpr int kPiecesAtOnce = 16;
 
-const std::vector<std::string>& clusterNamesOf(const HttpConfig& config) {
-  static const std::vector<std::string> kNone;
-  return config.routes ? config.routes->clusterNames() : kNone;
-}
-
 }  // namespace
 
 // Of either side.
@@ -38,7 +33,7 @@ bool FilterChain::start(const route::FilterSettings* settings) {
   upstream::WorkerClusters& clusters = info.context().clusters;
   notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
-                                      info.id, info.route, clusterNamesOf(config), *notes_});
+                                      info.id, info.route, *notes_});
   limits_[0] = limits_[1] = config.buffer_limit_bytes;
   for (size_t i = 0; i < config.filters.size(); ++i) {
     if ((on >> i & 1) == 0) continue;

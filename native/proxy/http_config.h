@@ -13,7 +13,6 @@
 #include "net/drain_decision.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
-#include "route/route_table.h"
 #include "stats/registry.h"
 
 namespace fairlead::proxy {
@@ -30,7 +29,8 @@ struct HttpConfig {
   uint32_t buffer_limit_bytes;
   std::string filter_chain_name;
   std::vector<net::Cidr> internal_addresses;
-  std::shared_ptr<const route::RouteTable> routes;
+  // Where the worker has its route table, if one has come.
+  NameIds::Ref routes;
   // The listener's.
   std::shared_ptr<const net::DrainDecision> drain;
   std::shared_ptr<stats::Block<stats::Http>> stats;

@@ -18,13 +18,4 @@ net::DownstreamConnection* HttpServer::accept(net::AcceptedSocket socket,
   return downstream->start(std::move(socket.fd)) ? downstream : nullptr;
 }
 
-void HttpServer::bindClusters() {
-  generation_ = context_.clusters.generation();
-  bound_clusters_.clear();
-  if (!config_->routes) return;
-  for (const std::string& name : config_->routes->clusterNames()) {
-    bound_clusters_.push_back(context_.clusters.find(name));
-  }
-}
-
 }  // namespace fairlead::proxy

@@ -1,5 +1,5 @@
 // HTTP on one filter chain of one worker: makes its connections, and keeps what they share:
-// settings, statistics, the clusters that its routes name. The worker's thread.
+// settings and statistics. The worker's thread.
 #pragma once
 
 #include <memory>
@@ -23,22 +23,13 @@ class HttpServer final : public net::ConnectionFactory {
   stats::Shard<stats::Http>& stats() { return stats_; }
   stats::Shard<stats::ListenerHttp>& listenerStats() { return listener_stats_; }
   stats::Shard<stats::Http1Codec>& codecStats() { return codec_stats_; }
-  // The cluster of a route target's slot; null: there is none of that name.
-  upstream::WorkerCluster* cluster(int slot) {
-    if (generation_ != context_.clusters.generation()) bindClusters();
-    return bound_clusters_[static_cast<size_t>(slot)];
-  }
 
  private:
-  void bindClusters();
-
   const std::shared_ptr<const HttpConfig> config_;
   Context& context_;
   stats::Shard<stats::Http>& stats_;
   stats::Shard<stats::ListenerHttp>& listener_stats_;
   stats::Shard<stats::Http1Codec>& codec_stats_;
-  uint64_t generation_ = UINT64_MAX;
-  std::vector<upstream::WorkerCluster*> bound_clusters_;
 };
 
 }  // namespace fairlead::proxy

@@ -124,18 +124,15 @@ bool Router::checkStrictly(const HeaderMap& headers) {
 bool Router::findCluster(const route::RequestView& view) {
   const route::ClusterAction& action = *info_.route->cluster;
   info_.target = &action.pick(view);
-  if (info_.target->slot >= 0) {
-    info_.cluster = info_.server->cluster(info_.target->slot);
-    if (!config().access_logs.empty()) {
-      const auto slot = static_cast<size_t>(info_.target->slot);
-      info_.cluster_name = config().routes->clusterNames()[slot];
-    }
+  if (const NameIds::Ref& named = info_.target->cluster) {
+    info_.use(info_.context().clusters.find(named.id()));
+    if (!config().access_logs.empty()) info_.cluster_name = named.name();
   } else {
     std::string_view name;
     if (view.header(info_.target->cluster_header, &name)) info_.cluster_name = name;
-    info_.cluster = info_.context().clusters.find(info_.cluster_name);
+    upstream::WorkerCluster* const wanted = info_.context().clusters.find(info_.cluster_name);
     // A request must not reach hosts that expect HTTP/2 or TLS without it.
-    if (info_.cluster && info_.cluster->settings().is_control_only) info_.cluster = nullptr;
+    info_.use(wanted && !wanted->settings().is_control_only ? wanted : nullptr);
   }
   if (info_.cluster) return true;
   log::debug(log::Component::Router, info_.tags(), "unknown cluster '", info_.cluster_name, "'");

@@ -12,7 +12,7 @@ constexpr uint64_t kMillion = 1'000'000;
 // Null: there is none of that name.
 upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const StreamInfo& info,
                                    const http::RequestHead& head) {
-  if (policy.slot >= 0) return info.server->cluster(policy.slot);
+  if (policy.cluster) return info.context().clusters.find(policy.cluster.id());
   const http::HeaderEntry* const name = policy.cluster_header.find(head.headers);
   if (!name || name->value_size == 0) return nullptr;
   upstream::WorkerCluster* const cluster = info.context().clusters.find(name->value());

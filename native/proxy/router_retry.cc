@@ -53,15 +53,16 @@ void Router::retry() {
   retry_at_ = net::kNever;
   ++info_.attempts;
   // Clusters may come and go meanwhile.
-  const int slot = info_.target->slot;
+  upstream::WorkerClusters& clusters = info_.context().clusters;
+  const NameIds::Ref& named = info_.target->cluster;
   upstream::WorkerCluster* const cluster =
-      slot >= 0 ? info_.server->cluster(slot) : info_.context().clusters.find(info_.cluster_name);
+      named ? clusters.find(named.id()) : clusters.find(info_.cluster_name);
   upstream::HttpPool* const pool = cluster ? cluster->chooseHttpPool(retry_->hosts()) : nullptr;
   if (!pool) {
     answerNoHost();
     return;
   }
-  info_.cluster = cluster;
+  info_.use(cluster);
   start(restingAttempt(), *pool);
 }
 

@@ -149,7 +149,8 @@ void Stream::findRoute(http::RequestHead& head) {
   }
   const route::RequestView view{head.method,  head.path,     head.authority,
                                 facts.scheme, &head.headers, info_.id};
-  info_.virtual_host = config.routes ? config.routes->findHost(head.authority) : nullptr;
+  info_.table = context().routes.pin(config.routes.id());
+  info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
   if (info_.virtual_host && !requiresTls(view)) {
     info_.route = info_.virtual_host->index->find(view);
     applyRouteDeadlines();

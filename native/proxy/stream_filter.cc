@@ -25,10 +25,10 @@ bool Stream::filterHead(http::RequestHead& head, const route::RequestView& view)
   if (info_.route && info_.route->cluster && !config().access_logs.empty()) {
     const route::Target& target = info_.route->cluster->pick(view);
     std::string_view name;
-    if (target.slot >= 0) {
-      info_.cluster = info_.server->cluster(target.slot);
+    if (target.cluster) {
+      info_.use(context().clusters.find(target.cluster.id()));
     } else if (view.header(target.cluster_header, &name)) {
-      info_.cluster = context().clusters.find(name);
+      info_.use(context().clusters.find(name));
     }
   }
   chain_->onRequestHead(head, isRequestComplete());

@@ -76,7 +76,8 @@ void StreamInfo::clear() {
   virtual_host = nullptr;
   route = nullptr;
   target = nullptr;
-  cluster = nullptr;
+  table.reset();
+  use(nullptr);
   cluster_name.clear();
   host = nullptr;
   upstream_local = {};

@@ -11,7 +11,6 @@
 #include "log/log.h"
 #include "proxy/http_server.h"
 #include "proxy/saved_head.h"
-#include "route/route_table.h"
 
 namespace fairlead::proxy {
 
@@ -42,9 +41,12 @@ struct StreamInfo {
   bool is_health_check = false;
 
   // ---- where it goes ----
+  // Its virtual host, route and target are of this one.
+  route::TablePin table;
   const route::VirtualHost* virtual_host = nullptr;
   const route::Route* route = nullptr;
   const route::Target* target = nullptr;
+  // Held, by use(): it goes on until the request's end, whatever becomes of it.
   upstream::WorkerCluster* cluster = nullptr;
   // Where logs or headers speak of it.
   std::string cluster_name;
@@ -81,6 +83,12 @@ struct StreamInfo {
   // Of a head that is this request's.
   route::RequestView viewOf(const http::RequestHead& head) const {
     return {head.method, head.path, head.authority, scheme, &head.headers, id};
+  }
+  // Null: none.
+  void use(upstream::WorkerCluster* one) {
+    if (one) one->hold();
+    if (cluster) cluster->letGo();
+    cluster = one;
   }
   // Of the route, or of the cluster that it chose. Null: there is no route.
   const route::MutationChain* mutations() const {

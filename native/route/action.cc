@@ -9,9 +9,9 @@ namespace fairlead::route {
 namespace {
 
 Target buildTarget(const std::string& cluster, const std::string& cluster_header,
-                   ClusterNames* names) {
+                   NameIds& clusters) {
   Target target;
-  target.slot = cluster.empty() ? -1 : names->slotOf(cluster);
+  if (!cluster.empty()) target.cluster = clusters.hold(cluster);
   target.cluster_header = HeaderName(cluster_header);
   return target;
 }
@@ -31,13 +31,7 @@ bool readNumber(const HeaderName& name, const RequestView& request, uint64_t* nu
 
 }  // namespace
 
-int ClusterNames::slotOf(const std::string& name) {
-  const auto [found, is_new] = slots_.try_emplace(name, static_cast<int>(list_.size()));
-  if (is_new) list_.push_back(name);
-  return found->second;
-}
-
-Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, ClusterNames* names,
+Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, NameIds& clusters,
                                            RuntimeSlots* slots, const FilterConfigs& configs) {
   ClusterAction action;
   action.plan = plan;
@@ -63,20 +57,20 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Clus
   action.plan.mirrors.clear();
   for (const plan::MirrorPolicy& mirror : plan.mirrors) {
     action.mirrors.push_back(
-        {.slot = mirror.cluster.empty() ? -1 : names->slotOf(mirror.cluster),
+        {.cluster = mirror.cluster.empty() ? NameIds::Ref() : clusters.hold(mirror.cluster),
          .cluster_header = HeaderName(mirror.cluster_header),
          .share = RuntimeNumber(mirror.share_millionths, mirror.share_slot, slots),
          .keeps_host = mirror.keeps_host,
          .host = mirror.host});
   }
   if (!plan.weighted || plan.weighted->clusters.empty()) {
-    action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, names));
+    action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, clusters));
     return action;
   }
   action.weight_header = HeaderName(plan.weighted->header_name);
   bool is_live = false;
   for (const plan::WeightedCluster& entry : plan.weighted->clusters) {
-    Target target = buildTarget(entry.name, entry.cluster_header, names);
+    Target target = buildTarget(entry.name, entry.cluster_header, clusters);
     target.weight = RuntimeNumber(entry.weight, entry.weight_slot, slots);
     is_live = is_live || entry.weight_slot != 0;
     target.host_rewrite = entry.host_rewrite_literal;

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/name_ids.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "plan/plan.gen.h"
@@ -20,22 +20,10 @@
 
 namespace fairlead::route {
 
-// The names of the clusters that a table's routes go to, each once: its place is its slot.
-class ClusterNames {
- public:
-  // The slot of a name, which is added when it is new.
-  int slotOf(const std::string& name);
-  const std::vector<std::string>& list() const { return list_; }
-
- private:
-  std::vector<std::string> list_;
-  std::unordered_map<std::string, int> slots_;
-};
-
 // A cluster that a request may go to.
 struct Target {
-  // In the table's list of names; -1: a header names the cluster.
-  int slot = -1;
+  // None: a header names the cluster.
+  NameIds::Ref cluster;
   HeaderName cluster_header;
   RuntimeNumber weight;
   HeaderMutations mutations;
@@ -49,8 +37,8 @@ struct Target {
 
 // Where a copy of a request goes.
 struct MirrorPolicy {
-  // In the table's list of names; -1: a header names the cluster.
-  int slot = -1;
+  // None: a header names the cluster.
+  NameIds::Ref cluster;
   HeaderName cluster_header;
   // Of all requests, in millionths.
   RuntimeNumber share;
@@ -76,7 +64,7 @@ struct ClusterAction {
   std::unique_ptr<const RetryPolicy> retry;
   std::vector<MirrorPolicy> mirrors;
 
-  static Result<ClusterAction> build(const plan::ClusterAction& plan, ClusterNames* names,
+  static Result<ClusterAction> build(const plan::ClusterAction& plan, NameIds& clusters,
                                      RuntimeSlots* slots = nullptr,
                                      const FilterConfigs& configs = {});
   const Target& pick(const RequestView& request) const;

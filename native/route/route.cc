@@ -2,7 +2,7 @@
 
 namespace fairlead::route {
 
-Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots,
+Result<Route> Route::build(const plan::Route& plan, NameIds& clusters, RuntimeSlots* slots,
                            const FilterConfigs& configs) {
   Route route;
   route.name = plan.name;
@@ -11,7 +11,7 @@ Result<Route> Route::build(const plan::Route& plan, ClusterNames* names, Runtime
   route.match = std::move(match.value());
   if (plan.mutations) route.mutations = HeaderMutations(*plan.mutations);
   if (plan.cluster) {
-    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, names, slots, configs);
+    Result<ClusterAction> action = ClusterAction::build(*plan.cluster, clusters, slots, configs);
     if (!action) return action.error();
     route.cluster = std::move(action.value());
   } else if (plan.redirect) {

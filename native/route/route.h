@@ -26,7 +26,7 @@ struct Route {
   // Where it differs from the connection manager's filters; a chosen Target may have its own.
   FilterSettings filters;
 
-  static Result<Route> build(const plan::Route& plan, ClusterNames* names, RuntimeSlots* slots,
+  static Result<Route> build(const plan::Route& plan, NameIds& clusters, RuntimeSlots* slots,
                              const FilterConfigs& configs);
 };
 

@@ -18,7 +18,7 @@ std::string_view withoutPort(std::string_view authority) {
 }  // namespace
 
 Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTable& plan,
-                                                            RuntimeSlots* slots,
+                                                            NameIds& clusters, RuntimeSlots* slots,
                                                             const BuildFilterConfig& build_filter) {
   auto table = std::make_shared<RouteTable>();
   table->ignore_port_ = plan.ignore_port_in_host_matching;
@@ -31,7 +31,7 @@ Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTab
     table->filter_configs_.push_back(std::move(config.value()));
   }
   for (const plan::VirtualHost& host_plan : plan.virtual_hosts) {
-    Result<std::unique_ptr<VirtualHost>> host = table->buildHost(host_plan, slots);
+    Result<std::unique_ptr<VirtualHost>> host = table->buildHost(host_plan, clusters, slots);
     if (!host) return host.error();
     for (const std::string& domain : host_plan.domains) {
       table->domains_.add(domain, host.value().get());
@@ -42,7 +42,8 @@ Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTab
 }
 
 Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHost& plan,
-                                                           RuntimeSlots* slots) {
+                                                           NameIds& clusters,
+                                                           RuntimeSlots* slots) const {
   auto host = std::make_unique<VirtualHost>();
   host->plan.name = plan.name;
   host->plan.require_tls = plan.require_tls;
@@ -53,7 +54,7 @@ Result<std::unique_ptr<VirtualHost>> RouteTable::buildHost(const plan::VirtualHo
   if (plan.mutations) host->mutations = HeaderMutations(*plan.mutations);
   host->routes.reserve(plan.routes.size());
   for (const plan::Route& route_plan : plan.routes) {
-    Result<Route> route = Route::build(route_plan, &cluster_names_, slots, filter_configs_);
+    Result<Route> route = Route::build(route_plan, clusters, slots, filter_configs_);
     if (!route) {
       return Error{"virtual host '" + plan.name + "', route '" + route_plan.name +
                    "': " + route.error().message};

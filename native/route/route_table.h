@@ -33,28 +33,24 @@ struct RouteMatchResult {
 
 class RouteTable {
  public:
-  // `slots`: where its numbers follow runtime values; it must live longer. Null: they stay.
-  // `build_filter`: null: no route may configure a filter.
+  // `clusters`: the numbers of their names. `slots`: where its numbers follow runtime values; null:
+  // they stay. Both must live longer. `build_filter`: null: no route may configure a filter.
   static Result<std::shared_ptr<const RouteTable>> build(
-      const plan::RouteTable& plan, RuntimeSlots* slots = nullptr,
+      const plan::RouteTable& plan, NameIds& clusters, RuntimeSlots* slots = nullptr,
       const BuildFilterConfig& build_filter = nullptr);
 
   // The virtual host of an authority; see DomainIndex. Null: none.
   const VirtualHost* findHost(std::string_view authority) const;
   RouteMatchResult match(const RequestView& request) const;
 
-  // Clusters that routes name; Target::slot is a place in this list.
-  const std::vector<std::string>& clusterNames() const { return cluster_names_.list(); }
-
  private:
-  Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan,
-                                                 RuntimeSlots* slots);
+  Result<std::unique_ptr<VirtualHost>> buildHost(const plan::VirtualHost& plan, NameIds& clusters,
+                                                 RuntimeSlots* slots) const;
   void chain(VirtualHost& host) const;
 
   // Routes name them.
   FilterConfigs filter_configs_;
   std::vector<std::unique_ptr<VirtualHost>> hosts_;
-  ClusterNames cluster_names_;
   HeaderMutations mutations_;
   DomainIndex domains_;
   bool ignore_port_ = false;

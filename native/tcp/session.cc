@@ -49,10 +49,11 @@ bool Session::start() {
     duration_deadline_ = loop.now() + plan.max_downstream_connection_duration_ms;
     watch(duration_deadline_);
   }
-  cluster_name_ = proxy_.chooseCluster();
+  const NameIds::Ref& cluster = proxy_.chooseCluster();
+  cluster_name_ = cluster.name();
   log::debug(log::Component::Filter, log::Tags{.connection = id()},
              "Creating connection to cluster ", cluster_name_);
-  cluster_ = proxy_.findCluster(cluster_name_);
+  cluster_ = proxy_.findCluster(cluster);
   if (!cluster_) {
     flags_.set(ResponseFlag::NoClusterFound);
     proxy_.stats().add(Counter::DownstreamCxNoRoute);

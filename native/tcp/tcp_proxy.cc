@@ -11,15 +11,16 @@ net::DownstreamConnection* TcpProxy::accept(net::AcceptedSocket socket,
   return session->start() ? session : nullptr;
 }
 
-const std::string& TcpProxy::chooseCluster() {
-  const std::vector<plan::WeightedTarget>& clusters = config_->plan.clusters;
-  if (clusters.size() == 1) return clusters[0].cluster;
+const NameIds::Ref& TcpProxy::chooseCluster() {
+  const std::vector<NameIds::Ref>& clusters = config_->clusters;
+  if (clusters.size() == 1) return clusters[0];
   uint64_t point = context().random.below(config_->plan.total_weight);
-  for (const plan::WeightedTarget& target : clusters) {
-    if (point < target.weight) return target.cluster;
-    point -= target.weight;
+  for (size_t i = 0; i < clusters.size(); ++i) {
+    const uint64_t weight = config_->plan.clusters[i].weight;
+    if (point < weight) return clusters[i];
+    point -= weight;
   }
-  return clusters.back().cluster;
+  return clusters.back();
 }
 
 }  // namespace fairlead::tcp

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "access_log/access_log.h"
+#include "base/name_ids.h"
 #include "net/downstream_connection.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
@@ -17,6 +18,8 @@ namespace fairlead::tcp {
 // Immutable; shared by all workers.
 struct TcpProxyConfig {
   plan::TcpProxy plan;
+  // Of the plan's clusters, in their order.
+  std::vector<NameIds::Ref> clusters;
   std::string filter_chain_name;
   uint32_t buffer_limit_bytes;
   // Beneath its clients' connections.
@@ -39,9 +42,12 @@ class TcpProxy final : public net::ConnectionFactory {
   const TcpProxyConfig& config() const { return *config_; }
   stats::Shard<stats::Tcp>& stats() { return stats_; }
   upstream::UpstreamContext& context() { return clusters_.context(); }
-  // The name of the cluster whose turn it is, by weight.
-  const std::string& chooseCluster();
-  upstream::WorkerCluster* findCluster(std::string_view name) { return clusters_.find(name); }
+  // Whose turn it is, by weight.
+  const NameIds::Ref& chooseCluster();
+  // Null: there is no such cluster.
+  upstream::WorkerCluster* findCluster(const NameIds::Ref& cluster) {
+    return clusters_.find(cluster.id());
+  }
 
  private:
   const std::shared_ptr<const TcpProxyConfig> config_;

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "base/name_ids.h"
 #include "http/codec_settings.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
@@ -19,10 +21,13 @@ namespace fairlead::upstream {
 
 class Cluster {
  public:
-  // `transport`: beneath its connections.
+  // `transport`: beneath its connections. `id`: the number of its name.
   Cluster(const plan::Cluster& settings, std::shared_ptr<stats::Block<stats::Cluster>> stats,
-          net::SharedTransport transport = nullptr)
-      : settings_(settings), stats_(std::move(stats)), transport_(std::move(transport)) {
+          net::SharedTransport transport = nullptr, NameIds::Ref id = {})
+      : settings_(settings),
+        id_(std::move(id)),
+        stats_(std::move(stats)),
+        transport_(std::move(transport)) {
     for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
       limits_[i].configure(settings_.limits[i]);
     }
@@ -37,6 +42,7 @@ class Cluster {
 
   const plan::Cluster& settings() const { return settings_; }
   const std::string& name() const { return settings_.name; }
+  uint32_t id() const { return id_.id(); }
   const std::string& observabilityName() const {
     return settings_.observability_name.empty() ? settings_.name : settings_.observability_name;
   }
@@ -55,6 +61,10 @@ class Cluster {
   }
   const net::SharedTransport& transport() const { return transport_; }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
+  // Control thread: statistics that there are as long as the cluster.
+  void keepStats(std::shared_ptr<stats::BlockBase> block) {
+    more_stats_.push_back(std::move(block));
+  }
 
   // Control thread only: what /clusters shows. Set as soon as the cluster is applied.
   const std::shared_ptr<const HostSet>& hosts() const { return hosts_; }
@@ -62,7 +72,9 @@ class Cluster {
 
  private:
   const plan::Cluster settings_;
+  const NameIds::Ref id_;
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
+  std::vector<std::shared_ptr<stats::BlockBase>> more_stats_;
   const net::SharedTransport transport_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};

@@ -4,10 +4,12 @@ namespace fairlead::upstream {
 
 std::shared_ptr<Host> ControlHosts::choose(const std::shared_ptr<Cluster>& cluster) {
   using Counter = stats::Cluster::Counter;
-  std::unique_ptr<Entry>& entry = entries_[cluster->name()];
-  if (!entry || entry->cluster != cluster) {
-    entry = std::make_unique<Entry>(cluster, thread_, random_);
+  const auto known = entries_.find(cluster->name());
+  if (known == entries_.end() || known->second->cluster.lock() != cluster) {
+    std::erase_if(entries_, [](const auto& item) { return item.second->cluster.expired(); });
+    entries_[cluster->name()] = std::make_unique<Entry>(cluster, thread_, random_);
   }
+  const std::unique_ptr<Entry>& entry = entries_[cluster->name()];
   if (cluster->hosts() && entry->hosts != cluster->hosts()) {
     entry->hosts = cluster->hosts();
     entry->balancer.setHosts(*entry->hosts);

@@ -22,10 +22,11 @@ class ControlHosts {
 
  private:
   struct Entry {
-    Entry(std::shared_ptr<Cluster> of, unsigned thread, Random& random)
-        : cluster(std::move(of)), balancer(cluster->balancerSettings(), thread, random) {}
+    Entry(const std::shared_ptr<Cluster>& of, unsigned thread, Random& random)
+        : cluster(of), balancer(of->balancerSettings(), thread, random) {}
 
-    const std::shared_ptr<Cluster> cluster;
+    // Does not keep one that has been removed.
+    const std::weak_ptr<Cluster> cluster;
     std::shared_ptr<const HostSet> hosts;
     Balancer balancer;
   };

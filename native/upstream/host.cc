@@ -26,14 +26,29 @@ bool isSameHost(const plan::Host& a, const plan::Host& b) {
          a.labels == b.labels;
 }
 
-std::shared_ptr<Host> KnownHosts::find(size_t at, const plan::Host& settings) {
-  if (at < hosts_.size() && isSameHost(hosts_[at]->settings(), settings)) return hosts_[at];
-  if (by_settings_.empty()) {
-    by_settings_.reserve(hosts_.size());
-    for (const auto& host : hosts_) by_settings_.emplace(&host->settings(), host);
+std::shared_ptr<Host> KnownHosts::take(size_t at, const plan::Host& settings) {
+  const Same same;
+  if (at < hosts_.size() && !is_taken_[at] && same(&hosts_[at]->settings(), &settings)) {
+    return takeAt(at);
   }
-  const auto found = by_settings_.find(&settings);
-  return found == by_settings_.end() ? nullptr : found->second;
+  if (by_address_.empty()) {
+    by_address_.reserve(hosts_.size());
+    for (size_t i = 0; i < hosts_.size(); ++i) by_address_.emplace(&hosts_[i]->settings(), i);
+  }
+  const auto [begin, end] = by_address_.equal_range(&settings);
+  for (auto place = begin; place != end; ++place) {
+    if (!is_taken_[place->second]) return takeAt(place->second);
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Host> KnownHosts::takeAt(size_t at) {
+  is_taken_[at] = true;
+  return hosts_[at];
+}
+
+bool KnownHosts::Same::operator()(const plan::Host* a, const plan::Host* b) const {
+  return isSameAddress(addressOf(*a), addressOf(*b));
 }
 
 size_t KnownHosts::Hash::operator()(const plan::Host* host) const {

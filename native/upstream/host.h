@@ -1,6 +1,7 @@
-// One endpoint of a cluster. Settings never change; counters have one slot per worker and one, the
-// last, for the control thread, written by its owner only (relaxed load and store), summed by the
-// control thread.
+// One endpoint of a cluster. Its address is what it is: weight, health, locality and whatever else
+// an assignment says of it change in place, while its connections and counters go on. Counters have
+// one slot per worker and one, the last, for the control thread, written by its owner only (relaxed
+// load and store), summed by the control thread.
 #pragma once
 
 #include <atomic>
@@ -35,21 +36,32 @@ struct alignas(64) HostCounters {
   OwnedCounter cx_total, cx_active, cx_connect_fail;
 };
 
+// What assignments say of a host; part of all that one says.
+using HostSettings = std::shared_ptr<const plan::Host>;
+
 class Host : public std::enable_shared_from_this<Host> {
  public:
-  Host(const plan::Host& settings, unsigned workers)
-      : settings_(settings),
-        address_(net::Address::fromPlan(settings.address.value_or(plan::Address()))),
+  Host(HostSettings settings, unsigned workers)
+      : owned_(std::move(settings)),
+        settings_(owned_.get()),
+        address_(net::Address::fromPlan(owned_->address.value_or(plan::Address()))),
         text_(address_.text()),
         counters_(std::make_unique<HostCounters[]>(workers + 1)),
         threads_(workers + 1) {}
 
-  const plan::Host& settings() const { return settings_; }
+  // Any thread; on a worker good until its handler returns.
+  const plan::Host& settings() const { return *settings_.load(std::memory_order_acquire); }
+  // Control thread: of the same address. What they replace must live while workers use the HostSet
+  // that it came with.
+  void setSettings(HostSettings settings) {
+    settings_.store(settings.get(), std::memory_order_release);
+    owned_ = std::move(settings);
+  }
   const net::Address& address() const { return address_; }
   // "10.0.0.1:80"
   const std::string& text() const { return text_; }
-  uint32_t weight() const { return settings_.weight; }
-  uint32_t priority() const { return settings_.priority; }
+  uint32_t weight() const { return settings().weight; }
+  uint32_t priority() const { return settings().priority; }
 
   HostCounters& counters(unsigned worker) { return counters_[worker]; }
   HostCounters& controlCounters() { return counters_[threads_ - 1]; }
@@ -61,18 +73,20 @@ class Host : public std::enable_shared_from_this<Host> {
     return total;
   }
 
-  bool isHealthy() const { return settings_.health == plan::Host::Health::Healthy; }
-  bool isDegraded() const { return settings_.health == plan::Host::Health::Degraded; }
+  bool isHealthy() const { return settings().health == plan::Host::Health::Healthy; }
+  bool isDegraded() const { return settings().health == plan::Host::Health::Degraded; }
 
  private:
-  const plan::Host settings_;
+  // The control thread's.
+  HostSettings owned_;
+  std::atomic<const plan::Host*> settings_;
   const net::Address address_;
   const std::string text_;
   const std::unique_ptr<HostCounters[]> counters_;
   const unsigned threads_;
 };
 
-// They are the same host, with the same settings.
+// Nothing is different between them.
 bool isSameHost(const plan::Host& a, const plan::Host& b);
 
 // The hosts that a cluster has, for whoever reads a new list of them: most often it says the same
@@ -80,22 +94,27 @@ bool isSameHost(const plan::Host& a, const plan::Host& b);
 class KnownHosts {
  public:
   // `hosts` must outlive it.
-  explicit KnownHosts(const std::vector<std::shared_ptr<Host>>& hosts) : hosts_(hosts) {}
+  explicit KnownHosts(const std::vector<std::shared_ptr<Host>>& hosts)
+      : hosts_(hosts), is_taken_(hosts.size()) {}
 
-  // The host of these settings, which the new list has at that place; null: it is not known.
-  std::shared_ptr<Host> find(size_t at, const plan::Host& settings);
+  // The host of this address, which the new list has at that place; null: it is not known. Each is
+  // given once.
+  std::shared_ptr<Host> take(size_t at, const plan::Host& settings);
 
  private:
   struct Hash {
     size_t operator()(const plan::Host* host) const;
   };
   struct Same {
-    bool operator()(const plan::Host* a, const plan::Host* b) const { return isSameHost(*a, *b); }
+    bool operator()(const plan::Host* a, const plan::Host* b) const;
   };
 
+  std::shared_ptr<Host> takeAt(size_t at);
+
   const std::vector<std::shared_ptr<Host>>& hosts_;
-  // Made when a host is not where it was.
-  std::unordered_map<const plan::Host*, std::shared_ptr<Host>, Hash, Same> by_settings_;
+  std::vector<bool> is_taken_;
+  // Places by address. Made when a host is not where it was.
+  std::unordered_multimap<const plan::Host*, size_t, Hash, Same> by_address_;
 };
 
 }  // namespace fairlead::upstream

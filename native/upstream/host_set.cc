@@ -4,9 +4,11 @@
 
 namespace fairlead::upstream {
 
-HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_threshold_pct,
-                 uint32_t overprovisioning_pct)
-    : hosts_(std::move(hosts)), overprovisioning_pct_(overprovisioning_pct) {
+HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, std::shared_ptr<const void> settings,
+                 uint32_t panic_threshold_pct, uint32_t overprovisioning_pct)
+    : hosts_(std::move(hosts)),
+      settings_(std::move(settings)),
+      overprovisioning_pct_(overprovisioning_pct) {
   priorities_.resize(1);
   for (const std::shared_ptr<Host>& host : hosts_) {
     if (host->priority() >= priorities_.size()) priorities_.resize(host->priority() + 1);

@@ -25,10 +25,15 @@ struct PriorityHosts {
 
 class HostSet {
  public:
+  // `settings`: what the hosts have from here on, which lives as long as the set.
   // `panic_threshold_pct`: below it a priority panics. `overprovisioning_pct`: 140 means that a
   // priority takes all its traffic while 100/140 of its hosts are healthy.
-  HostSet(std::vector<std::shared_ptr<Host>> hosts, uint32_t panic_threshold_pct,
-          uint32_t overprovisioning_pct);
+  HostSet(std::vector<std::shared_ptr<Host>> hosts, std::shared_ptr<const void> settings,
+          uint32_t panic_threshold_pct, uint32_t overprovisioning_pct);
+
+  // The same hosts in a cluster that panics at another threshold.
+  HostSet(const HostSet& other, uint32_t panic_threshold_pct)
+      : HostSet(other.hosts_, other.settings_, panic_threshold_pct, other.overprovisioning_pct_) {}
 
   const std::vector<std::shared_ptr<Host>>& hosts() const { return hosts_; }
   // Made of the same hosts in the same order.
@@ -53,6 +58,7 @@ class HostSet {
   void spreadLoadInPanic();
 
   const std::vector<std::shared_ptr<Host>> hosts_;
+  const std::shared_ptr<const void> settings_;
   const uint32_t overprovisioning_pct_;
   std::vector<PriorityHosts> priorities_;
   uint32_t healthy_count_ = 0;

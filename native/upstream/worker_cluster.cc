@@ -18,7 +18,7 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
   std::unordered_set<const Host*> staying;
   for (const auto& host : hosts->hosts()) staying.insert(host.get());
   for (const auto& [host, pool] : pools_) {
-    if (staying.contains(host)) continue;
+    if (staying.contains(host) || pool->isDraining()) continue;
     pool->drain();
     dropEmptyPoolsSoon();
   }
@@ -37,6 +37,7 @@ void WorkerCluster::onDeferred() {
   std::erase_if(pools_, [](const auto& entry) {
     return entry.second->isDraining() && entry.second->isEmpty();
   });
+  tellIfEmpty();
 }
 
 bool WorkerCluster::isRefusingForMaintenance() {

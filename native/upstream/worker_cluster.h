@@ -1,5 +1,5 @@
-// One worker's view of a cluster: its hosts, its balancer, its pools. Owned by the worker; reached
-// through routes by slot, never by name on the way of a request.
+// One worker's view of a cluster: its hosts, its balancer, its pools. Owned by the worker's
+// WorkerClusters, and made when a request first asks for it.
 #pragma once
 
 #include <memory>
@@ -42,10 +42,14 @@ class WorkerCluster : private net::Deferred {
 
   // Its connections end with the requests that they carry; no new ones are asked for.
   void drain();
-  // Whoever keeps a pointer beyond its handler, and has no pool of the cluster to hold.
+  // Whoever keeps a pointer beyond its handler.
   void hold() { ++holders_; }
-  void letGo() { --holders_; }
+  void letGo() {
+    if (--holders_ == 0) tellIfEmpty();
+  }
   bool isEmpty() const { return pools_.empty() && holders_ == 0; }
+  // It drains: `owner` is called at the end of the turn in which nothing is left of it.
+  void tellWhenEmpty(net::Deferred* owner) { owner_ = owner; }
   // A pool that drains has become empty: it goes in the next turn, when nobody is inside it.
   void dropEmptyPoolsSoon() { context_.loop.defer(this); }
 
@@ -61,6 +65,9 @@ class WorkerCluster : private net::Deferred {
  private:
   HttpPool* poolOf(const Choice& choice);
   HttpPool& poolOf(Host& host);
+  void tellIfEmpty() {
+    if (owner_ && isEmpty()) context_.loop.defer(owner_);
+  }
   void onDeferred() override;
 
   std::shared_ptr<Cluster> cluster_;
@@ -72,6 +79,8 @@ class WorkerCluster : private net::Deferred {
   // The latest answer of poolOf: with one host no lookup is needed.
   HttpPool* latest_pool_ = nullptr;
   uint32_t holders_ = 0;
+  // Null: it stays, empty or not.
+  net::Deferred* owner_ = nullptr;
 };
 
 }  // namespace fairlead::upstream

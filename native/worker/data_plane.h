@@ -16,13 +16,15 @@
 #include "base/runtime_slots.h"
 #include "filters/http/tap.h"
 #include "plan/plan.gen.h"
-#include "route/route_table.h"
 #include "stats/registry.h"
-#include "upstream/cluster.h"
 #include "worker/admin_log.h"
+#include "worker/clusters.h"
 #include "worker/cpu_profile.h"
 #include "worker/drain.h"
 #include "worker/listen_sockets.h"
+#include "worker/listener_builder.h"
+#include "worker/retired.h"
+#include "worker/route_tables.h"
 #include "worker/worker.h"
 
 namespace fairlead::worker {
@@ -101,9 +103,16 @@ class DataPlane {
   void addHttp2Stats(upstream::Cluster& cluster);
   // Returns how their names begin: "grpc.<prefix>.".
   const std::string& addGoogleGrpcStats(std::string_view stat_prefix);
+  // Of clusters that come by CDS: "cluster_manager.cds.".
+  const std::string& addCdsStats();
+  // Of a route configuration that comes by RDS: "http.<http_prefix>.rds.<name>.".
+  const std::string& addRdsStats(std::string_view http_prefix, std::string_view name);
   unsigned workerCount() const { return options_.workers; }
   // Gauges that are made only when someone reads or they are sent: circuit breakers.
   void refreshGauges();
+  // What has been replaced or removed and was still in use the last time is destroyed if it is no
+  // more. Asked now and then.
+  void sweep() { retired_.sweep(); }
 
   struct BoundListener {
     std::string name;
@@ -116,24 +125,14 @@ class DataPlane {
   uint64_t openConnections() const;
   // By name.
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
-    return clusters_;
+    return clusters_.all();
   }
 
  private:
-  void applyCluster(const plan::Cluster& plan);
-  void applyAssignment(const plan::Assignment& plan, std::vector<ApplyError>* errors);
-  void applyRouteTable(const plan::RouteTable& plan, std::vector<ApplyError>* errors);
   void applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors);
+  void publish(Delta delta);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
-  Result<std::shared_ptr<ListenerPlan>> buildListener(const plan::Listener& plan);
-  Result<FilterChainPlan> buildChain(const plan::Listener& listener, const plan::FilterChain& chain,
-                                     std::shared_ptr<const net::DrainDecision> drain);
-  Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
-                                    std::shared_ptr<const net::DrainDecision> drain);
-  Result<FilterChainPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain);
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
-  Result<std::vector<std::shared_ptr<access_log::AccessLog>>> buildLogs(
-      const std::vector<plan::AccessLog>& plans);
 
   const Options options_;
   RuntimeSlots slots_;
@@ -141,22 +140,23 @@ class DataPlane {
   // Scopes that exist from the start.
   std::shared_ptr<stats::Block<stats::Filesystem>> filesystem_stats_;
   std::shared_ptr<stats::Block<stats::ListenerManager>> listener_stats_;
-  std::shared_ptr<stats::Block<stats::ClusterManager>> cluster_stats_;
-  // Of the control thread, then of the workers.
-  std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
-  // Null until a cluster's hosts come from DNS.
-  std::shared_ptr<stats::BlockBase> resolver_stats_;
   const std::shared_ptr<net::AllConnections> all_connections_ =
       std::make_shared<net::AllConnections>();
   access_log::LogFiles logs_;
   AdminLog admin_log_;
-  std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
-  std::map<std::string, std::shared_ptr<const route::RouteTable>> route_tables_;
+  // The numbers of the names of clusters and route tables: held by much of what follows, so they go
+  // after that.
+  NameIds cluster_ids_;
+  NameIds table_ids_;
+  Retired retired_;
+  Clusters clusters_;
+  RouteTables route_tables_;
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
   std::set<std::string> stopped_listeners_;
   Drain drain_;
   filters::Taps taps_{options_.tap_sink};
+  ListenerBuilder builder_;
   // Left to a successor, or closed for it.
   std::set<std::string> handed_over_;
   ListenSockets listen_sockets_;

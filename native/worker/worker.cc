@@ -14,6 +14,10 @@ namespace {
 // How long the end waits for answers that are under way: no more than what nobody notices.
 constexpr net::Millis kLastAnswersMs = 250;
 constexpr int kLookMs = 5;
+// How long requests may wait for what an update changes, and after how many steps the clock is
+// read.
+constexpr uint64_t kTakeUpMicros = 250;
+constexpr size_t kStepsBetweenLooks = 16;
 
 }  // namespace
 
@@ -70,8 +74,49 @@ void Worker::finishRequests() {
 }
 
 void Worker::beginStop() {
-  loop_.post([this] { loop_.stop(); });
+  post([this] { loop_.stop(); });
 }
+
+// ---- updates ----
+
+void Worker::post(std::function<void()> task) {
+  loop_.post([this, task = std::move(task)]() mutable { enqueue({nullptr, std::move(task)}); });
+}
+
+void Worker::take(std::shared_ptr<const Delta> delta) {
+  loop_.post([this, delta = std::move(delta)]() mutable { enqueue({std::move(delta), nullptr}); });
+}
+
+void Worker::enqueue(Pending pending) {
+  pending_.push_back(std::move(pending));
+  // Else it goes on in the next turn.
+  if (!Deferred::isLinked()) takeUp();
+}
+
+void Worker::takeUp() {
+  const uint64_t end_us = net::Loop::readClockMicros() + kTakeUpMicros;
+  while (!pending_.empty()) {
+    Pending& next = pending_.front();
+    if (next.task) {
+      const std::function<void()> task = std::move(next.task);
+      pending_.pop_front();
+      task();
+      continue;
+    }
+    while (next.steps_done < next.delta->size()) {
+      std::visit([this](const auto& step) { apply(step); }, (*next.delta)[next.steps_done]);
+      if (++next.steps_done % kStepsBetweenLooks > 0) continue;
+      if (net::Loop::readClockMicros() >= end_us) return loop_.yield(this);
+    }
+    pending_.pop_front();
+  }
+}
+
+void Worker::apply(const ClusterChange& change) {
+  clusters_.set(change.id, change.cluster, change.hosts);
+}
+
+void Worker::apply(const RouteChange& change) { context_.routes.set(change.slot, change.table); }
 
 std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {
   if (const auto* http = std::get_if<std::shared_ptr<const proxy::HttpConfig>>(&chain)) {
@@ -90,7 +135,7 @@ std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPla
   return nullptr;
 }
 
-void Worker::addListener(std::shared_ptr<const ListenerPlan> plan,
+void Worker::addListener(const std::shared_ptr<const ListenerPlan>& plan,
                          std::vector<net::ListenSocket> sockets) {
   std::vector<std::unique_ptr<net::ConnectionFactory>> factories;
   for (const FilterChainPlan& chain : plan->chains) factories.push_back(makeFactory(chain));

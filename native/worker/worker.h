@@ -2,6 +2,7 @@
 // root owner of everything on its thread. Other threads only post.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,11 +13,12 @@
 #include "net/listener.h"
 #include "net/loop.h"
 #include "proxy/context.h"
+#include "worker/delta.h"
 #include "worker/listener_plan.h"
 
 namespace fairlead::worker {
 
-class Worker final : private net::ListenerDirectory {
+class Worker final : private net::ListenerDirectory, private net::Deferred {
  public:
   struct Intervals {
     // How long a log line may wait in the worker's buffer.
@@ -39,12 +41,14 @@ class Worker final : private net::ListenerDirectory {
   void beginStop();
   // Any one thread: waits for the end.
   void join() { thread_.join(); }
-  // Any thread: `task` runs on the worker's thread, in order, once it has been started.
-  void post(std::function<void()> task) { loop_.post(std::move(task)); }
+  // Any thread: `task` runs on the worker's thread, after all that was posted or to be taken up
+  // before, once the worker has been started.
+  void post(std::function<void()> task);
+  // The control thread.
+  void take(std::shared_ptr<const Delta> delta);
 
   // The worker's thread.
-  upstream::WorkerClusters& clusters() { return clusters_; }
-  void addListener(std::shared_ptr<const ListenerPlan> plan,
+  void addListener(const std::shared_ptr<const ListenerPlan>& plan,
                    std::vector<net::ListenSocket> sockets);
   void stopListener(const std::string& name);
   void pauseListener(const std::string& name);
@@ -68,7 +72,20 @@ class Worker final : private net::ListenerDirectory {
     const std::function<void()> work_;
   };
 
+  // Next in turn: either.
+  struct Pending {
+    std::shared_ptr<const Delta> delta;
+    std::function<void()> task;
+    size_t steps_done = 0;
+  };
+
   void run();
+  void enqueue(Pending pending);
+  // As much of what is pending as requests may wait for.
+  void takeUp();
+  void onDeferred() override { takeUp(); }
+  void apply(const ClusterChange& change);
+  void apply(const RouteChange& change);
   // Requests that have come get their answer, if it does not take long; all else ends.
   void finishRequests();
   net::Listener* findListener(const net::Address& local) override;
@@ -89,6 +106,7 @@ class Worker final : private net::ListenerDirectory {
   Chore flush_;
   // Gives back what a burst has left.
   Chore trim_;
+  std::deque<Pending> pending_;
   Thread thread_;
 };
 

@@ -324,6 +324,8 @@ export interface Cluster {
   readonly is_control_only?: boolean | undefined;
   /** They are reached by TLS. */
   readonly is_encrypted?: boolean | undefined;
+  /** Its assignment comes from EDS, which is counted. */
+  readonly is_discovered?: boolean | undefined;
 }
 
 export interface CircuitLimits {
@@ -1043,7 +1045,7 @@ export interface HeaderCondition {
   readonly invert?: boolean | undefined;
 }
 
-/** What the control thread hands to the data plane at once. Order within: clusters, assignments, route tables, listeners; a later part may name an earlier one. */
+/** What the control thread hands to the data plane at once. Order within: clusters, assignments, route tables, what is removed of them, listeners; a later part may name an earlier one. */
 export interface Update {
   readonly clusters?: readonly Cluster[] | undefined;
   readonly assignments?: readonly Assignment[] | undefined;
@@ -1055,10 +1057,13 @@ export interface Update {
   readonly taps?: readonly TapFilter[] | undefined;
   /** Of the admin server's requests; none: they stay as they are. */
   readonly admin_access_logs?: readonly AccessLog[] | undefined;
-  /** Of clusters that are not known nothing is kept. */
+  /** Kept for clusters that come later. */
   readonly cluster_runtimes?: readonly ClusterRuntime[] | undefined;
   /** Of all listeners and the admin server together; absent: it stays as it is. */
   readonly connection_limit?: ConnectionLimit | undefined;
+  /** By name; those that are not there are no error. */
+  readonly removed_clusters?: readonly string[] | undefined;
+  readonly removed_route_tables?: readonly string[] | undefined;
 }
 
 /** How many connections may be open at once. */
@@ -1361,6 +1366,7 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.max_stream_duration_ms) out.number(192, message.max_stream_duration_ms);
   if (message.is_control_only) out.number(200, message.is_control_only ? 1 : 0);
   if (message.is_encrypted) out.number(208, message.is_encrypted ? 1 : 0);
+  if (message.is_discovered) out.number(216, message.is_discovered ? 1 : 0);
 }
 
 function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
@@ -1837,6 +1843,8 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.admin_access_logs) for (const item of message.admin_access_logs) out.message(58, item, writeAccessLog);
   if (message.cluster_runtimes) for (const item of message.cluster_runtimes) out.message(66, item, writeClusterRuntime);
   if (message.connection_limit !== undefined) out.message(74, message.connection_limit, writeConnectionLimit);
+  if (message.removed_clusters) for (const item of message.removed_clusters) out.text(82, item);
+  if (message.removed_route_tables) for (const item of message.removed_route_tables) out.text(90, item);
 }
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {

@@ -87,7 +87,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   while (!rest.empty()) {
     plan.virtual_hosts[0].routes.push_back(routeOf(takeLine(&rest), rest.size() % 2 == 0));
   }
-  const auto table = route::RouteTable::build(plan);
+  static NameIds clusters;
+  const auto table = route::RouteTable::build(plan, clusters);
   FL_CHECK(table.ok());
   static const auto headers = std::make_unique<http::HeaderMap>();
   headers->clear();

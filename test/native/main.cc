@@ -22,7 +22,8 @@ void fail(const char* file, int line, const std::string& what) {
 // What clients and hosts see of HTTP/1 and of the relay.
 static bool runsOverTransports(const char* file) {
   return std::strstr(file, "/proxy/") || std::strstr(file, "/filters/http/") ||
-         std::strstr(file, "/tcp/") || std::strstr(file, "_connection_test");
+         std::strstr(file, "/tcp/") || std::strstr(file, "/updates_test") ||
+         std::strstr(file, "_connection_test");
 }
 
 }  // namespace fairlead::test

@@ -82,7 +82,7 @@ class Fault final : public HttpFilter, private net::Timer {
     if (settings_.plan.upstream_cluster.empty()) return {};
     if (!scope_.route || !scope_.route->cluster) return {};
     const route::Target& target = scope_.route->cluster->pick(view);
-    if (target.slot >= 0) return scope_.cluster_names[static_cast<size_t>(target.slot)];
+    if (target.cluster) return target.cluster.name();
     std::string_view name;
     return view.header(target.cluster_header, &name) ? name : std::string_view();
   }

@@ -55,8 +55,8 @@ class HealthCheck final : public HttpFilter {
       answer.degraded = remembered_.degraded;
       return answer;
     }
-    if (config_.plan().min_healthy.empty()) return {200, {}, "health_check_ok"};
-    for (const plan::MinHealthy& wanted : config_.plan().min_healthy) {
+    if (config_.wanted().empty()) return {200, {}, "health_check_ok"};
+    for (const HealthCheckConfig::Wanted& wanted : config_.wanted()) {
       const char* why = whyUnwell(wanted);
       if (why) return {503, {}, why};
     }
@@ -64,11 +64,10 @@ class HealthCheck final : public HttpFilter {
   }
 
   // Null: enough of the cluster's hosts are well.
-  const char* whyUnwell(const plan::MinHealthy& wanted) const {
-    const upstream::WorkerCluster* cluster = scope_.clusters.find(wanted.cluster);
-    if (!cluster) return kNoCluster;
-    const upstream::HostSet* hosts = cluster->hosts();
-    const uint64_t total = hosts ? hosts->hosts().size() : 0;
+  const char* whyUnwell(const HealthCheckConfig::Wanted& wanted) const {
+    const upstream::HostSet* hosts = scope_.clusters.hosts(wanted.cluster.id());
+    if (!hosts) return kNoCluster;
+    const uint64_t total = hosts->hosts().size();
     if (total == 0) return wanted.percent == 0 ? nullptr : kEmpty;
     const uint64_t well = hosts->healthyCount() + hosts->degradedCount();
     return 100 * well < total * wanted.percent ? kUnhealthy : nullptr;
@@ -108,6 +107,9 @@ BuiltFilter HealthCheckConfig::build(const plan::HealthCheckFilter& plan,
   config->stats_ =
       scope.registry.create<stats::HttpHealthCheck>(innerScope(scope.stats, "health_check."));
   config->failed_ = scope.health_check_failed;
+  for (const plan::MinHealthy& wanted : plan.min_healthy) {
+    config->wanted_.push_back({scope.clusters.hold(wanted.cluster), wanted.percent});
+  }
   for (const plan::HeaderMatch& header : plan.headers) {
     Result<route::HeaderMatch> match = route::HeaderMatch::build(header);
     if (!match) return match.error();

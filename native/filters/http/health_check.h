@@ -25,6 +25,12 @@ class HealthCheckConfig final : public HttpFilterConfig {
                    FilterPlace& place) const override;
 
   const plan::HealthCheckFilter& plan() const { return plan_; }
+  // The clusters that have to be well.
+  struct Wanted {
+    NameIds::Ref cluster;
+    uint32_t percent;
+  };
+  const std::vector<Wanted>& wanted() const { return wanted_; }
   stats::Shard<stats::HttpHealthCheck>& stats(unsigned worker) const {
     return *stats_->shard(worker + 1);
   }
@@ -46,6 +52,7 @@ class HealthCheckConfig final : public HttpFilterConfig {
   std::shared_ptr<Stats> stats_;
   std::shared_ptr<const std::atomic<bool>> failed_;
   std::vector<route::HeaderMatch> headers_;
+  std::vector<Wanted> wanted_;
   // Of all workers: period << 17 | degraded << 16 | status.
   mutable std::atomic<uint64_t> remembered_{0};
 };

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/name_ids.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "filters/http/filter_place.h"
@@ -67,8 +68,6 @@ struct FilterScope {
   uint64_t stream_id;
   // Null: there is none.
   const route::Route* route;
-  // Of its clusters, by slot.
-  const std::vector<std::string>& cluster_names;
   FilterNotes& notes;
 };
 
@@ -155,6 +154,8 @@ struct ConfigScope {
   const stats::Scope stats;
   unsigned workers;
   RuntimeSlots& slots;
+  // The numbers by which workers know clusters.
+  NameIds& clusters;
   // POST /healthcheck/fail has been asked for.
   std::shared_ptr<const std::atomic<bool>> health_check_failed;
   Taps& taps;

@@ -19,11 +19,11 @@ route::ClusterAction weighted() {
       plan::WeightedClusters{{test::weightedCluster("0", 50), test::weightedCluster("1", 0),
                               test::weightedCluster("2", 50)},
                              "x-rand"};
-  route::ClusterNames names;
-  return std::move(route::ClusterAction::build(plan, &names).value());
+  static NameIds ids;
+  return std::move(route::ClusterAction::build(plan, ids).value());
 }
 
-int slotFor(Request request) { return weighted().pick(request.view()).slot; }
+int slotFor(Request request) { return std::stoi(weighted().pick(request.view()).cluster.name()); }
 
 int slotFor(std::string value, uint64_t random = 0) {
   return slotFor(Request{.random = random}.with("x-rand", std::move(value)));
@@ -45,11 +45,11 @@ TEST("weights that follow runtime values are summed for each request") {
   live.weight_slot = 1;
   plan::ClusterAction plan;
   plan.weighted = plan::WeightedClusters{{test::weightedCluster("0", 50), live}, ""};
-  route::ClusterNames names;
+  NameIds ids;
   const route::ClusterAction action =
-      std::move(route::ClusterAction::build(plan, &names, &slots).value());
+      std::move(route::ClusterAction::build(plan, ids, &slots).value());
   const auto slot_for = [&action](uint64_t random) {
-    return action.pick(Request{.random = random}.view()).slot;
+    return std::stoi(action.pick(Request{.random = random}.view()).cluster.name());
   };
   EXPECT_EQ(slot_for(149), 0);
 

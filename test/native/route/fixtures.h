@@ -17,6 +17,12 @@
 
 namespace fairlead::test {
 
+// Numbers for the clusters of tables whose clusters do not matter.
+inline NameIds& someClusters() {
+  static NameIds ids;
+  return ids;
+}
+
 // Headers whose bytes live as long as it does.
 class Headers {
  public:

@@ -23,7 +23,8 @@ class Table {
   explicit Table(std::vector<plan::Route> routes) {
     plan::RouteTable plan;
     plan.virtual_hosts.push_back(test::virtualHost({"*"}, std::move(routes)));
-    Result<std::shared_ptr<const route::RouteTable>> built = route::RouteTable::build(plan);
+    Result<std::shared_ptr<const route::RouteTable>> built =
+        route::RouteTable::build(plan, test::someClusters());
     if (built) table_ = built.value();
   }
   // The name of the route that takes the request; empty: none.

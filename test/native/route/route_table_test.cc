@@ -23,7 +23,7 @@ TablePointer tableOf(const std::vector<std::string>& domains, bool ignore_port =
   plan::RouteTable plan;
   for (const std::string& domain : domains) plan.virtual_hosts.push_back(virtualHost({domain}));
   plan.ignore_port_in_host_matching = ignore_port;
-  Result<TablePointer> built = route::RouteTable::build(plan);
+  Result<TablePointer> built = route::RouteTable::build(plan, test::someClusters());
   return built ? built.value() : nullptr;
 }
 
@@ -146,13 +146,16 @@ TEST("each cluster of a table has one slot, however often it is named") {
   plan::RouteTable plan;
   plan.virtual_hosts.push_back(
       virtualHost({"*"}, {clusterRoute(one), clusterRoute(named), clusterRoute(weighted)}));
-  const TablePointer table = route::RouteTable::build(plan).value();
-  EXPECT_EQ(table->clusterNames().size(), 2u);
+  NameIds ids;
+  TablePointer table = route::RouteTable::build(plan, ids).value();
+  EXPECT_EQ(ids.count(), 2u);
   const std::vector<route::Route>& routes = table->findHost("h")->routes;
-  EXPECT_EQ(routes[0].cluster->targets[0].slot, 0);
-  EXPECT_EQ(routes[1].cluster->targets[0].slot, -1);
-  EXPECT_EQ(routes[2].cluster->targets[0].slot, 1);
-  EXPECT_EQ(routes[2].cluster->targets[1].slot, 0);
+  EXPECT_EQ(routes[0].cluster->targets[0].cluster.id(), 0u);
+  EXPECT(!routes[1].cluster->targets[0].cluster);
+  EXPECT_EQ(routes[2].cluster->targets[0].cluster.id(), 1u);
+  EXPECT_EQ(routes[2].cluster->targets[1].cluster.id(), 0u);
+  table.reset();
+  EXPECT_EQ(ids.count(), 0u);
 }
 
 TEST("a broken regular expression is refused with the place of its route") {
@@ -160,7 +163,7 @@ TEST("a broken regular expression is refused with the place of its route") {
   route.match->regex = test::regexPlan("nonsense");
   plan::RouteTable plan;
   plan.virtual_hosts.push_back(virtualHost({"*"}, {route}));
-  const Result<TablePointer> built = route::RouteTable::build(plan);
+  const Result<TablePointer> built = route::RouteTable::build(plan, test::someClusters());
   EXPECT(!built.ok());
   EXPECT(built.error().message.starts_with("virtual host '*', route 'r': "));
 }

@@ -22,10 +22,10 @@ class Hosts {
     host.weight = weight;
     host.priority = priority;
     host.health = health;
-    list_.push_back(std::make_shared<Host>(host, 1));
+    list_.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(host), 1));
     return *this;
   }
-  HostSet set(uint32_t panic_pct = 50) const { return HostSet(list_, panic_pct, 140); }
+  HostSet set(uint32_t panic_pct = 50) const { return HostSet(list_, nullptr, panic_pct, 140); }
   Host& at(size_t index) const { return *list_[index]; }
 
  private:

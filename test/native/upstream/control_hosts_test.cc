@@ -23,9 +23,9 @@ class Story {
       host.address->port = static_cast<uint32_t>(i);
       host.weight = 1;
       host.health = health;
-      hosts.push_back(std::make_shared<Host>(host, kWorkers));
+      hosts.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(host), kWorkers));
     }
-    cluster_->setHosts(std::make_shared<const HostSet>(std::move(hosts), 50, 140));
+    cluster_->setHosts(std::make_shared<const HostSet>(std::move(hosts), nullptr, 50, 140));
   }
   // 0: none.
   unsigned choosePort() {

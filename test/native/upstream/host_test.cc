@@ -27,7 +27,9 @@ plan::Host hostAt(uint32_t number) {
 
 std::vector<std::shared_ptr<Host>> hostsUpTo(uint32_t count) {
   std::vector<std::shared_ptr<Host>> hosts;
-  for (uint32_t i = 0; i < count; ++i) hosts.push_back(std::make_shared<Host>(hostAt(i), 1));
+  for (uint32_t i = 0; i < count; ++i) {
+    hosts.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(hostAt(i)), 1));
+  }
   return hosts;
 }
 
@@ -54,7 +56,7 @@ double nanosOfChoice(uint32_t host_count) {
       std::make_shared<Cluster>(oneCluster(), std::make_shared<stats::Block<stats::Cluster>>(
                                                   stats::clusterScope("origin"), 2)),
       context);
-  cluster.setHosts(std::make_shared<const HostSet>(hostsUpTo(host_count), 50, 140));
+  cluster.setHosts(std::make_shared<const HostSet>(hostsUpTo(host_count), nullptr, 50, 140));
   constexpr int kChoices = 5000;
   const Clock::time_point start = Clock::now();
   for (int i = 0; i < kChoices; ++i) EXPECT(cluster.chooseHost() != nullptr);
@@ -63,23 +65,36 @@ double nanosOfChoice(uint32_t host_count) {
 
 }  // namespace
 
-TEST("A known host is found by all of its settings, wherever it stands in the new list") {
+TEST("A known host is found by its address, wherever it stands and whatever else is said of it") {
   const std::vector<std::shared_ptr<Host>> hosts = hostsUpTo(3);
-  KnownHosts known(hosts);
-  for (size_t at = 0; at < 5; ++at) EXPECT(known.find(at, hostAt(2)) == hosts[2]);
-  EXPECT(known.find(3, hostAt(3)) == nullptr);
+  for (size_t at = 0; at < 5; ++at) {
+    EXPECT(KnownHosts(hosts).take(at, hostAt(2)) == hosts[2]);
+  }
+  EXPECT(KnownHosts(hosts).take(3, hostAt(3)) == nullptr);
   for (const auto change :
        {+[](plan::Host& host) { host.canary = true; }, +[](plan::Host& host) { host.weight = 2; },
         +[](plan::Host& host) { host.priority = 1; },
         +[](plan::Host& host) { host.health = plan::Host::Health::Degraded; },
         +[](plan::Host& host) { host.hostname = "a"; }, +[](plan::Host& host) { host.zone = "a"; },
-        +[](plan::Host& host) { host.locality_weight = 7; },
-        +[](plan::Host& host) { host.address->port = 81; },
-        +[](plan::Host& host) { host.address.reset(); }}) {
+        +[](plan::Host& host) { host.locality_weight = 7; }}) {
     plan::Host other = hostAt(1);
     change(other);
-    EXPECT(known.find(1, other) == nullptr);
+    EXPECT(!isSameHost(other, hostAt(1)));
+    EXPECT(KnownHosts(hosts).take(1, other) == hosts[1]);
   }
+  for (const auto change : {+[](plan::Host& host) { host.address->port = 81; },
+                            +[](plan::Host& host) { host.address.reset(); }}) {
+    plan::Host other = hostAt(1);
+    change(other);
+    EXPECT(KnownHosts(hosts).take(1, other) == nullptr);
+  }
+}
+
+TEST("An address that a list names twice has a host of its own each time") {
+  const std::vector<std::shared_ptr<Host>> hosts = hostsUpTo(1);
+  KnownHosts known(hosts);
+  EXPECT(known.take(0, hostAt(0)) == hosts[0]);
+  EXPECT(known.take(1, hostAt(0)) == nullptr);
 }
 
 TEST("An assignment makes only the hosts that are new, and tells nobody where none is") {

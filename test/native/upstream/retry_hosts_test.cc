@@ -20,7 +20,7 @@ std::shared_ptr<Host> host(uint32_t priority, bool canary = false,
   plan.priority = priority;
   plan.canary = canary;
   plan.labels = std::move(labels);
-  return std::make_shared<Host>(plan, 1);
+  return std::make_shared<Host>(std::make_shared<const plan::Host>(plan), 1);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ TEST("Without rules every host will do; with them each kind of host is avoided")
 
 TEST("After so many attempts the priorities that were tried get nothing, until none is left") {
   const std::vector<std::shared_ptr<Host>> hosts = {host(0), host(1), host(2)};
-  const HostSet set(hosts, 50, 140);
+  const HostSet set(hosts, nullptr, 50, 140);
   plan::RetryHosts rules;
   rules.priorities_every = 2;
   RetryHosts retry;

@@ -1,0 +1,50 @@
+#include "upstream/worker_clusters.h"
+
+#include <utility>
+
+namespace fairlead::upstream {
+
+WorkerClusters::~WorkerClusters() { clear(); }
+
+WorkerCluster* WorkerClusters::make(Entry& entry) {
+  if (!entry.cluster) return nullptr;
+  entry.live = std::make_unique<WorkerCluster>(entry.cluster, context_);
+  entry.live->setHosts(entry.hosts);
+  return entry.live.get();
+}
+
+void WorkerClusters::set(uint32_t id, std::shared_ptr<Cluster> cluster,
+                         std::shared_ptr<const HostSet> hosts) {
+  if (id >= entries_.size()) entries_.resize(id + 1);
+  Entry& entry = entries_[id];
+  if (cluster && entry.cluster == cluster) {
+    entry.hosts = std::move(hosts);
+    if (entry.live) entry.live->setHosts(entry.hosts);
+    return;
+  }
+  if (entry.cluster) ids_.erase(entry.cluster->name());
+  if (cluster) ids_.emplace(cluster->name(), id);
+  retire(std::exchange(entry.live, nullptr));
+  entry.cluster = std::move(cluster);
+  entry.hosts = std::move(hosts);
+}
+
+void WorkerClusters::retire(std::unique_ptr<WorkerCluster> cluster) {
+  if (!cluster) return;
+  cluster->drain();
+  if (cluster->isEmpty()) return;
+  cluster->tellWhenEmpty(this);
+  leaving_.push_back(std::move(cluster));
+}
+
+void WorkerClusters::onDeferred() {
+  std::erase_if(leaving_, [](const auto& cluster) { return cluster->isEmpty(); });
+}
+
+void WorkerClusters::clear() {
+  ids_.clear();
+  entries_.clear();
+  leaving_.clear();
+}
+
+}  // namespace fairlead::upstream
