@@ -10,7 +10,7 @@ const LAYERS = [
   ['cli'],
   ['server'],
   ['admin'],
-  ['runtime'],
+  ['runtime', 'xds'],
   ['stats'],
   ['grpc', 'hot-restart', 'taps'],
   ['extensions'],

@@ -122,6 +122,8 @@ export interface NativeProxy {
   stat(name: string): StatHandle;
   counterAdd(handle: StatHandle, amount: number): void;
   gaugeSet(handle: StatHandle, value: number): void;
+  /** To the hash of a text (XXH64), as the version of resources. */
+  gaugeSetHash(handle: StatHandle, text: string): void;
   histogramRecord(handle: StatHandle, value: number): void;
   textSet(handle: StatHandle, text: string): void;
   /** The sum over all workers of any counter or gauge by its full name; undefined if unknown. */
@@ -175,6 +177,10 @@ export interface NativeProxy {
   addHttp2Stats(cluster: string): void;
   /** From here on there are statistics that begin so: "grpc.<prefix>.". */
   addGoogleGrpcStats(statPrefix: string): string;
+  /** From here on there are statistics that begin so: "cluster_manager.cds.". */
+  addCdsStats(): string;
+  /** From here on there are statistics that begin so: "http.<prefix>.rds.<name>.". */
+  addRdsStats(httpPrefix: string, routeConfiguration: string): string;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */

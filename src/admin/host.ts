@@ -13,6 +13,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import type { HystrixStream } from '../stats/hystrix-stream.js';
 import type { ServerState } from '../lifecycle/state.js';
 import type { Taps } from '../taps/taps.js';
+import type { Xds } from '../xds/xds.js';
 
 export interface AdminHost {
   readonly options: Options;
@@ -32,6 +33,8 @@ export interface AdminHost {
   readonly drain: Drain;
   readonly taps: Taps;
   readonly log: Log;
+  /** Resources that are not in the bootstrap; undefined: it has all there is. */
+  readonly xds: Pick<Xds, 'routes' | 'endpointsOf' | 'clusters'> | undefined;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;
   /** Of clusters. */

@@ -1,4 +1,5 @@
-// The bootstrap: a file, a text of the command line, or the one merged over the other.
+// The bootstrap: a file, a text of the command line, or the one merged over the other. And files with
+// other messages, which are read the same way.
 import { readFileSync } from 'node:fs';
 import type { envoy_config_bootstrap_v3_Bootstrap as Bootstrap } from '../../build/messages.gen.js';
 import { decodeMessage, type Decoded, type DecodeOptions } from './decode.js';
@@ -8,7 +9,7 @@ import { yamlFormat } from './formats/yaml/yaml-format.js';
 import { inDocumentOrder, type Issue, type Position } from './issues/issue.js';
 import { mergeMessage } from './merge.js';
 import { describeValue, isObject } from './values/objects.js';
-import { schema, type MessageType } from './schema/schema.js';
+import { schema } from './schema/schema.js';
 import { SourceText } from './source-text.js';
 import { mayBeV2, upgradeToV3, type Rewrite } from './v2/upgrade-v2.js';
 import { validateMessage } from './validate.js';
@@ -25,14 +26,15 @@ export interface LoadOptions extends DecodeOptions {
   readonly refusesV2?: boolean | undefined;
 }
 
-export interface LoadedBootstrap {
-  /** Absent where an issue is an error. */
-  readonly bootstrap?: Bootstrap;
+/** A message of the type `M`, with all that is wrong with it. */
+export interface Loaded<M> {
   /**
    * What could be decoded, also where an issue is an error: to be looked at for further errors, and
    * for nothing else. Absent where a source could not be read at all.
    */
-  readonly partial?: Bootstrap;
+  readonly partial?: M;
+  /** Every value could be read: what is wrong is only that rules are broken, or fields unknown. */
+  readonly isWhole: boolean;
   /** Everything that is wrong, in the order of the file. */
   readonly issues: readonly Issue[];
   /** The sources as positions call them, in their order. */
@@ -43,9 +45,20 @@ export interface LoadedBootstrap {
   locate(path: string): Position | undefined;
 }
 
+export interface LoadedBootstrap extends Loaded<Bootstrap> {
+  /** Absent where an issue is an error. */
+  readonly bootstrap?: Bootstrap;
+}
+
 /** What messages call the text of the command line. */
 const INLINE = '--config-yaml';
-const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
+
+/** What is read, and what people call it. */
+interface Kind {
+  readonly type: string;
+  readonly name: string;
+}
+const BOOTSTRAP: Kind = { type: 'envoy.config.bootstrap.v3.Bootstrap', name: 'a bootstrap' };
 
 /** Never throws for what the source says. */
 export function loadBootstrap(source: BootstrapSource, options: LoadOptions = {}): LoadedBootstrap {
@@ -60,20 +73,35 @@ export function loadBootstrap(source: BootstrapSource, options: LoadOptions = {}
   if (source.path === undefined && source.inlineYaml === undefined) {
     issues.push(problem('no bootstrap is given', '--config-path or --config-yaml'));
   }
-  return loadTexts(texts, issues, options);
+  const loaded = loadTexts<Bootstrap>(BOOTSTRAP, texts, issues, options);
+  const hasError = loaded.issues.some(({ severity }) => severity === 'error');
+  return { ...loaded, ...(loaded.partial && !hasError && { bootstrap: loaded.partial }) };
 }
 
-function loadTexts(
+/** A file with a message of this type, which people call `name`. Never throws for what it says. */
+export function loadFile<M>(
+  path: string,
+  type: string,
+  name: string,
+  options: LoadOptions = {},
+): Loaded<M> {
+  const issues: Issue[] = [];
+  const text = readFile(path, issues);
+  return loadTexts<M>({ type, name }, text ? [text] : [], issues, options);
+}
+
+function loadTexts<M>(
+  kind: Kind,
   texts: readonly SourceText[],
   failures: readonly Issue[],
   options: LoadOptions,
-): LoadedBootstrap {
-  const type = schema().getMessage(BOOTSTRAP);
+): Loaded<M> {
+  const type = schema().getMessage(kind.type);
   const issues = [...failures];
   const rewrites: Rewrite[] = [];
-  const decoded: Decoded[] = [];
+  const decoded: DecodedText[] = [];
   for (const text of texts) {
-    const one = decodeText(type, text, issues, rewrites, options);
+    const one = decodeText(kind, text, issues, rewrites, options);
     if (one) decoded.push(one);
   }
   const locate = (path: FieldPath): Position | undefined => locateIn(texts, path);
@@ -84,11 +112,11 @@ function loadTexts(
       issues.push(placed(issue, locate(parsePath(issue.path))));
     }
   }
-  const hasError = issues.some(({ severity }) => severity === 'error');
   const files = texts.map(({ file }) => file);
+  const isRead = first !== undefined && decoded.length === texts.length;
   return {
-    ...(first && !hasError && { bootstrap: first.message as Bootstrap }),
-    ...(first && decoded.length === texts.length && { partial: first.message as Bootstrap }),
+    ...(isRead && { partial: first.message as M }),
+    isWhole: isRead && failures.length === 0 && decoded.every((one) => one.isWhole),
     issues: inDocumentOrder(issues, files),
     files,
     rewrites,
@@ -96,17 +124,22 @@ function loadTexts(
   };
 }
 
+interface DecodedText extends Decoded {
+  readonly isWhole: boolean;
+}
+
 /** The paths that are broken in one of two texts say nothing of the merged message. */
 const isJudgeable = (decoded: readonly Decoded[]): boolean =>
   decoded.length === 1 || decoded.every(({ broken }) => broken.size === 0);
 
 function decodeText(
-  type: MessageType,
+  kind: Kind,
   text: SourceText,
   issues: Issue[],
   rewrites: Rewrite[],
   options: LoadOptions,
-): Decoded | undefined {
+): DecodedText | undefined {
+  const type = schema().getMessage(kind.type);
   const read = text.read();
   if (!read.ok) {
     const position = text.positionOf(read.fault.offset);
@@ -119,8 +152,8 @@ function decodeText(
   if (!isObject(read.value)) {
     const isEmpty = read.value === null;
     const issue = problem(
-      isEmpty ? 'is empty' : `unable to read a bootstrap from ${describeValue(read.value)}`,
-      'a mapping with the fields of a bootstrap',
+      isEmpty ? 'is empty' : `unable to read ${kind.name} from ${describeValue(read.value)}`,
+      `a mapping with the fields of ${kind.name}`,
     );
     issues.push(placed(issue, text.positionOf(0)));
     return undefined;
@@ -141,14 +174,18 @@ function decodeText(
       issue.code === 'unknown_field' || issue.code === 'deprecated_field' ? 'key' : 'value';
     issues.push(placed(issue, text.locate(parsePath(issue.path), part)?.position));
   }
-  if (!read.faults?.length) return decoded;
+  const isWhole = !decoded.issues.some(
+    ({ severity, code }) =>
+      severity === 'error' && code !== 'unknown_field' && code !== 'unknown_value',
+  );
+  if (!read.faults?.length) return { ...decoded, isWhole };
   const broken = new Set(decoded.broken);
   for (const { offset, path, severity = 'error', ...fault } of read.faults) {
     const issue: Issue = { ...fault, severity, path: formatPath(path) };
     issues.push(placed(issue, text.positionOf(offset)));
     if (severity === 'error') broken.add(issue.path);
   }
-  return { ...decoded, broken };
+  return { ...decoded, broken, isWhole: isWhole && broken.size === decoded.broken.size };
 }
 
 /** In the text that sets the field last; elements of its lists follow those of the texts before. */

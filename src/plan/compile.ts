@@ -3,6 +3,7 @@
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_bootstrap_v3_Bootstrap_StaticResources as StaticResources,
+  envoy_config_bootstrap_v3_Bootstrap_DynamicResources as DynamicResources,
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issues/issue.js';
@@ -12,11 +13,11 @@ import type { SinkPlan } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
 import { addressText } from './address/address.js';
-import { compileCluster, type ClusterPlan } from './cluster/cluster.js';
+import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cluster.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileListener } from './listener/listener.js';
 import { Place } from './message/place.js';
-import type { Listener, RouteTable, Update } from './plan.gen.js';
+import type { Listener, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
@@ -24,6 +25,11 @@ import { checkRegexEngine } from './bootstrap/regex-engine.js';
 import { checkSecrets } from './bootstrap/secrets.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
+import type { CdsPlan } from './cluster/cds-plan.js';
+import type { EdsPlan } from './cluster/eds-cluster.js';
+import type { RdsPlan } from './route-slots.js';
+import { compileConfigSource } from './config-source.js';
+import { RouteSlots } from './route-slots.js';
 
 export type { AdminPlan } from './bootstrap/admin.js';
 
@@ -34,6 +40,7 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'node',
     'node_context_params',
     'static_resources',
+    'dynamic_resources',
     'cluster_manager',
     'layered_runtime',
     'admin',
@@ -50,7 +57,6 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'application_log_config',
   ],
   {
-    dynamic_resources: {},
     overload_manager: {},
     deferred_stat_options: {},
     tracing: {},
@@ -59,6 +65,11 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
 const STATIC = supportedFields<StaticResources>(
   'envoy.config.bootstrap.v3.Bootstrap.StaticResources',
   ['listeners', 'clusters', 'secrets'],
+);
+const DYNAMIC = supportedFields<DynamicResources>(
+  'envoy.config.bootstrap.v3.Bootstrap.DynamicResources',
+  ['cds_config'],
+  { ads_config: {} },
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
@@ -79,9 +90,15 @@ export interface CompileOptions {
 }
 
 export interface CompiledBootstrap {
-  /** All static resources; clusters of `dnsClusters` get their assignments later. */
+  /** All static resources; clusters of `dnsClusters` and `eds` get their assignments later. */
   readonly update: Update;
   readonly dnsClusters: readonly DnsClusterPlan[];
+  readonly eds: readonly EdsPlan[];
+  readonly rds: readonly RdsPlan[];
+  /** Absent: no cluster comes later. */
+  readonly cds?: CdsPlan;
+  /** For what comes later. */
+  readonly context: CompileContext;
   /** By the numbers that the update has for them. */
   readonly taps: readonly TapDeclaration[];
   /** Absent: no admin server. */
@@ -103,10 +120,11 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
   checkSecrets(resources.secrets ?? [], place.field('static_resources').field('secrets'));
-  const routeTables = new Map<string, RouteTable>();
   const taps: TapDeclaration[] = [];
-  const context = contextOf(bootstrap, options, routeTables, taps);
-  const clusters = compileClusters(bootstrap, place, context);
+  const context = contextOf(bootstrap, options, taps);
+  const bind = compileClusterManager(bootstrap, place.field('cluster_manager'), context);
+  const clusters = compileClusters(resources, place, context, bind);
+  const cds = compileCds(bootstrap, place.field('dynamic_resources'), context, bind);
   const listeners = compileListeners(
     resources,
     place.field('static_resources').field('listeners'),
@@ -117,12 +135,16 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     update: {
       clusters: clusters.map((plan) => plan.cluster),
       assignments: clusters.flatMap((plan) => plan.assignment ?? []),
-      route_tables: [...routeTables.values()],
+      route_tables: [...context.routes.tables],
       listeners,
       connection_limit: context.runtime.liveNumber(CONNECTION_LIMIT, Number.MAX_SAFE_INTEGER),
       admin_access_logs: [...(admin?.accessLogs ?? [])],
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
+    eds: clusters.flatMap((plan) => plan.eds ?? []),
+    rds: context.routes.requests,
+    ...(cds && { cds }),
+    context,
     taps,
     ...(admin && { admin }),
     runtimeReads: context.runtime,
@@ -138,7 +160,6 @@ export const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
 function contextOf(
   bootstrap: Bootstrap,
   options: CompileOptions,
-  routeTables: Map<string, RouteTable>,
   taps: TapDeclaration[],
 ): CompileContext {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
@@ -155,37 +176,58 @@ function contextOf(
     controlOnlyClusters: new Map(),
     runtime: new RuntimeReads(options.runtime),
     extensions: options.extensions,
-    addRouteTable: (table) => addRouteTable(table, routeTables),
+    routes: new RouteSlots(),
     addTap: (tap) => taps.push(tap) - 1,
   };
 }
 
-/** Tables written into listeners need not have names, nor different ones: a number tells them apart. */
-function addRouteTable(table: RouteTable, tables: Map<string, RouteTable>): string {
-  const wanted = table.name ?? '';
-  let name = wanted;
-  for (let number = 2; tables.has(name); number++) name = `${wanted}#${number}`;
-  tables.set(name, { ...table, name });
-  return name;
-}
-
-function compileClusters(
+/** How clusters bind the sockets of their connections, unless they say otherwise. */
+function compileClusterManager(
   bootstrap: Bootstrap,
   place: Place,
   context: CompileContext,
-): ClusterPlan[] {
+): DefaultBind | undefined {
   const manager = bootstrap.cluster_manager ?? {};
-  const managerPlace = place.field('cluster_manager');
-  refuseOtherFields(managerPlace, manager, CLUSTER_MANAGER);
+  refuseOtherFields(place, manager, CLUSTER_MANAGER);
   const local = manager.local_cluster_name;
-  if (local) refuseLocalCluster(local, managerPlace.field('local_cluster_name'), context);
-  const bind = manager.upstream_bind_config && {
-    config: manager.upstream_bind_config,
-    place: managerPlace.field('upstream_bind_config'),
-  };
+  if (local) refuseLocalCluster(local, place.field('local_cluster_name'), context);
+  const config = manager.upstream_bind_config;
+  return config && { config, place: place.field('upstream_bind_config') };
+}
+
+function compileCds(
+  bootstrap: Bootstrap,
+  place: Place,
+  context: CompileContext,
+  bind: DefaultBind | undefined,
+): CdsPlan | undefined {
+  const { dynamic_resources: dynamic } = bootstrap;
+  if (!dynamic) return undefined;
+  refuseOtherFields(place, dynamic, DYNAMIC);
+  const source = compileConfigSource(
+    dynamic.cds_config,
+    'envoy.config.cluster.v3.Cluster',
+    place.field('cds_config'),
+    context,
+  );
+  return (
+    source && {
+      source,
+      staticClusters: [...context.clusterNames],
+      compile: (message, at) => compileCluster(message, at, context, bind),
+    }
+  );
+}
+
+function compileClusters(
+  resources: StaticResources,
+  place: Place,
+  context: CompileContext,
+  bind: DefaultBind | undefined,
+): ClusterPlan[] {
   const seen = new Map<string, number>();
   const at = place.field('static_resources').field('clusters');
-  return (bootstrap.static_resources?.clusters ?? []).flatMap((message, index) => {
+  return (resources.clusters ?? []).flatMap((message, index) => {
     const name = message.name ?? '';
     const first = seen.get(name);
     if (first === undefined) {

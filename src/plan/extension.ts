@@ -14,9 +14,10 @@ import type {
 } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { Place } from './message/place.js';
-import type { FilterConfig, RetryHosts, RouteTable } from './plan.gen.js';
+import type { FilterConfig, RetryHosts } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
+import type { RouteSlots } from './route-slots.js';
 
 export interface Extension<Compiled> {
   /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */
@@ -85,8 +86,8 @@ export interface CompileContext {
   readonly controlOnlyClusters: Map<string, ControlOnly>;
   readonly runtime: RuntimeReads;
   readonly extensions: Registry;
-  /** Takes a route table and gives the name under which the plan has it. */
-  addRouteTable(table: RouteTable): string;
+  /** Of connection managers. */
+  readonly routes: RouteSlots;
   /** Takes a tap and gives the number under which the plan has it. */
   addTap(tap: TapDeclaration): number;
 }

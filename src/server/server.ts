@@ -18,7 +18,7 @@ import type { RestartHost } from '../hot-restart/host.js';
 import { NO_HOT_RESTART } from '../hot-restart/version.js';
 import type { Log } from '../logging/logger.js';
 import { stackEntries } from '../logging/stack.js';
-import { loadAddon, type Addon, type ApplyError, type NativeProxy } from '../native.js';
+import { loadAddon, type Addon, type NativeProxy } from '../native.js';
 import { CONNECTION_LIMIT } from '../plan/compile.js';
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
@@ -29,13 +29,15 @@ import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
 import { ControlStats } from '../stats/control-stats.js';
 import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
-import type { DnsMonitor } from './dns/dns.js';
+import { Discovery } from './discovery.js';
+import { describeRefusal } from './refusal.js';
 import { Drain } from '../lifecycle/drain.js';
 import { StartError } from './start-error.js';
 import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
 import { Taps } from '../taps/taps.js';
 import { startInterval } from '../base/timers.js';
+import type { Xds } from '../xds/xds.js';
 
 export interface ServerOptions {
   readonly options: Options;
@@ -73,9 +75,9 @@ export class Server implements AdminHost, RestartHost {
   readonly #tellManager: Tell;
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
+  readonly #discovery: Discovery;
   /** Workers are nothing that Node would wait for. */
   #staysAlive: NodeJS.Timeout | undefined;
-  #monitors: DnsMonitor[] = [];
   #admin: AdminServer | undefined;
   #inheritedAdmin: InheritedSocket | undefined;
   #configuredMs = Date.now();
@@ -144,11 +146,17 @@ export class Server implements AdminHost, RestartHost {
       parentConnections: () => this.#epoch?.parentConnections,
       warn: (message) => log.warn('stats_sinks', message),
     });
+    this.#discovery = new Discovery(configuration.compiled, this);
     this.hystrix = hystrix && new HystrixStream(this.native);
     this.#stopListeningForBugs = onBug((where, thrown) => this.#tellBug(where, thrown));
     let ask = (): void => undefined;
     this.quitAsked = new Promise((resolve) => (ask = resolve));
     this.quit = ask;
+  }
+
+  /** Undefined: the bootstrap has all there is. */
+  get xds(): Xds | undefined {
+    return this.#discovery.xds;
   }
 
   state(): ServerState {
@@ -197,13 +205,13 @@ export class Server implements AdminHost, RestartHost {
     await this.#startAdmin();
     // What was opened only now was not there to be closed.
     if (this.isEnding) return this.#admin?.close();
-    await this.#resolveClusters();
+    await this.#discovery.start();
     if (this.#ending) return;
     this.#state = 'INITIALIZING';
     this.#warnOfNoLimit();
     this.log.info('config', 'all dependencies initialized. starting workers');
     const errors = this.native.start();
-    if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
+    if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#state = 'LIVE';
     await this.#epoch?.live(this);
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
@@ -298,7 +306,7 @@ export class Server implements AdminHost, RestartHost {
   #applyConfiguration(): void {
     const { compiled, settings, unknownFieldCount } = this.#configuration;
     const errors = this.native.apply(encodeUpdate(compiled.update));
-    if (errors.length > 0) throw new StartError(errors.map(describe).join('\n'));
+    if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
     if (this.#epoch) {
@@ -382,39 +390,12 @@ export class Server implements AdminHost, RestartHost {
     }
   }
 
-  /** Resolves when each cluster that DNS feeds has had its first answer, or a failure. */
-  async #resolveClusters(): Promise<void> {
-    const { dnsClusters } = this.#configuration.compiled;
-    if (dnsClusters.length > 0) {
-      const { DnsMonitor, QuestionCounts } = await import('./dns/dns.js');
-      const questions = new QuestionCounts(this.stats);
-      this.#monitors = dnsClusters.map((plan) => {
-        const prefix = this.native.clusterPrefix(plan.name) ?? '';
-        return new DnsMonitor(plan, {
-          onHosts: (assignment) => {
-            for (const error of this.native.apply(encodeUpdate({ assignments: [assignment] }))) {
-              this.log.error('upstream', describe(error));
-            }
-            if (plan.kind === 'logical') return;
-            const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
-            this.stats.setGauge(`${prefix}max_host_weight`, Math.max(1, ...weights));
-          },
-          questions,
-          count: (stat) => this.stats.count(`${prefix}${stat}`),
-          log: (level, message) => this.log.write(level, 'dns', message),
-        });
-      });
-      await Promise.all(this.#monitors.map((monitor) => monitor.start()));
-    }
-    this.log.info('upstream', 'cm init: all clusters initialized');
-  }
-
   async #end(): Promise<void> {
     this.log.info('main', 'shutting down server instance');
     this.#tellManager('STOPPING=1', 'STATUS=ending connections');
     this.drain.dispose();
     this.runtime.stop();
-    for (const monitor of this.#monitors) monitor.stop();
+    this.#discovery.stop();
     this.#admin?.close();
     await this.#epoch?.beginEnd();
     // Whoever gets an answer from now on asks nothing more on the same connection.
@@ -427,10 +408,6 @@ export class Server implements AdminHost, RestartHost {
     this.#stopListeningForBugs();
     this.log.info('main', 'exiting');
   }
-}
-
-function describe({ kind, name, message }: ApplyError): string {
-  return kind === 'plan' ? message : `${kind.replace('_', ' ')} '${name}': ${message}`;
 }
 
 function enableCoreDump(addon: Pick<Addon, 'enableCoreDump'>, log: Log): void {

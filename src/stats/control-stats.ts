@@ -20,8 +20,23 @@ export class ControlStats {
     this.#native.gaugeSet(this.#handle(name), value);
   }
 
+  /** To the hash of a text. */
+  setHash(name: string, text: string): void {
+    this.#native.gaugeSetHash(this.#handle(name), text);
+  }
+
+  setText(name: string, text: string): void {
+    this.#native.textSet(this.#handle(name), text);
+  }
+
   record(name: string, value: number): void {
     this.#native.histogramRecord(this.#handle(name), value);
+  }
+
+  /** What begins so has gone, and is there anew: it is looked up again. */
+  renew(prefix: string): void {
+    for (const name of this.#handles.keys())
+      if (name.startsWith(prefix)) this.#handles.delete(name);
   }
 
   #handle(name: string): StatHandle {

@@ -6,6 +6,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { MessageType, Schema } from '../../config/schema/schema.js';
+import type { DynamicCluster } from '../../xds/clusters.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
 import { extensionsJson, USER_AGENT } from '../agent.js';
@@ -38,15 +39,42 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
     lists,
   });
   const sorted = sortedByName(clusters);
+  const { version = '', all = [] } = host.xds?.clusters() ?? {};
+  const dynamic = all.toSorted((a, b) =>
+    (a.message.name ?? '') < (b.message.name ?? '') ? -1 : 1,
+  );
   return [
     dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
-    dump('Clusters', {}, { static_clusters: () => clusterItems(sorted, time) }),
+    dump('Clusters', version === '' ? {} : { version_info: version }, {
+      static_clusters: () => clusterItems(sorted, time),
+      dynamic_active_clusters: () => dynamicClusterItems(dynamic),
+    }),
     ...(includesEndpoints
-      ? [dump('Endpoints', {}, { static_endpoint_configs: () => endpointItems(host, sorted) })]
+      ? [
+          dump(
+            'Endpoints',
+            {},
+            {
+              static_endpoint_configs: () => endpointItems(host, sorted),
+              dynamic_endpoint_configs: () =>
+                endpointItems(
+                  host,
+                  dynamic.map(({ message }) => message),
+                ),
+            },
+          ),
+        ]
       : []),
     dump('Listeners', {}, { static_listeners: () => listenerItems(listeners, time) }),
     dump('ScopedRoutes', {}),
-    dump('Routes', {}, { static_route_configs: () => routeItems(listeners, time) }),
+    dump(
+      'Routes',
+      {},
+      {
+        static_route_configs: () => routeItems(listeners, time),
+        dynamic_route_configs: () => dynamicRouteItems(host),
+      },
+    ),
     dump('Secrets', {}, { static_secrets: () => secretItems(bootstrap) }),
   ];
 }
@@ -89,6 +117,19 @@ function* clusterItems(clusters: readonly Cluster[], time: PlainObject): Generat
   }
 }
 
+function* dynamicClusterItems(clusters: readonly DynamicCluster[]): Generator<DumpItem> {
+  for (const { version, message, updatedMs } of clusters) {
+    yield {
+      name: message.name ?? '',
+      message: {
+        ...(version !== '' && { version_info: version }),
+        cluster: typed('envoy.config.cluster.v3.Cluster', message),
+        last_updated: timestamp(updatedMs),
+      },
+    };
+  }
+}
+
 function* listenerItems(listeners: readonly Listener[], time: PlainObject): Generator<DumpItem> {
   for (const listener of listeners) {
     const message = { listener: typed('envoy.config.listener.v3.Listener', listener), ...time };
@@ -96,9 +137,17 @@ function* listenerItems(listeners: readonly Listener[], time: PlainObject): Gene
   }
 }
 
-function* endpointItems({ native }: AdminHost, clusters: readonly Cluster[]): Generator<DumpItem> {
+function* endpointItems(
+  { native, xds }: AdminHost,
+  clusters: readonly Cluster[],
+): Generator<DumpItem> {
   for (const cluster of clusters) {
-    const assignment = liveAssignment(cluster, readLiveHosts(native, cluster.name ?? ''));
+    const name = cluster.name ?? '';
+    const dynamic = xds?.endpointsOf(name);
+    const configured = dynamic
+      ? { ...cluster, name: dynamic.serviceName, load_assignment: dynamic.assignment ?? {} }
+      : cluster;
+    const assignment = liveAssignment(configured, readLiveHosts(native, name));
     const type = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
     yield {
       name: assignment.cluster_name,
@@ -118,6 +167,19 @@ function* routeItems(listeners: readonly Listener[], time: PlainObject): Generat
       const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
       yield { name: nameOf(routes), message: { route_config, ...time } };
     }
+  }
+}
+
+function* dynamicRouteItems({ xds }: AdminHost): Generator<DumpItem> {
+  for (const { version, message, updatedMs } of xds?.routes() ?? []) {
+    yield {
+      name: message.name ?? '',
+      message: {
+        ...(version !== '' && { version_info: version }),
+        route_config: typed('envoy.config.route.v3.RouteConfiguration', message),
+        last_updated: timestamp(updatedMs),
+      },
+    };
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
   envoy_config_core_v3_SchemeHeaderTransformation as SchemeTransformation,
   envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager as HcmConfig,
+  envoy_extensions_filters_network_http_connection_manager_v3_Rds as Rds,
   envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager_InternalAddressConfig as InternalAddresses,
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log/access-log.js';
@@ -20,6 +21,8 @@ import {
   type CidrRange,
   type HttpConnectionManager,
 } from '../../plan/plan.gen.js';
+import { compileConfigSource } from '../../plan/config-source.js';
+import type { ChainFilter } from '../../plan/chain-filter.js';
 import { compileRouteTable } from '../../plan/route/route-table.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
@@ -32,6 +35,7 @@ const FIELDS = supportedFields<HcmConfig>(
     'codec_type',
     'stat_prefix',
     'route_config',
+    'rds',
     'http_filters',
     'add_user_agent',
     'common_http_protocol_options',
@@ -101,6 +105,11 @@ const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConf
   'cidr_ranges',
 ]);
 
+const RDS = supportedFields<Rds>(
+  'envoy.extensions.filters.network.http_connection_manager.v3.Rds',
+  ['config_source', 'route_config_name'],
+);
+
 const DEFAULT_SERVER_NAME = 'envoy';
 const DEFAULT_MAX_REQUEST_HEADERS_KB = 60;
 const DEFAULT_STREAM_IDLE_TIMEOUT_MS = 300_000;
@@ -155,15 +164,42 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
   },
 });
 
+/** Where the routes are, or will be: '' after an error. */
 function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
+  // The last one is the router.
+  const chain = (config.http_filters ?? [])
+    .slice(0, -1)
+    .map(({ name, typed_config }) => ({ name: name ?? '', type: typed_config?.$type ?? '' }));
+  if (config.rds) return requestRoutes(config, config.rds, place.field('rds'), chain, context);
   const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {
     validatesClusters: true,
-    // The last one is the router.
-    chain: (config.http_filters ?? [])
-      .slice(0, -1)
-      .map(({ name, typed_config }) => ({ name: name ?? '', type: typed_config?.$type ?? '' })),
+    chain,
   });
-  return context.addRouteTable(table);
+  return context.routes.add(table);
+}
+
+function requestRoutes(
+  config: HcmConfig,
+  rds: Rds,
+  place: Place,
+  chain: readonly ChainFilter[],
+  context: CompileContext,
+): string {
+  refuseOtherFields(place, rds, RDS);
+  const source = compileConfigSource(
+    rds.config_source,
+    'envoy.config.route.v3.RouteConfiguration',
+    place.field('config_source'),
+    context,
+  );
+  const { route_config_name: name = '' } = rds;
+  if (!source) return '';
+  return context.routes.request({
+    name,
+    source,
+    statPrefix: config.stat_prefix ?? '',
+    chain,
+  });
 }
 
 function refuseOtherCodecs(config: HcmConfig, place: Place): void {

@@ -2,6 +2,7 @@
 import type {
   envoy_config_cluster_v3_Cluster as ClusterMessage,
   envoy_config_cluster_v3_Cluster_CommonLbConfig as CommonLbConfig,
+  envoy_config_cluster_v3_Cluster_EdsClusterConfig as EdsConfig,
   envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
   envoy_config_core_v3_BindConfig as BindConfig,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
@@ -22,6 +23,8 @@ import type { Place } from '../message/place.js';
 import type { Address, Assignment, Cluster } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileHttp2 } from './upstream-http2.js';
+import { compileConfigSource } from '../config-source.js';
+import type { EdsPlan } from './eds-cluster.js';
 
 // How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
 // for hosts that change: those of ORIGINAL_DST and EDS. What becomes of healthy hosts that are removed
@@ -46,6 +49,7 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'http2_protocol_options',
     'upstream_http_protocol_options',
     'typed_extension_protocol_options',
+    'eds_cluster_config',
     'dns_refresh_rate',
     'dns_failure_refresh_rate',
     'respect_dns_ttl',
@@ -78,6 +82,10 @@ const KEEPALIVE = supportedFields<TcpKeepalive>('envoy.config.core.v3.TcpKeepali
   'keepalive_interval',
 ]);
 const BIND = supportedFields<BindConfig>('envoy.config.core.v3.BindConfig', ['source_address']);
+const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClusterConfig', [
+  'eds_config',
+  'service_name',
+]);
 const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
@@ -85,11 +93,18 @@ const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_PANIC_PCT = 50;
 const DEFAULT_DNS_REFRESH_MS = 5000;
 
-/** A cluster with its hosts, or with what DNS has to be asked for them. */
+/** A cluster with its hosts, or with where they are to be asked for. */
 export interface ClusterPlan {
   readonly cluster: Cluster;
   readonly assignment?: Assignment;
   readonly dns?: DnsClusterPlan;
+  readonly eds?: EdsPlan;
+}
+
+/** An upstream_bind_config. */
+export interface DefaultBind {
+  readonly config: BindConfig;
+  readonly place: Place;
 }
 
 /** `defaultBind`: the cluster manager's upstream_bind_config. Undefined after some errors. */
@@ -97,11 +112,11 @@ export function compileCluster(
   message: ClusterMessage,
   place: Place,
   context: CompileContext,
-  defaultBind?: { readonly config: BindConfig; readonly place: Place },
+  defaultBind?: DefaultBind,
 ): ClusterPlan | undefined {
   refuseOtherFields(place, message, CLUSTER);
   const balancer = compileBalancer(message, place, context);
-  const source = compileHostSource(message, place);
+  const source = compileHostSource(message, place, context);
   const socket = compileSocket(message, place.field('transport_socket'), context);
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
@@ -126,6 +141,7 @@ export function compileCluster(
     max_requests_per_connection:
       http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
     is_resolved: source?.dns !== undefined,
+    is_discovered: source?.eds !== undefined,
     ...compileKeepalive(
       message.upstream_connection_options ?? {},
       place.field('upstream_connection_options'),
@@ -164,20 +180,30 @@ function compileSocket(
   );
 }
 
-/** STATIC: an assignment; otherwise what DNS is asked. Undefined after an error. */
+/** STATIC: an assignment; otherwise who is asked for it. Undefined after an error. */
 function compileHostSource(
   message: ClusterMessage,
   place: Place,
+  context: CompileContext,
 ): Omit<ClusterPlan, 'cluster'> | undefined {
   const type = message.type ?? 'STATIC';
   const at = place.field('load_assignment');
+  if (type === 'EDS') {
+    const eds = compileEds(message, place, context);
+    return eds && { eds };
+  }
+  if (message.eds_cluster_config) {
+    place.field('eds_cluster_config').error('eds_cluster_config set in a non-EDS cluster', {
+      expected: 'type: EDS',
+    });
+  }
   if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
     const dns = compileDns(message, type, at);
     return dns && { dns };
   }
   if (type !== 'STATIC') {
     place.field('type').error(`the cluster type ${type} is not supported yet`, {
-      expected: 'STATIC, STRICT_DNS or LOGICAL_DNS',
+      expected: 'STATIC, STRICT_DNS, LOGICAL_DNS or EDS',
     });
     return undefined;
   }
@@ -189,6 +215,33 @@ function compileHostSource(
       overprovisioning_factor_pct: hosts.overprovisioningFactorPct,
     },
   };
+}
+
+function compileEds(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): EdsPlan | undefined {
+  const config = message.eds_cluster_config;
+  const at = place.field('eds_cluster_config');
+  if (!config?.eds_config) {
+    at.error('cannot create an EDS cluster without an EDS config', {
+      expected: 'eds_config, with path_config_source',
+    });
+    return undefined;
+  }
+  refuseOtherFields(at, config, EDS);
+  if (message.load_assignment) {
+    place.field('load_assignment').warn('has no effect in a cluster whose hosts come from EDS');
+  }
+  const source = compileConfigSource(
+    config.eds_config,
+    'envoy.config.endpoint.v3.ClusterLoadAssignment',
+    at.field('eds_config'),
+    context,
+  );
+  const cluster = message.name ?? '';
+  return source && { cluster, serviceName: config.service_name || cluster, source };
 }
 
 function compileDns(

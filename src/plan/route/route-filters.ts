@@ -4,13 +4,14 @@ import type {
   Any,
   envoy_config_route_v3_FilterConfig as FilterConfig,
 } from '../../../build/messages.gen.js';
+import type { ChainFilter } from '../chain-filter.js';
 import type { CompileContext } from '../extension.js';
 import { isKnown } from '../known-extensions.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { RouteFilter } from '../plan.gen.js';
 import { CORS_FILTER } from './cors-policy.js';
-import type { ChainFilter, FilterOverride, FilterOverrides, RouteScope } from './route-scope.js';
+import type { FilterOverride, FilterOverrides, RouteScope } from './route-scope.js';
 
 const FILTER_CONFIG = supportedFields<FilterConfig>('envoy.config.route.v3.FilterConfig', [
   'config',

@@ -1,12 +1,6 @@
+import type { ChainFilter } from '../chain-filter.js';
 import type { CompileContext } from '../extension.js';
 import type { FilterConfig, MirrorPolicy, RetryPolicy } from '../plan.gen.js';
-
-/** A filter of the chain that a table's requests pass. */
-export interface ChainFilter {
-  readonly name: string;
-  /** Its message's full name. */
-  readonly type: string;
-}
 
 export interface FilterOverride {
   /** Switched off, or on even where the chain has it off. */

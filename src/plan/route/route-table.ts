@@ -3,6 +3,7 @@ import type {
   envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
   envoy_config_route_v3_VirtualHost as VirtualHostMessage,
 } from '../../../build/messages.gen.js';
+import type { ChainFilter } from '../chain-filter.js';
 import type { CompileContext } from '../extension.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import type { Place } from '../message/place.js';
@@ -19,7 +20,7 @@ import { compileCorsPolicy } from './cors-policy.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { readFilterOverrides } from './route-filters.js';
 import { compileRoute } from './route.js';
-import { bodyLimit, type ChainFilter, type RouteScope } from './route-scope.js';
+import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteConfiguration', [

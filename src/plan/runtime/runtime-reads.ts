@@ -13,9 +13,11 @@ export interface LiveNumber {
 type Read = (values: RuntimeValues) => number;
 
 export class RuntimeReads {
-  readonly #now: RuntimeValues;
+  #now: RuntimeValues;
   /** Slot 1 first. */
   readonly #live: Read[] = [];
+  /** By what is read: routes that come again and again have the slots that they had. */
+  readonly #slots = new Map<string, number>();
   /** By key: what was read only now. */
   readonly #once = new Map<string, { readonly read: Read; readonly value: number }>();
 
@@ -30,18 +32,21 @@ export class RuntimeReads {
 
   liveNumber(key: string | undefined, fallback: number): LiveNumber {
     if (!key) return { value: fallback, slot: 0 };
-    return this.#readLive((values) => values.number(key, fallback));
+    const what = JSON.stringify([key, fallback]);
+    return this.#readLive(what, (values) => values.number(key, fallback));
   }
 
   /** A share in millionths, at most a million. A plain number counts per hundred. */
   liveMillionths(key: string | undefined, fallback: FractionalPercent | undefined): LiveNumber {
     if (!key) return { value: millionthsOf(fallback ?? {}), slot: 0 };
-    return this.#readLive((values) => values.millionths(key, fallback));
+    const what = JSON.stringify([key, fallback ?? null]);
+    return this.#readLive(what, (values) => values.millionths(key, fallback));
   }
 
   /** The same of a key alone; `unset` where it has no value. */
   liveShareOrUnset(key: string, unset: number): LiveNumber {
-    return this.#readLive((values) => values.millionthsOr(key, unset));
+    const what = JSON.stringify(['share', key, unset]);
+    return this.#readLive(what, (values) => values.millionthsOr(key, unset));
   }
 
   /** All keys that have a value now. */
@@ -49,8 +54,9 @@ export class RuntimeReads {
     return this.#now.keys();
   }
 
-  /** Of all slots with other runtime values. */
+  /** Of all slots with other runtime values, which later reads get as well. */
   slotValues(values: RuntimeValues): readonly number[] {
+    this.#now = values;
     return this.#live.map((read) => read(values));
   }
 
@@ -66,8 +72,12 @@ export class RuntimeReads {
     return value;
   }
 
-  #readLive(read: Read): LiveNumber {
-    this.#live.push(read);
-    return { value: read(this.#now), slot: this.#live.length };
+  #readLive(what: string, read: Read): LiveNumber {
+    let slot = this.#slots.get(what);
+    if (slot === undefined) {
+      slot = this.#live.push(read);
+      this.#slots.set(what, slot);
+    }
+    return { value: read(this.#now), slot };
   }
 }

@@ -19,17 +19,36 @@ export function webBootstrap(
   return {
     ...ADMIN_ONLY,
     static_resources: {
-      listeners: [webListener(routes, port)],
+      listeners: [webListener({ route_config: webRoutes(routes) }, port)],
       clusters: Object.entries(origins).map(([name, origin]) => cluster(name, origin)),
     },
   };
 }
 
-function webListener(routes: readonly Message[], port: number): Message {
+/** The same, with routes of that name from a file, and these clusters. */
+export function rdsBootstrap(
+  name: string,
+  source: Message,
+  clusters: readonly Message[] = [],
+): Message {
+  const rds = { route_config_name: name, config_source: source };
+  return {
+    ...ADMIN_ONLY,
+    node: { id: 'test', cluster: 'test' },
+    static_resources: { listeners: [webListener({ rds }, 0)], clusters },
+  };
+}
+
+/** Routes for all hosts. */
+export function webRoutes(routes: readonly Message[], name = 'web'): Message {
+  return { name, virtual_hosts: [{ name: 'all', domains: ['*'], routes }] };
+}
+
+function webListener(routes: Message, port: number): Message {
   const typed_config = {
     '@type': `${EXTENSIONS}.network.http_connection_manager.v3.HttpConnectionManager`,
     stat_prefix: 'web',
-    route_config: { name: 'web', virtual_hosts: [{ name: 'all', domains: ['*'], routes }] },
+    ...routes,
     http_filters: [
       {
         name: 'envoy.filters.http.router',

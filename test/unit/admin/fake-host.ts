@@ -61,6 +61,7 @@ export class FakeHost implements AdminHost {
   flushesOnAdmin = false;
   tlsContexts: AdminHost['tlsContexts'] = [];
   hystrix: AdminHost['hystrix'] = undefined;
+  xds: AdminHost['xds'] = undefined;
   serverState: ServerState = 'LIVE';
   isHealthy = true;
 

@@ -117,6 +117,9 @@ export class FakeNative implements NativeProxy {
   gaugeSet(handle: number, value: number): void {
     this.values.set(this.#name(handle), value);
   }
+  gaugeSetHash(handle: number, text: string): void {
+    this.values.set(this.#name(handle), text.length);
+  }
   histogramRecord(handle: number, value: number): void {
     this.values.set(this.#name(handle), value);
   }
@@ -182,6 +185,12 @@ export class FakeNative implements NativeProxy {
   }
   addGoogleGrpcStats(statPrefix: string): string {
     return `grpc.${statPrefix}.`;
+  }
+  addCdsStats(): string {
+    return 'cluster_manager.cds.';
+  }
+  addRdsStats(httpPrefix: string, routeConfiguration: string): string {
+    return `http.${httpPrefix}.rds.${routeConfiguration}.`;
   }
   clusterPrefix(cluster: string): string {
     return `cluster.${cluster}.`;

@@ -259,15 +259,15 @@ test('the router is the last HTTP filter, on, and there', () => {
   );
 });
 
-test('routes from a discovery service are refused by name', () => {
+test('scopes of routes are refused by name', () => {
   const filter = any(HCM, {
     stat_prefix: 'in',
-    rds: { route_config_name: 'r' },
+    scoped_routes: { name: 'r' },
     http_filters: [ROUTER],
   });
   assert.match(
     issuesOf(compileStatic({ listeners: [listenerOf(filter)] })).join(),
-    /rds of \S+HttpConnectionManager is not supported yet/,
+    /scoped_routes of \S+HttpConnectionManager is not supported yet/,
   );
 });
 

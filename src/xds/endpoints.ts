@@ -1,0 +1,108 @@
+// The hosts of a cluster that come by EDS.
+import type { envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment } from '../../build/messages.gen.js';
+import type { NativeProxy } from '../native.js';
+import { compileHosts } from '../plan/cluster/assignment.js';
+import { encodeUpdate, type Assignment, type Host } from '../plan/plan.gen.js';
+import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
+import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
+
+const TYPE = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
+
+export class EndpointSubscription {
+  readonly #plan: EdsPlan;
+  readonly #native: NativeProxy;
+  readonly #host: SubscriptionHost;
+  readonly #statPrefix: string;
+  readonly #subscription: Subscription;
+  #current: ClusterLoadAssignment | undefined;
+  /** As the data plane has it. */
+  #applied: Assignment;
+
+  constructor(plan: EdsPlan, native: NativeProxy, host: SubscriptionHost) {
+    this.#plan = plan;
+    this.#native = native;
+    this.#host = host;
+    this.#applied = { cluster_name: plan.cluster, hosts: [] };
+    this.#statPrefix = native.clusterPrefix(plan.cluster) ?? '';
+    this.#subscription = new Subscription(
+      {
+        source: plan.source,
+        statPrefix: this.#statPrefix,
+        type: TYPE,
+        judge: (resources) => this.#judge(resources),
+      },
+      host,
+    );
+  }
+
+  get cluster(): string {
+    return this.#plan.cluster;
+  }
+
+  get serviceName(): string {
+    return this.#plan.serviceName;
+  }
+
+  /** Undefined before the first. */
+  get current(): ClusterLoadAssignment | undefined {
+    return this.#current;
+  }
+
+  start(): void {
+    this.#subscription.start();
+  }
+
+  stop(): void {
+    this.#subscription.stop();
+  }
+
+  #judge(resources: readonly Resource[]): string | Commit {
+    const [first] = resources;
+    const { cluster, serviceName } = this.#plan;
+    if (!first) {
+      this.#host.log(
+        'debug',
+        `Missing ClusterLoadAssignment for ${serviceName} in onConfigUpdate()`,
+      );
+      return () => {
+        this.#host.stats.count(`${this.#statPrefix}update_empty`);
+        return undefined;
+      };
+    }
+    if (resources.length > 1) return `Unexpected EDS resource length: ${resources.length}`;
+    const message = first.message as unknown as ClusterLoadAssignment;
+    if (message.cluster_name !== serviceName) {
+      return `Unexpected EDS cluster (expecting ${serviceName}): ${message.cluster_name ?? ''}`;
+    }
+    const { all, overprovisioningFactorPct } = compileHosts(message, first.place);
+    const assignment = {
+      cluster_name: cluster,
+      hosts: withoutRepeats(all),
+      overprovisioning_factor_pct: overprovisioningFactorPct,
+    };
+    return () => this.#apply(message, assignment);
+  }
+
+  #apply(message: ClusterLoadAssignment, assignment: Assignment): string | undefined {
+    const { stats } = this.#host;
+    if (JSON.stringify(assignment.hosts) === JSON.stringify(this.#applied.hosts)) {
+      stats.count(`${this.#statPrefix}update_no_rebuild`);
+    }
+    const errors = this.#native.apply(encodeUpdate({ assignments: [assignment] }));
+    if (errors.length > 0) return errors.map((error) => error.message).join('\n');
+    this.#current = message;
+    this.#applied = assignment;
+    const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
+    stats.setGauge(`${this.#statPrefix}max_host_weight`, Math.max(1, ...weights));
+    return undefined;
+  }
+}
+
+/** Of an address that is named twice the first counts. */
+function withoutRepeats(hosts: readonly Host[]): readonly Host[] {
+  const known = new Set<string>();
+  return hosts.filter(({ address }) => {
+    const key = JSON.stringify([address?.ip && [...address.ip], address?.port, address?.pipe]);
+    return !known.has(key) && known.add(key);
+  });
+}

@@ -1,0 +1,56 @@
+// Notices that a file was replaced, or that something was moved into a folder: how resources are
+// changed at once. What is merely written to may be half there, and is left alone unless asked for.
+import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { guarded } from '../base/bugs.js';
+import type { FileSource } from '../plan/config-source.js';
+
+export class FileWatch {
+  readonly #watchers: FSWatcher[] = [];
+  readonly #onChange: () => void;
+
+  /** Throws where there is nothing to watch. */
+  constructor(source: FileSource, onChange: () => void) {
+    this.#onChange = onChange;
+    const { path, watchedDirectory, watchesWrites } = source;
+    if (watchedDirectory === undefined) this.#watchMoves(dirname(path), basename(path));
+    else this.#watchMoves(watchedDirectory, undefined);
+    if (watchesWrites) this.#watch(dirname(path), 'change', (name) => name === basename(path));
+  }
+
+  close(): void {
+    for (const watcher of this.#watchers) watcher.close();
+  }
+
+  /** `only`: what else comes into the folder does not matter. */
+  #watchMoves(folder: string, only: string | undefined): void {
+    const known = new Map<string, string | undefined>();
+    for (const name of only === undefined ? readdirSync(folder) : [only]) {
+      known.set(name, identityOf(join(folder, name)));
+    }
+    this.#watch(folder, 'rename', (name) => {
+      if (only !== undefined && name !== only) return false;
+      const before = known.get(name);
+      const now = identityOf(join(folder, name));
+      if (now === undefined) known.delete(name);
+      else known.set(name, now);
+      return now !== undefined && now !== before;
+    });
+  }
+
+  #watch(folder: string, wanted: string, isMeant: (name: string) => boolean): void {
+    const look = (event: string, name: string | null): void => {
+      if (event === wanted && name !== null && isMeant(name)) this.#onChange();
+    };
+    const watcher = watch(folder, { persistent: false }, guarded('the watch of a resource', look));
+    // The folder was removed: there is nothing to be noticed any more.
+    watcher.on('error', () => watcher.close());
+    this.#watchers.push(watcher);
+  }
+}
+
+/** Of a link itself, not of what it leads to; undefined when there is nothing. */
+function identityOf(path: string): string | undefined {
+  const status = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return status && `${status.dev}:${status.ino}:${status.ctimeNs}`;
+}

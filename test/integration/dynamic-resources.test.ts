@@ -1,0 +1,330 @@
+// Routes and hosts that come from files, and change while the proxy runs.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  address,
+  cluster,
+  rdsBootstrap,
+  says,
+  toCluster,
+  webRoutes,
+} from './support/bootstraps.js';
+import {
+  clusterResource,
+  endpointResource,
+  fileSource,
+  putResources,
+  putText,
+  routeResource,
+} from './support/resources.js';
+import { makeFolder, runCommand, startProxy, type StartedProxy } from './support/start-proxy.js';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** An origin that answers with its name. */
+async function startOrigin(t: TestContext, name: string): Promise<number> {
+  const server = createServer((_, response) => response.end(name));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const edsCluster = (name: string, file: string): Message => ({
+  name,
+  type: 'EDS',
+  eds_cluster_config: { service_name: `${name}-service`, eds_config: fileSource(file) },
+});
+const endpoint = (port: number, more: Message = {}): Message => ({
+  endpoint: { address: address(port) },
+  ...more,
+});
+const routesTo = (text: string): Message => routeResource(webRoutes([says('/', text)]));
+
+async function stat(proxy: StartedProxy, name: string): Promise<string | undefined> {
+  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
+  return /: (.*)\n/.exec(page)?.[1];
+}
+
+async function untilStat(proxy: StartedProxy, name: string, value: number): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (Date.now() < end) {
+    if ((await stat(proxy, name)) === String(value)) return;
+    await sleep(10);
+  }
+  assert.fail(`${name} is ${await stat(proxy, name)}, not ${value}`);
+}
+
+/** A line of the log may come after what it tells of. */
+async function untilSaid({ command }: StartedProxy, said: RegExp): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (Date.now() < end && !said.test(command.stderr)) await sleep(10);
+  assert.match(command.stderr, said);
+}
+
+async function dump(proxy: StartedProxy, query: string): Promise<readonly Message[]> {
+  const page = (await (await fetch(`${proxy.adminUrl}/config_dump?${query}`)).json()) as {
+    readonly configs?: readonly Message[];
+  };
+  return page.configs ?? [];
+}
+
+const textAt = async (url: string): Promise<string> => (await fetch(url)).text();
+
+/** Asks on connections that are kept until it is told to end; rejects if an answer is not 200. */
+async function askUntil(url: string, isOver: () => boolean): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let count = 0;
+  while (!isOver()) {
+    const [answer] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
+    for await (const _ of answer);
+    assert.equal(answer.statusCode, 200);
+    count++;
+  }
+  agent.destroy();
+  return count;
+}
+
+test('routes and hosts follow their files under load, and no request is lost', async (t) => {
+  const folder = makeFolder(t);
+  const [routes, hosts] = [join(folder, 'rds.json'), join(folder, 'eds.json')];
+  const ports = [await startOrigin(t, 'one'), await startOrigin(t, 'two')] as const;
+  const direct = { ...(edsCluster('direct', hosts) as object) };
+  const route = (version: number): Message =>
+    routeResource(webRoutes([toCluster('/', version % 2 ? 'direct' : 'other')]));
+  putResources(routes, 'v0', [route(0)]);
+  const otherHosts = join(folder, 'other.json');
+  putResources(hosts, 'v0', [endpointResource('direct-service', [endpoint(ports[0])])]);
+  putResources(otherHosts, 'v0', [
+    endpointResource(
+      'other-service',
+      ports.map((port) => endpoint(port)),
+    ),
+  ]);
+  const proxy = await startProxy(
+    t,
+    rdsBootstrap('web', fileSource(routes), [direct, edsCluster('other', otherHosts)]),
+    ...['--concurrency', '2'],
+  );
+  const url = await proxy.listenerUrl('web');
+  let over = false;
+  const clients = [1, 2, 3, 4].map(() => askUntil(url, () => over));
+
+  const rounds = 21;
+  for (let round = 1; round <= rounds; round++) {
+    const weight = 1 + (round % 3);
+    const list = [endpoint(ports[round % 2 === 0 ? 0 : 1], { load_balancing_weight: weight })];
+    putResources(hosts, `v${round}`, [endpointResource('direct-service', list)]);
+    putResources(routes, `v${round}`, [route(round)]);
+    await untilStat(proxy, 'http.web.rds.web.config_reload', round + 1);
+    await untilStat(proxy, 'cluster.direct.update_success', round + 1);
+  }
+  over = true;
+  const answers = await Promise.all(clients);
+
+  assert.ok(answers.every((count) => count > 0));
+  assert.equal(await stat(proxy, 'http.web.downstream_rq_5xx'), '0');
+  assert.equal(await stat(proxy, 'http.web.rds.web.version_text'), `"v${rounds}"`);
+  assert.equal(await textAt(url), 'two');
+});
+
+test('an update that is wrong is refused whole and counted, and the one before it goes on', async (t) => {
+  const file = join(makeFolder(t), 'rds.yaml');
+  putResources(file, 'v1', [routesTo('first')]);
+  const proxy = await startProxy(t, rdsBootstrap('web', fileSource(file)));
+  const url = await proxy.listenerUrl('web');
+  const scope = 'http.web.rds.web.';
+  assert.equal(await textAt(url), 'first');
+
+  const twice = { name: 'v', domains: ['a', 'A'], routes: [says('/', 'bad')] };
+  const wrongOnes: readonly (readonly [text: string, said: RegExp])[] = [
+    [
+      JSON.stringify({ resources: [routeResource({ name: 'web', virtual_hosts: [twice] })] }),
+      /rds\.yaml:1:\d+: resources\[0\]\.virtual_hosts\[0\]\.domains\[1\]: Only unique values for domains/,
+    ],
+    [
+      JSON.stringify({ resources: [routeResource(webRoutes([], 'other'))] }),
+      /Unexpected RDS configuration \(expecting web\): other/,
+    ],
+    [
+      JSON.stringify({ resources: [routesTo('a'), routesTo('b')] }),
+      /Unexpected RDS resource length: 2/,
+    ],
+    [
+      JSON.stringify({ resources: [endpointResource('web', [])] }),
+      /Unable to unpack as envoy\.config\.route\.v3\.RouteConfiguration/,
+    ],
+  ];
+  for (const [index, [text, said]] of wrongOnes.entries()) {
+    putText(file, text);
+    await untilStat(proxy, `${scope}update_rejected`, index + 1);
+    await untilSaid(proxy, said);
+    assert.equal(await textAt(url), 'first');
+  }
+  putText(file, '{');
+  await untilStat(proxy, `${scope}update_failure`, 1);
+  assert.equal(await textAt(url), 'first');
+  const [dumped] = await dump(proxy, 'resource=dynamic_route_configs');
+  assert.equal(dumped?.['version_info'], 'v1');
+
+  putResources(file, 'v7', [routesTo('last')]);
+  await untilStat(proxy, `${scope}update_success`, 2);
+  assert.equal(await textAt(url), 'last');
+  assert.equal(await stat(proxy, `${scope}update_attempt`), '7');
+  // XXH64 of "v7", as the real server has it.
+  assert.match((await stat(proxy, `${scope}version`)) ?? '', /^\d{15,}$/);
+});
+
+test('a folder of Kubernetes is followed: its link is swapped, the file itself never changes', async (t) => {
+  const folder = makeFolder(t);
+  for (const version of ['v1', 'v2']) {
+    mkdirSync(join(folder, version));
+    const text = JSON.stringify({ version_info: version, resources: [routesTo(version)] });
+    writeFileSync(join(folder, version, 'rds.json'), text);
+  }
+  symlinkSync('v1', join(folder, '..data'));
+  symlinkSync('..data/rds.json', join(folder, 'rds.json'));
+  const source = fileSource(join(folder, 'rds.json'), folder);
+  const proxy = await startProxy(t, rdsBootstrap('web', source));
+  const url = await proxy.listenerUrl('web');
+  assert.equal(await textAt(url), 'v1');
+
+  symlinkSync('v2', join(folder, '..data_tmp'));
+  renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+  await untilStat(proxy, 'http.web.rds.web.config_reload', 2);
+  assert.equal(await textAt(url), 'v2');
+});
+
+test('hosts come, change and go as EDS says, and the admin pages say so', async (t) => {
+  const folder = makeFolder(t);
+  const [routes, hosts] = [join(folder, 'rds.json'), join(folder, 'eds.json')];
+  const [one, two] = [await startOrigin(t, 'one'), await startOrigin(t, 'two')];
+  putResources(routes, '', [routeResource(webRoutes([toCluster('/', 'moving')]))]);
+  const put = (version: string, endpoints: readonly Message[]): void =>
+    putResources(hosts, version, [endpointResource('moving-service', endpoints)]);
+  put('v1', [endpoint(one, { load_balancing_weight: 3 }), endpoint(one)]);
+  const proxy = await startProxy(
+    t,
+    rdsBootstrap('web', fileSource(routes), [edsCluster('moving', hosts)]),
+  );
+  const url = await proxy.listenerUrl('web');
+  assert.equal(await textAt(url), 'one');
+  assert.equal(await stat(proxy, 'cluster.moving.membership_total'), '1');
+  assert.equal(await stat(proxy, 'cluster.moving.max_host_weight'), '3');
+
+  put('v2', [endpoint(one, { health_status: 'UNHEALTHY' }), endpoint(two)]);
+  await untilStat(proxy, 'cluster.moving.update_success', 2);
+  assert.equal(await textAt(url), 'two');
+  assert.equal(await stat(proxy, 'cluster.moving.membership_healthy'), '1');
+  const clusters = await textAt(`${proxy.adminUrl}/clusters`);
+  assert.match(clusters, new RegExp(`moving::127.0.0.1:${one}::health_flags::/failed_eds_health`));
+  // The same host as before: its counter goes on.
+  assert.match(clusters, new RegExp(`moving::127.0.0.1:${one}::rq_total::1\n`));
+  const [dumped] = await dump(proxy, 'include_eds&resource=static_endpoint_configs');
+  const assignment = dumped?.['endpoint_config'] as Message;
+  assert.equal(assignment['cluster_name'], 'moving-service');
+
+  put('v3', []);
+  await untilStat(proxy, 'cluster.moving.membership_total', 0);
+  const refused = await fetch(url);
+  assert.equal(refused.status, 503);
+  assert.equal(await refused.text(), 'no healthy upstream');
+  put('v3', []);
+  await untilStat(proxy, 'cluster.moving.update_no_rebuild', 1);
+  put('v4', [endpoint(two)]);
+  await untilStat(proxy, 'cluster.moving.membership_total', 1);
+  assert.equal(await textAt(url), 'two');
+});
+
+test('clusters come, change and go as CDS says, under load', async (t) => {
+  const folder = makeFolder(t);
+  const [clusters, routes, hosts] = ['cds.json', 'rds.json', 'eds.json'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string];
+  const port = await startOrigin(t, 'one');
+  putResources(hosts, '', [endpointResource('found-service', [endpoint(port)])]);
+  putResources(routes, '', [
+    routeResource(webRoutes([toCluster('/found', 'found'), toCluster('/', 'dyn')])),
+  ]);
+  const put = (version: string, names: readonly Message[]): void =>
+    putResources(clusters, version, names.map(clusterResource));
+  const dyn = (seconds: number): Message => ({
+    ...cluster('dyn', port),
+    connect_timeout: `${seconds}s`,
+  });
+  const found = (seconds: number): Message => ({
+    ...edsCluster('found', hosts),
+    connect_timeout: `${seconds}s`,
+  });
+  put('v0', [dyn(1), found(1)]);
+  const proxy = await startProxy(t, {
+    ...rdsBootstrap('web', fileSource(routes)),
+    dynamic_resources: { cds_config: fileSource(clusters) },
+  });
+  const url = await proxy.listenerUrl('web');
+  let over = false;
+  const clients = ['/', '/found'].map((path) => askUntil(url + path, () => over));
+  for (let round = 1; round <= 15; round++) {
+    put(`v${round}`, [dyn(1 + round), found(1 + round), cluster(`other${round}`, port)]);
+    await untilStat(proxy, 'cluster_manager.cds.update_success', round + 1);
+  }
+  over = true;
+  const answers = await Promise.all(clients);
+  assert.ok(answers.every((count) => count > 0));
+  assert.equal(await stat(proxy, 'cluster_manager.active_clusters'), '3');
+  assert.equal(await stat(proxy, 'cluster_manager.cluster_removed'), '14');
+  assert.match(await textAt(`${proxy.adminUrl}/clusters`), /^dyn::added_via_api::true$/m);
+  const listed = await dump(proxy, 'resource=dynamic_active_clusters');
+  assert.deepEqual(
+    listed.map(({ version_info, cluster: one }) => [version_info, (one as Message)['name']]),
+    [
+      ['v15', 'dyn'],
+      ['v15', 'found'],
+      ['v15', 'other15'],
+    ],
+  );
+
+  put('v16', [dyn(1), dyn(2)]);
+  await untilStat(proxy, 'cluster_manager.cds.update_rejected', 1);
+  await untilSaid(proxy, /resources\[1\]\.name: duplicate cluster dyn found/);
+  assert.equal(await textAt(url), 'one');
+  put('v17', []);
+  await untilStat(proxy, 'cluster_manager.active_clusters', 0);
+  assert.equal((await fetch(url)).status, 503);
+  assert.equal(await textAt(`${proxy.adminUrl}/clusters`), '');
+  put('v18', [found(1)]);
+  await untilStat(proxy, 'cluster.found.update_success', 1);
+  assert.equal(await textAt(`${url}/found`), 'one');
+});
+
+test('a source that is not there, or is of another kind, is refused with its place', async (t) => {
+  const bootstrapWith = (source: Message): string =>
+    JSON.stringify(rdsBootstrap('web', source, []));
+  const file = join(makeFolder(t), 'bootstrap.json');
+  const refusalOf = async (source: Message): Promise<string> => {
+    writeFileSync(file, bootstrapWith(source));
+    const { code, stderr } = await runCommand(t, '--mode', 'validate', '-c', file);
+    assert.equal(code, 1);
+    return stderr;
+  };
+  const at = 'rds\\.config_source';
+  assert.match(
+    await refusalOf(fileSource('/no/such.yaml')),
+    new RegExp(`${at}\\.path_config_source\\.path: paths must refer to an existing path`),
+  );
+  assert.match(
+    await refusalOf({ ads: {}, resource_api_version: 'V3' }),
+    new RegExp(
+      `${at}\\.ads: ads of envoy\\.config\\.core\\.v3\\.ConfigSource is not supported yet`,
+    ),
+  );
+});
