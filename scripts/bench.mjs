@@ -1,4 +1,4 @@
-// The benchmarks: node scripts/bench.mjs run|compare|scale|admin|restart|micro [options]. See
+// The benchmarks: node scripts/bench.mjs run|compare|scale|updates|admin|restart|micro [options]. See
 // bench/README.md.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,6 +13,9 @@ const KINDS = {
   },
   async scale(args) {
     return (await import('../bench/scale/start.mjs')).scale(args);
+  },
+  async updates(args) {
+    return (await import('../bench/updates/main.mjs')).updates(args);
   },
   async admin(args) {
     return (await import('../bench/admin/main.mjs')).admin(args);

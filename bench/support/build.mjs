@@ -12,6 +12,7 @@ const SOURCES = {
   origin: 'bench/origin/origin.cc',
   tcpLoad: 'bench/load/tcp_load.cc',
   idleHold: 'bench/load/idle_hold.cc',
+  updateProbe: 'bench/load/update_probe.cc',
 };
 
 /**
