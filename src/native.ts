@@ -118,14 +118,19 @@ export interface NativeProxy {
   /** Opens access logs anew, as after a rotation. */
   reopenLogs(): void;
 
-  /** The handle of a control-plane statistic by its full name ("server.live"); throws if unknown. */
-  stat(name: string): StatHandle;
-  counterAdd(handle: StatHandle, amount: number): void;
-  gaugeSet(handle: StatHandle, value: number): void;
+  /**
+   * The handle of a control-plane statistic by its full name ("server.live"); undefined when there is
+   * no such scope ("server."). Throws when the scope has no such statistic.
+   */
+  stat(name: string): StatHandle | undefined;
+  /** False: the scope has ended, and the handle with it. */
+  counterAdd(handle: StatHandle, amount: number): boolean;
+  gaugeSet(handle: StatHandle, value: number): boolean;
   /** To the hash of a text (XXH64), as the version of resources. */
-  gaugeSetHash(handle: StatHandle, text: string): void;
-  histogramRecord(handle: StatHandle, value: number): void;
-  textSet(handle: StatHandle, text: string): void;
+  gaugeSetHash(handle: StatHandle, text: string): boolean;
+  histogramRecord(handle: StatHandle, value: number): boolean;
+  textSet(handle: StatHandle, text: string): boolean;
+  isStat(handle: StatHandle): boolean;
   /** The sum over all workers of any counter or gauge by its full name; undefined if unknown. */
   statValue(name: string): number | undefined;
   /** Of all listeners of this process. */

@@ -59,6 +59,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyStats::gaugeSetHash>("gaugeSetHash"),
                          method<&ProxyStats::histogramRecord>("histogramRecord"),
                          method<&ProxyStats::textSet>("textSet"),
+                         method<&ProxyStats::isStat>("isStat"),
                          method<&ProxyStats::statValue>("statValue"),
                          method<&ProxyStats::flushHistograms>("flushHistograms"),
                          method<&ProxyStats::resetCounters>("resetCounters"),

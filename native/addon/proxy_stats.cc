@@ -53,40 +53,54 @@ Result<stats::Query> queryOf(const Napi::Object& wanted) {
 Napi::Value ProxyStats::stat(const Napi::CallbackInfo& info) {
   const std::string name = info[0].ToString().Utf8Value();
   const std::optional<StatId> id = data_plane_->stats().idOf(name);
-  if (!id) return fail(info.Env(), "there is no statistic '" + name + "'");
-  ids_.insert(*id);
-  return Napi::Number::New(info.Env(), static_cast<double>(*id));
+  if (id) return Napi::Number::New(info.Env(), static_cast<double>(*id));
+  if (!data_plane_->stats().hasScopeOf(name)) return info.Env().Undefined();
+  return fail(info.Env(), "there is no statistic '" + name + "'");
 }
 
 std::optional<ProxyStats::StatId> ProxyStats::idOf(const Napi::CallbackInfo& info) {
-  const StatId id = info[0].ToNumber().Uint32Value();
-  if (ids_.contains(id)) return id;
+  const auto id = static_cast<StatId>(info[0].ToNumber().Int64Value());
+  if (data_plane_->stats().isGiven(id)) return id;
   fail(info.Env(), "not a handle of stat()");
   return std::nullopt;
 }
 
-void ProxyStats::counterAdd(const Napi::CallbackInfo& info) {
-  if (const auto id = idOf(info)) data_plane_->stats().add(*id, amountOf(info));
+Napi::Value ProxyStats::counterAdd(const Napi::CallbackInfo& info) {
+  const auto id = idOf(info);
+  if (!id) return info.Env().Undefined();
+  return Napi::Boolean::New(info.Env(), data_plane_->stats().add(*id, amountOf(info)));
 }
 
-void ProxyStats::gaugeSet(const Napi::CallbackInfo& info) {
-  if (const auto id = idOf(info)) data_plane_->stats().set(*id, amountOf(info));
+Napi::Value ProxyStats::gaugeSet(const Napi::CallbackInfo& info) {
+  const auto id = idOf(info);
+  if (!id) return info.Env().Undefined();
+  return Napi::Boolean::New(info.Env(), data_plane_->stats().set(*id, amountOf(info)));
 }
 
-void ProxyStats::gaugeSetHash(const Napi::CallbackInfo& info) {
-  if (const auto id = idOf(info)) {
-    data_plane_->stats().set(*id, xxHash64(info[1].ToString().Utf8Value()));
-  }
+Napi::Value ProxyStats::gaugeSetHash(const Napi::CallbackInfo& info) {
+  const auto id = idOf(info);
+  if (!id) return info.Env().Undefined();
+  const uint64_t hash = xxHash64(info[1].ToString().Utf8Value());
+  return Napi::Boolean::New(info.Env(), data_plane_->stats().set(*id, hash));
 }
 
-void ProxyStats::histogramRecord(const Napi::CallbackInfo& info) {
-  if (const auto id = idOf(info)) data_plane_->stats().record(*id, amountOf(info));
+Napi::Value ProxyStats::histogramRecord(const Napi::CallbackInfo& info) {
+  const auto id = idOf(info);
+  if (!id) return info.Env().Undefined();
+  return Napi::Boolean::New(info.Env(), data_plane_->stats().record(*id, amountOf(info)));
 }
 
-void ProxyStats::textSet(const Napi::CallbackInfo& info) {
-  if (const auto id = idOf(info)) {
-    data_plane_->stats().setText(*id, info[1].ToString().Utf8Value());
-  }
+Napi::Value ProxyStats::textSet(const Napi::CallbackInfo& info) {
+  const auto id = idOf(info);
+  if (!id) return info.Env().Undefined();
+  const bool is_alive = data_plane_->stats().setText(*id, info[1].ToString().Utf8Value());
+  return Napi::Boolean::New(info.Env(), is_alive);
+}
+
+Napi::Value ProxyStats::isStat(const Napi::CallbackInfo& info) {
+  const auto id = idOf(info);
+  if (!id) return info.Env().Undefined();
+  return Napi::Boolean::New(info.Env(), data_plane_->stats().isAlive(*id));
 }
 
 Napi::Value ProxyStats::statValue(const Napi::CallbackInfo& info) {

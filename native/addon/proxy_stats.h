@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <unordered_set>
 
 #include "stats/registry.h"
 #include "worker/data_plane.h"
@@ -18,11 +17,13 @@ class ProxyStats {
       : data_plane_(std::move(data_plane)) {}
 
   Napi::Value stat(const Napi::CallbackInfo& info);
-  void counterAdd(const Napi::CallbackInfo& info);
-  void gaugeSet(const Napi::CallbackInfo& info);
-  void histogramRecord(const Napi::CallbackInfo& info);
-  void gaugeSetHash(const Napi::CallbackInfo& info);
-  void textSet(const Napi::CallbackInfo& info);
+  // False: the statistic is gone, with its scope.
+  Napi::Value counterAdd(const Napi::CallbackInfo& info);
+  Napi::Value gaugeSet(const Napi::CallbackInfo& info);
+  Napi::Value gaugeSetHash(const Napi::CallbackInfo& info);
+  Napi::Value histogramRecord(const Napi::CallbackInfo& info);
+  Napi::Value textSet(const Napi::CallbackInfo& info);
+  Napi::Value isStat(const Napi::CallbackInfo& info);
 
   Napi::Value statValue(const Napi::CallbackInfo& info);
   void flushHistograms(const Napi::CallbackInfo& info);
@@ -37,7 +38,6 @@ class ProxyStats {
   std::optional<StatId> idOf(const Napi::CallbackInfo& info);
 
   std::shared_ptr<worker::DataPlane> data_plane_;
-  std::unordered_set<StatId> ids_;
 };
 
 }  // namespace fairlead::addon

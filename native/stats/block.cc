@@ -9,64 +9,56 @@ namespace {
 const Distribution kNothing;
 const std::string kNoText;
 
-uint64_t valueAt(const std::vector<uint64_t>& values, size_t index) {
-  return index < values.size() ? values[index] : 0;
-}
-
 }  // namespace
 
-uint64_t BlockBase::rawCounter(size_t index) const {
-  uint64_t sum = valueAt(imported_counters_, index);
+const BlockBase::Memory BlockBase::kNoMemory;
+
+uint64_t BlockBase::sumOf(Place place) const {
+  uint64_t sum = 0;
   for (size_t i = 0; i < shardCount(); ++i) {
-    if (const auto shard = view(i)) sum += shard->counters[index].load(std::memory_order_relaxed);
+    const auto shard = view(i);
+    const Slot* slots = shard ? shard->group(place.group) : nullptr;
+    // Acquire, for what a gauge went down by.
+    if (slots) sum += slots[place.slot].load(std::memory_order_acquire);
   }
   return sum;
 }
 
-uint64_t BlockBase::baseline(size_t counter) const { return valueAt(counter_baseline_, counter); }
-
-Reading BlockBase::counter(size_t index) const {
-  const uint64_t raw = rawCounter(index);
-  return {raw - baseline(index), raw > 0 || isTouched(index)};
-}
-
-void BlockBase::readCounters(std::vector<Reading>* readings) const {
-  const size_t count = layout_.counters.size();
-  readings->assign(count, {0, false});
-  for (size_t j = 0; j < imported_counters_.size(); ++j) {
-    (*readings)[j].value = imported_counters_[j];
-  }
+void BlockBase::sumCounters(std::vector<uint64_t>* sums) const {
+  const std::span<const Place> places = layout_.counter_places;
+  sums->assign(places.size(), 0);
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard) continue;
-    for (size_t j = 0; j < count; ++j) {
-      (*readings)[j].value += shard->counters[j].load(std::memory_order_relaxed);
+    for (size_t j = 0; j < places.size(); ++j) {
+      const Slot* slots = shard->group(places[j].group);
+      if (slots) (*sums)[j] += slots[places[j].slot].load(std::memory_order_relaxed);
     }
   }
-  for (size_t j = 0; j < count; ++j) {
-    Reading& reading = (*readings)[j];
-    reading = {reading.value - baseline(j), reading.value > 0 || isTouched(j)};
-  }
+  memory().imported_counters.forEach(
+      [&](size_t index, uint64_t value) { (*sums)[index] += value; });
 }
 
-uint64_t BlockBase::rawDowns(size_t gauge) const {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < shardCount(); ++i) {
-    if (const auto shard = view(i)) sum += shard->downs[gauge].load(std::memory_order_acquire);
-  }
-  return sum;
+uint64_t BlockBase::rawCounter(size_t index) const {
+  return sumOf(layout_.counter_places[index]) + memory().imported_counters[index];
 }
 
-uint64_t BlockBase::rawUps(size_t gauge) const {
-  uint64_t sum = 0;
-  for (size_t i = 0; i < shardCount(); ++i) {
-    if (const auto shard = view(i)) sum += shard->ups[gauge].load(std::memory_order_acquire);
+Reading BlockBase::counter(size_t index) const {
+  const uint64_t raw = rawCounter(index);
+  return {raw - memory().counter_baseline[index], raw > 0 || isTouched(index)};
+}
+
+void BlockBase::readCounters(std::vector<Reading>* readings) const {
+  std::vector<uint64_t> sums;
+  sumCounters(&sums);
+  readings->resize(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    (*readings)[i] = {sums[i] - memory().counter_baseline[i], sums[i] > 0 || isTouched(i)};
   }
-  return sum;
 }
 
 Reading BlockBase::gauge(size_t index) const {
-  const uint64_t imported = valueAt(imported_gauges_, index);
+  const uint64_t imported = memory().imported_gauges[index];
   const Reading own = ownGauge(index);
   return {own.value + imported, own.used || imported > 0};
 }
@@ -75,31 +67,29 @@ Reading BlockBase::ownGauge(size_t index) const {
   // What goes down while the other side is read would count as still up: read again, though not for
   // ever. What went down comes first in any case, so that no gauge is seen below 0 (Shard::down).
   constexpr int kTries = 4;
-  uint64_t downs = rawDowns(index);
-  uint64_t ups = rawUps(index);
+  const Place place = layout_.gauge_places[index];
+  const auto at = [place](size_t side) {
+    return Place{place.group, static_cast<uint8_t>(place.slot + side)};
+  };
+  uint64_t downs = sumOf(at(kDown));
+  uint64_t ups = sumOf(at(kUp));
   for (int i = 1; i < kTries; ++i) {
-    const uint64_t downs_now = rawDowns(index);
+    const uint64_t downs_now = sumOf(at(kDown));
     if (downs_now == downs) break;
     downs = downs_now;
-    ups = rawUps(index);
+    ups = sumOf(at(kUp));
   }
   return {ups - downs, ups > 0 || downs > 0};
 }
 
 void BlockBase::readGauges(std::vector<Reading>* readings) const {
-  readings->assign(layout_.gauges.size(), {0, false});
-  const bool has_shard = [this] {
-    for (size_t i = 0; i < shardCount(); ++i) {
-      if (view(i)) return true;
-    }
-    return false;
-  }();
-  if (!has_shard && imported_gauges_.empty()) return;
+  readings->resize(layout_.gauges.size());
   for (size_t i = 0; i < readings->size(); ++i) (*readings)[i] = gauge(i);
 }
 
 const BlockBase::Flushed* BlockBase::flushed(size_t histogram) const {
-  return histogram < histograms_.size() ? histograms_[histogram].get() : nullptr;
+  const auto& histograms = memory().histograms;
+  return histogram < histograms.size() ? histograms[histogram].get() : nullptr;
 }
 
 const Distribution& BlockBase::interval(size_t histogram) const {
@@ -131,12 +121,17 @@ bool BlockBase::isRecorded(size_t histogram) const {
 }
 
 const std::string& BlockBase::text(size_t index) const {
-  return isTextSet(index) ? *texts_[index] : kNoText;
+  return isTextSet(index) ? *memory().texts[index] : kNoText;
+}
+
+bool BlockBase::isTextSet(size_t index) const {
+  return index < memory().texts.size() && memory().texts[index].has_value();
 }
 
 void BlockBase::setText(size_t text, std::string value) {
-  texts_.resize(layout_.texts.size());
-  texts_[text] = std::move(value);
+  std::vector<std::optional<std::string>>& texts = remember().texts;
+  texts.resize(layout_.texts.size());
+  texts[text] = std::move(value);
 }
 
 std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only) const {
@@ -152,7 +147,7 @@ std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only
     codes.push_back({name, value});
   };
   const auto isWanted = [only](CodeVariant variant) { return !only || *only == variant; };
-  for (const CodeName name : shown_codes_) {
+  for (const CodeName name : memory().shown_codes) {
     if (isWanted(name.variant())) codes.push_back({name, 0});
   }
   // Under all names that an answer of this status is counted.
@@ -165,7 +160,7 @@ std::vector<BlockBase::Code> BlockBase::rawCodes(std::optional<CodeVariant> only
     const bool is_counter = variant == CodeVariant::All && layout_.has_completed;
     if (!is_counter) count(CodeName::completed(variant), value);
   };
-  for (const Code& code : imported_codes_) countAll(code.name, code.value);
+  for (const Code& code : memory().imported_codes) countAll(code.name, code.value);
   for (size_t i = 0; i < shardCount(); ++i) {
     const auto shard = view(i);
     if (!shard || !shard->codes) continue;
@@ -182,7 +177,7 @@ std::vector<BlockBase::Code> BlockBase::codes(std::optional<CodeVariant> only) c
   std::vector<Code> codes = rawCodes(only);
   for (Code& code : codes) code.used = code.value > 0;
   auto code = codes.begin();
-  for (const Code& before : code_baseline_) {
+  for (const Code& before : memory().code_baseline) {
     if (only && before.name.variant() != *only) continue;
     while (code->name < before.name) ++code;
     code->value -= before.value;
@@ -191,21 +186,21 @@ std::vector<BlockBase::Code> BlockBase::codes(std::optional<CodeVariant> only) c
 }
 
 void BlockBase::showCodes(std::span<const CodeName> names) {
+  std::vector<CodeName>& shown = remember().shown_codes;
   for (const CodeName name : names) {
-    if (std::find(shown_codes_.begin(), shown_codes_.end(), name) == shown_codes_.end()) {
-      shown_codes_.push_back(name);
-    }
+    if (std::find(shown.begin(), shown.end(), name) == shown.end()) shown.push_back(name);
   }
 }
 
 void BlockBase::latchCounters(std::vector<Latched>* counters) {
-  const size_t count = layout_.counters.size();
-  counters->assign(count, {0, 0, false});
-  sent_counters_.resize(count);
-  for (size_t i = 0; i < count; ++i) {
-    const uint64_t raw = rawCounter(i);
-    (*counters)[i] = {raw - baseline(i), raw - sent_counters_[i], raw > 0 || isTouched(i)};
-    sent_counters_[i] = raw;
+  std::vector<uint64_t> sums;
+  sumCounters(&sums);
+  counters->resize(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const uint64_t sent = memory().sent_counters[i];
+    (*counters)[i] = {sums[i] - memory().counter_baseline[i], sums[i] - sent,
+                      sums[i] > 0 || isTouched(i)};
+    if (sums[i] != sent) remember().sent_counters.set(i, sums[i]);
   }
 }
 
@@ -214,23 +209,26 @@ std::vector<BlockBase::LatchedCode> BlockBase::latchCodes() {
   std::vector<LatchedCode> latched;
   latched.reserve(codes.size());
   // Names only come, none goes: both earlier states are found in the same order.
-  auto reset = code_baseline_.begin();
-  auto sent = sent_codes_.begin();
+  if (codes.empty()) return latched;
+  Memory& memory = remember();
+  auto reset = memory.code_baseline.begin();
+  auto sent = memory.sent_codes.begin();
   const auto before = [](auto* earlier, auto end, CodeName name) -> uint64_t {
     while (*earlier != end && (*earlier)->name < name) ++*earlier;
     return *earlier != end && (*earlier)->name == name ? (*earlier)->value : 0;
   };
   for (const Code& code : codes) {
     if (code.value == 0) continue;
-    latched.push_back({code.name, code.value - before(&reset, code_baseline_.end(), code.name),
-                       code.value - before(&sent, sent_codes_.end(), code.name)});
+    latched.push_back({code.name,
+                       code.value - before(&reset, memory.code_baseline.end(), code.name),
+                       code.value - before(&sent, memory.sent_codes.end(), code.name)});
   }
-  sent_codes_ = std::move(codes);
+  memory.sent_codes = std::move(codes);
   return latched;
 }
 
 const std::vector<bool>& BlockBase::rejectedNames(Kind kind) const {
-  std::vector<bool>& rejected = rejected_[static_cast<size_t>(kind)];
+  std::vector<bool>& rejected = remember().rejected[static_cast<size_t>(kind)];
   const std::span<const StatName> names = layout_.names(kind);
   if (rejected.size() == names.size()) return rejected;
   std::string full_name = scope_.prefix;
@@ -242,19 +240,25 @@ const std::vector<bool>& BlockBase::rejectedNames(Kind kind) const {
   return rejected;
 }
 
+uint64_t BlockBase::recorded(size_t histogram) const {
+  uint64_t recorded = 0;
+  for (size_t i = 0; i < shardCount(); ++i) {
+    const auto shard = view(i);
+    if (!shard) continue;
+    const HistogramCells* cells = shard->histograms[histogram].load(std::memory_order_acquire);
+    if (cells) recorded += cells->recorded();
+  }
+  return recorded;
+}
+
 void BlockBase::flushHistograms(BinCounts* scratch) {
   for (size_t i = 0; i < layout_.histograms.size(); ++i) {
-    uint64_t recorded = 0;
-    for (size_t j = 0; j < shardCount(); ++j) {
-      const auto shard = view(j);
-      if (!shard) continue;
-      const HistogramCells* cells = shard->histograms[i].load(std::memory_order_acquire);
-      if (cells) recorded += cells->recorded();
-    }
+    const uint64_t recorded = this->recorded(i);
     if (recorded == 0) continue;
-    if (histograms_.empty()) histograms_.resize(layout_.histograms.size());
-    if (!histograms_[i]) histograms_[i] = std::make_unique<Flushed>();
-    Flushed& flushed = *histograms_[i];
+    std::vector<std::unique_ptr<Flushed>>& histograms = remember().histograms;
+    if (histograms.empty()) histograms.resize(layout_.histograms.size());
+    if (!histograms[i]) histograms[i] = std::make_unique<Flushed>();
+    Flushed& flushed = *histograms[i];
     if (recorded == flushed.recorded) {
       flushed.interval.reset();
       continue;
@@ -276,34 +280,38 @@ void BlockBase::flushHistograms(BinCounts* scratch) {
 }
 
 void BlockBase::addImported(size_t counter, uint64_t amount) {
-  imported_counters_.resize(layout_.counters.size());
-  imported_counters_[counter] += amount;
+  SparseCounts& counters = remember().imported_counters;
+  counters.set(counter, counters[counter] + amount);
 }
 
 void BlockBase::addImportedCode(CodeName status, uint64_t amount) {
-  for (Code& code : imported_codes_) {
+  std::vector<Code>& codes = remember().imported_codes;
+  for (Code& code : codes) {
     if (code.name != status) continue;
     code.value += amount;
     return;
   }
-  imported_codes_.push_back({status, amount});
+  codes.push_back({status, amount});
 }
 
 void BlockBase::setImported(size_t gauge, uint64_t value) {
-  imported_gauges_.resize(layout_.gauges.size());
-  imported_gauges_[gauge] = value;
+  remember().imported_gauges.set(gauge, value);
 }
 
 void BlockBase::markImportedSent() {
-  sent_counters_ = imported_counters_;
-  if (!imported_codes_.empty()) sent_codes_ = rawCodes();
+  if (!memory_) return;
+  memory_->sent_counters = memory_->imported_counters;
+  if (!memory_->imported_codes.empty()) memory_->sent_codes = rawCodes();
 }
 
 void BlockBase::resetCounters() {
-  const size_t count = layout_.counters.size();
-  counter_baseline_.resize(count);
-  for (size_t i = 0; i < count; ++i) counter_baseline_[i] = rawCounter(i);
-  code_baseline_ = rawCodes();
+  std::vector<uint64_t> sums;
+  sumCounters(&sums);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] != memory().counter_baseline[i]) remember().counter_baseline.set(i, sums[i]);
+  }
+  std::vector<Code> codes = rawCodes();
+  if (!codes.empty()) remember().code_baseline = std::move(codes);
 }
 
 void BlockBase::addOwn(size_t counter, uint64_t amount) {
@@ -311,8 +319,9 @@ void BlockBase::addOwn(size_t counter, uint64_t amount) {
     addToOwnShard(counter, amount);
     return;
   }
-  touched_.resize(layout_.counters.size());
-  touched_[counter] = true;
+  std::vector<bool>& touched = remember().touched;
+  touched.resize(layout_.counters.size());
+  touched[counter] = true;
 }
 
 }  // namespace fairlead::stats

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "stats/distribution.h"
 #include "stats/shard.h"
+#include "stats/sparse_counts.h"
 
 namespace fairlead::stats {
 
@@ -41,13 +42,22 @@ struct Reading {
 // The reader's side. The control thread's only, but for what shards publish.
 class BlockBase {
  public:
-  BlockBase(const Layout& layout, Scope scope) : layout_(layout), scope_(std::move(scope)) {}
+  // `id`: in the samples of its histograms.
+  BlockBase(const Layout& layout, Scope scope, uint32_t id)
+      : layout_(layout), scope_(std::move(scope)), id_(id) {}
   virtual ~BlockBase() = default;
   BlockBase(const BlockBase&) = delete;
   BlockBase& operator=(const BlockBase&) = delete;
 
   const Layout& layout() const { return layout_; }
   const Scope& scope() const { return scope_; }
+  uint32_t id() const { return id_; }
+
+  // What those who write to the block share; the registry's own reference is none of them. When the
+  // last goes, so does the scope, but for what sinks have not been sent yet.
+  void setHolders(const std::shared_ptr<BlockBase>& holders) { holders_ = holders; }
+  std::shared_ptr<BlockBase> hold() const { return holders_.lock(); }
+  bool isHeld() const { return !holders_.expired(); }
 
   Reading counter(size_t index) const;
   Reading gauge(size_t index) const;
@@ -64,7 +74,7 @@ class BlockBase {
   bool isRecorded(size_t histogram) const;
   // Empty until it is set.
   const std::string& text(size_t index) const;
-  bool isTextSet(size_t index) const { return index < texts_.size() && texts_[index].has_value(); }
+  bool isTextSet(size_t index) const;
 
   // Counts by status, sorted by name.
   struct Code {
@@ -104,7 +114,9 @@ class BlockBase {
   void addImportedCode(CodeName status, uint64_t amount);
   // Another process's part of a gauge: it is added to the own one.
   void setImported(size_t gauge, uint64_t value);
-  void dropImportedGauges() { imported_gauges_.clear(); }
+  void dropImportedGauges() {
+    if (memory_) memory_->imported_gauges.clear();
+  }
   // Sinks have what was imported up to now from the process that counted it. Called before anything
   // is counted here.
   void markImportedSent();
@@ -133,36 +145,53 @@ class BlockBase {
     std::shared_ptr<const Distribution> total;
   };
 
+  // What the reader remembers of the block.
+  struct Memory {
+    SparseCounts imported_counters;
+    SparseCounts imported_gauges;
+    std::vector<Code> imported_codes;
+    // At the latest reset.
+    SparseCounts counter_baseline;
+    std::vector<Code> code_baseline;
+    std::vector<CodeName> shown_codes;
+    // As the sinks have seen them.
+    SparseCounts sent_counters;
+    std::vector<Code> sent_codes;
+    // Counters to which nothing was added, on purpose: they are used all the same.
+    std::vector<bool> touched;
+    std::vector<std::optional<std::string>> texts;
+    std::vector<std::unique_ptr<Flushed>> histograms;
+    // By kind.
+    std::vector<bool> rejected[4];
+  };
+
+  // Sums over the shards alone.
+  uint64_t sumOf(Place place) const;
+  void sumCounters(std::vector<uint64_t>* sums) const;
   uint64_t rawCounter(size_t index) const;
-  uint64_t rawUps(size_t gauge) const;
-  uint64_t rawDowns(size_t gauge) const;
   Reading ownGauge(size_t gauge) const;
   // Null until its first flush.
   const Flushed* flushed(size_t histogram) const;
+  uint64_t recorded(size_t histogram) const;
   std::vector<Code> rawCodes(std::optional<CodeVariant> only = std::nullopt) const;
-  uint64_t baseline(size_t counter) const;
   const std::vector<bool>& rejectedNames(Kind kind) const;
-  bool isTouched(size_t counter) const { return counter < touched_.size() && touched_[counter]; }
+  bool isTouched(size_t counter) const {
+    return counter < memory().touched.size() && memory().touched[counter];
+  }
+  const Memory& memory() const { return memory_ ? *memory_ : kNoMemory; }
+  Memory& remember() const {
+    if (!memory_) memory_ = std::make_unique<Memory>();
+    return *memory_;
+  }
 
+  static const Memory kNoMemory;
   const Layout& layout_;
   const Scope scope_;
-  // By index; shorter where nothing was imported.
-  std::vector<uint64_t> imported_counters_;
-  std::vector<uint64_t> imported_gauges_;
-  std::vector<Code> imported_codes_;
-  std::vector<uint64_t> counter_baseline_;
-  std::vector<Code> code_baseline_;
-  std::vector<CodeName> shown_codes_;
-  // As the sinks have seen them.
-  std::vector<uint64_t> sent_counters_;
-  std::vector<Code> sent_codes_;
-  // Counters to which nothing was added, on purpose: they are used all the same.
-  std::vector<bool> touched_;
-  std::vector<std::optional<std::string>> texts_;
-  std::vector<std::unique_ptr<Flushed>> histograms_;
+  std::weak_ptr<BlockBase> holders_;
+  // Null for the many of which there is nothing to remember.
+  mutable std::unique_ptr<Memory> memory_;
   const NameTest* rejects_ = &kRejectsNothing;
-  // By kind.
-  mutable std::vector<bool> rejected_[4];
+  const uint32_t id_;
   inline static const NameTest kRejectsNothing;
 };
 
@@ -172,11 +201,10 @@ class Block final : public BlockBase {
   // `threads`: the control thread, all workers, the log flusher.
   // `rings`: one for each thread, which must outlive the block; null: nobody wants single values.
   Block(Scope scope, size_t threads, SampleRing* rings = nullptr, uint32_t id = 0)
-      : BlockBase(L::kLayout, std::move(scope)),
+      : BlockBase(L::kLayout, std::move(scope), id),
         shards_(std::make_unique<std::atomic<Shard<L>*>[]>(threads)),
         threads_(threads),
-        rings_(rings),
-        id_(id) {}
+        rings_(rings) {}
   ~Block() override {
     for (size_t i = 0; i < threads_; ++i) delete shards_[i].load();
   }
@@ -187,7 +215,7 @@ class Block final : public BlockBase {
     FL_DCHECK(thread < threads_);
     Shard<L>* shard = shards_[thread].load(std::memory_order_acquire);
     if (shard) return shard;
-    shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id_} : SampleTarget());
+    shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id()} : SampleTarget());
     shards_[thread].store(shard, std::memory_order_release);
     return shard;
   }
@@ -208,7 +236,6 @@ class Block final : public BlockBase {
   const std::unique_ptr<std::atomic<Shard<L>*>[]> shards_;
   const size_t threads_;
   SampleRing* const rings_;
-  const uint32_t id_;
 };
 
 }  // namespace fairlead::stats

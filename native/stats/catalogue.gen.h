@@ -403,8 +403,133 @@ struct Cluster {
       {Kind::Gauge, 32},
       {Kind::Gauge, 33},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, true, true};
+  static constexpr std::array<Place, 84> kCounterPlaces = {{
+      {2, 0},
+      {2, 1},
+      {2, 2},
+      {0, 0},
+      {1, 0},
+      {7, 0},
+      {7, 1},
+      {7, 2},
+      {7, 3},
+      {5, 0},
+      {5, 1},
+      {5, 2},
+      {5, 5},
+      {5, 6},
+      {5, 7},
+      {5, 8},
+      {5, 9},
+      {5, 10},
+      {5, 11},
+      {5, 12},
+      {5, 13},
+      {5, 14},
+      {1, 1},
+      {5, 15},
+      {6, 0},
+      {2, 5},
+      {2, 6},
+      {2, 7},
+      {2, 8},
+      {2, 9},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {7, 4},
+      {7, 5},
+      {0, 15},
+      {0, 16},
+      {0, 17},
+      {0, 18},
+      {0, 19},
+      {0, 20},
+      {0, 21},
+      {0, 22},
+      {0, 25},
+      {0, 26},
+      {0, 29},
+      {7, 6},
+      {7, 7},
+      {7, 8},
+      {7, 9},
+      {7, 10},
+      {6, 1},
+      {6, 2},
+      {0, 32},
+      {0, 35},
+      {0, 36},
+      {0, 37},
+      {0, 38},
+      {0, 39},
+      {0, 42},
+      {0, 43},
+      {0, 44},
+      {6, 3},
+      {6, 4},
+      {6, 5},
+      {6, 6},
+      {6, 7},
+      {6, 8},
+      {6, 9},
+      {6, 10},
+      {0, 45},
+      {0, 46},
+      {0, 47},
+      {0, 48},
+      {0, 49},
+  }};
+  static constexpr std::array<Place, 34> kGaugePlaces = {{
+      {3, 0},
+      {3, 2},
+      {3, 4},
+      {3, 6},
+      {3, 8},
+      {3, 10},
+      {3, 12},
+      {3, 14},
+      {3, 16},
+      {3, 18},
+      {4, 0},
+      {4, 2},
+      {4, 4},
+      {4, 6},
+      {4, 8},
+      {4, 10},
+      {4, 12},
+      {4, 14},
+      {4, 16},
+      {4, 18},
+      {5, 3},
+      {2, 3},
+      {1, 2},
+      {1, 4},
+      {1, 6},
+      {1, 8},
+      {0, 1},
+      {0, 23},
+      {0, 27},
+      {0, 30},
+      {0, 33},
+      {0, 40},
+      {2, 10},
+      {1, 10},
+  }};
+  static constexpr std::array<uint8_t, 8> kGroups = {{50, 12, 12, 20, 20, 16, 11, 11}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      true,
+                                     true};
 };
 
 struct ClusterManager {
@@ -457,8 +582,24 @@ struct ClusterManager {
       {Kind::Counter, 6},
       {Kind::Gauge, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 0},
+      {0, 9},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{11}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct OverloadAction {
@@ -487,8 +628,16 @@ struct OverloadAction {
   static constexpr std::array<StatRef, 1> kValues = {{
       {Kind::Counter, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct DnsCares {
@@ -532,8 +681,21 @@ struct DnsCares {
       {Kind::Counter, 3},
       {Kind::Counter, 4},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 2},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{7}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Filesystem {
@@ -577,8 +739,21 @@ struct Filesystem {
       {Kind::Counter, 4},
       {Kind::Gauge, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 5},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{7}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HttpAdmin {
@@ -785,8 +960,74 @@ struct HttpAdmin {
       {Kind::Counter, 47},
       {Kind::Counter, 48},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 49> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 14},
+      {0, 17},
+      {0, 20},
+      {0, 21},
+      {0, 22},
+      {0, 23},
+      {0, 24},
+      {0, 25},
+      {0, 28},
+      {0, 31},
+      {0, 32},
+      {0, 35},
+      {0, 38},
+      {0, 39},
+      {0, 40},
+      {0, 41},
+      {0, 42},
+      {0, 43},
+      {0, 44},
+      {0, 45},
+      {0, 48},
+      {0, 49},
+      {0, 50},
+      {0, 51},
+      {0, 52},
+      {0, 53},
+      {0, 54},
+      {0, 55},
+      {0, 56},
+      {0, 57},
+      {0, 58},
+      {0, 59},
+      {0, 60},
+      {0, 61},
+      {0, 62},
+      {0, 63},
+      {0, 64},
+      {0, 65},
+      {0, 66},
+      {0, 67},
+      {0, 68},
+  }};
+  static constexpr std::array<Place, 10> kGaugePlaces = {{
+      {0, 0},
+      {0, 10},
+      {0, 12},
+      {0, 15},
+      {0, 18},
+      {0, 26},
+      {0, 29},
+      {0, 33},
+      {0, 36},
+      {0, 46},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{69}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct AsyncClient {
@@ -848,8 +1089,27 @@ struct AsyncClient {
       {Kind::Counter, 10},
       {Kind::Counter, 11},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 12> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{12}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Http {
@@ -1107,8 +1367,91 @@ struct Http {
       {Kind::Counter, 64},
       {Kind::Counter, 65},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 66> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 14},
+      {0, 17},
+      {0, 20},
+      {0, 21},
+      {0, 22},
+      {0, 23},
+      {0, 24},
+      {0, 25},
+      {0, 28},
+      {0, 31},
+      {0, 32},
+      {0, 35},
+      {0, 38},
+      {0, 39},
+      {0, 40},
+      {0, 41},
+      {0, 42},
+      {0, 43},
+      {0, 44},
+      {0, 45},
+      {0, 48},
+      {0, 49},
+      {0, 50},
+      {0, 51},
+      {0, 52},
+      {0, 53},
+      {0, 54},
+      {0, 55},
+      {0, 56},
+      {0, 57},
+      {0, 58},
+      {0, 59},
+      {0, 60},
+      {0, 61},
+      {0, 62},
+      {0, 63},
+      {0, 64},
+      {0, 65},
+      {0, 66},
+      {0, 67},
+      {0, 68},
+      {0, 69},
+      {0, 70},
+      {0, 71},
+      {0, 72},
+      {0, 73},
+      {0, 74},
+      {0, 75},
+      {0, 76},
+      {0, 77},
+      {0, 78},
+      {0, 79},
+      {0, 80},
+      {0, 81},
+      {0, 82},
+      {0, 83},
+      {0, 84},
+      {0, 85},
+  }};
+  static constexpr std::array<Place, 10> kGaugePlaces = {{
+      {0, 0},
+      {0, 10},
+      {0, 12},
+      {0, 15},
+      {0, 18},
+      {0, 26},
+      {0, 29},
+      {0, 33},
+      {0, 36},
+      {0, 46},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{86}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HttpCors {
@@ -1140,8 +1483,17 @@ struct HttpCors {
       {Kind::Counter, 0},
       {Kind::Counter, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HttpFault {
@@ -1182,8 +1534,20 @@ struct HttpFault {
       {Kind::Counter, 2},
       {Kind::Counter, 3},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 1},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HttpHealthCheck {
@@ -1233,8 +1597,23 @@ struct HttpHealthCheck {
       {Kind::Counter, 6},
       {Kind::Counter, 7},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 8> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{8}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HttpTap {
@@ -1266,8 +1645,17 @@ struct HttpTap {
       {Kind::Counter, 0},
       {Kind::Counter, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Http1Codec {
@@ -1305,8 +1693,19 @@ struct Http1Codec {
       {Kind::Counter, 2},
       {Kind::Counter, 3},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Listener {
@@ -1378,8 +1777,29 @@ struct Listener {
       {Kind::Counter, 10},
       {Kind::Counter, 11},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 12> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 0},
+      {0, 10},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{16}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ListenerHttp {
@@ -1423,8 +1843,21 @@ struct ListenerHttp {
       {Kind::Counter, 4},
       {Kind::Counter, 5},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ListenerWorker {
@@ -1456,8 +1889,17 @@ struct ListenerWorker {
       {Kind::Gauge, 0},
       {Kind::Counter, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ListenerAdmin {
@@ -1529,8 +1971,29 @@ struct ListenerAdmin {
       {Kind::Counter, 9},
       {Kind::Counter, 10},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 11> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 12},
+      {0, 15},
+      {0, 16},
+  }};
+  static constexpr std::array<Place, 3> kGaugePlaces = {{
+      {0, 0},
+      {0, 10},
+      {0, 13},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{17}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ListenerManager {
@@ -1595,8 +2058,28 @@ struct ListenerManager {
       {Kind::Gauge, 4},
       {Kind::Gauge, 5},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 6> kGaugePlaces = {{
+      {0, 7},
+      {0, 9},
+      {0, 11},
+      {0, 13},
+      {0, 15},
+      {0, 17},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{19}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Watchdog {
@@ -1628,8 +2111,17 @@ struct Watchdog {
       {Kind::Counter, 0},
       {Kind::Counter, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Runtime {
@@ -1682,8 +2174,24 @@ struct Runtime {
       {Kind::Counter, 3},
       {Kind::Counter, 4},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 11},
+      {0, 12},
+  }};
+  static constexpr std::array<Place, 4> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+      {0, 7},
+      {0, 9},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{13}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Server {
@@ -1786,8 +2294,40 @@ struct Server {
       {Kind::Gauge, 15},
       {Kind::Counter, 8},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 9> kCounterPlaces = {{
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 17},
+      {0, 18},
+      {0, 31},
+      {0, 40},
+  }};
+  static constexpr std::array<Place, 16> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+      {0, 4},
+      {0, 11},
+      {0, 13},
+      {0, 15},
+      {0, 19},
+      {0, 21},
+      {0, 23},
+      {0, 25},
+      {0, 27},
+      {0, 29},
+      {0, 32},
+      {0, 34},
+      {0, 36},
+      {0, 38},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{41}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ServerWorker {
@@ -1819,8 +2359,17 @@ struct ServerWorker {
       {Kind::Counter, 0},
       {Kind::Counter, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Tcp {
@@ -1894,8 +2443,31 @@ struct Tcp {
       {Kind::Gauge, 2},
       {Kind::Counter, 12},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 13> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 5},
+      {0, 6},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+      {0, 18},
+  }};
+  static constexpr std::array<Place, 3> kGaugePlaces = {{
+      {0, 3},
+      {0, 7},
+      {0, 16},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{19}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ClusterManagerThread {
@@ -1924,8 +2496,16 @@ struct ClusterManagerThread {
   static constexpr std::array<StatRef, 1> kValues = {{
       {Kind::Gauge, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Overload {
@@ -1953,8 +2533,15 @@ struct Overload {
   }};
   static constexpr std::array<StatRef, 0> kValues = {{
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct OutlierDetection {
@@ -2043,8 +2630,36 @@ struct OutlierDetection {
       {Kind::Counter, 18},
       {Kind::Counter, 19},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 20> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+      {0, 16},
+      {0, 17},
+      {0, 18},
+      {0, 19},
+      {0, 20},
+      {0, 21},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{22}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HealthCheck {
@@ -2094,8 +2709,23 @@ struct HealthCheck {
       {Kind::Counter, 4},
       {Kind::Counter, 5},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 3},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 1},
+      {0, 4},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{10}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct TimeoutBudget {
@@ -2125,8 +2755,15 @@ struct TimeoutBudget {
   }};
   static constexpr std::array<StatRef, 0> kValues = {{
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct MessageSizes {
@@ -2164,8 +2801,15 @@ struct MessageSizes {
   }};
   static constexpr std::array<StatRef, 0> kValues = {{
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Eds {
@@ -2204,8 +2848,18 @@ struct Eds {
       {Kind::Counter, 1},
       {Kind::Gauge, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 2},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Zone {
@@ -2233,8 +2887,15 @@ struct Zone {
   }};
   static constexpr std::array<StatRef, 0> kValues = {{
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, true, false};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      true,
+                                     false};
 };
 
 struct VirtualCluster {
@@ -2280,8 +2941,21 @@ struct VirtualCluster {
       {Kind::Counter, 4},
       {Kind::Counter, 5},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, true, false};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      true,
+                                     false};
 };
 
 struct Ssl {
@@ -2343,8 +3017,27 @@ struct Ssl {
       {Kind::Counter, 10},
       {Kind::Counter, 11},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 12> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{12}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct SslSocketFactory {
@@ -2379,8 +3072,18 @@ struct SslSocketFactory {
       {Kind::Counter, 1},
       {Kind::Counter, 2},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Lds {
@@ -2431,8 +3134,22 @@ struct Lds {
       {Kind::Gauge, 0},
       {Kind::Gauge, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 5},
+      {0, 7},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{9}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Cds {
@@ -2489,8 +3206,24 @@ struct Cds {
       {Kind::Gauge, 1},
       {Kind::Gauge, 2},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+  }};
+  static constexpr std::array<Place, 3> kGaugePlaces = {{
+      {0, 1},
+      {0, 8},
+      {0, 10},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{12}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Rds {
@@ -2550,8 +3283,25 @@ struct Rds {
       {Kind::Gauge, 1},
       {Kind::Gauge, 2},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+  }};
+  static constexpr std::array<Place, 3> kGaugePlaces = {{
+      {0, 1},
+      {0, 9},
+      {0, 11},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{13}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Statsd {
@@ -2580,8 +3330,16 @@ struct Statsd {
   static constexpr std::array<StatRef, 1> kValues = {{
       {Kind::Counter, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Sds {
@@ -2635,8 +3393,23 @@ struct Sds {
       {Kind::Gauge, 0},
       {Kind::Gauge, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 6},
+      {0, 8},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{10}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct Http2Codec {
@@ -2757,8 +3530,44 @@ struct Http2Codec {
       {Kind::Counter, 23},
       {Kind::Counter, 24},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 25> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+      {0, 16},
+      {0, 19},
+      {0, 24},
+      {0, 25},
+      {0, 26},
+      {0, 27},
+      {0, 30},
+      {0, 31},
+      {0, 32},
+  }};
+  static constexpr std::array<Place, 4> kGaugePlaces = {{
+      {0, 17},
+      {0, 20},
+      {0, 22},
+      {0, 28},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{33}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct GoogleGrpc {
@@ -2841,8 +3650,34 @@ struct GoogleGrpc {
       {Kind::Counter, 17},
       {Kind::Counter, 18},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 19> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+      {0, 16},
+      {0, 17},
+      {0, 18},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{19}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct HttpInspector {
@@ -2883,8 +3718,20 @@ struct HttpInspector {
       {Kind::Counter, 3},
       {Kind::Counter, 4},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{5}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ProxyProtocol {
@@ -2916,8 +3763,17 @@ struct ProxyProtocol {
       {Kind::Counter, 0},
       {Kind::Counter, 1},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ProxyProtocolVersion {
@@ -2952,8 +3808,18 @@ struct ProxyProtocolVersion {
       {Kind::Counter, 1},
       {Kind::Counter, 2},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 struct ProxyProtocolErrors {
@@ -2982,8 +3848,16 @@ struct ProxyProtocolErrors {
   static constexpr std::array<StatRef, 1> kValues = {{
       {Kind::Counter, 0},
   }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, false, false};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
 };
 
 }  // namespace fairlead::stats

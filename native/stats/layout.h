@@ -1,6 +1,7 @@
 // What the readers know of a kind of scope: tables that the catalogue is made into. Constant.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -31,6 +32,14 @@ struct StatRef {
   uint16_t index;
 };
 
+// Where a shard has a counter's slot, or a gauge's two: what went up, then what went down.
+struct Place {
+  uint8_t group;
+  uint8_t slot;
+};
+constexpr size_t kUp = 0;
+constexpr size_t kDown = 1;
+
 // All tables are sorted by name, byte by byte.
 struct Layout {
   std::span<const StatName> counters;
@@ -39,6 +48,12 @@ struct Layout {
   std::span<const StatName> histograms;
   // Counters and gauges together.
   std::span<const StatRef> values;
+  // By counter, and by gauge.
+  std::span<const Place> counter_places;
+  std::span<const Place> gauge_places;
+  // How many slots each group has. A shard makes them when one of them is first written: few scopes
+  // use more than a few groups.
+  std::span<const uint8_t> groups;
   // Whether the scope counts answers by status, and whether `upstream_rq_completed` is one of its
   // counters, written apart, rather than the sum of all that are counted.
   bool has_codes;

@@ -6,12 +6,21 @@
 
 namespace fairlead::stats {
 
-std::shared_ptr<BlockBase> Registry::find(const std::string& prefix, const Layout& layout) const {
-  const auto place = blocks_.find(prefix);
-  if (place == blocks_.end()) return nullptr;
-  for (const std::weak_ptr<BlockBase>& weak : place->second) {
-    std::shared_ptr<BlockBase> block = weak.lock();
-    if (block && &block->layout() == &layout) return block;
+namespace {
+
+// A number is a place and which use of it; together no more than JavaScript's numbers hold.
+constexpr uint32_t kUses = 1 << 20;
+
+uint32_t placeOf(Registry::StatId id) { return static_cast<uint32_t>(id); }
+uint32_t useOf(Registry::StatId id) { return static_cast<uint32_t>(id >> 32); }
+
+}  // namespace
+
+std::shared_ptr<BlockBase> Registry::find(std::string_view prefix, const Layout& layout) const {
+  const auto [first, last] = blocks_.equal_range(prefix);
+  for (auto block = first; block != last; ++block) {
+    if (&(*block)->layout() != &layout) continue;
+    if (std::shared_ptr<BlockBase> held = (*block)->hold()) return held;
   }
   return nullptr;
 }
@@ -48,11 +57,9 @@ bool importGaugeInto(BlockBase& block, std::string_view name, uint64_t value) {
 }  // namespace
 
 void Registry::importCounter(const std::string& prefix, std::string_view name, uint64_t amount) {
-  if (const auto place = blocks_.find(prefix); place != blocks_.end()) {
-    for (const std::weak_ptr<BlockBase>& weak : place->second) {
-      const std::shared_ptr<BlockBase> block = weak.lock();
-      if (block && importInto(*block, name, amount)) return;
-    }
+  const auto [first, last] = blocks_.equal_range(std::string_view(prefix));
+  for (auto block = first; block != last; ++block) {
+    if ((*block)->isHeld() && importInto(**block, name, amount)) return;
   }
   kept_[prefix][std::string(name)] += amount;
 }
@@ -73,24 +80,17 @@ void Registry::takeKept(BlockBase& block) {
 }
 
 void Registry::importGauge(const std::string& prefix, std::string_view name, uint64_t value) {
-  if (const auto place = blocks_.find(prefix); place != blocks_.end()) {
-    for (const std::weak_ptr<BlockBase>& weak : place->second) {
-      const std::shared_ptr<BlockBase> block = weak.lock();
-      if (block && importGaugeInto(*block, name, value)) return;
-    }
+  const auto [first, last] = blocks_.equal_range(std::string_view(prefix));
+  for (auto block = first; block != last; ++block) {
+    if ((*block)->isHeld() && importGaugeInto(**block, name, value)) return;
   }
   kept_gauges_[prefix][std::string(name)] = value;
 }
 
 template <typename Visit>
-void Registry::forEachBlock(Visit visit) {
-  for (auto entry = blocks_.begin(); entry != blocks_.end();) {
-    std::erase_if(entry->second, [&](const std::weak_ptr<BlockBase>& weak) {
-      const std::shared_ptr<BlockBase> block = weak.lock();
-      if (block) visit(*block);
-      return !block;
-    });
-    entry = entry->second.empty() ? blocks_.erase(entry) : std::next(entry);
+void Registry::forEachBlock(Visit visit) const {
+  for (const std::shared_ptr<BlockBase>& block : blocks_) {
+    if (block->isHeld()) visit(*block);
   }
 }
 
@@ -105,18 +105,51 @@ void Registry::dropImportedGauges() {
 
 void Registry::insert(std::shared_ptr<BlockBase> block) {
   takeKept(*block);
-  auto& place = blocks_[block->scope().prefix];
-  std::erase_if(place, [](const std::weak_ptr<BlockBase>& weak) { return weak.expired(); });
-  place.push_back(std::move(block));
+  if (rings_) sampled_[block->id()] = block.get();
+  blocks_.insert(std::move(block));
+}
+
+void Registry::sweep() {
+  for (std::shared_ptr<BlockBase>& block : ended_->take()) {
+    const auto [first, last] = blocks_.equal_range(block);
+    blocks_.erase(std::find(first, last, block));
+    giveBackIds(*block);
+    if (keeps_ended_) {
+      block->flushHistograms(&scratch_);
+      unsent_.push_back(std::move(block));
+    } else {
+      sampled_.erase(block->id());
+    }
+  }
+}
+
+void Registry::giveBackIds(const BlockBase& block) {
+  const auto places = places_of_.find(&block);
+  if (places == places_of_.end()) return;
+  for (const uint32_t place : places->second) {
+    Stat& stat = stats_[place];
+    const StatName& name = block.layout().names(stat.kind)[stat.index];
+    places_.erase(block.scope().prefix + std::string(name.name));
+    stat.block = nullptr;
+    stat.use = (stat.use + 1) % kUses;
+    free_stats_.push_back(place);
+  }
+  places_of_.erase(places);
+}
+
+std::vector<std::shared_ptr<BlockBase>> Registry::blocksToSend() {
+  for (const std::shared_ptr<BlockBase>& block : sent_) sampled_.erase(block->id());
+  sent_ = std::exchange(unsent_, {});
+  std::vector<std::shared_ptr<BlockBase>> result = sent_;
+  result.insert(result.end(), blocks_.begin(), blocks_.end());
+  return result;
 }
 
 std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
   std::vector<std::shared_ptr<BlockBase>> result;
   result.reserve(blocks_.size());
-  for (const auto& [prefix, place] : blocks_) {
-    for (const std::weak_ptr<BlockBase>& weak : place) {
-      if (std::shared_ptr<BlockBase> block = weak.lock()) result.push_back(std::move(block));
-    }
+  for (const std::shared_ptr<BlockBase>& block : blocks_) {
+    if (block->isHeld()) result.push_back(block);
   }
   return result;
 }
@@ -128,22 +161,20 @@ void Registry::forEachScopeOf(std::string_view name, Visit visit) const {
   do {
     const size_t dot = size > 1 ? name.rfind('.', size - 2) : std::string_view::npos;
     size = dot == std::string_view::npos ? 0 : dot + 1;
-    const auto place = blocks_.find(name.substr(0, size));
-    if (place == blocks_.end()) continue;
-    for (const std::weak_ptr<BlockBase>& weak : place->second) {
-      const std::shared_ptr<BlockBase> block = weak.lock();
-      if (block && visit(block, name.substr(size))) return;
+    const auto [first, last] = blocks_.equal_range(name.substr(0, size));
+    for (auto block = first; block != last; ++block) {
+      if ((*block)->isHeld() && visit(**block, name.substr(size))) return;
     }
   } while (size > 0);
 }
 
-std::optional<Registry::Handle> Registry::findStat(std::string_view name) const {
-  std::optional<Handle> result;
-  forEachScopeOf(name, [&](const std::shared_ptr<BlockBase>& block, std::string_view rest) {
+std::optional<Registry::Stat> Registry::findStat(std::string_view name) const {
+  std::optional<Stat> result;
+  forEachScopeOf(name, [&](BlockBase& block, std::string_view rest) {
     for (const Kind kind : {Kind::Counter, Kind::Gauge, Kind::Text, Kind::Histogram}) {
-      const auto index = indexOf(block->layout().names(kind), rest);
+      const auto index = indexOf(block.layout().names(kind), rest);
       if (!index) continue;
-      result = Handle{block, kind, *index};
+      result = Stat{&block, kind, *index};
       return true;
     }
     return false;
@@ -152,55 +183,88 @@ std::optional<Registry::Handle> Registry::findStat(std::string_view name) const 
 }
 
 std::optional<Registry::StatId> Registry::idOf(std::string_view name) {
-  const auto known = ids_.find(std::string(name));
-  if (known != ids_.end() && !stats_[known->second].block.expired()) return known->second;
-  const std::optional<Handle> found = findStat(name);
-  if (!found) return std::nullopt;
-  Stat stat = {found->block, found->kind, found->index};
-  if (known != ids_.end()) {
-    stats_[known->second] = std::move(stat);
-    return known->second;
+  sweep();
+  const auto idAt = [this](uint32_t place) { return StatId{stats_[place].use} << 32 | place; };
+  if (const auto known = places_.find(std::string(name)); known != places_.end()) {
+    if (!stats_[known->second].block->isHeld()) return std::nullopt;
+    return idAt(known->second);
   }
-  const auto id = static_cast<StatId>(stats_.size());
-  stats_.push_back(std::move(stat));
-  ids_.emplace(name, id);
-  return id;
+  const std::optional<Stat> found = findStat(name);
+  if (!found) return std::nullopt;
+  auto place = static_cast<uint32_t>(stats_.size());
+  if (free_stats_.empty()) {
+    stats_.push_back(*found);
+  } else {
+    place = free_stats_.back();
+    free_stats_.pop_back();
+    const uint32_t use = stats_[place].use;
+    stats_[place] = *found;
+    stats_[place].use = use;
+  }
+  places_.emplace(name, place);
+  places_of_[found->block].push_back(place);
+  return idAt(place);
 }
 
-void Registry::add(StatId counter, uint64_t amount) {
-  const Stat& stat = stats_[counter];
-  FL_CHECK(stat.kind == Kind::Counter);
-  if (const auto block = stat.block.lock()) block->addOwn(stat.index, amount);
+bool Registry::hasScopeOf(std::string_view name) const {
+  bool result = false;
+  forEachScopeOf(name, [&](const BlockBase& block, std::string_view) {
+    result = !block.scope().prefix.empty();
+    return result;
+  });
+  return result;
 }
 
-void Registry::set(StatId gauge, uint64_t value) {
-  const Stat& stat = stats_[gauge];
-  FL_CHECK(stat.kind == Kind::Gauge);
-  if (const auto block = stat.block.lock()) block->setOwn(stat.index, value);
+bool Registry::isGiven(StatId id) const {
+  const uint32_t place = placeOf(id);
+  return place < stats_.size() && useOf(id) <= stats_[place].use;
 }
 
-void Registry::record(StatId histogram, uint64_t value) {
-  const Stat& stat = stats_[histogram];
-  FL_CHECK(stat.kind == Kind::Histogram);
-  if (const auto block = stat.block.lock()) block->recordOwn(stat.index, value);
+const Registry::Stat* Registry::statOf(StatId id) const {
+  const Stat& stat = stats_[placeOf(id)];
+  return stat.use == useOf(id) && stat.block && stat.block->isHeld() ? &stat : nullptr;
 }
 
-void Registry::setText(StatId text, std::string value) {
-  const Stat& stat = stats_[text];
-  FL_CHECK(stat.kind == Kind::Text);
-  if (const auto block = stat.block.lock()) block->setText(stat.index, std::move(value));
+const Registry::Stat* Registry::statOf(StatId id, Kind kind) const {
+  const Stat* stat = statOf(id);
+  if (stat) FL_CHECK(stat->kind == kind);
+  return stat;
+}
+
+bool Registry::add(StatId counter, uint64_t amount) {
+  const Stat* stat = statOf(counter, Kind::Counter);
+  if (stat) stat->block->addOwn(stat->index, amount);
+  return stat != nullptr;
+}
+
+bool Registry::set(StatId gauge, uint64_t value) {
+  const Stat* stat = statOf(gauge, Kind::Gauge);
+  if (stat) stat->block->setOwn(stat->index, value);
+  return stat != nullptr;
+}
+
+bool Registry::record(StatId histogram, uint64_t value) {
+  const Stat* stat = statOf(histogram, Kind::Histogram);
+  if (stat) stat->block->recordOwn(stat->index, value);
+  return stat != nullptr;
+}
+
+bool Registry::setText(StatId text, std::string value) {
+  const Stat* stat = statOf(text, Kind::Text);
+  if (stat) stat->block->setText(stat->index, std::move(value));
+  return stat != nullptr;
 }
 
 std::optional<uint64_t> Registry::value(std::string_view name) const {
-  if (const std::optional<Handle> found = findStat(name)) {
+  if (const std::optional<Stat> found = findStat(name)) {
     if (found->kind == Kind::Counter) return found->block->counter(found->index).value;
     if (found->kind == Kind::Gauge) return found->block->gauge(found->index).value;
     return std::nullopt;
   }
   std::optional<uint64_t> result;
   std::string code_name;
-  forEachScopeOf(name, [&](const std::shared_ptr<BlockBase>& block, std::string_view rest) {
-    for (const BlockBase::Code& code : block->codes()) {
+  forEachScopeOf(name, [&](const BlockBase& block, std::string_view rest) {
+    for (const BlockBase::Code& code : block.codes()) {
       code_name.clear();
       code.name.appendTo(&code_name);
       if (code_name == rest) result = code.value;
@@ -216,12 +280,7 @@ bool Registry::takeSamples(size_t limit,
   for (size_t i = 0; rings_ && i < threads_; ++i) {
     const size_t taken = rings_[i].take(limit, [&](const Sample& sample) {
       const auto known = sampled_.find(sample.block);
-      if (known == sampled_.end()) return;
-      if (const auto block = known->second.lock()) {
-        visit(*block, sample.histogram, sample.value);
-      } else {
-        sampled_.erase(known);
-      }
+      if (known != sampled_.end()) visit(*known->second, sample.histogram, sample.value);
     });
     if (taken == limit) more = true;
   }
@@ -235,6 +294,7 @@ uint64_t Registry::lostSamples() const {
 }
 
 void Registry::flushHistograms() {
+  sweep();
   forEachBlock([this](BlockBase& block) { block.flushHistograms(&scratch_); });
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "stats/block.h"
+#include "stats/ended_scopes.h"
 #include "stats/scopes.h"
 #include "stats/tags.h"
 
@@ -32,39 +34,44 @@ class Registry {
       : threads_(workers + 2),
         rings_(keeps_samples ? std::make_unique<SampleRing[]>(threads_) : nullptr) {}
 
-  // The block of a scope: the one that exists, or a new one. It leaves the registry when nobody
-  // holds it any more.
+  // The block of a scope: the one that exists, or a new one. The scope ends when nobody holds what
+  // this returned any more, on whatever thread: names, numbers and memory are given back then, and
+  // a later one of its name begins at 0.
   template <typename L>
   std::shared_ptr<Block<L>> create(const Scope& scope) {
+    sweep();
     if (std::shared_ptr<BlockBase> existing = find(scope.prefix, L::kLayout)) {
       return std::static_pointer_cast<Block<L>>(existing);
     }
     const uint32_t id = rings_ ? next_id_++ : 0;
     auto block = std::make_shared<Block<L>>(scope, threads_, rings_.get(), id);
-    if (rings_) sampled_[id] = block;
     block->setRejection(&rejects_);
-    insert(block);
-    return block;
+    std::shared_ptr<Block<L>> held = EndedScopes::hold(block, ended_);
+    insert(std::move(block));
+    return held;
   }
+  // Takes out the scopes that have ended; asked now and then.
+  void sweep();
+  // There are sinks: they are sent what a scope counted between the latest flush and its end.
+  void keepEnded() { keeps_ended_ = true; }
+  // For one flush: all scopes, and those that have ended since the previous.
+  std::vector<std::shared_ptr<BlockBase>> blocksToSend();
 
-  // A statistic by its full name; while it is held, so is its scope.
-  struct Handle {
-    std::shared_ptr<BlockBase> block;
-    Kind kind;
-    size_t index;
-  };
-  std::optional<Handle> findStat(std::string_view name) const;
-
-  // The same as a number, which is valid for ever and holds nothing: what is written after the end
-  // of the scope is lost.
-  using StatId = uint32_t;
+  // A statistic as a number, which holds nothing: what is written after the end of the scope is
+  // lost. The number is not given to another then.
+  using StatId = uint64_t;
   std::optional<StatId> idOf(std::string_view name);
-  Kind kindOf(StatId id) const { return stats_[id].kind; }
-  // Each for its kind only. To add 0 to a counter marks it used.
-  void add(StatId counter, uint64_t amount);
-  void set(StatId gauge, uint64_t value);
-  void record(StatId histogram, uint64_t value);
-  void setText(StatId text, std::string value);
+  // Whether a full name is one of a scope that has not ended.
+  bool hasScopeOf(std::string_view name) const;
+  // Whether the number was ever given, and whether its scope has not ended since.
+  bool isGiven(StatId id) const;
+  bool isAlive(StatId id) const { return statOf(id) != nullptr; }
+  Kind kindOf(StatId id) const { return statOf(id)->kind; }
+  // Each for its kind only. To add 0 to a counter marks it used. False: the scope has ended.
+  bool add(StatId counter, uint64_t amount);
+  bool set(StatId gauge, uint64_t value);
+  bool record(StatId histogram, uint64_t value);
+  bool setText(StatId text, std::string value);
 
   // The sum over all threads of a counter or gauge by its full name, counts by status among them.
   std::optional<uint64_t> value(std::string_view name) const;
@@ -105,49 +112,80 @@ class Registry {
   const TagProducer* tagProducer() const { return tags_.get(); }
 
   // Calls visit(block, histogram, value) for single values that were recorded since the last call,
-  // up to `limit` of each thread; those of scopes that are gone are left out. False: none is left.
+  // up to `limit` of each thread; of a scope that ended until the flush after its last. False: none
+  // is left.
   bool takeSamples(size_t limit,
                    const std::function<void(const BlockBase&, size_t, uint64_t)>& visit);
   // How many found no room.
   uint64_t lostSamples() const;
 
-  // All blocks that are alive, sorted by prefix.
+  // All scopes that have not ended, sorted by prefix.
   std::vector<std::shared_ptr<BlockBase>> blocks() const;
 
  private:
+  // A place for a statistic that has a number. The number is the place's, and which use of it.
   struct Stat {
-    std::weak_ptr<BlockBase> block;
-    Kind kind;
-    size_t index;
+    // Null: free.
+    BlockBase* block = nullptr;
+    Kind kind = Kind::Counter;
+    size_t index = 0;
+    uint32_t use = 0;
+  };
+  struct ByPrefix {
+    using is_transparent = void;
+    static std::string_view prefixOf(const std::shared_ptr<BlockBase>& block) {
+      return block->scope().prefix;
+    }
+    static std::string_view prefixOf(std::string_view prefix) { return prefix; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return prefixOf(a) < prefixOf(b);
+    }
   };
 
-  std::shared_ptr<BlockBase> find(const std::string& prefix, const Layout& layout) const;
+  // What a holder has; null: there is no such scope, or it has ended.
+  std::shared_ptr<BlockBase> find(std::string_view prefix, const Layout& layout) const;
   void insert(std::shared_ptr<BlockBase> block);
+  void giveBackIds(const BlockBase& block);
+  // Null: the number is of a scope that has ended.
+  const Stat* statOf(StatId id) const;
+  const Stat* statOf(StatId id, Kind kind) const;
+  // A statistic by its full name; its place is not one of stats_.
+  std::optional<Stat> findStat(std::string_view name) const;
   // Gives a new block what was kept for it.
   void takeKept(BlockBase& block);
   // Calls visit(block, rest) for each living scope that `name` may be of, `rest` being what follows
   // the scope's prefix, until it returns true.
   template <typename Visit>
   void forEachScopeOf(std::string_view name, Visit visit) const;
-  // Calls visit(block) for each that is alive, and forgets the others.
+  // Calls visit(block) for each scope that has not ended.
   template <typename Visit>
-  void forEachBlock(Visit visit);
+  void forEachBlock(Visit visit) const;
 
   const size_t threads_;
   const std::unique_ptr<SampleRing[]> rings_;
   uint32_t next_id_ = 0;
   // By id, where samples are kept.
-  std::unordered_map<uint32_t, std::weak_ptr<BlockBase>> sampled_;
-  // By prefix, in order, so that readers need not sort: a scope of several layouts has a block for
-  // each.
-  std::map<std::string, std::vector<std::weak_ptr<BlockBase>>, std::less<>> blocks_;
+  std::unordered_map<uint32_t, BlockBase*> sampled_;
+  // In order, so that readers need not sort: a scope of several layouts has a block for each. Those
+  // that have ended among them, until the next sweep.
+  std::multiset<std::shared_ptr<BlockBase>, ByPrefix> blocks_;
+  const std::shared_ptr<EndedScopes> ended_ = std::make_shared<EndedScopes>();
+  bool keeps_ended_ = false;
+  // Not sent yet since they ended.
+  EndedScopes::Blocks unsent_;
+  // Sent by the latest flush. Single values of theirs may still be on their way.
+  EndedScopes::Blocks sent_;
   // Imported for scopes that do not exist yet, by name, by prefix: counters' amounts, gauges'
   // values.
   using Kept = std::unordered_map<std::string, std::map<std::string, uint64_t, std::less<>>>;
   Kept kept_;
   Kept kept_gauges_;
+  // Statistics that have numbers, by place; which places are free; places by name and by block.
   std::vector<Stat> stats_;
-  std::unordered_map<std::string, StatId> ids_;
+  std::vector<uint32_t> free_stats_;
+  std::unordered_map<std::string, uint32_t> places_;
+  std::unordered_map<const BlockBase*, std::vector<uint32_t>> places_of_;
   std::vector<BucketRule> bucket_rules_;
   NameTest rejects_;
   std::vector<Label> fixed_labels_;

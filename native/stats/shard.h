@@ -1,6 +1,7 @@
 // One thread's numbers of one scope. Written by its owner with plain loads and stores (no
 // read-modify-write, no lock); read by anyone. A gauge is what went up less what went down, so that
-// a thread may take down what another put up.
+// a thread may take down what another put up. Slots are made a group at a time, when the first of
+// them is written.
 #pragma once
 
 #include <atomic>
@@ -15,18 +16,23 @@ namespace fairlead::stats {
 
 using Slot = std::atomic<uint64_t>;
 
+// All 0, and on cache lines that no other thread writes to.
+Slot* makeSlots(size_t count);
+void freeSlots(Slot* slots);
+
 // A shard as the reader sees it, whatever its scope.
 struct ShardView {
-  const Slot* counters = nullptr;
-  const Slot* ups = nullptr;
-  const Slot* downs = nullptr;
+  // By group; null: nothing of it was written.
+  const std::atomic<Slot*>* groups = nullptr;
   const std::atomic<HistogramCells*>* histograms = nullptr;
   const CodeCounts* codes = nullptr;
+
+  const Slot* group(size_t index) const { return groups[index].load(std::memory_order_acquire); }
 };
 
 // `L`: a struct of the catalogue.
 template <typename L>
-class alignas(64) Shard {
+class Shard {
  public:
   using Counter = typename L::Counter;
   using Gauge = typename L::Gauge;
@@ -36,6 +42,7 @@ class alignas(64) Shard {
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
   ~Shard() {
+    for (std::atomic<Slot*>& group : groups_) freeSlots(group.load());
     for (std::atomic<HistogramCells*>& cells : histograms_) delete cells.load();
     delete codes_.load();
   }
@@ -43,20 +50,22 @@ class alignas(64) Shard {
   // ---- the owner's ----
   void add(Counter counter, uint64_t amount = 1) { addAt(index(counter), amount); }
   void up(Gauge gauge, uint64_t amount = 1) {
-    Slot& slot = ups_[index(gauge)];
+    Slot& slot = slotsOf(L::kGaugePlaces[index(gauge)])[kUp];
     slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
   // A reader that sees what went down also sees what had gone up before it, on whatever thread: it
   // reads this side first.
   void down(Gauge gauge, uint64_t amount = 1) {
-    Slot& slot = downs_[index(gauge)];
+    Slot& slot = slotsOf(L::kGaugePlaces[index(gauge)])[kDown];
     slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_release);
   }
   // For gauges that no other thread writes.
   void set(Gauge gauge, uint64_t value) { setAt(index(gauge), value); }
   bool isSet(Gauge gauge) const {
-    return ups_[index(gauge)].load(std::memory_order_relaxed) > 0 ||
-           downs_[index(gauge)].load(std::memory_order_relaxed) > 0;
+    const Place place = L::kGaugePlaces[index(gauge)];
+    const Slot* slots = groups_[place.group].load(std::memory_order_relaxed);
+    return slots && (slots[place.slot + kUp].load(std::memory_order_relaxed) > 0 ||
+                     slots[place.slot + kDown].load(std::memory_order_relaxed) > 0);
   }
   void record(Histogram histogram, uint64_t value) { recordAt(index(histogram), value); }
   // Counts an answer under upstream_rq_<status> and upstream_rq_<n>xx of the variant, and, but for
@@ -72,15 +81,16 @@ class alignas(64) Shard {
   }
   // By number, for the control thread's handles.
   void addAt(size_t counter, uint64_t amount) {
-    Slot& slot = counters_[counter];
+    Slot& slot = slotsOf(L::kCounterPlaces[counter])[0];
     slot.store(slot.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
   void setAt(size_t gauge, uint64_t value) {
-    uint64_t down = downs_[gauge].load(std::memory_order_relaxed);
+    Slot* slots = slotsOf(L::kGaugePlaces[gauge]);
+    uint64_t down = slots[kDown].load(std::memory_order_relaxed);
     // Both sides above 0: that it was set, even to 0, must be seen.
     if (value == 0 && down == 0) down = 1;
-    ups_[gauge].store(value + down, std::memory_order_relaxed);
-    downs_[gauge].store(down, std::memory_order_release);
+    slots[kUp].store(value + down, std::memory_order_relaxed);
+    slots[kDown].store(down, std::memory_order_release);
   }
   void recordAt(size_t histogram, uint64_t value) {
     std::atomic<HistogramCells*>& place = histograms_[histogram];
@@ -96,9 +106,7 @@ class alignas(64) Shard {
   }
 
   // ---- anyone's ----
-  ShardView view() const {
-    return {counters_, ups_, downs_, histograms_, codes_.load(std::memory_order_acquire)};
-  }
+  ShardView view() const { return {groups_, histograms_, codes_.load(std::memory_order_acquire)}; }
 
  private:
   template <typename Enum>
@@ -106,10 +114,21 @@ class alignas(64) Shard {
     return static_cast<size_t>(value);
   }
 
-  // One more than there are, so that a scope without a kind has an array too.
-  Slot counters_[static_cast<size_t>(Counter::kCount) + 1] = {};
-  Slot ups_[static_cast<size_t>(Gauge::kCount) + 1] = {};
-  Slot downs_[static_cast<size_t>(Gauge::kCount) + 1] = {};
+  // Where the slots of one statistic begin.
+  Slot* slotsOf(Place place) {
+    Slot* slots = groups_[place.group].load(std::memory_order_relaxed);
+    if (!slots) [[unlikely]]
+      slots = makeGroup(place.group);
+    return slots + place.slot;
+  }
+  [[gnu::noinline, gnu::cold]] Slot* makeGroup(size_t group) {
+    Slot* slots = makeSlots(L::kGroups[group]);
+    groups_[group].store(slots, std::memory_order_release);
+    return slots;
+  }
+
+  std::atomic<Slot*> groups_[L::kGroups.size()] = {};
+  // One more than there are, so that a scope without any has an array too.
   std::atomic<HistogramCells*> histograms_[static_cast<size_t>(Histogram::kCount) + 1] = {};
   std::atomic<CodeCounts*> codes_{nullptr};
   const SampleTarget samples_;

@@ -40,9 +40,8 @@ bool isPercent(std::string_view name) { return name.ends_with("_percent_used"); 
 
 }  // namespace
 
-SinkFlush::SinkFlush(const Registry& registry, const std::vector<SinkFormat>& formats,
-                     int64_t now_ms)
-    : registry_(registry), formats_(formats), now_ms_(now_ms), blocks_(registry.blocks()) {}
+SinkFlush::SinkFlush(Registry& registry, const std::vector<SinkFormat>& formats, int64_t now_ms)
+    : registry_(registry), formats_(formats), now_ms_(now_ms), blocks_(registry.blocksToSend()) {}
 
 bool SinkFlush::next(std::vector<std::string>* out) {
   Pace pace;
@@ -98,6 +97,8 @@ void SinkFlush::appendCounters(BlockBase& block, std::vector<std::string>* out) 
 }
 
 void SinkFlush::appendGauges(const BlockBase& block, std::vector<std::string>* out) {
+  // What a scope that has ended was at is nothing any more.
+  if (!block.isHeld()) return;
   block.readGauges(&gauges_);
   for (size_t i = 0; i < gauges_.size(); ++i) {
     if (!gauges_[i].used || block.isRejected(Kind::Gauge, i)) continue;

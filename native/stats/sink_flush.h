@@ -16,7 +16,7 @@ namespace fairlead::stats {
 class SinkFlush {
  public:
   // `formats` must outlive it, as must the registry.
-  SinkFlush(const Registry& registry, const std::vector<SinkFormat>& formats, int64_t now_ms);
+  SinkFlush(Registry& registry, const std::vector<SinkFormat>& formats, int64_t now_ms);
 
   // Appends each sink's next piece to its place in `out`. False: that was the last.
   bool next(std::vector<std::string>* out);

@@ -25,6 +25,7 @@ stats::SinkFormat formatOf(const plan::SinkFormat& plan) {
 Result<std::unique_ptr<StatsSinks>> StatsSinks::build(const std::vector<plan::SinkFormat>& plans,
                                                       stats::Registry* registry) {
   std::unique_ptr<StatsSinks> sinks(new StatsSinks(registry));
+  if (!plans.empty()) registry->keepEnded();
   for (const plan::SinkFormat& plan : plans) {
     sinks->formats_.push_back(formatOf(plan));
     std::optional<Sender>& sender = sinks->senders_.emplace_back();

@@ -3,6 +3,8 @@
 const KINDS = ['counter', 'gauge', 'text', 'histogram'];
 const PLURAL = { counter: 'kCounters', gauge: 'kGauges', text: 'kTexts', histogram: 'kHistograms' };
 const LINE = /^ {2}(counter|gauge|text|histogram)(\?)? (\S+)(?: with (\S+))?$/;
+/** A gauge has two slots: what went up, and what went down. */
+const SLOTS = { counter: 1, gauge: 2 };
 
 const pascal = (name) =>
   name
@@ -18,12 +20,16 @@ export function parseCatalogue(text) {
   for (const [index, line] of text.split('\n').entries()) {
     if (line === '' || line.startsWith('#')) continue;
     if (!line.startsWith(' ')) {
-      scopes.push({ name: line.trim(), codes: false, stats: [] });
+      scopes.push({ name: line.trim(), codes: false, stats: [], apart: [] });
       continue;
     }
     const scope = scopes.at(-1);
     if (line === '  codes') {
       scope.codes = true;
+      continue;
+    }
+    if (line.startsWith('  apart ')) {
+      scope.apart.push({ line: index + 1, patterns: line.trim().split(' ').slice(1) });
       continue;
     }
     const match = LINE.exec(line);
@@ -35,8 +41,50 @@ export function parseCatalogue(text) {
     }
     scope.stats.push({ kind, lazy: lazy === '?', name, companion });
   }
-  for (const scope of scopes) scope.stats.sort(byName);
+  for (const scope of scopes) {
+    scope.stats.sort(byName);
+    scope.groups = groupsOf(scope);
+  }
   return scopes;
+}
+
+/** The counters and gauges that have slots together: of each `apart` line, after all others. */
+function groupsOf(scope) {
+  const groups = [[], ...scope.apart.map(() => [])];
+  for (const stat of scope.stats) {
+    if (!(stat.kind in SLOTS)) continue;
+    const apart = scope.apart.findIndex(({ patterns }) => patterns.some((p) => fits(stat.name, p)));
+    groups[apart + 1].push(stat);
+  }
+  for (const { line, patterns } of scope.apart) {
+    const idle = patterns.find((p) => !scope.stats.some((stat) => fits(stat.name, p)));
+    if (idle) throw new Error(`catalogue.txt:${line}: ${scope.name} has no "${idle}"`);
+  }
+  return groups;
+}
+
+function fits(name, pattern) {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}
+
+/** Where each counter or gauge has its (first) slot, and how many slots a group has. */
+function placesOf(scope) {
+  const places = new Map();
+  const sizes = scope.groups.map((group, index) => {
+    let size = 0;
+    for (const stat of group) {
+      places.set(stat, `{${index}, ${size}}`);
+      size += SLOTS[stat.kind];
+    }
+    return size;
+  });
+  return { places, sizes };
+}
+
+function emitPlaces(kind, stats, places) {
+  const type = `std::array<Place, ${stats.length}>`;
+  const rows = stats.map((stat) => `      ${places.get(stat)},\n`).join('');
+  return `  static constexpr ${type} k${pascal(kind)}Places = {{\n${rows}  }};\n`;
 }
 
 function emitStat(stat) {
@@ -64,12 +112,19 @@ function emitScope(scope) {
   const order = values
     .map((stat) => `      {Kind::${pascal(stat.kind)}, ${byKind[stat.kind].indexOf(stat)}},\n`)
     .join('');
+  const { places, sizes } = placesOf(scope);
+  const slots = Object.keys(SLOTS)
+    .map((kind) => emitPlaces(kind, byKind[kind], places))
+    .join('');
   const completed = byKind.counter.some((stat) => stat.name === 'upstream_rq_completed');
   return `struct ${scope.name} {
 ${enums}${tables}  static constexpr std::array<StatRef, ${values.length}> kValues = {{
 ${order}  }};
-  static constexpr Layout kLayout = {kCounters,   kGauges, kTexts,
-                                     kHistograms, kValues, ${scope.codes}, ${completed}};
+${slots}  static constexpr std::array<uint8_t, ${sizes.length}> kGroups = {{${sizes.join(', ')}}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      ${scope.codes},
+                                     ${completed}};
 };
 `;
 }

@@ -2,50 +2,69 @@
 import type { NativeProxy, StatHandle } from '../native.js';
 import { RecentLookups } from './recent-lookups.js';
 
+type StatsNative = Pick<
+  NativeProxy,
+  'stat' | 'isStat' | 'counterAdd' | 'gaugeSet' | 'gaugeSetHash' | 'histogramRecord' | 'textSet'
+>;
+
+/** Fewer handles than these are not looked through for such as are no longer. */
+const FEW_HANDLES = 256;
+
+/** What is written to a scope that has ended is lost, until there is one of its name again. */
 export class ControlStats {
   /** Those by name: what is known by its handle is not looked up. */
   readonly lookups = new RecentLookups();
-  readonly #native: NativeProxy;
+  readonly #native: StatsNative;
   readonly #handles = new Map<string, StatHandle>();
+  #manyHandles = FEW_HANDLES;
 
-  constructor(native: NativeProxy) {
+  constructor(native: StatsNative) {
     this.#native = native;
   }
 
+  /** How many names have a handle. */
+  get size(): number {
+    return this.#handles.size;
+  }
+
   count(name: string, amount = 1): void {
-    this.#native.counterAdd(this.#handle(name), amount);
+    this.#write(name, (handle) => this.#native.counterAdd(handle, amount));
   }
 
   setGauge(name: string, value: number): void {
-    this.#native.gaugeSet(this.#handle(name), value);
+    this.#write(name, (handle) => this.#native.gaugeSet(handle, value));
   }
 
   /** To the hash of a text. */
   setHash(name: string, text: string): void {
-    this.#native.gaugeSetHash(this.#handle(name), text);
+    this.#write(name, (handle) => this.#native.gaugeSetHash(handle, text));
   }
 
   setText(name: string, text: string): void {
-    this.#native.textSet(this.#handle(name), text);
+    this.#write(name, (handle) => this.#native.textSet(handle, text));
   }
 
   record(name: string, value: number): void {
-    this.#native.histogramRecord(this.#handle(name), value);
+    this.#write(name, (handle) => this.#native.histogramRecord(handle, value));
   }
 
-  /** What begins so has gone, and is there anew: it is looked up again. */
-  renew(prefix: string): void {
-    for (const name of this.#handles.keys())
-      if (name.startsWith(prefix)) this.#handles.delete(name);
-  }
-
-  #handle(name: string): StatHandle {
-    let handle = this.#handles.get(name);
+  #write(name: string, write: (handle: StatHandle) => boolean): void {
+    const known = this.#handles.get(name);
+    if (known !== undefined && write(known)) return;
+    const handle = this.#native.stat(name);
     if (handle === undefined) {
-      handle = this.#native.stat(name);
-      this.lookups.note(name);
-      this.#handles.set(name, handle);
+      this.#handles.delete(name);
+      return;
     }
-    return handle;
+    this.lookups.note(name);
+    this.#handles.set(name, handle);
+    if (this.#handles.size > this.#manyHandles) this.#forgetEnded();
+    write(handle);
+  }
+
+  #forgetEnded(): void {
+    for (const [name, handle] of this.#handles)
+      if (!this.#native.isStat(handle)) this.#handles.delete(name);
+    this.#manyHandles = Math.max(FEW_HANDLES, 2 * this.#handles.size);
   }
 }

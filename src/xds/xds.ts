@@ -83,8 +83,7 @@ export class Xds {
     return { version: this.#clusters?.version ?? '', all: [...(this.#clusters?.current ?? [])] };
   }
 
-  #follow({ cluster, eds, dns }: ClusterPlan): void {
-    this.#host.stats.renew(this.#native.clusterPrefix(cluster.name ?? '') ?? '');
+  #follow({ eds, dns }: ClusterPlan): void {
     if (eds) this.#addEndpoints(eds).start();
     if (dns) this.#host.followDns(dns);
   }

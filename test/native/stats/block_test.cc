@@ -55,7 +55,46 @@ TEST("a shard keeps its address, and threads have different ones") {
   Fixture of;
   EXPECT_EQ(of.block.shard(1), of.block.shard(1));
   EXPECT(of.block.shard(1) != of.block.shard(2));
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(of.block.shard(1)) % 64, 0u);
+}
+
+TEST("slots are made a group at a time when they are written, on lines of their own") {
+  Fixture of;
+  Shard<Cluster>& shard = *of.block.shard(1);
+  const size_t groups = Cluster::kGroups.size();
+  const auto made = [&] {
+    size_t count = 0;
+    for (size_t i = 0; i < groups; ++i) count += shard.view().group(i) != nullptr;
+    return count;
+  };
+  EXPECT(groups > 4);
+  EXPECT(!shard.isSet(Gauge::MembershipTotal));
+  EXPECT_EQ(of.counter(Counter::UpstreamRqRetry).value, 0u);
+  EXPECT_EQ(made(), 0u);
+  shard.add(Counter::UpstreamRqTotal);
+  shard.up(Gauge::UpstreamRqActive);
+  EXPECT_EQ(made(), 1u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(shard.view().group(0)) % 64, 0u);
+  shard.add(Counter::UpstreamRqRetry);
+  shard.add(Counter::UpstreamRqRetrySuccess);
+  EXPECT_EQ(made(), 2u);
+  shard.set(Gauge::CircuitBreakersHighCxOpen, 1);
+  EXPECT_EQ(made(), 3u);
+  EXPECT_EQ(of.counter(Counter::UpstreamRqRetry).value, 1u);
+  EXPECT_EQ(of.gauge(Gauge::CircuitBreakersHighCxOpen).value, 1u);
+}
+
+TEST("every counter and gauge has slots of its own") {
+  Fixture of;
+  Shard<Cluster>& shard = *of.block.shard(1);
+  const size_t counters = Cluster::kCounters.size();
+  for (size_t i = 0; i < counters; ++i) shard.addAt(i, i + 1);
+  for (size_t i = 0; i < Cluster::kGauges.size(); ++i) shard.setAt(i, 1000 + i);
+  for (size_t i = 0; i < counters; ++i) EXPECT_EQ(of.block.counter(i).value, i + 1);
+  for (size_t i = 0; i < Cluster::kGauges.size(); ++i) {
+    EXPECT_EQ(of.block.gauge(i).value, 1000 + i);
+    shard.down(static_cast<Gauge>(i), 1);
+    EXPECT_EQ(of.block.gauge(i).value, 999 + i);
+  }
 }
 
 TEST("nothing added on purpose marks a counter used") {

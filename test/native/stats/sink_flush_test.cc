@@ -1,6 +1,8 @@
 // Lines as the real server (release 1.40) sends them for the same numbers.
 #include "stats/sink_flush.h"
 
+#include <thread>
+
 #include "test/native/test.h"
 
 namespace fairlead::stats {
@@ -82,14 +84,74 @@ TEST("each value of a histogram is a line of its own, once") {
   EXPECT_EQ(of.samples()[0], "");
 }
 
-TEST("values that find no room are counted, and those of scopes that are gone are left out") {
+TEST("values that find no room are counted") {
   Fixture of;
   for (size_t i = 0; i < SampleRing::kCapacity + 5; ++i) {
     of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 1);
   }
   EXPECT_EQ(of.registry.lostSamples(), 5u);
+}
+
+TEST("what a scope counted before its end is sent once, from whatever thread it came") {
+  Fixture of;
+  of.registry.keepEnded();
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
+  of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
+  of.flush();
+  std::thread([be = std::move(of.be)] {
+    be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 3);
+    be->shard(1)->add(Cluster::Counter::UpstreamRqRetry);
+    be->shard(1)->countResponse(CodeVariant::External, 204);
+  }).join();
+  EXPECT(of.registry.blocks().empty());
+  of.registry.flushHistograms();
+  EXPECT_EQ(of.flush()[0],
+            "envoy.cluster.be.upstream_cx_total:3|c\n"
+            "envoy.cluster.be.upstream_rq_retry:1|c\n"
+            "envoy.cluster.be.external.upstream_rq_204:1|c\n"
+            "envoy.cluster.be.external.upstream_rq_2xx:1|c\n"
+            "envoy.cluster.be.external.upstream_rq_completed:1|c\n");
+  of.registry.flushHistograms();
+  EXPECT_EQ(of.flush()[0], "");
+}
+
+TEST("a scope that follows one of its name begins at 0, and both are sent") {
+  Fixture of;
+  of.registry.keepEnded();
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
+  of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
   of.be.reset();
-  EXPECT_EQ(of.samples()[0], "");
+  of.be = of.registry.create<Cluster>(clusterScope("be"));
+  EXPECT_EQ(of.registry.value("cluster.be.upstream_cx_total").value_or(9), 0u);
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 5);
+  of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive, 7);
+  EXPECT_EQ(of.flush()[0],
+            "envoy.cluster.be.upstream_cx_total:2|c\n"
+            "envoy.cluster.be.upstream_cx_total:5|c\n"
+            "envoy.cluster.be.upstream_cx_active:7|g\n");
+}
+
+TEST("single values of a scope that has ended are sent, and so are its last summaries") {
+  Fixture of;
+  of.registry.keepEnded();
+  SinkFormat metrics;
+  metrics.kind = SinkFormat::Kind::Metrics;
+  metrics.histograms = true;
+  of.formats.push_back(metrics);
+  of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 7);
+  of.be.reset();
+  of.registry.flushHistograms();
+  EXPECT(of.flush()[2].find("cluster.be.upstream_rq_time") != std::string::npos);
+  EXPECT_EQ(of.samples()[0], "envoy.cluster.be.upstream_rq_time:7|ms\n");
+  EXPECT_EQ(of.flush()[2], "");
+}
+
+TEST("a scope's counts are not kept after its end where nothing is sent") {
+  Fixture of;
+  of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
+  of.be.reset();
+  of.registry.flushHistograms();
+  EXPECT_EQ(of.flush()[0], "");
 }
 
 TEST("nothing is kept for sinks where there are none") {

@@ -21,6 +21,9 @@ TEST("workers write while the control thread reads; nothing is lost, no gauge is
       for (int i = 0; i < kRounds; ++i) {
         shard.up(Cluster::Gauge::UpstreamRqActive);
         shard.add(Cluster::Counter::UpstreamRqTotal);
+        // Slots that are made while they are read.
+        if (i == kRounds / 2) shard.up(Cluster::Gauge::CircuitBreakersHighCxOpen);
+        if (i % 1000 == 999) shard.add(Cluster::Counter::UpstreamRqRetry);
         shard.countResponse(CodeVariant::All, static_cast<uint16_t>(200 + i % 7));
         shard.record(Cluster::Histogram::UpstreamRqTime, static_cast<uint64_t>(i));
         shard.down(Cluster::Gauge::UpstreamRqActive);
@@ -46,6 +49,8 @@ TEST("workers write while the control thread reads; nothing is lost, no gauge is
   registry.flushHistograms();
   EXPECT_EQ(registry.value("cluster.be.upstream_rq_total").value_or(0), kWorkers * kRounds);
   EXPECT_EQ(registry.value("cluster.be.upstream_rq_active").value_or(99), 0u);
+  EXPECT_EQ(registry.value("cluster.be.upstream_rq_retry").value_or(0), kWorkers * kRounds / 1000);
+  EXPECT_EQ(registry.value("cluster.be.circuit_breakers.high.cx_open").value_or(0), kWorkers);
   const auto time = static_cast<size_t>(Cluster::Histogram::UpstreamRqTime);
   EXPECT_EQ(cluster->total(time).count(), kWorkers * kRounds);
   uint64_t answers = 0;
@@ -84,6 +89,39 @@ TEST("what one worker put up another takes down, and the reader never sees the l
   giver.join();
   taker.join();
   EXPECT_EQ(cluster->gauge(gauge).value, 0u);
+}
+
+TEST(
+    "scopes end on the threads that used them last, while all are read and sent: nothing is lost") {
+  constexpr unsigned kWorkers = 2;
+  constexpr uint64_t kScopes = 300;
+  Registry registry(kWorkers);
+  registry.keepEnded();
+  uint64_t sent = 0;
+  const auto flush = [&] {
+    registry.flushHistograms();
+    std::vector<BlockBase::Latched> counters;
+    for (const auto& block : registry.blocksToSend()) {
+      block->latchCounters(&counters);
+      for (const BlockBase::Latched& counter : counters) sent += counter.delta;
+    }
+  };
+  for (uint64_t i = 0; i < kScopes; ++i) {
+    auto cluster = registry.create<Cluster>(clusterScope("be-" + std::to_string(i)));
+    std::vector<std::thread> workers;
+    for (unsigned worker = 0; worker < kWorkers; ++worker) {
+      workers.emplace_back([cluster, worker] {
+        cluster->shard(worker + 1)->add(Cluster::Counter::UpstreamRqTotal);
+        cluster->shard(worker + 1)->add(Cluster::Counter::UpstreamRqRetry);
+      });
+    }
+    cluster.reset();
+    flush();
+    registry.value("cluster.be-1.upstream_rq_total");
+    for (std::thread& worker : workers) worker.join();
+  }
+  flush();
+  EXPECT_EQ(sent, 2 * kWorkers * kScopes);
 }
 
 }  // namespace fairlead::stats

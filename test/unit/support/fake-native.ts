@@ -110,21 +110,29 @@ export class FakeNative implements NativeProxy {
     this.#names.push(name);
     return this.#names.length - 1;
   }
-  counterAdd(handle: number, amount: number): void {
+  counterAdd(handle: number, amount: number): boolean {
     const name = this.#name(handle);
     this.values.set(name, (this.values.get(name) ?? 0) + amount);
+    return true;
   }
-  gaugeSet(handle: number, value: number): void {
+  gaugeSet(handle: number, value: number): boolean {
     this.values.set(this.#name(handle), value);
+    return true;
   }
-  gaugeSetHash(handle: number, text: string): void {
+  gaugeSetHash(handle: number, text: string): boolean {
     this.values.set(this.#name(handle), text.length);
+    return true;
   }
-  histogramRecord(handle: number, value: number): void {
+  histogramRecord(handle: number, value: number): boolean {
     this.values.set(this.#name(handle), value);
+    return true;
   }
-  textSet(): void {
+  textSet(): boolean {
     this.calls.push('textSet');
+    return true;
+  }
+  isStat(): boolean {
+    return true;
   }
   openConnections(): number {
     return this.openCount;
