@@ -29,7 +29,7 @@ bool Downstream::start(net::FileDescriptor fd) {
       new net::Connection(loop, std::move(fd), config.buffer_limit_bytes,
                           net::Connection::Start::Established, makeTransport(config.transport));
   if (config.transport) {
-    handshake_ = std::make_unique<Handshake>(*this, *connection);
+    codec_ = std::make_unique<Handshake>(*this, *connection);
   } else {
     speak(*connection);
   }
@@ -43,33 +43,34 @@ void Downstream::speak(net::Connection& connection) {
                                  server_.context().upstream.scratch, *this);
 }
 
-void Downstream::onHandshakeOver(bool is_good) {
-  if (is_good) {
-    speak(handshake_->connection());
-    // Its last call is under way.
-    server_.context().loop().bury(std::move(handshake_));
+void Downstream::Handshake::onReady(int error) {
+  if (error == 0) {
+    downstream_.onHandshakeOver();
   } else {
     abort();
   }
 }
 
-void Downstream::abort() {
-  if (codec_) {
-    codec_->abort();
-  } else if (handshake_) {
-    handshake_->connection().close();
-    server_.context().loop().bury(std::move(handshake_));
-    onConnectionClosed(false);
-  }
+void Downstream::Handshake::abort() {
+  if (!connection_.isOpen()) return;
+  connection_.close();
+  downstream_.onConnectionClosed(false);
 }
+
+void Downstream::onHandshakeOver() {
+  auto* handshake = static_cast<Handshake*>(codec_.release());
+  speak(handshake->connection());
+  // Its last call is under way.
+  server_.context().loop().bury(std::unique_ptr<net::Mortal>(handshake));
+}
+
+void Downstream::abort() { codec_->abort(); }
 
 void Downstream::onMaxDuration() {
   log::debug(log::Component::Http, log::Tags{.connection = id()},
              "max connection duration reached");
   server_.stats().add(Counter::DownstreamCxMaxDurationReached);
-  if (!codec_) {
-    abort();
-  } else if (received_ == 0) {
+  if (received_ == 0) {
     codec_->finish();
   } else if (!draining_) {
     startDraining();
@@ -89,7 +90,7 @@ void Downstream::startDraining() {
 bool Downstream::isQuiet() const {
   // Most clients that will ask again do so at once: who has been told to leave will not.
   constexpr net::Millis kThinkMs = 100;
-  return !codec_ || codec_->isIdleFor(draining_ ? 0 : kThinkMs);
+  return codec_->isIdleFor(draining_ ? 0 : kThinkMs);
 }
 
 http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening opening) {

@@ -44,8 +44,10 @@ class Downstream final : public net::DownstreamConnection,
     Downstream& downstream_;
   };
 
-  // While a transport shakes hands there is no codec.
-  class Handshake final : public net::Mortal, private net::ConnectionHandler {
+  // The codec while a transport shakes hands: it speaks of nothing yet.
+  class Handshake final : public http::ServerCodec,
+                          public net::Mortal,
+                          private net::ConnectionHandler {
    public:
     Handshake(Downstream& downstream, net::Connection& connection)
         : downstream_(downstream), connection_(connection) {
@@ -53,16 +55,22 @@ class Downstream final : public net::DownstreamConnection,
     }
     net::Connection& connection() { return connection_; }
 
+    // http::ServerCodec: nothing was asked that could be answered first.
+    void endAfter(net::Millis) override { abort(); }
+    void finish() override { abort(); }
+    void abort() override;
+    bool isIdleFor(net::Millis) const override { return true; }
+
    private:
-    void onReady(int error) override { downstream_.onHandshakeOver(error == 0); }
+    void onReady(int error) override;
     void onReadable() override {}
-    void onWriteFailed() override { downstream_.onHandshakeOver(false); }
+    void onWriteFailed() override { abort(); }
 
     Downstream& downstream_;
     net::Connection& connection_;
   };
 
-  void onHandshakeOver(bool is_good);
+  void onHandshakeOver();
   void speak(net::Connection& connection);
   void onMaxDuration();
 
@@ -75,8 +83,7 @@ class Downstream final : public net::DownstreamConnection,
   void onConnectionClosed(bool by_peer) override;
 
   HttpServer& server_;
-  // One of the two, until the connection is over.
-  std::unique_ptr<Handshake> handshake_;
+  // A Handshake at first where a transport shakes hands.
   std::unique_ptr<http::ServerCodec> codec_;
   // Null: it has no end of its own.
   std::unique_ptr<Lifetime> lifetime_;
