@@ -1,5 +1,7 @@
 #include "worker/data_plane.h"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstring>
 
@@ -71,6 +73,9 @@ std::vector<ApplyError> DataPlane::start() {
   if (is_stopping_) return {kStopping};
   if (started_) return {};
   started_ = true;
+  // What reading the plans took lies between what stays of them: the allocator would keep it. Later
+  // it would hold up workers that allocate.
+  ::malloc_trim(0);
   std::vector<ApplyError> errors;
   for (auto& [listener, error] : listen_sockets_.startListening()) {
     errors.push_back({"listener", listener, error.message});
