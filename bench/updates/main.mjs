@@ -15,6 +15,7 @@ import { buildTools } from '../support/build.mjs';
 import { machineLine } from '../support/machine.mjs';
 import { commandPath, resultsDirectory } from '../support/paths.mjs';
 import { firstLine, freePort, residentBytes, startProcess } from '../support/processes.mjs';
+import { Progress } from '../support/progress.mjs';
 import { median } from '../support/statistics.mjs';
 import { figure, markdownTable } from '../support/table.mjs';
 import { MOVING, makeDynamicBootstrap, putClusters, putHosts } from './bootstrap.mjs';
@@ -44,15 +45,19 @@ export async function updates(args) {
     },
   });
   const probe = buildTools(['updateProbe']).updateProbe;
+  const peers = values.peers.split(',');
+  const progress = new Progress(2 * peers.length);
   const rows = [];
-  for (const name of values.peers.split(',')) {
+  for (const name of peers) {
     const command = PEERS[name]?.();
     if (!command) {
-      console.error(`${name} is left out: it is not there`);
+      progress.note(`${name} is left out: it is not there`);
       continue;
     }
-    rows.push(await measure(name, command, probe, Number(values.clusters), values.rounds));
+    const sizes = { clusters: Number(values.clusters), rounds: values.rounds };
+    rows.push(await measure(name, command, probe, sizes, progress));
   }
+  progress.end();
   const text = `${machineLine()}\n\n${tableOf(rows)}\n`;
   console.log(text);
   mkdirSync(resultsDirectory, { recursive: true });
@@ -61,15 +66,17 @@ export async function updates(args) {
   return 0;
 }
 
-async function measure(name, command, probePath, clusters, rounds) {
+async function measure(name, command, probePath, { clusters, rounds }, progress) {
   const probe = startProcess(probePath, [String(CONNECTIONS), rounds, String(PERIOD_MS)]);
   try {
     const [port] = (await firstLine(probe)).split(' ').map(Number);
+    progress.step(`${name}: under load and without, ${clusters} clusters`);
     const many = await withProxy(command, clusters, port, async ({ proxy, listenPort, files }) => {
       const what = `${listenPort} ${MOVING} ${MOVING} ${files.eds}`;
       const loaded = await underLoad(probe, what);
       return { loaded, quiet: await withoutLoad(proxy.pid, files.eds, port) };
     });
+    progress.step(`${name}: ${MEMORY_ROUNDS * UPDATES_IN_ROUND} updates`);
     // Few: /stats is asked after each update.
     const memory = await withProxy(command, 10, port, ({ proxy, adminPort, files }) =>
       overRounds(proxy.pid, adminPort, files.cds, port),
