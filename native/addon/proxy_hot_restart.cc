@@ -97,7 +97,7 @@ Napi::Value ProxyHotRestart::takeBack(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyHotRestart::exportStats(const Napi::CallbackInfo& info) {
   if (!export_) export_ = std::make_unique<hot_restart::StatsExport>(data_plane_->stats());
-  data_plane_->refreshGauges();
+  data_plane_->refreshStats();
   std::string batch;
   const bool more = export_->next(&batch, info[0].ToNumber().Uint32Value());
   const Napi::Object result = Napi::Object::New(info.Env());

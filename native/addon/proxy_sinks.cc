@@ -25,7 +25,7 @@ Napi::Value piecesOf(const Napi::Env& env, const std::vector<std::string>& piece
 }  // namespace
 
 void ProxySinks::openFlush(const Napi::CallbackInfo& info) {
-  data_plane_->refreshGauges();
+  data_plane_->refreshStats();
   sinks_->open(info[0].ToNumber().Int64Value());
 }
 

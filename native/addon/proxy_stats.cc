@@ -105,7 +105,9 @@ Napi::Value ProxyStats::isStat(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyStats::statValue(const Napi::CallbackInfo& info) {
   const std::string name = info[0].ToString().Utf8Value();
-  if (name.find(".circuit_breakers.") != std::string::npos) data_plane_->refreshGauges();
+  const bool is_made_at_need = name.find(".circuit_breakers.") != std::string::npos ||
+                               name.find(".fault.") != std::string::npos;
+  if (is_made_at_need) data_plane_->refreshStats();
   const auto value = data_plane_->stats().value(name);
   if (!value) return info.Env().Undefined();
   return Napi::Number::New(info.Env(), static_cast<double>(*value));
@@ -127,7 +129,7 @@ Napi::Value ProxyStats::openStats(const Napi::CallbackInfo& info) {
   const Napi::Object wanted = info[0].As<Napi::Object>();
   auto query = queryOf(wanted);
   if (!query) return fail(info.Env(), query.error().message);
-  data_plane_->refreshGauges();
+  data_plane_->refreshStats();
   const stats::Registry& registry = data_plane_->stats();
   const std::string format = textOf(wanted, "format");
   const auto open = format == "json"              ? stats::openJson

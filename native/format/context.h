@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
+#include "format/filter_metadata.h"
 #include "format/header_name.h"
 #include "format/response_flags.h"
 #include "http/byte_meter.h"
@@ -52,6 +54,8 @@ struct FormatContext {
   const net::Address* downstream_direct_local = nullptr;
   // What listener filters found; null: nothing is known.
   const net::Findings::Metadata* metadata = nullptr;
+  // What HTTP filters have set; the last of a name counts.
+  std::span<const SetMetadata> filter_metadata;
   const net::Findings::Values* tlvs = nullptr;
   const net::Address* upstream_remote = nullptr;
   const net::Address* upstream_local = nullptr;

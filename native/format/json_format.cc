@@ -72,14 +72,14 @@ bool JsonFormat::appendValue(const FormatContext& context, std::string* out) con
 bool JsonFormat::appendOperator(const FormatContext& context, std::string* out) const {
   const Piece& piece = pieces_.front();
   const size_t start = out->size();
-  if (!piece.isJson()) out->push_back('"');
+  if (!piece.isJson(context)) out->push_back('"');
   const size_t value = out->size();
   if (!piece.append(context, out)) {
     out->resize(start);
     if (!omits_empty_) out->append("null");
     return !omits_empty_;
   }
-  if (!piece.isJson()) {
+  if (!piece.isJson(context)) {
     escapeFrom(value, out);
     out->push_back('"');
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 #include "base/random.h"
 #include "format/connection_values.h"
@@ -209,6 +210,14 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
   }
 }
 
+// Null: no HTTP filter has set any.
+const FilterMetadata::Value* Piece::filterMetadata(const FormatContext& context) const {
+  for (const SetMetadata& set : std::views::reverse(context.filter_metadata)) {
+    if (set.space == argument_) return set.metadata->find(key_);
+  }
+  return nullptr;
+}
+
 // "WQ:ORIG": with its query or without ("NQ"); the path before rewrites, after them ("PATH"), or
 // the first of the two that is there ("ORIG_OR_PATH").
 void Piece::parsePath(std::string_view argument) {
@@ -218,7 +227,7 @@ void Piece::parsePath(std::string_view argument) {
   if (source == ":PATH") path_source_ = PathSource::Current;
 }
 
-bool Piece::isJson() const {
+bool Piece::isJson(const FormatContext& context) const {
   switch (kind_) {
     case Kind::Number:
     case Kind::MeteredBytes:
@@ -233,8 +242,10 @@ bool Piece::isJson() const {
       return true;
     case Kind::GrpcStatus:
       return grpc_style_ == GrpcStatusStyle::Number;
-    case Kind::Metadata:
-      return key_.empty() && max_length_ == 0;
+    case Kind::Metadata: {
+      const FilterMetadata::Value* value = filterMetadata(context);
+      return max_length_ == 0 && (value ? value->is_json : key_.empty());
+    }
     case Kind::Tlv:
       return argument_.empty() && max_length_ == 0;
     default:
@@ -332,6 +343,10 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       appendUniqueId(out);
       return true;
     case Kind::Metadata:
+      if (const FilterMetadata::Value* value = filterMetadata(context)) {
+        out->append(value->text);
+        return true;
+      }
       return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
     case Kind::Tlv:
       return appendConnectionValue(context.tlvs, argument_, out);

@@ -21,7 +21,7 @@ class Piece {
   // The text of a literal; null for an operator.
   const std::string* literal() const { return kind_ == Kind::Literal ? &argument_ : nullptr; }
   // Whether its value stands as it is in JSON where values have types: a number, or an object.
-  bool isJson() const;
+  bool isJson(const FormatContext& context) const;
   bool readsRequestHead() const;
   bool readsResponseHead() const;
   // Appends the value, cut to its length. False: there is none.
@@ -73,6 +73,7 @@ class Piece {
   bool appendAddress(const FormatContext& context, std::string* out) const;
   bool appendPath(const FormatContext& context, std::string* out) const;
   bool appendQueryParameter(const FormatContext& context, std::string* out) const;
+  const FilterMetadata::Value* filterMetadata(const FormatContext& context) const;
   bool appendGrpcStatus(const FormatContext& context, std::string* out) const;
 
   Kind kind_ = Kind::Absent;
@@ -89,7 +90,7 @@ class Piece {
   const net::Address* FormatContext::* address_ = nullptr;
   // A literal, the name of a query parameter, a namespace, or a key.
   std::string argument_;
-  // A key within a namespace.
+  // The keys within a namespace, with a NUL between each two.
   std::string key_;
   HeaderName header_;
   HeaderName alternative_;

@@ -25,9 +25,10 @@ bool read(WireReader& wire, FaultShare* out);
 bool read(WireReader& wire, FaultDelay* out);
 bool read(WireReader& wire, FaultAbort* out);
 bool read(WireReader& wire, FaultRate* out);
-bool read(WireReader& wire, FaultOverrides* out);
+bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, FaultSettings* out);
 bool read(WireReader& wire, FilterConfig* out);
+bool read(WireReader& wire, FaultRuntime* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, Cluster* out);
@@ -411,7 +412,7 @@ bool read(WireReader& wire, FaultDelay* out) {
         if (!wire.readMessage("FaultDelay.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
         break;
       case 2:
-        if (!wire.readNumber(&out->fixed_ms, "FaultDelay.fixed_ms")) return false;
+        if (!wire.readNumber(&out->fixed_ms.emplace(), "FaultDelay.fixed_ms")) return false;
         break;
       case 3:
         if (!wire.readMessage("FaultDelay.override_ms", [&](WireReader& inner) { return read(inner, &out->override_ms.emplace()); })) return false;
@@ -464,29 +465,20 @@ bool read(WireReader& wire, FaultRate* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, FaultOverrides* out) {
-  while (wire.nextField("FaultOverrides")) {
+bool read(WireReader& wire, MetadataValue* out) {
+  while (wire.nextField("MetadataValue")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readBytes(&out->cluster, "FaultOverrides.cluster")) return false;
+        if (!wire.readBytes(&out->path, "MetadataValue.path")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FaultOverrides.delay_share", [&](WireReader& inner) { return read(inner, &out->delay_share.emplace()); })) return false;
+        if (!wire.readBytes(&out->text, "MetadataValue.text")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FaultOverrides.delay_ms", [&](WireReader& inner) { return read(inner, &out->delay_ms.emplace()); })) return false;
-        break;
-      case 4:
-        if (!wire.readMessage("FaultOverrides.abort_share", [&](WireReader& inner) { return read(inner, &out->abort_share.emplace()); })) return false;
-        break;
-      case 5:
-        if (!wire.readMessage("FaultOverrides.http_status", [&](WireReader& inner) { return read(inner, &out->http_status.emplace()); })) return false;
-        break;
-      case 6:
-        if (!wire.readMessage("FaultOverrides.grpc_status", [&](WireReader& inner) { return read(inner, &out->grpc_status.emplace()); })) return false;
+        if (!wire.readNumber(&out->is_json, "MetadataValue.is_json")) return false;
         break;
       default:
-        if (!wire.skip("FaultOverrides")) return false;
+        if (!wire.skip("MetadataValue")) return false;
     }
   }
   return wire.ok();
@@ -520,7 +512,10 @@ bool read(WireReader& wire, FaultSettings* out) {
         if (!wire.readMessage("FaultSettings.override_max_active_faults", [&](WireReader& inner) { return read(inner, &out->override_max_active_faults.emplace()); })) return false;
         break;
       case 9:
-        if (!wire.readMessage("FaultSettings.downstream_clusters", [&](WireReader& inner) { return read(inner, &out->downstream_clusters.emplace_back()); })) return false;
+        if (!wire.readNumber(&out->disable_downstream_cluster_stats, "FaultSettings.disable_downstream_cluster_stats")) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("FaultSettings.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("FaultSettings")) return false;
@@ -543,6 +538,34 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FaultRuntime* out) {
+  while (wire.nextField("FaultRuntime")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "FaultRuntime.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->delay_share.emplace(), "FaultRuntime.delay_share")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->delay_ms.emplace(), "FaultRuntime.delay_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->abort_share.emplace(), "FaultRuntime.abort_share")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->http_status.emplace(), "FaultRuntime.http_status")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->grpc_status.emplace(), "FaultRuntime.grpc_status")) return false;
+        break;
+      default:
+        if (!wire.skip("FaultRuntime")) return false;
     }
   }
   return wire.ok();
@@ -1460,6 +1483,9 @@ bool read(WireReader& wire, HttpFilter* out) {
       case 1:
         if (!wire.readNumber(&out->disabled, "HttpFilter.disabled")) return false;
         break;
+      case 7:
+        if (!wire.readBytes(&out->name, "HttpFilter.name")) return false;
+        break;
       case 2:
         if (!wire.readMessage("HttpFilter.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
         break;
@@ -2131,6 +2157,9 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 11:
         if (!wire.readRepeatedBytes(&out->removed_route_tables, "Update.removed_route_tables")) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("Update.fault_runtimes", [&](WireReader& inner) { return read(inner, &out->fault_runtimes.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

@@ -236,8 +236,8 @@ struct FaultShare {
 
 struct FaultDelay {
   std::optional<FaultShare> share;
-  // 0: a header says how long.
-  uint64_t fixed_ms = 0;
+  // Absent: a header says how long. 0: there is none, unless a runtime key says otherwise.
+  std::optional<uint64_t> fixed_ms;
   std::optional<RuntimeOverride> override_ms;
 };
 
@@ -256,15 +256,13 @@ struct FaultRate {
   uint64_t fixed_kbps = 0;
 };
 
-// What runtime keys say of requests of one downstream cluster.
-struct FaultOverrides {
-  std::string cluster;
-  // In millionths.
-  std::optional<RuntimeOverride> delay_share;
-  std::optional<RuntimeOverride> delay_ms;
-  std::optional<RuntimeOverride> abort_share;
-  std::optional<RuntimeOverride> http_status;
-  std::optional<RuntimeOverride> grpc_status;
+// What formats find of a filter's metadata.
+struct MetadataValue {
+  // The keys to it, with a NUL between each two; empty: all of it.
+  std::string path;
+  std::string text;
+  // The text is JSON that is no string's.
+  bool is_json = false;
 };
 
 struct FaultSettings {
@@ -279,7 +277,10 @@ struct FaultSettings {
   // Absent: without a limit.
   std::optional<uint64_t> max_active_faults;
   std::optional<RuntimeOverride> override_max_active_faults;
-  std::vector<FaultOverrides> downstream_clusters;
+  // Whether faults are not counted by downstream cluster, too.
+  bool disable_downstream_cluster_stats = false;
+  // Of requests with a fault; none: there is none.
+  std::vector<MetadataValue> metadata;
 };
 
 // Of a route, a virtual host, a table or a weighted cluster.
@@ -287,6 +288,17 @@ struct FilterConfig {
   std::optional<CorsPolicy> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
+};
+
+// What runtime keys say of requests of one downstream cluster, in place of all that was said before.
+struct FaultRuntime {
+  std::string cluster;
+  // In millionths, as that of aborts.
+  std::optional<uint32_t> delay_share;
+  std::optional<uint64_t> delay_ms;
+  std::optional<uint32_t> abort_share;
+  std::optional<uint64_t> http_status;
+  std::optional<uint64_t> grpc_status;
 };
 
 // How many retries may be active: a share of the active requests, and so many in any case.
@@ -732,6 +744,8 @@ struct CorsFilter {
 struct HttpFilter {
   // Requests do not pass it, unless their route switches it on.
   bool disabled = false;
+  // As the configuration calls it.
+  std::string name;
   std::optional<HealthCheckFilter> health_check;
   std::optional<TapFilter> tap;
   std::optional<CorsFilter> cors;
@@ -1054,6 +1068,8 @@ struct Update {
   // By name; those that are not there are no error.
   std::vector<std::string> removed_clusters;
   std::vector<std::string> removed_route_tables;
+  // Of fault filters: those of clusters that are not named here stay.
+  std::vector<FaultRuntime> fault_runtimes;
 };
 
 struct TagRule {

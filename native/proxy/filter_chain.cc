@@ -31,7 +31,7 @@ bool FilterChain::start(const route::FilterSettings* settings) {
   const HttpConfig& config = info.config();
   const uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
   upstream::WorkerClusters& clusters = info.context().clusters;
-  notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags});
+  notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, info.metadata});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
                                       info.id, info.route, *notes_});
   limits_[0] = limits_[1] = config.buffer_limit_bytes;

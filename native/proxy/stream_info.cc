@@ -55,6 +55,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.downstream = downstream_bytes;
   format.upstream = upstream_bytes;
   format::describeOrigin(*downstream, &format);
+  format.filter_metadata = metadata;
   if (client_address.isIp()) format.downstream_remote = &client_address;
   format.filter_chain_name = config().filter_chain_name;
   if (route) format.route_name = route->name;
@@ -79,6 +80,7 @@ void StreamInfo::clear() {
   table.reset();
   use(nullptr);
   cluster_name.clear();
+  metadata.clear();
   host = nullptr;
   upstream_local = {};
   upstream_protocol = transport_failure = {};

@@ -60,6 +60,8 @@ struct StreamInfo {
   SavedHead response;
   format::ResponseFlags flags;
   std::string details;
+  // By its filters.
+  std::vector<format::SetMetadata> metadata;
   // 0: there is no answer so far.
   uint16_t status = 0;
   // 0: the request was never to go to a host.

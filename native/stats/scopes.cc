@@ -106,6 +106,15 @@ Scope httpScope(std::string_view prefix) {
   return namedScope("http.", "envoy.http_conn_manager_prefix", tokenOf(prefix));
 }
 
+Scope faultClusterScope(const Scope& http, std::string_view cluster) {
+  const Token token = splitAt(std::string(cluster), cluster.find('.'));
+  Scope scope = innerScope(http, "fault.");
+  scope.prefix += token.name + ".";
+  scope.metric_prefix += token.rest;
+  scope.labels.insert(scope.labels.begin(), {"envoy.fault_downstream_cluster", token.label});
+  return scope;
+}
+
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration) {
   Scope scope = httpScope(http_prefix);
   scope.prefix += "rds." + std::string(route_configuration) + ".";

@@ -18,6 +18,8 @@ Scope clusterScope(std::string_view name);
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to);
 Scope googleGrpcScope(std::string_view prefix);
 Scope httpScope(std::string_view prefix);
+// "http.<prefix>.fault.<downstream cluster>.", of "http.<prefix>."
+Scope faultClusterScope(const Scope& http, std::string_view cluster);
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration);
 Scope tcpScope(std::string_view prefix);
 // `name`: "127.0.0.1_10000", or the listener's stat_prefix.

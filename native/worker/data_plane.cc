@@ -28,7 +28,7 @@ DataPlane::DataPlane(const Options& options)
                       return filters::buildFilterConfig(config, slots_);
                     }),
       builder_({registry_, options.workers, slots_, logs_, cluster_ids_, route_tables_, drain_,
-                taps_, all_connections_, options.transport, options.last_filter}),
+                taps_, faults_, all_connections_, options.transport, options.last_filter}),
       listen_sockets_(options.workers) {
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
@@ -161,6 +161,7 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::ClusterRuntime& runtime : update.cluster_runtimes) {
     clusters_.applyRuntime(runtime);
   }
+  faults_.runtimes().apply(update.fault_runtimes);
   publish(std::move(delta));
   for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
@@ -209,7 +210,8 @@ const std::string& DataPlane::addRdsStats(std::string_view http_prefix, std::str
   return other_stats_.back()->scope().prefix;
 }
 
-void DataPlane::refreshGauges() {
+void DataPlane::refreshStats() {
+  faults_.publish(registry_);
   clusters_.refreshGauges();
   sweep();
 }

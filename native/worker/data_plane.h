@@ -14,6 +14,7 @@
 
 #include "access_log/log_files.h"
 #include "base/runtime_slots.h"
+#include "filters/http/faults.h"
 #include "filters/http/tap.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -108,8 +109,9 @@ class DataPlane {
   // Of a route configuration that comes by RDS: "http.<http_prefix>.rds.<name>.".
   const std::string& addRdsStats(std::string_view http_prefix, std::string_view name);
   unsigned workerCount() const { return options_.workers; }
-  // Gauges that are made only when someone reads or they are sent: circuit breakers.
-  void refreshGauges();
+  // Those that are made only when someone reads or they are sent: gauges of circuit breakers, and
+  // faults by downstream cluster.
+  void refreshStats();
   // What has been replaced or removed and was still in use the last time is destroyed if it is no
   // more. Asked now and then.
   void sweep() { retired_.sweep(); }
@@ -155,6 +157,7 @@ class DataPlane {
   std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
   std::set<std::string> stopped_listeners_;
   Drain drain_;
+  filters::Faults faults_;
   filters::Taps taps_{options_.tap_sink};
   ListenerBuilder builder_;
   // Left to a successor, or closed for it.

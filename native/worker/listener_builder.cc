@@ -72,7 +72,7 @@ Result<FilterChainPlan> ListenerBuilder::buildHttp(
   if (plan.http_filters.size() >= 64) return Error{"a chain has at most 63 HTTP filters"};
   const filters::ConfigScope scope = {
       registry,        stats::httpScope(plan.stat_prefix), parts_.workers, parts_.slots,
-      parts_.clusters, parts_.drain.healthCheckFailed(),   parts_.taps};
+      parts_.clusters, parts_.drain.healthCheckFailed(),   parts_.taps,    parts_.faults};
   for (const plan::HttpFilter& filter : plan.http_filters) {
     auto built = filters::buildHttpFilter(filter, scope);
     if (!built) return built.error();

@@ -9,6 +9,7 @@
 #include "base/name_ids.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "filters/http/faults.h"
 #include "filters/http/tap.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -31,6 +32,7 @@ struct ListenerParts {
   RouteTables& route_tables;
   Drain& drain;
   filters::Taps& taps;
+  filters::Faults& faults;
   std::shared_ptr<net::AllConnections> all_connections;
   // Beneath connections.
   net::SharedTransport transport;

@@ -233,7 +233,7 @@ export interface FaultShare {
 
 export interface FaultDelay {
   readonly share?: FaultShare | undefined;
-  /** 0: a header says how long. */
+  /** Absent: a header says how long. 0: there is none, unless a runtime key says otherwise. */
   readonly fixed_ms?: number | undefined;
   readonly override_ms?: RuntimeOverride | undefined;
 }
@@ -253,15 +253,24 @@ export interface FaultRate {
   readonly fixed_kbps?: number | undefined;
 }
 
-/** What runtime keys say of requests of one downstream cluster. */
-export interface FaultOverrides {
+/** What runtime keys say of requests of one downstream cluster, in place of all that was said before. */
+export interface FaultRuntime {
   readonly cluster?: string | undefined;
-  /** In millionths. */
-  readonly delay_share?: RuntimeOverride | undefined;
-  readonly delay_ms?: RuntimeOverride | undefined;
-  readonly abort_share?: RuntimeOverride | undefined;
-  readonly http_status?: RuntimeOverride | undefined;
-  readonly grpc_status?: RuntimeOverride | undefined;
+  /** In millionths, as that of aborts. */
+  readonly delay_share?: number | undefined;
+  readonly delay_ms?: number | undefined;
+  readonly abort_share?: number | undefined;
+  readonly http_status?: number | undefined;
+  readonly grpc_status?: number | undefined;
+}
+
+/** What formats find of a filter's metadata. */
+export interface MetadataValue {
+  /** The keys to it, with a NUL between each two; empty: all of it. */
+  readonly path?: string | undefined;
+  readonly text?: string | undefined;
+  /** The text is JSON that is no string's. */
+  readonly is_json?: boolean | undefined;
 }
 
 export interface FaultSettings {
@@ -275,7 +284,10 @@ export interface FaultSettings {
   /** Absent: without a limit. */
   readonly max_active_faults?: number | undefined;
   readonly override_max_active_faults?: RuntimeOverride | undefined;
-  readonly downstream_clusters?: readonly FaultOverrides[] | undefined;
+  /** Whether faults are not counted by downstream cluster, too. */
+  readonly disable_downstream_cluster_stats?: boolean | undefined;
+  /** Of requests with a fault; none: there is none. */
+  readonly metadata?: readonly MetadataValue[] | undefined;
 }
 
 export const Cluster_Balancer = {
@@ -666,6 +678,8 @@ export interface HeaderAddition {
 export interface HttpFilter {
   /** Requests do not pass it, unless their route switches it on. */
   readonly disabled?: boolean | undefined;
+  /** As the configuration calls it. */
+  readonly name?: string | undefined;
   readonly health_check?: HealthCheckFilter | undefined;
   readonly tap?: TapFilter | undefined;
   readonly cors?: CorsFilter | undefined;
@@ -1064,6 +1078,8 @@ export interface Update {
   /** By name; those that are not there are no error. */
   readonly removed_clusters?: readonly string[] | undefined;
   readonly removed_route_tables?: readonly string[] | undefined;
+  /** Of fault filters: those of clusters that are not named here stay. */
+  readonly fault_runtimes?: readonly FaultRuntime[] | undefined;
 }
 
 /** How many connections may be open at once. */
@@ -1302,7 +1318,7 @@ function writeFaultShare(out: WireWriter, message: FaultShare): void {
 
 function writeFaultDelay(out: WireWriter, message: FaultDelay): void {
   if (message.share !== undefined) out.message(10, message.share, writeFaultShare);
-  if (message.fixed_ms) out.number(16, message.fixed_ms);
+  if (message.fixed_ms !== undefined) out.number(16, message.fixed_ms);
   if (message.override_ms !== undefined) out.message(26, message.override_ms, writeRuntimeOverride);
 }
 
@@ -1319,13 +1335,19 @@ function writeFaultRate(out: WireWriter, message: FaultRate): void {
   if (message.fixed_kbps) out.number(16, message.fixed_kbps);
 }
 
-function writeFaultOverrides(out: WireWriter, message: FaultOverrides): void {
+function writeFaultRuntime(out: WireWriter, message: FaultRuntime): void {
   if (message.cluster?.length) out.text(10, message.cluster);
-  if (message.delay_share !== undefined) out.message(18, message.delay_share, writeRuntimeOverride);
-  if (message.delay_ms !== undefined) out.message(26, message.delay_ms, writeRuntimeOverride);
-  if (message.abort_share !== undefined) out.message(34, message.abort_share, writeRuntimeOverride);
-  if (message.http_status !== undefined) out.message(42, message.http_status, writeRuntimeOverride);
-  if (message.grpc_status !== undefined) out.message(50, message.grpc_status, writeRuntimeOverride);
+  if (message.delay_share !== undefined) out.number(16, message.delay_share);
+  if (message.delay_ms !== undefined) out.number(24, message.delay_ms);
+  if (message.abort_share !== undefined) out.number(32, message.abort_share);
+  if (message.http_status !== undefined) out.number(40, message.http_status);
+  if (message.grpc_status !== undefined) out.number(48, message.grpc_status);
+}
+
+function writeMetadataValue(out: WireWriter, message: MetadataValue): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.text?.length) out.text(18, message.text);
+  if (message.is_json) out.number(24, message.is_json ? 1 : 0);
 }
 
 function writeFaultSettings(out: WireWriter, message: FaultSettings): void {
@@ -1337,7 +1359,8 @@ function writeFaultSettings(out: WireWriter, message: FaultSettings): void {
   if (message.downstream_nodes) for (const item of message.downstream_nodes) out.text(50, item);
   if (message.max_active_faults !== undefined) out.number(56, message.max_active_faults);
   if (message.override_max_active_faults !== undefined) out.message(66, message.override_max_active_faults, writeRuntimeOverride);
-  if (message.downstream_clusters) for (const item of message.downstream_clusters) out.message(74, item, writeFaultOverrides);
+  if (message.disable_downstream_cluster_stats) out.number(72, message.disable_downstream_cluster_stats ? 1 : 0);
+  if (message.metadata) for (const item of message.metadata) out.message(82, item, writeMetadataValue);
 }
 
 function writeCluster(out: WireWriter, message: Cluster): void {
@@ -1594,6 +1617,7 @@ function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {
 
 function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.name?.length) out.text(58, message.name);
   if (message.health_check !== undefined) out.message(18, message.health_check, writeHealthCheckFilter);
   if (message.tap !== undefined) out.message(26, message.tap, writeTapFilter);
   if (message.cors !== undefined) out.message(34, message.cors, writeCorsFilter);
@@ -1845,6 +1869,7 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.connection_limit !== undefined) out.message(74, message.connection_limit, writeConnectionLimit);
   if (message.removed_clusters) for (const item of message.removed_clusters) out.text(82, item);
   if (message.removed_route_tables) for (const item of message.removed_route_tables) out.text(90, item);
+  if (message.fault_runtimes) for (const item of message.fault_runtimes) out.message(98, item, writeFaultRuntime);
 }
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {

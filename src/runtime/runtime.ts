@@ -1,9 +1,10 @@
 // The runtime while the server runs: follows layers on disk, takes overrides, counts.
-import type { ClusterRuntime } from '../plan/plan.gen.js';
+import type { ClusterRuntime, FaultRuntime } from '../plan/plan.gen.js';
 import type { RuntimeReads } from '../plan/runtime/runtime-reads.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import { clusterOverrides } from './cluster-overrides.js';
 import { DiskWatch } from './disk-watch.js';
+import { faultOverrides } from './fault-overrides.js';
 import { readEntry, type RuntimeEntries, type RuntimeEntry } from './layer.js';
 import {
   keysOf,
@@ -22,6 +23,8 @@ export interface RuntimeHooks {
   readonly setSlots: (values: readonly number[]) => void;
   /** What there is to say of single clusters, and what is to be said no more. */
   readonly setClusters: (clusters: readonly ClusterRuntime[]) => void;
+  /** The same of faults for single downstream clusters. */
+  readonly setFaults: (faults: readonly FaultRuntime[]) => void;
   readonly log: (level: 'debug' | 'warning', message: string) => void;
 }
 
@@ -36,6 +39,7 @@ export class Runtime {
   #snapshot: RuntimeSnapshot;
   #overrides: RuntimeEntries = new Map();
   #clusters: ReadonlyMap<string, ClusterRuntime> = new Map();
+  #faults: ReadonlyMap<string, FaultRuntime> = new Map();
   #watches: DiskWatch[] = [];
 
   /** `first`: what the plans were compiled with. */
@@ -111,6 +115,7 @@ export class Runtime {
     const slots = this.#hooks.reads.slotValues(valuesOf(snapshot));
     if (slots.length > 0) this.#hooks.setSlots(slots);
     this.#tellClusters();
+    this.#tellFaults();
     this.#count();
   }
 
@@ -120,6 +125,14 @@ export class Runtime {
     const gone = [...before.keys()].filter((name) => !this.#clusters.has(name));
     const told = [...gone.map((name) => ({ cluster_name: name })), ...this.#clusters.values()];
     if (told.length > 0) this.#hooks.setClusters(told);
+  }
+
+  #tellFaults(): void {
+    const before = this.#faults;
+    this.#faults = faultOverrides(this.#snapshot);
+    const gone = [...before.keys()].filter((cluster) => !this.#faults.has(cluster));
+    const told = [...gone.map((cluster) => ({ cluster })), ...this.#faults.values()];
+    if (told.length > 0) this.#hooks.setFaults(told);
   }
 
   #count(): void {

@@ -133,6 +133,7 @@ export class Server implements AdminHost, RestartHost {
       reads: configuration.compiled.runtimeReads,
       setSlots: (values) => this.native.apply(encodeUpdate({ runtime_values: values })),
       setClusters: (runtimes) => this.native.apply(encodeUpdate({ cluster_runtimes: runtimes })),
+      setFaults: (runtimes) => this.native.apply(encodeUpdate({ fault_runtimes: runtimes })),
       log: (level, message) => log.write(level, 'runtime', message),
     });
     const expiryMs = firstExpiryMs(this.tlsContexts);

@@ -241,3 +241,29 @@ test('fault: requests are delayed and aborted as a route says, and as runtime va
   assert.equal(await stat('aborts_injected'), 'http.web.fault.aborts_injected: 1\n');
   assert.equal(await stat('delays_injected'), 'http.web.fault.delays_injected: 1\n');
 });
+
+test('fault: keys that name a downstream cluster are followed once they are set, and its faults counted', async (t) => {
+  const filter = {
+    name: 'f',
+    typed_config: {
+      '@type': `${TYPE}.fault.v3.HTTPFault`,
+      abort: { http_status: 503, percentage: { numerator: 0 } },
+    },
+  };
+  const layered_runtime = { layers: [{ name: 'admin', admin_layer: {} }] };
+  const { url, adminUrl, stat } = await behind(t, [filter], (origin) => [toCluster('/', origin)], {
+    layered_runtime,
+  });
+  const from = async (cluster: string): Promise<number> =>
+    (await fetch(url, { headers: { 'x-envoy-downstream-service-cluster': cluster } })).status;
+  const set = (keys: string): Promise<Response> =>
+    fetch(`${adminUrl}/runtime_modify?${keys}`, { method: 'POST' });
+  assert.equal(await from('shop'), 200);
+  await set('fault.http.shop.abort.abort_percent=100&fault.http.shop.abort.http_status=418');
+  assert.equal(await from('shop'), 418);
+  assert.equal(await from('till'), 200);
+  await set('fault.http.shop.abort.abort_percent=');
+  assert.equal(await from('shop'), 200);
+  const counted = 'http.web.fault.shop.aborts_injected: 1\n';
+  assert.equal(await stat('shop.aborts_injected'), counted);
+});

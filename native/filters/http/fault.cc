@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "filters/http/fault_headers.h"
 #include "filters/http/rate_limiter.h"
@@ -24,10 +25,11 @@ bool isStatus(uint64_t status) { return status >= 200 && status < 600; }
 // Of one request.
 class Fault final : public HttpFilter, private net::Timer {
  public:
-  Fault(const FaultConfig& config, const FaultSettings& settings, const FilterScope& scope,
-        FilterPlace& place)
+  Fault(const FaultConfig& config, const FaultSettings& settings, FilterMemory& memory,
+        const FilterScope& scope, FilterPlace& place)
       : config_(config),
         settings_(settings),
+        memory_(memory),
         scope_(scope),
         place_(place),
         stats_(config.stats(scope.worker)) {}
@@ -36,8 +38,10 @@ class Fault final : public HttpFilter, private net::Timer {
                              bool) override {
     if (!settings_.fits(view, clusterOf(view))) return FilterStatus::Continue;
     const http::HeaderEntry* cluster = head.headers.find(HeaderId::XEnvoyDownstreamServiceCluster);
-    names_cluster_ = cluster != nullptr;
-    if (cluster) overrides_ = settings_.overridesOf(cluster->value());
+    if (cluster && !cluster->value().empty()) {
+      downstream_cluster_ = memory_.keep(cluster->value());
+      own_ = config_.numbersOf(scope_.worker, downstream_cluster_);
+    }
     readAbort(head.headers);
     limitAnswer(head.headers);
     if (delays(head.headers)) return FilterStatus::Pause;
@@ -96,31 +100,31 @@ class Fault final : public HttpFilter, private net::Timer {
     return millionths >= kMillion || scope_.clusters.context().random.below(kMillion) < millionths;
   }
   // A request of a named cluster follows that cluster's key in place of the general one.
-  bool draw(const FaultSettings::Share& share, Number asked,
-            RuntimeOverride FaultSettings::Overrides::* own) const {
-    const uint64_t millionths = share.ofRequest(asked);
-    if (overrides_) return draw((overrides_->*own).over(millionths));
-    return draw(names_cluster_ ? millionths : share.override.over(millionths));
+  bool draw(const FaultSettings::Share& share, Number asked, Number own) const {
+    return draw(followed(share.ofRequest(asked), share.override, own));
+  }
+  uint64_t followed(uint64_t configured, const RuntimeOverride& general, Number own) const {
+    return downstream_cluster_.empty() ? general.over(configured) : own.value_or(configured);
   }
 
   bool delays(const http::HeaderMap& headers) {
     const auto& plan = settings_.plan.delay;
     if (!plan) return false;
     const Number asked =
-        plan->fixed_ms > 0
-            ? std::nullopt
-            : numberOf(headers, "x-envoy-fault-delay-request-percentage", UINT32_MAX);
-    if (!draw(settings_.delay_share, asked, &FaultSettings::Overrides::delay_share)) return false;
-    const Number wanted = plan->fixed_ms > 0
+        plan->fixed_ms ? std::nullopt
+                       : numberOf(headers, "x-envoy-fault-delay-request-percentage", UINT32_MAX);
+    if (!draw(settings_.delay_share, asked, own_.delay_share)) return false;
+    const Number wanted = plan->fixed_ms
                               ? plan->fixed_ms
                               : numberOf(headers, "x-envoy-fault-delay-request", UINT64_MAX);
     if (!wanted) return false;
-    uint64_t ms = settings_.delay_ms.over(*wanted);
-    if (overrides_) ms = overrides_->delay_ms.over(ms);
+    const uint64_t ms = own_.delay_ms.value_or(settings_.delay_ms.over(*wanted));
     if (ms == 0 || !becomeActive()) return false;
     is_delayed_ = true;
     stats_.add(Counter::DelaysInjected);
+    if (countsByCluster()) config_.byCluster().addDelay(scope_.worker, downstream_cluster_);
     scope_.notes.flags.set(Flag::DelayInjected);
+    setMetadata();
     place_.loop().timers().arm(this, scope_.now + std::min(ms, kMaxDelayMs));
     return true;
   }
@@ -143,28 +147,31 @@ class Fault final : public HttpFilter, private net::Timer {
   // Whether and how is said by answer_ then.
   bool aborts() {
     if (!settings_.plan.abort ||
-        !draw(settings_.abort_share, asked_abort_share_, &FaultSettings::Overrides::abort_share)) {
+        !draw(settings_.abort_share, asked_abort_share_, own_.abort_share)) {
       return false;
     }
     if (http_status_) {
-      const RuntimeOverride& general = settings_.http_status;
-      const uint64_t status = overrides_       ? overrides_->http_status.over(*http_status_)
-                              : names_cluster_ ? *http_status_
-                                               : general.over(*http_status_);
+      const uint64_t status = followed(*http_status_, settings_.http_status, own_.http_status);
       answer_.status = static_cast<uint16_t>(isStatus(status) ? status : *http_status_);
       return true;
     }
     if (!grpc_status_) return false;
-    const RuntimeOverride& general = settings_.grpc_status;
-    const uint64_t status = overrides_       ? overrides_->grpc_status.over(*grpc_status_)
-                            : names_cluster_ ? *grpc_status_
-                                             : general.over(*grpc_status_);
+    const uint64_t status = followed(*grpc_status_, settings_.grpc_status, own_.grpc_status);
     answer_.status = 200;
     answer_.grpc_status = static_cast<uint32_t>(status);
     return true;
   }
+  void setMetadata() {
+    if (settings_.metadata.isEmpty() || std::exchange(has_metadata_, true)) return;
+    scope_.notes.metadata.push_back({config_.name(), &settings_.metadata});
+  }
+  bool countsByCluster() const {
+    return !downstream_cluster_.empty() && !settings_.plan.disable_downstream_cluster_stats;
+  }
   FilterStatus abort() {
     stats_.add(Counter::AbortsInjected);
+    setMetadata();
+    if (countsByCluster()) config_.byCluster().addAbort(scope_.worker, downstream_cluster_);
     return FilterStatus::Answer;
   }
 
@@ -208,30 +215,39 @@ class Fault final : public HttpFilter, private net::Timer {
 
   const FaultConfig& config_;
   const FaultSettings& settings_;
+  FilterMemory& memory_;
   const FilterScope& scope_;
   FilterPlace& place_;
   stats::Shard<stats::HttpFault>& stats_;
-  // Null: no key names the downstream cluster.
-  const FaultSettings::Overrides* overrides_ = nullptr;
+  // Empty: the request does not say.
+  std::string_view downstream_cluster_;
+  // What runtime keys that name it say.
+  FaultNumbers own_;
   // What the configuration or the request's headers want.
   Number asked_abort_share_;
   Number http_status_;
   Number grpc_status_;
   LocalReply answer_{200, "fault filter abort", "fault_filter_abort", Flag::FaultInjected};
   std::optional<RateLimiter> limiter_;
-  bool names_cluster_ = false;
+  bool has_metadata_ = false;
   bool is_delayed_ = false;
   bool is_active_ = false;
 };
 
 }  // namespace
 
-BuiltFilter FaultConfig::build(const plan::FaultSettings& plan, const ConfigScope& scope) {
+BuiltFilter FaultConfig::build(const std::string& name, const plan::FaultSettings& plan,
+                               const ConfigScope& scope) {
   auto config = std::make_shared<FaultConfig>();
+  config->name_ = name;
   auto settings = FaultSettings::build(plan, scope.slots);
   if (!settings) return settings.error();
   config->settings_.reset(FaultSettings::of(settings.value().release()));
   config->stats_ = scope.registry.create<stats::HttpFault>(innerScope(scope.stats, "fault."));
+  config->by_cluster_ = std::make_shared<FaultsByCluster>(scope.workers, scope.stats);
+  config->faults_ = &scope.faults;
+  config->runtimes_.resize(scope.workers);
+  scope.faults.add(config->by_cluster_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 
@@ -240,7 +256,7 @@ HttpFilter* FaultConfig::make(FilterMemory& memory, const FilterScope& scope,
   const FaultSettings* settings = settings_.get();
   const route::FilterConfigList own = place.routeConfigs();
   if (!own.empty() && FaultSettings::of(own.front())) settings = FaultSettings::of(own.front());
-  return memory.make<Fault>(*this, *settings, scope, place);
+  return memory.make<Fault>(*this, *settings, memory, scope, place);
 }
 
 }  // namespace fairlead::filters

@@ -19,14 +19,6 @@ Result<std::unique_ptr<const route::FilterConfig>> FaultSettings::build(
     if (!match) return match.error();
     settings->headers_.push_back(std::move(match.value()));
   }
-  for (const plan::FaultOverrides& of : plan.downstream_clusters) {
-    settings->clusters_.push_back({of.cluster,
-                                   {of.delay_share, slots},
-                                   {of.delay_ms, slots},
-                                   {of.abort_share, slots},
-                                   {of.http_status, slots},
-                                   {of.grpc_status, slots}});
-  }
   if (plan.delay) {
     settings->delay_share = Share(plan.delay->share, slots);
     settings->delay_ms = RuntimeOverride(plan.delay->override_ms, slots);
@@ -38,18 +30,11 @@ Result<std::unique_ptr<const route::FilterConfig>> FaultSettings::build(
   }
   if (plan.response_rate) settings->rate_share = Share(plan.response_rate->share, slots);
   settings->max_active = RuntimeOverride(plan.override_max_active_faults, slots);
+  settings->metadata = format::FilterMetadata(plan.metadata);
   settings->plan = plan;
   settings->plan.headers.clear();
-  settings->plan.downstream_clusters.clear();
+  settings->plan.metadata.clear();
   return std::unique_ptr<const route::FilterConfig>(std::move(settings));
-}
-
-const FaultSettings::Overrides* FaultSettings::overridesOf(
-    std::string_view downstream_cluster) const {
-  for (const Overrides& of : clusters_) {
-    if (of.cluster == downstream_cluster) return &of;
-  }
-  return nullptr;
 }
 
 bool FaultSettings::fits(const route::RequestView& request, std::string_view cluster) const {

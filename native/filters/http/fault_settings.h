@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "format/filter_metadata.h"
 #include "plan/plan.gen.h"
 #include "route/filter_settings.h"
 #include "route/header_match.h"
@@ -56,25 +57,18 @@ class FaultSettings final : public route::FilterConfig {
       return std::min(numerator, asked.value_or(numerator)) * unit_millionths;
     }
   };
-  // By runtime keys that name the downstream cluster.
-  struct Overrides {
-    std::string cluster;
-    RuntimeOverride delay_share, delay_ms, abort_share, http_status, grpc_status;
-  };
-  // Null: there are none of this cluster.
-  const Overrides* overridesOf(std::string_view downstream_cluster) const;
   // Whether faults are meant for such requests. `cluster`: where it goes.
   bool fits(const route::RequestView& request, std::string_view cluster) const;
 
   plan::FaultSettings plan;
   Share delay_share, abort_share, rate_share;
   RuntimeOverride delay_ms, http_status, grpc_status, max_active;
+  format::FilterMetadata metadata;
 
  private:
   static constexpr char kKind = 0;
 
   std::vector<route::HeaderMatch> headers_;
-  std::vector<Overrides> clusters_;
 };
 
 }  // namespace fairlead::filters

@@ -26,6 +26,7 @@
 #include "base/runtime_slots.h"
 #include "filters/http/filter_place.h"
 #include "filters/http/local_reply.h"
+#include "format/filter_metadata.h"
 #include "http/message.h"
 #include "net/timer_wheel.h"
 #include "route/request_view.h"
@@ -55,6 +56,7 @@ struct FilterNotes {
   bool& is_health_check;
   // What logs say of the request.
   format::ResponseFlags& flags;
+  std::vector<format::SetMetadata>& metadata;
   // Bodies of answers may not go past user space.
   bool sees_response_body = false;
 };
@@ -145,6 +147,7 @@ class HttpFilterConfig {
 
 using BuiltFilter = Result<std::shared_ptr<const HttpFilterConfig>>;
 
+class Faults;
 class Taps;
 
 // What a config may be built with, beside its plan. The control thread's.
@@ -159,6 +162,7 @@ struct ConfigScope {
   // POST /healthcheck/fail has been asked for.
   std::shared_ptr<const std::atomic<bool>> health_check_failed;
   Taps& taps;
+  Faults& faults;
 };
 
 }  // namespace fairlead::filters

@@ -15,7 +15,7 @@ BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& sco
   if (plan.buffer) {
     return std::shared_ptr<const HttpFilterConfig>(std::make_shared<BufferConfig>(*plan.buffer));
   }
-  if (plan.fault) return FaultConfig::build(*plan.fault, scope);
+  if (plan.fault) return FaultConfig::build(plan.name, *plan.fault, scope);
   return Error{"an HTTP filter of a kind that is not known here"};
 }
 

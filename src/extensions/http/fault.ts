@@ -7,6 +7,7 @@ import type {
   envoy_type_v3_FractionalPercent as FractionalPercent,
 } from '../../../build/messages.gen.js';
 import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
+import { metadataValues } from '../../plan/format/metadata-values.js';
 import { compileHeaderMatcher } from '../../plan/match/matchers.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
@@ -14,7 +15,6 @@ import { refuseOtherFields, supportedFields } from '../../plan/message/supported
 import type {
   FaultAbort,
   FaultDelay,
-  FaultOverrides,
   FaultRate,
   FaultSettings,
   FaultShare,
@@ -38,6 +38,7 @@ const FIELDS = supportedFields<HttpFault>('envoy.extensions.filters.http.fault.v
   'response_rate_limit_percent_runtime',
   'abort_grpc_status_runtime',
   'disable_downstream_cluster_stats',
+  'filter_metadata',
 ]);
 
 const UNIT_MILLIONTHS = { HUNDRED: 10_000, TEN_THOUSAND: 100, MILLION: 1 } as const;
@@ -70,7 +71,8 @@ function compile(config: HttpFault, place: Place, { runtime }: CompileContext): 
       config.max_active_faults_runtime,
       'fault.http.max_active_faults',
     ),
-    downstream_clusters: compileOverrides(runtime),
+    disable_downstream_cluster_stats: config.disable_downstream_cluster_stats,
+    metadata: config.filter_metadata && metadataValues(config.filter_metadata),
   };
 }
 
@@ -86,8 +88,7 @@ function compileDelay(
       config.delay_percent_runtime,
       'fault.http.delay.fixed_delay_percent',
     ),
-    // What is below a millisecond is no delay, and no wish for a header's.
-    fixed_ms: delay.header_delay ? 0 : Math.max(1, wholeMs(delay.fixed_delay, 0)),
+    fixed_ms: delay.header_delay ? undefined : wholeMs(delay.fixed_delay, 0),
     override_ms: override(
       runtime,
       config.delay_duration_runtime,
@@ -164,27 +165,4 @@ function liveNumber(runtime: RuntimeReads, key: string): RuntimeOverride {
 function liveShare(runtime: RuntimeReads, key: string): RuntimeOverride {
   const { value, slot } = runtime.liveShareOrUnset(key, Number.MAX_SAFE_INTEGER);
   return { now: value, slot };
-}
-
-/** Keys that name a downstream cluster: "fault.http.CLUSTER.abort.abort_percent". */
-function compileOverrides(runtime: RuntimeReads): FaultOverrides[] {
-  const clusters = new Set<string>();
-  for (const key of runtime.keys()) {
-    const [, cluster] =
-      /^fault\.http\.(.+)\.(?:delay\.fixed_(?:delay_percent|duration_ms)|abort\.(?:abort_percent|http_status|grpc_status))$/.exec(
-        key,
-      ) ?? [];
-    if (cluster !== undefined) clusters.add(cluster);
-  }
-  return [...clusters].map((cluster) => {
-    const prefix = `fault.http.${cluster}`;
-    return {
-      cluster,
-      delay_share: liveShare(runtime, `${prefix}.delay.fixed_delay_percent`),
-      delay_ms: liveNumber(runtime, `${prefix}.delay.fixed_duration_ms`),
-      abort_share: liveShare(runtime, `${prefix}.abort.abort_percent`),
-      http_status: liveNumber(runtime, `${prefix}.abort.http_status`),
-      grpc_status: liveNumber(runtime, `${prefix}.abort.grpc_status`),
-    };
-  });
 }

@@ -39,7 +39,7 @@ export function compileHttpFilters(
     const compiled = extension.compile(filter.typed_config, at.field('typed_config'), context);
     checkOrder(filter, 'router' in compiled, index === filters.length - 1, extension.name, at);
     if ('router' in compiled) router = compiled.router;
-    else passed.push({ ...compiled, disabled: filter.disabled });
+    else passed.push({ ...compiled, name: filter.name, disabled: filter.disabled });
   });
   if (passed.length > MAX_FILTERS) {
     place.error(`${passed.length} filters before the router are too many`, {

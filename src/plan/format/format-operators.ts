@@ -1,6 +1,7 @@
 // The operators of substitution formats: what each takes, and what it becomes in a plan.
 import { hostname } from 'node:os';
 import { FormatPiece_Operator as Operator, type FormatPiece } from '../plan.gen.js';
+import { PATH_SEPARATOR } from './metadata-values.js';
 
 /** Where a format is used; some operators only have a value in one kind of log. */
 export type FormatUse = 'header' | 'http_log' | 'tcp_log' | 'listener_log';
@@ -125,14 +126,13 @@ function compileEnvironment({ argument, length }: Command): Compiled {
   return { argument: (value ?? '-').slice(0, length) };
 }
 
-/** Only listener filters set metadata, as text: there is nothing below a key. */
 function compileMetadata({ argument, length }: Command): Compiled {
-  const [space = '', key, ...deeper] = argument.split(':');
-  if (deeper.length > 0 || key === '') return { operator: Operator.ABSENT };
+  const [space = '', ...keys] = argument.split(':');
+  if (keys.includes('')) return { operator: Operator.ABSENT };
   return {
     operator: Operator.DYNAMIC_METADATA,
     argument: space,
-    alternative: key,
+    alternative: keys.join(PATH_SEPARATOR),
     max_length: length,
   };
 }

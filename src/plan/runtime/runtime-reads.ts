@@ -49,11 +49,6 @@ export class RuntimeReads {
     return this.#readLive(what, (values) => values.millionthsOr(key, unset));
   }
 
-  /** All keys that have a value now. */
-  keys(): Iterable<string> {
-    return this.#now.keys();
-  }
-
   /** Of all slots with other runtime values, which later reads get as well. */
   slotValues(values: RuntimeValues): readonly number[] {
     this.#now = values;

@@ -53,10 +53,6 @@ export class RuntimeValues {
     const percent = this.number(key, -1);
     return percent >= 0 ? millionthsOf({ numerator: percent }) : fallback;
   }
-
-  keys(): Iterable<string> {
-    return this.#values.keys();
-  }
 }
 
 /** A share in millionths, at most a million. */

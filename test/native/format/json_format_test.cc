@@ -161,4 +161,24 @@ TEST("it is known which heads a value reads, however deep it stands") {
   EXPECT(!reads(Op::Duration).readsRequestHead());
 }
 
+TEST("metadata of a filter has the types that it has in the configuration") {
+  const format::FilterMetadata metadata({{"", "{\"b\":{\"n\":1},\"why\":\"tried\"}", true},
+                                         {"why", "tried", false},
+                                         {std::string("b\0n", 3), "1", true}});
+  const format::SetMetadata set{"f", &metadata};
+  format::FormatContext context;
+  context.filter_metadata = {&set, 1};
+  const auto shown = [&](const std::string& space, const std::string& path, uint32_t length = 0) {
+    Json json = value(Op::DynamicMetadata, space, length);
+    json.pieces[0].alternative = path;
+    return line(context, std::move(json));
+  };
+  EXPECT_EQ(shown("f", ""), "{\"b\":{\"n\":1},\"why\":\"tried\"}\n");
+  EXPECT_EQ(shown("f", "why"), "\"tried\"\n");
+  EXPECT_EQ(shown("f", "why", 3), "\"tri\"\n");
+  EXPECT_EQ(shown("f", std::string("b\0n", 3)), "1\n");
+  EXPECT_EQ(shown("f", "other"), "null\n");
+  EXPECT_EQ(shown("g", "why"), "null\n");
+}
+
 }  // namespace fairlead

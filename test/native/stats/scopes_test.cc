@@ -62,6 +62,15 @@ TEST("a listener's HTTP has the prefix's label before the address") {
             "envoy.http_conn_manager_prefix=admin");
 }
 
+TEST("a downstream cluster's name is a label up to its first dot") {
+  EXPECT_EQ(shown(faultClusterScope(httpScope("in"), "a b:c")),
+            "http.in.fault.a b:c. http.fault. envoy.fault_downstream_cluster=a b:c "
+            "envoy.http_conn_manager_prefix=in");
+  EXPECT_EQ(shown(faultClusterScope(httpScope("in"), "a.b")),
+            "http.in.fault.a.b. http.fault.b. envoy.fault_downstream_cluster=a "
+            "envoy.http_conn_manager_prefix=in");
+}
+
 TEST("a route configuration's name is one label") {
   EXPECT_EQ(shown(rdsScope("in", "r.1")),
             "http.in.rds.r.1. http.rds. envoy.rds_route_config=r.1 "

@@ -51,7 +51,7 @@ plan::Update moreOf(plan::Update plan, int number) {
 
 // Every reader of numbers, once.
 void readEverything(worker::DataPlane& plane, hot_restart::StatsExport* told) {
-  plane.refreshGauges();
+  plane.refreshStats();
   EXPECT(readAll(stats::openText(plane.stats(), {})).find("cluster.origin.") != std::string::npos);
   EXPECT(!readAll(stats::openJson(plane.stats(), {})).empty());
   EXPECT(!readAll(stats::openPrometheus(plane.stats(), {})).empty());
@@ -98,7 +98,7 @@ TEST("A limit of 0 that nobody came up against is no open breaker") {
   plan::Update plan = httpPlan({1});
   plan.clusters[0].limits.assign(2, {0, 0, 0, 0, false, {}, {}});
   Proxy proxy(plan);
-  proxy.dataPlane().refreshGauges();
+  proxy.dataPlane().refreshStats();
   EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.default.rq_retry_open"), 0u);
   EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.default.cx_open"), 0u);
   EXPECT_EQ(proxy.stat("cluster.origin.circuit_breakers.high.rq_open"), 0u);

@@ -70,7 +70,7 @@ TEST("Whatever the control thread does while workers end is refused or comes to 
     plane.handOver({}).wait();
     plane.stopListening(worker::DrainScope::All);
     plane.startDrain(worker::DrainScope::All, {0, 10});
-    plane.refreshGauges();
+    plane.refreshStats();
     plane.reopenLogs();
   };
   while (!over) expectRefused();

@@ -77,6 +77,7 @@ export class FakeHost implements AdminHost {
       reads: this.reads,
       setSlots: (values) => (this.slots = values),
       setClusters: () => undefined,
+      setFaults: () => undefined,
       log: (level, message) => this.asked.push(`${level} ${message}`),
     });
   }

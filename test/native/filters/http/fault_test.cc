@@ -241,15 +241,13 @@ TEST("A runtime key goes before the settings, and one of the downstream cluster 
   Origin origin(answering("origin"));
   plan::FaultSettings fault = abortingWith(503);
   fault.abort->override_http_status = plan::RuntimeOverride{501, 0};
-  plan::FaultOverrides own;
-  own.cluster = "shop";
-  own.abort_share = plan::RuntimeOverride{0, 0};
-  fault.downstream_clusters.push_back(own);
-  own.cluster = "till";
-  own.abort_share = std::nullopt;
-  own.http_status = plan::RuntimeOverride{502, 0};
-  fault.downstream_clusters.push_back(own);
-  Proxy proxy(withFault(origin.port(), fault));
+  plan::Update plan = withFault(origin.port(), fault);
+  plan.fault_runtimes.resize(2);
+  plan.fault_runtimes[0].cluster = "shop";
+  plan.fault_runtimes[0].abort_share = 0;
+  plan.fault_runtimes[1].cluster = "till";
+  plan.fault_runtimes[1].http_status = 502;
+  Proxy proxy(plan);
   const auto from = [&](const std::string& cluster) {
     return get(proxy, "/", "x-envoy-downstream-service-cluster: " + cluster + "\r\n");
   };
@@ -257,6 +255,59 @@ TEST("A runtime key goes before the settings, and one of the downstream cluster 
   EXPECT(has(from("shop"), "origin"));
   EXPECT(from("till").starts_with("HTTP/1.1 502 "));
   EXPECT(from("other").starts_with("HTTP/1.1 503 "));
+
+  plan::Update later;
+  later.fault_runtimes.resize(2);
+  later.fault_runtimes[0].cluster = "shop";
+  later.fault_runtimes[1].cluster = "other";
+  later.fault_runtimes[1].http_status = 504;
+  EXPECT(proxy.dataPlane().apply(later).empty());
+  EXPECT(from("shop").starts_with("HTTP/1.1 503 "));
+  EXPECT(from("till").starts_with("HTTP/1.1 502 "));
+  EXPECT(from("other").starts_with("HTTP/1.1 504 "));
+}
+
+TEST("Faults are counted by the downstream cluster, too, unless they are not to be") {
+  Origin origin(answering("origin"));
+  plan::FaultSettings fault = abortingWith(503);
+  fault.delay = delaying(1).delay;
+  plan::Update plan = withFault(origin.port(), fault);
+  plan::RouteTable& table = plan.route_tables[0];
+  table.filter_configs.resize(1);
+  table.filter_configs[0].fault = abortingWith(503);
+  table.filter_configs[0].fault->disable_downstream_cluster_stats = true;
+  plan::Route quiet = table.virtual_hosts[0].routes[0];
+  quiet.match->path = "/quiet";
+  quiet.filters = {{0, false, {0}}};
+  table.virtual_hosts[0].routes.insert(table.virtual_hosts[0].routes.begin(), quiet);
+  Proxy proxy(plan);
+  const auto count = [&](const std::string& name) {
+    proxy.dataPlane().refreshStats();
+    return proxy.dataPlane().stats().value("http.in.fault." + name);
+  };
+  EXPECT(!count("shop.aborts_injected"));
+  for (int i = 0; i < 2; ++i) get(proxy, "/", "x-envoy-downstream-service-cluster: shop\r\n");
+  get(proxy, "/", "x-envoy-downstream-service-cluster: till.north\r\n");
+  get(proxy, "/quiet", "x-envoy-downstream-service-cluster: shop\r\n");
+  get(proxy, "/", "x-envoy-downstream-service-cluster:\r\n");
+  EXPECT_EQ(count("shop.aborts_injected").value_or(0), 2u);
+  EXPECT_EQ(count("shop.delays_injected").value_or(0), 2u);
+  EXPECT_EQ(count("till.north.aborts_injected").value_or(0), 1u);
+  EXPECT_EQ(count("aborts_injected").value_or(0), 5u);
+}
+
+TEST("However many downstream clusters requests make up, a thousand are counted") {
+  Origin origin(answering("origin"));
+  Proxy proxy(withFault(origin.port(), abortingWith(503)));
+  Socket client = proxy.connect();
+  for (int i = 0; i < 1001; ++i) {
+    client.write("GET / HTTP/1.1\r\nhost: a\r\nx-envoy-downstream-service-cluster: c" +
+                 std::to_string(i) + "\r\n\r\n");
+    client.readMessage();
+  }
+  proxy.dataPlane().refreshStats();
+  EXPECT_EQ(proxy.stat("http.in.fault.c999.aborts_injected"), 1u);
+  EXPECT(!proxy.dataPlane().stats().value("http.in.fault.c1000.aborts_injected"));
 }
 
 TEST("Numbers of headers are whole and decimal, or not there") {

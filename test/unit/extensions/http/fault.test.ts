@@ -16,9 +16,13 @@ const HALF = { numerator: 5000, denominator: 'TEN_THOUSAND' };
 test('a delay is the configuration’s or a header’s', () => {
   assert.equal(faultOf({ delay: { fixed_delay: 200.9, percentage: HALF } })?.delay?.fixed_ms, 200);
   const delay = faultOf({ delay: { header_delay: {}, percentage: HALF } })?.delay;
-  assert.equal(delay?.fixed_ms, 0);
+  assert.equal(delay?.fixed_ms, undefined);
   assert.equal(delay?.share?.numerator, 5000);
   assert.equal(delay?.share?.unit_millionths, 100);
+});
+
+test('a delay below a millisecond is none, and no wish for a header’s', () => {
+  assert.equal(faultOf({ delay: { fixed_delay: 0.9 } })?.delay?.fixed_ms, 0);
 });
 
 test('an abort says neither status where a header does', () => {
@@ -37,9 +41,13 @@ test('a key without a value leaves the number alone, and takes its place once it
   assert.equal(valueWith(new Map([['a', 25]])), 250_000);
 });
 
-test('metadata for the log is refused by name', () => {
-  const { issues } = compiled([
-    { name: 'f', typed_config: any(TYPE, { filter_metadata: { a: 1 } }) },
+test('metadata for the log is found by its paths, and as a whole', () => {
+  const metadata = faultOf({ filter_metadata: { why: 'tried', b: { n: 1, a: [null] } } })?.metadata;
+  assert.deepEqual(metadata, [
+    { path: '', text: '{"b":{"a":[null],"n":1},"why":"tried"}', is_json: true },
+    { path: 'why', text: 'tried', is_json: false },
+    { path: 'b', text: '{"a":[null],"n":1}', is_json: true },
+    { path: 'b\0n', text: '1', is_json: true },
+    { path: 'b\0a', text: '[null]', is_json: true },
   ]);
-  assert.match(issues.join(), /filter_metadata of .*HTTPFault is not supported yet/);
 });

@@ -43,18 +43,18 @@ test("a request's host is its authority; an answer's is its own header", () => {
   assert.equal(piecesOf('%RESP(Host)%')[0]?.argument, 'host');
 });
 
-test('values that listener filters left are asked for by namespace and key, or all together', () => {
+test('values that filters left are asked for by namespace and key, or all together', () => {
   const [whole] = piecesOf('%DYNAMIC_METADATA(a.b):9%');
   assert.deepEqual(whole, {
     operator: Operator.DYNAMIC_METADATA,
     argument: 'a.b',
-    alternative: undefined,
+    alternative: '',
     max_length: 9,
   });
   const [value] = piecesOf('%DYNAMIC_METADATA(a.b:key)%');
   assert.equal(value?.alternative, 'key');
   const [deeper] = piecesOf('%DYNAMIC_METADATA(a.b:key:more)%');
-  assert.equal(deeper?.operator, Operator.ABSENT);
+  assert.equal(deeper?.alternative, 'key\0more');
   const [tlvs] = piecesOf('%FILTER_STATE(envoy.network.proxy_protocol.tlv)%');
   assert.equal(tlvs?.operator, Operator.PROXY_PROTOCOL_TLV);
   const [tlv] = piecesOf('%FILTER_STATE(envoy.network.proxy_protocol.tlv:FIELD:aws)%');

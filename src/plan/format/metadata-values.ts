@@ -1,0 +1,32 @@
+// Metadata that a configuration knows as a whole, as formats find it: every value by its path.
+import type { MetadataValue } from '../plan.gen.js';
+
+/** Between the keys of a path. */
+export const PATH_SEPARATOR = '\0';
+
+/** `struct` itself comes first, by the empty path; of an empty one there is nothing. */
+export function metadataValues(struct: Readonly<Record<string, unknown>>): MetadataValue[] {
+  return Object.keys(struct).length === 0 ? [] : valuesAt(struct, []);
+}
+
+function valuesAt(value: unknown, path: readonly string[]): MetadataValue[] {
+  const own =
+    typeof value === 'string'
+      ? { text: value, is_json: false }
+      : { text: JSON.stringify(sorted(value)), is_json: true };
+  const inner = isObject(value)
+    ? Object.entries(value).flatMap(([key, each]) => valuesAt(each, [...path, key]))
+    : [];
+  return [{ path: path.join(PATH_SEPARATOR), ...own }, ...inner];
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, each]) => [key, sorted(each)]));
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
