@@ -272,6 +272,8 @@ std::string_view reasonPhrase(uint16_t status) {
       return "Locked";
     case 424:
       return "Failed Dependency";
+    case 425:
+      return "Too Early";
     case 426:
       return "Upgrade Required";
     case 428:

@@ -64,15 +64,16 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     return;
   }
   upstream::HttpPool* pool = info_.cluster->chooseHttpPool();
+  if (pool) info_.host = &pool->host();
+  info_.attempts = 1;
+  timeouts_ = chooseTimeouts(head.headers, info_);
+  prepareUpstreamHead(head, view, info_, timeouts_);
+  const RetryWishes wishes = takeRetryWishes(head.headers);
   if (!pool) {
     answerNoHost();
     return;
   }
-  info_.host = &pool->host();
-  info_.attempts = 1;
-  timeouts_ = chooseTimeouts(head.headers, info_);
-  prepareUpstreamHead(head, view, info_, timeouts_);
-  beginRetries(head, takeRetryWishes(head.headers));
+  beginRetries(head, wishes);
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
   stream_.onForwarded(head);
   send(head, *pool);

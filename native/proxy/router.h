@@ -112,6 +112,8 @@ class Router final : private upstream::AttemptOwner,
   bool isTrying() const { return (current_ && current_->isActive()) || retry_at_ != net::kNever; }
   bool hasOtherTry(const Attempt& than) const;
   void retry();
+  // One try, while another one may come, or be under way.
+  void giveUp(Attempt& attempt);
   Attempt& restingAttempt();
   template <typename Visit>
   void forEachActive(Visit visit) {

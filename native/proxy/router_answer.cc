@@ -64,7 +64,7 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
     if (isRetried(verdict, false)) {
       countHostError(&attempt.host());
       clusterStats().countResponse(stats::CodeVariant::Retry, head.status);
-      attempt.abandon();
+      giveUp(attempt);
       return true;
     }
     is_wanted = verdict != RetryState::Verdict::Enough;
@@ -72,7 +72,7 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
   // It is no good, but another one may be.
   if (!is_wanted || !hasOtherTry(attempt)) return false;
   countHostError(&attempt.host());
-  attempt.abandon();
+  giveUp(attempt);
   return true;
 }
 
@@ -141,13 +141,15 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
   if (current_ == &attempt) current_ = nullptr;
   splice_.reset();
   info_.transport_failure = error.transport;
-  countHostError(error.host);
   if (stream_.hasAnswerBegun()) {
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
     stream_.onUpstreamBroken(flagOf(error.kind), broken);
     return;
   }
+  countHostError(error.host);
+  // A place that no pool had was nobody's.
+  info_.host = error.host;
   log::debug(log::Component::Router, info_.tags(),
              "upstream reset: reset reason: ", reasonOf(error.kind),
              ", transport failure reason: ", error.transport);

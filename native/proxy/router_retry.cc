@@ -66,6 +66,11 @@ void Router::retry() {
   start(restingAttempt(), *pool);
 }
 
+void Router::giveUp(Attempt& attempt) {
+  attempt.abandon();
+  if (current_ == &attempt) current_ = nullptr;
+}
+
 Router::Attempt& Router::restingAttempt() {
   if (!first_.isActive()) return first_;
   for (const auto& attempt : more_) {
@@ -148,8 +153,7 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
                              : Counter::UpstreamRqPerTryTimeout);
   countersOf(attempt.host()).rq_timeout.add();
   const bool has_begun = stream_.hasAnswerBegun();
-  attempt.abandon();
-  current_ = nullptr;
+  giveUp(attempt);
   if (!has_begun) {
     countHostError(&attempt.host());
     const UpstreamError error{UpstreamError::Kind::LocalReset, &attempt.host(), true};
@@ -166,8 +170,7 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
 void Router::onExchangeTimeout(Attempt& attempt) {
   clusterStats().add(Counter::UpstreamRqMaxDurationReached);
   const bool has_begun = stream_.hasAnswerBegun();
-  attempt.abandon();
-  current_ = nullptr;
+  giveUp(attempt);
   const UpstreamError error{UpstreamError::Kind::LocalReset, &attempt.host(), true};
   if (retries_on_ && !has_begun && !attempt.was_hedged &&
       isRetried(retry_->afterError(error), false)) {

@@ -38,7 +38,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onRequestHeadTimeout() override;
   void onRequestReset(http::ResetReason reason, std::string_view details) override;
   void onDownstreamWritable() override;
-  void onAnswerComplete() override { end(); }
+  void onAnswerComplete() override;
   http::ByteMeter& downstreamMeter() override { return info_.downstream_bytes; }
 
   // ---- from the router ----

@@ -235,8 +235,12 @@ bool Stream::mustEndConnection(Source source) {
     stats().add(Counter::DownstreamCxDrainClose);
     downstream_->startDraining();
   }
-  // A CONNECT that is refused ends in its middle.
-  if (!isRequestComplete() || (info_.is_connect && source != Source::Host)) countUnreadRest();
+  if (!isRequestComplete()) {
+    stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+  } else if (info_.is_connect && source != Source::Host) {
+    // It ends in its middle.
+    countUnreadRest();
+  }
   if (!isRequestComplete() || source == Source::ProxyLast) return true;
   if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
   stats().add(Counter::DownstreamCxMaxRequestsReached);

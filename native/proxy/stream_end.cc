@@ -130,6 +130,12 @@ void Stream::logAccess() {
 
 // ---- the end ----
 
+void Stream::onAnswerComplete() {
+  // What is still to come of the request is not wanted.
+  if (!isRequestComplete()) stats().add(Counter::DownstreamRqRxReset);
+  end();
+}
+
 // Counts and logs all that is known of the request; then back to the pool, as new.
 void Stream::end() {
   router_.abandon();

@@ -27,7 +27,9 @@ void rewriteHost(http::RequestHead& head, const route::RequestView& view, const 
   if (!info.target->host_rewrite.empty()) head.authority = info.target->host_rewrite;
   const route::HostRewrite& rewrite = info.route->cluster->host_rewrite;
   Arena& arena = info.context().arena;
-  const std::string_view host = rewrite.apply(view, info.host->settings().hostname, arena);
+  const std::string_view hostname =
+      info.host ? std::string_view(info.host->settings().hostname) : std::string_view();
+  const std::string_view host = rewrite.apply(view, hostname, arena);
   if (host.empty()) return;
   const std::string_view before = head.authority;
   head.authority = host;

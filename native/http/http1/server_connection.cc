@@ -170,7 +170,7 @@ void ServerConnection::reset() {
   stream_ = nullptr;
   meter_ = nullptr;
   flush();
-  finish(close_requested_ ? Linger::None : Linger::Delayed);
+  finish(close_requested_ && state_ == State::Complete ? Linger::None : Linger::Delayed);
 }
 
 // ---- the end ----

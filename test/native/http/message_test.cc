@@ -33,6 +33,7 @@ TEST("a name that differs from a known one in a single byte is none of ours") {
 TEST("a status without a phrase of its own is Unknown") {
   EXPECT_EQ(reasonPhrase(200), "OK");
   EXPECT_EQ(reasonPhrase(413), "Payload Too Large");
+  EXPECT_EQ(reasonPhrase(425), "Too Early");
   EXPECT_EQ(reasonPhrase(431), "Request Header Fields Too Large");
   EXPECT_EQ(reasonPhrase(299), "Unknown");
   EXPECT_EQ(reasonPhrase(600), "Unknown");

@@ -197,4 +197,42 @@ TEST("Bytes on the wire are those of one exchange, the next request's begin at n
   EXPECT_EQ(file.text(), expected);
 }
 
+TEST("A request that no host gets is prepared as one that does, and has no host") {
+  const LogFile file;
+  plan::Update plan = httpPlan({});
+  plan.route_tables[0].virtual_hosts[0].include_attempt_count_in_response = true;
+  rewriteAll(plan);
+  logTo(file, plan,
+        {piece(Operator::Req, ":path"), piece(Operator::Req, "x-added"),
+         piece(Operator::UpstreamRequestAttemptCount), piece(Operator::UpstreamHost)});
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    client.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n");
+    const std::string answer = client.readMessage();
+    EXPECT(answer.find("\r\nx-envoy-attempt-count: 1\r\n") != std::string::npos);
+    EXPECT(answer.ends_with("no healthy upstream"));
+    client.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(file.text(), "/new/a /a 1 -\n");
+}
+
+TEST("A host that a request had no place in the queue for is not the request's") {
+  const LogFile file;
+  Origin origin(answering("hello"));
+  plan::Update plan = httpPlan({origin.port()});
+  plan.clusters[0].limits[0].max_pending_requests = 0;
+  logTo(file, plan, {piece(Operator::ResponseFlags), piece(Operator::UpstreamHost)});
+  {
+    Proxy proxy(plan);
+    Socket client = proxy.connect();
+    client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    EXPECT(client.readMessage().starts_with("HTTP/1.1 503 "));
+    client.close();
+    proxy.expectQuiet();
+  }
+  EXPECT_EQ(file.text(), "UO -\n");
+}
+
 }  // namespace fairlead::test

@@ -1,11 +1,25 @@
 // What is counted of requests that do not go the usual way.
+#include <memory>
 #include <string>
 
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
+#include "worker/clusters_page.h"
 
 namespace fairlead::test {
+
+namespace {
+
+std::string clustersText(Proxy& proxy) {
+  std::string text;
+  const std::unique_ptr<stats::Page> page = worker::openClustersText(proxy.dataPlane(), {});
+  while (page->next(&text)) {
+  }
+  return text;
+}
+
+}  // namespace
 
 TEST("An interim answer is counted as one, and the answer after it too") {
   Origin origin(answering("hello"));
@@ -72,6 +86,48 @@ TEST("An answer that breaks off is a reset of both its sides") {
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_tx_reset"), 1u);
   EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
   EXPECT_EQ(proxy.stat("http.in.rq_reset_after_downstream_response_started"), 0u);
+  // The host's answer had begun: its own counters know of no error.
+  EXPECT(clustersText(proxy).find("::rq_error::0\n") != std::string::npos);
+}
+
+TEST(
+    "An answer that breaks off before its request is whole is one reset, and its client has time") {
+  Origin origin([](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab");
+  });
+  plan::Update plan = httpPlan({origin.port()});
+  plan.listeners[0].filter_chains[0].http->delayed_close_timeout_ms = 50;
+  Proxy proxy(plan);
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 5\r\n\r\n");
+  EXPECT(client.readAll().ends_with("ab"));
+  client.close();
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_response_before_rq_complete"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_tx_reset"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_cx_delayed_close_timeout"), 1u);
+}
+
+TEST("A request that is still sent whole after its answer began is no reset") {
+  Origin origin([](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nab");
+    socket.readUntil("whole");
+    socket.write("cde");
+    socket.readAll();
+  });
+  Proxy proxy(httpPlan({origin.port()}));
+  Socket client = proxy.connect();
+  client.write("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\n");
+  client.readUntil("ab");
+  client.write("whole");
+  EXPECT_EQ(client.readUntil("cde"), "cde");
+  client.close();
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_response_before_rq_complete"), 1u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_rq_rx_reset"), 0u);
 }
 
 }  // namespace fairlead::test
