@@ -45,10 +45,8 @@ const answer = (status, headers, body, length = body.length) =>
     body,
   ].join('\r\n');
 
-/** A host that answers as soon as it has the head, and leaves; its connection is not used again. */
-const atOnce = (send, hold = 0.1) => ({ kind: 'canned', send, hold });
-
-const LAST = { connection: 'close' };
+/** A host that answers as soon as it has the head, once; it stays long enough to be asked again. */
+const atOnce = (send, hold = 0.5) => ({ kind: 'canned', send, hold });
 
 /**
  * How hosts fail. `host`: a backend for all that fail so, or the name of another one; `once`: a backend for
@@ -58,16 +56,14 @@ const FAILURES = {
   refused: { host: { kind: 'closed' } },
   cut: { host: { close: 'before' } },
   'cut-at-head': { host: atOnce('', 0) },
-  'cut-in-body': { host: atOnce(answer('200 OK', {}, 'part', 10)) },
-  nonsense: { host: atOnce('NONSENSE\r\n\r\n') },
+  'cut-in-body': { host: atOnce(answer('200 OK', {}, 'part', 10), 0.1) },
+  nonsense: { host: atOnce('NONSENSE\r\n\r\n', 0.1) },
   503: { host: { status: 503, body: 'bad', headers: { 'x-again': 'yes' } } },
   '503-at-head': {
-    host: atOnce(answer('503 Service Unavailable', { 'x-again': 'yes', ...LAST }, 'bad')),
+    host: atOnce(answer('503 Service Unavailable', { 'x-again': 'yes' }, 'bad')),
   },
   '503-later': {
-    host: atOnce(
-      answer('503 Service Unavailable', { 'x-again': 'yes', 'retry-after': 1, ...LAST }, 'bad'),
-    ),
+    host: atOnce(answer('503 Service Unavailable', { 'x-again': 'yes', 'retry-after': 1 }, 'bad')),
     policy: { rate_limited_retry_back_off: { reset_headers: [{ name: 'retry-after' }] } },
   },
   '503-once': { once: { status: [503, 200], headers: { 'x-again': 'yes' } } },
