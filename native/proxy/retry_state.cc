@@ -88,8 +88,7 @@ void RetryState::giveBack() {
 // ---- whether ----
 
 RetryState::Verdict RetryState::afterHead(const http::ResponseHead& head) {
-  reset_interval_ms_ = 0;
-  is_immediate_ = false;
+  forgetAnswer();
   const bool is_worth_retry = isWorthRetry(head);
   if (is_worth_retry) {
     is_immediate_ = head.status == kTooEarly;
@@ -99,9 +98,18 @@ RetryState::Verdict RetryState::afterHead(const http::ResponseHead& head) {
 }
 
 RetryState::Verdict RetryState::afterError(const upstream::UpstreamError& error) {
+  forgetAnswer();
+  return decide(isWorthRetry(error.kind, error.request_began));
+}
+
+RetryState::Verdict RetryState::afterTryTimeout() {
+  forgetAnswer();
+  return decide(true);
+}
+
+void RetryState::forgetAnswer() {
   reset_interval_ms_ = 0;
   is_immediate_ = false;
-  return decide(isWorthRetry(error.kind, error.request_began));
 }
 
 bool RetryState::isWorthRetry(const http::ResponseHead& head) const {

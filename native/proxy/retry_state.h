@@ -49,7 +49,7 @@ class RetryState {
   Verdict afterHead(const http::ResponseHead& head);
   Verdict afterError(const upstream::UpstreamError& error);
   // A try takes so long that another one goes beside it.
-  Verdict afterTryTimeout() { return decide(true); }
+  Verdict afterTryTimeout();
   // Whether an answer would be reason for another try, were there one left.
   bool isWorthRetry(const http::ResponseHead& head) const;
   // How long to wait before the retry that was granted.
@@ -67,6 +67,8 @@ class RetryState {
   void readWishes(const RetryWishes& wishes);
   void readResetHeaders(const http::HeaderMap& headers);
   Verdict decide(bool is_worth_retry);
+  // What the latest answer asked for, of this request or of one before it.
+  void forgetAnswer();
   void giveBack();
   stats::Shard<stats::Cluster>& stats() { return cluster_->stats(); }
   upstream::Limits& limits() { return cluster_->cluster().limits(priority_); }
