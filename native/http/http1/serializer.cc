@@ -12,7 +12,7 @@ using http::HeaderId;
 using http::HeaderMap;
 
 char* put(char* to, std::string_view bytes) {
-  std::memcpy(to, bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
   return to + bytes.size();
 }
 

@@ -128,5 +128,7 @@ void* operator new(size_t size) {
   if (!memory) std::abort();
   return memory;
 }
+// AddressSanitizer's own would not fit the operator that frees.
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return operator new(size); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
