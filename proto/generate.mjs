@@ -21,6 +21,7 @@ const folder = join(here, 'fairlead', 'plan');
 const order = [
   'common',
   'match',
+  'tls',
   'filter_config',
   'cluster',
   'route',

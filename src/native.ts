@@ -7,7 +7,8 @@ import type { ListenerStatus } from './base/listener-status.js';
 
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
-  readonly kind: 'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener' | 'tap' | 'worker';
+  readonly kind:
+    'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener' | 'tap' | 'tls' | 'worker';
   /** The name of the object; empty for `plan` (the bytes themselves are wrong, or nothing is applied). */
   readonly name: string;
   readonly message: string;
@@ -184,8 +185,14 @@ export interface NativeProxy {
   addGoogleGrpcStats(statPrefix: string): string;
   /** From here on there are statistics that begin so: "cluster_manager.cds.". */
   addCdsStats(): string;
+  /** From here on there are statistics that begin so: "listener_manager.lds.". */
+  addLdsStats(): string;
   /** From here on there are statistics that begin so: "http.<prefix>.rds.<name>.". */
   addRdsStats(httpPrefix: string, routeConfiguration: string): string;
+  /** From here on there are statistics that begin so: "sds.<name>.". */
+  addSdsStats(secret: string): string;
+  /** Statistics that one of the calls before has made are not needed any more. */
+  removeStats(prefix: string): void;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
   openClusters(format: 'text' | 'json', filter?: Uint8Array): Page;
   /** One cluster's element of /clusters?format=json, as compact JSON; undefined: there is none. */
@@ -421,6 +428,8 @@ export interface Addon {
   receivedBytes(fd: number): number;
   /** Another descriptor of the same; throws where there is none left. */
   duplicateDescriptor(fd: number): number;
+  /** What OpenSSL says is wrong with the contexts of TLS in an Update; undefined: it takes them. */
+  checkTls(plan: Uint8Array): string | undefined;
   readonly hotRestart: HotRestartAddon;
 }
 

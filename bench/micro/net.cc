@@ -64,7 +64,6 @@ MICRO("net: accept a connection") {
   Loop loop;
   auto config = std::make_shared<ListenerConfig>();
   config->plan.name = "in";
-  config->match = FilterChainMatch(std::vector<plan::FilterChain>(1));
   config->stats = std::make_shared<stats::Block<stats::Listener>>(stats::listenerScope("in"), 2);
   config->worker_stats.push_back(std::make_shared<stats::Block<stats::ListenerWorker>>(
       stats::listenerWorkerScope("in", 0), 2));
@@ -75,9 +74,10 @@ MICRO("net: accept a connection") {
   FL_CHECK(listenOn(opened.value().get(), config->plan, any).ok());
   const Address bound = boundAddress(opened.value().get());
   const auto socket = std::make_shared<const FileDescriptor>(std::move(opened.value()));
-  std::vector<std::unique_ptr<ConnectionFactory>> factories;
-  factories.push_back(std::make_unique<Closing>());
-  Listener listener(loop, config, {socket}, 0, std::move(factories), nullptr);
+  Listener listener(loop, config, {socket}, 0, nullptr);
+  listener.setChains(std::make_shared<FilterChains>(
+                         FilterChains{FilterChainMatch(std::vector<plan::FilterChain>(1)), {0}}),
+                     [](size_t) { return std::make_unique<Closing>(); });
   listener.start();
   for (auto _ : state) {
     const FileDescriptor client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

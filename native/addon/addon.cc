@@ -10,6 +10,8 @@
 #include "addon/page_object.h"
 #include "addon/process_state.h"
 #include "addon/proxy_object.h"
+#include "plan/plan.gen.h"
+#include "tls/context.h"
 
 namespace fairlead::addon {
 
@@ -21,6 +23,19 @@ Napi::Value create(const Napi::CallbackInfo& info) {
   return constructor.New({info[0]});
 }
 
+// What is wrong with the first context of an Update that OpenSSL does not take; undefined: nothing.
+Napi::Value checkTls(const Napi::CallbackInfo& info) {
+  if (!info[0].IsTypedArray()) return fail(info.Env(), "checkTls() takes a plan");
+  const auto bytes = info[0].As<Napi::Uint8Array>();
+  const Result<plan::Update> update = plan::readUpdate(bytes.Data(), bytes.ByteLength());
+  if (!update) return Napi::String::New(info.Env(), update.error().message);
+  for (const plan::TlsContext& context : update.value().tls_contexts) {
+    const auto built = tls::Context::build(context, 0);
+    if (!built) return Napi::String::New(info.Env(), built.error().message);
+  }
+  return info.Env().Undefined();
+}
+
 }  // namespace
 
 Napi::Object load(Napi::Env env, Napi::Object exports) {
@@ -29,6 +44,7 @@ Napi::Object load(Napi::Env env, Napi::Object exports) {
   exports.Set("acceptConnections", Napi::Function::New(env, acceptConnections));
   exports.Set("receivedBytes", Napi::Function::New(env, receivedBytes));
   exports.Set("duplicateDescriptor", Napi::Function::New(env, duplicateDescriptor));
+  exports.Set("checkTls", Napi::Function::New(env, checkTls));
   exports.Set("create", Napi::Function::New(env, create));
   exports.Set("log", makeLog(env));
   exportHotRestart(env, exports);

@@ -130,6 +130,14 @@ Napi::Value ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addGoogleGrpcStats(prefix));
 }
 
+Napi::Value ProxyClusters::addLdsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addLdsStats());
+}
+
+void ProxyClusters::removeStats(const Napi::CallbackInfo& info) {
+  data_plane_->removeStats(info[0].ToString().Utf8Value());
+}
+
 Napi::Value ProxyClusters::addCdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addCdsStats());
 }
@@ -138,6 +146,10 @@ Napi::Value ProxyClusters::addRdsStats(const Napi::CallbackInfo& info) {
   const std::string http_prefix = info[0].ToString().Utf8Value();
   const std::string name = info[1].ToString().Utf8Value();
   return Napi::String::New(info.Env(), data_plane_->addRdsStats(http_prefix, name));
+}
+
+Napi::Value ProxyClusters::addSdsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addSdsStats(info[0].ToString().Utf8Value()));
 }
 
 Napi::Value ProxyClusters::clusterPrefix(const Napi::CallbackInfo& info) {

@@ -32,8 +32,11 @@ class ProxyClusters {
   void returnBudget(const Napi::CallbackInfo& info);
   void addHttp2Stats(const Napi::CallbackInfo& info);
   Napi::Value addGoogleGrpcStats(const Napi::CallbackInfo& info);
+  Napi::Value addLdsStats(const Napi::CallbackInfo& info);
   Napi::Value addCdsStats(const Napi::CallbackInfo& info);
+  void removeStats(const Napi::CallbackInfo& info);
   Napi::Value addRdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addSdsStats(const Napi::CallbackInfo& info);
 
   // Absent: there is no such cluster.
   Napi::Value clusterStatus(const Napi::CallbackInfo& info);

@@ -12,6 +12,7 @@
 #include "http/byte_meter.h"
 #include "http/message.h"
 #include "net/findings.h"
+#include "net/tls_info.h"
 
 namespace fairlead::format {
 
@@ -57,6 +58,14 @@ struct FormatContext {
   // What HTTP filters have set; the last of a name counts.
   std::span<const SetMetadata> filter_metadata;
   const net::Findings::Values* tlvs = nullptr;
+  // Null: it does not speak TLS, or is not there.
+  const net::TlsInfo* downstream_tls = nullptr;
+  const net::TlsInfo* upstream_tls = nullptr;
+  std::string_view downstream_failure;
+  // What a listener filter saw.
+  std::string_view requested_server_name;
+  std::string_view ja3;
+  std::string_view ja4;
   const net::Address* upstream_remote = nullptr;
   const net::Address* upstream_local = nullptr;
   std::string_view upstream_cluster;

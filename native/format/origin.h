@@ -12,7 +12,16 @@ inline void describeOrigin(const net::DownstreamConnection& connection, FormatCo
   context->downstream_local = &connection.local();
   context->downstream_direct_local = &connection.directLocal();
   context->connection_id = connection.id();
-  if (const net::Findings* findings = connection.findings()) context->tlvs = &findings->tlvs;
+  if (const net::TlsInfo* tls = connection.tls()) {
+    context->downstream_tls = tls;
+    context->downstream_failure = tls->failure();
+  }
+  if (const net::Findings* findings = connection.findings()) {
+    context->tlvs = &findings->tlvs;
+    context->requested_server_name = findings->server_name;
+    context->ja3 = findings->ja3;
+    context->ja4 = findings->ja4;
+  }
 }
 
 // Metadata is of the connection alone: logs of its requests do not show it, as in the real server.

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "format/connection_values.h"
+#include "format/tls_values.h"
 #include "proxy/request_id.h"
 
 namespace fairlead::format {
@@ -84,6 +85,7 @@ struct Piece::Source {
   const net::Address* Context::* address = nullptr;
   Meter Context::* meter = nullptr;
   uint64_t Meter::* metered = nullptr;
+  const net::TlsInfo* Context::* tls = nullptr;
 };
 
 const Piece::Source* Piece::sourceOf(Operator op) {
@@ -101,6 +103,9 @@ const Piece::Source* Piece::sourceOf(Operator op) {
     return Source{.op = op, .kind = Kind::MeteredBytes, .meter = meter, .metered = metered};
   };
   const auto other = [](Op op, Kind kind) { return Source{.op = op, .kind = kind}; };
+  const auto tls = [](Op op, Kind kind, const net::TlsInfo* Context::* member) {
+    return Source{.op = op, .kind = kind, .tls = member};
+  };
   static const Source kSources[] = {
       other(Op::Literal, Kind::Literal),
       other(Op::Req, Kind::RequestHeader),
@@ -168,11 +173,21 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       other(Op::ResponseTrailersBytes, Kind::ResponseTrailerBytes),
       other(Op::DynamicMetadata, Kind::Metadata),
       other(Op::ProxyProtocolTlv, Kind::Tlv),
+      tls(Op::DownstreamTls, Kind::Tls, &Context::downstream_tls),
+      tls(Op::UpstreamTls, Kind::Tls, &Context::upstream_tls),
+      tls(Op::DownstreamPeerCertVStart, Kind::TlsStart, &Context::downstream_tls),
+      tls(Op::DownstreamPeerCertVEnd, Kind::TlsEnd, &Context::downstream_tls),
+      tls(Op::UpstreamPeerCertVStart, Kind::TlsStart, &Context::upstream_tls),
+      tls(Op::UpstreamPeerCertVEnd, Kind::TlsEnd, &Context::upstream_tls),
+      text(Op::DownstreamTransportFailureReason, &Context::downstream_failure, Kind::Details),
+      text(Op::RequestedServerName, &Context::requested_server_name),
+      text(Op::TlsJa3Fingerprint, &Context::ja3),
+      text(Op::TlsJa4Fingerprint, &Context::ja4),
   };
   for (const Source& source : kSources) {
     if (source.op == op) return &source;
   }
-  // Of virtual clusters and TLS, or meant to be absent.
+  // Of virtual clusters, or meant to be absent.
   return nullptr;
 }
 
@@ -183,6 +198,7 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
   text_ = source->text;
   number_ = source->number;
   address_ = source->address;
+  tls_ = source->tls;
   meter_ = source->meter;
   metered_ = source->metered;
   switch (kind_) {
@@ -193,7 +209,16 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
       alternative_ = HeaderName(plan.alternative);
       return;
     case Kind::StartTime:
+    case Kind::TlsStart:
+    case Kind::TlsEnd:
       time_ = TimeFormat(plan.argument);
+      return;
+    case Kind::Tls:
+      if (const auto value = parseTlsValue(plan.argument)) {
+        tls_value_ = *value;
+      } else {
+        kind_ = Kind::Absent;
+      }
       return;
     case Kind::Path:
       parsePath(plan.argument);
@@ -350,8 +375,22 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
     case Kind::Tlv:
       return appendConnectionValue(context.tlvs, argument_, out);
+    case Kind::Tls:
+    case Kind::TlsStart:
+    case Kind::TlsEnd:
+      return appendTls(context, out);
   }
   return false;
+}
+
+bool Piece::appendTls(const Context& context, std::string* out) const {
+  const net::TlsInfo* tls = context.*tls_;
+  if (!tls) return false;
+  if (kind_ == Kind::Tls) return tls->append(tls_value_, out);
+  const auto seconds = kind_ == Kind::TlsStart ? tls->peerValidFrom() : tls->peerValidTo();
+  if (!seconds || *seconds < 0) return false;
+  time_.append(static_cast<uint64_t>(*seconds) * 1'000'000, out);
+  return true;
 }
 
 bool Piece::appendHeader(const Context& context, std::string* out) const {

@@ -62,6 +62,9 @@ class Piece {
     UniqueId,
     Metadata,
     Tlv,
+    Tls,
+    TlsStart,
+    TlsEnd,
   };
   enum class PathSource : uint8_t { Original, Current, OriginalOrCurrent };
   struct Source;
@@ -70,6 +73,7 @@ class Piece {
   void parsePath(std::string_view argument);
   bool appendValue(const FormatContext& context, std::string* out) const;
   bool appendHeader(const FormatContext& context, std::string* out) const;
+  bool appendTls(const FormatContext& context, std::string* out) const;
   bool appendAddress(const FormatContext& context, std::string* out) const;
   bool appendPath(const FormatContext& context, std::string* out) const;
   bool appendQueryParameter(const FormatContext& context, std::string* out) const;
@@ -88,6 +92,8 @@ class Piece {
   http::ByteMeter FormatContext::* meter_ = nullptr;
   uint64_t http::ByteMeter::* metered_ = nullptr;
   const net::Address* FormatContext::* address_ = nullptr;
+  const net::TlsInfo* FormatContext::* tls_ = nullptr;
+  net::TlsValue tls_value_ = net::TlsValue::Version;
   // A literal, the name of a query parameter, a namespace, or a key.
   std::string argument_;
   // The keys within a namespace, with a NUL between each two.

@@ -25,7 +25,7 @@ uint32_t threadId() {
   return id;
 }
 
-int64_t nowNs() {
+int64_t timeNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
@@ -63,7 +63,7 @@ const FileLogger& fileLogger(std::string_view file, Component component) {
 
 Record recordOf(Component component, Level level, std::string_view file, std::string_view text) {
   Record record;
-  record.time_ns = nowNs();
+  record.time_ns = timeNow();
   record.thread = threadId();
   record.level = level;
   record.file = inPackage(file);

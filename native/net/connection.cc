@@ -155,6 +155,7 @@ void Connection::close(CloseKind kind) {
     const linger now = {1, 0};
     ::setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
   }
+  if (transport_ && kind == CloseKind::Fin && !failed_) transport_->onClose(fd_.get());
   fd_.close();
   out_.clear(loop_.slabs());
   loop_.bury(std::unique_ptr<Mortal>(this));
@@ -164,6 +165,7 @@ void Connection::close(CloseKind kind) {
 
 void Connection::onEvents(uint32_t events) {
   if (!isOpen()) return;
+  if (transport_) events = transport_->onEvents(events);
   if (phase_ != Phase::Open) {
     if (!establish(events)) return;
     // What came with the last of a handshake has no event of its own.

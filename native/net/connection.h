@@ -50,6 +50,13 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   int fd() const { return fd_.get(); }
   // Null: a raw socket.
   Transport* transport() const { return transport_.get(); }
+  // Null: it does not speak TLS.
+  SharedTlsInfo tls() const { return transport_ ? transport_->tls() : nullptr; }
+  // Why its transport failed; empty: nothing is known.
+  std::string_view transportFailure() const {
+    const SharedTlsInfo info = tls();
+    return info ? info->failure() : std::string_view();
+  }
   // Asks the kernel.
   Address localAddress() const;
   bool isOpen() const { return fd_.valid(); }

@@ -10,6 +10,7 @@
 #include "net/file_descriptor.h"
 #include "net/findings.h"
 #include "net/loop.h"
+#include "net/tls_info.h"
 
 namespace fairlead::format {
 struct FormatContext;
@@ -63,7 +64,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
         remote_(std::move(socket.remote)),
         local_(std::move(socket.local)),
         id_(socket.id),
-        findings_(std::move(socket.findings)) {
+        more_(socket.findings ? new More{std::move(socket.findings), nullptr} : nullptr) {
     accounts_->onConnectionOpened();
   }
   DownstreamConnection(const DownstreamConnection&) = delete;
@@ -81,15 +82,22 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   const Address& remote() const { return remote_; }
   const Address& local() const { return local_; }
   // The socket's own, where a listener filter put others in their place.
-  const Address& directRemote() const { return findings_ ? findings_->direct_remote : remote_; }
-  const Address& directLocal() const { return findings_ ? findings_->direct_local : local_; }
+  const Address& directRemote() const { return findings() ? findings()->direct_remote : remote_; }
+  const Address& directLocal() const { return findings() ? findings()->direct_local : local_; }
   // Null: no listener filter had a look.
-  const Findings* findings() const { return findings_.get(); }
+  const Findings* findings() const { return more_ ? more_->findings.get() : nullptr; }
+  // Null: it does not speak TLS.
+  const TlsInfo* tls() const { return more_ ? more_->tls.get() : nullptr; }
   uint64_t id() const { return id_; }
   uint64_t startedAtMicros() const { return started_at_us_; }
 
  protected:
   virtual ~DownstreamConnection() = default;
+  void setTls(SharedTlsInfo tls) {
+    if (!tls) return;
+    if (!more_) more_ = std::make_unique<More>();
+    more_->tls = std::move(tls);
+  }
   // Once: the connection is over, though the object may live to the end of the turn.
   void leaveListener() {
     ConnectionAccounts* accounts = std::exchange(accounts_, nullptr);
@@ -105,7 +113,12 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   const Address remote_;
   const Address local_;
   const uint64_t id_;
-  const std::unique_ptr<const Findings> findings_;
+  // What most connections have not.
+  struct More {
+    std::unique_ptr<const Findings> findings;
+    SharedTlsInfo tls;
+  };
+  std::unique_ptr<More> more_;
 };
 
 // Makes connections of one filter chain on one worker.

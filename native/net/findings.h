@@ -26,6 +26,9 @@ struct Findings {
   std::string transport_protocol;
   // What the client offers, what it prefers first.
   std::vector<std::string> application_protocols;
+  // Fingerprints of the client; empty: nobody was asked for them.
+  std::string ja3;
+  std::string ja4;
   using Values = std::map<std::string, std::string, std::less<>>;
   using Metadata = std::map<std::string, Values, std::less<>>;
   // Dynamic metadata of the connection, by namespace and key.

@@ -1,7 +1,8 @@
 #include "net/listener.h"
 
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -112,12 +113,11 @@ Address boundAddress(int fd) {
 
 Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
                    std::vector<ListenSocket> sockets, unsigned worker,
-                   std::vector<std::unique_ptr<ConnectionFactory>> factories,
                    std::unique_ptr<ConnectionLog> log, ListenerDirectory* directory)
     : loop_(loop),
       config_(std::move(config)),
       sockets_(std::move(sockets)),
-      factories_(std::move(factories)),
+      match_(std::make_shared<const FilterChains>()),
       log_(std::move(log)),
       worker_(worker),
       directory_(directory),
@@ -127,6 +127,35 @@ Listener::Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
 Listener::~Listener() {
   stop();
   abortConnections();
+}
+
+void Listener::setChains(std::shared_ptr<const FilterChains> chains, const MakeFactory& make) {
+  Chains before = std::exchange(chains_, {});
+  for (size_t place = 0; place < chains->ids.size(); ++place) {
+    const uint64_t id = chains->ids[place];
+    const auto known = std::find_if(before.begin(), before.end(), [id](const auto& chain) {
+      return chain && id != 0 && chain->id == id;
+    });
+    if (known != before.end()) {
+      chains_.push_back(std::move(*known));
+    } else {
+      chains_.push_back(std::make_unique<Chain>(id, make(place)));
+    }
+  }
+  for (auto& chain : before) {
+    if (chain) leaving_.push_back(std::move(chain));
+  }
+  match_ = std::move(chains);
+}
+
+void Listener::endChains(std::span<const uint64_t> ids) {
+  std::erase_if(leaving_, [&](std::unique_ptr<Chain>& chain) {
+    if (std::find(ids.begin(), ids.end(), chain->id) == ids.end()) return false;
+    abortAll(*chain);
+    // What its connections leave behind may still be of it until the turn ends.
+    loop_.bury(std::move(chain));
+    return true;
+  });
 }
 
 void Listener::start() {
@@ -165,9 +194,20 @@ void Listener::resume(std::vector<ListenSocket> sockets) {
   start();
 }
 
+bool Listener::hasConnections() const {
+  const auto isBusy = [](const auto& chain) { return !chain->connections.empty(); };
+  return !pending_.empty() || std::any_of(chains_.begin(), chains_.end(), isBusy) ||
+         std::any_of(leaving_.begin(), leaving_.end(), isBusy);
+}
+
 void Listener::abortConnections() {
   while (PendingConnection* pending = pending_.front()) pending->abort();
-  while (DownstreamConnection* connection = connections_.front()) connection->abort();
+  for (const auto& chain : chains_) abortAll(*chain);
+  for (const auto& chain : leaving_) abortAll(*chain);
+}
+
+void Listener::abortAll(Chain& chain) {
+  while (DownstreamConnection* connection = chain.connections.front()) connection->abort();
 }
 
 void Listener::abortQuietConnections() {
@@ -176,8 +216,13 @@ void Listener::abortQuietConnections() {
     if (pending->isQuiet()) pending->abort();
     pending = next;
   }
-  for (DownstreamConnection* connection = connections_.front(); connection;) {
-    DownstreamConnection* const next = connections_.next(connection);
+  for (const auto& chain : chains_) abortQuiet(*chain);
+  for (const auto& chain : leaving_) abortQuiet(*chain);
+}
+
+void Listener::abortQuiet(Chain& chain) {
+  for (DownstreamConnection* connection = chain.connections.front(); connection;) {
+    DownstreamConnection* const next = chain.connections.next(connection);
     if (connection->isQuiet()) connection->abort();
     connection = next;
   }
@@ -327,10 +372,10 @@ void Listener::chooseChain(AcceptedSocket socket) {
     }
     facts.application_protocols = findings->application_protocols;
   }
-  const int chain = config_->match.find(facts);
+  const int found = match_->match.find(facts);
   log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
              "new connection from ", [&] { return socket.remote.text(); });
-  if (chain == FilterChainMatch::kNone) {
+  if (found == FilterChainMatch::kNone) {
     log::debug(log::Component::ConnHandler, log::Tags{.connection = socket.id},
                "closing connection: no matching filter chain found");
     stats_.add(Counter::DownstreamCxTotal);
@@ -339,14 +384,14 @@ void Listener::chooseChain(AcceptedSocket socket) {
     stats_.add(Counter::DownstreamCxDestroy);
     return;
   }
-  ConnectionFactory* factory = factories_[static_cast<size_t>(chain)].get();
-  if (!factory) {
+  Chain& chain = *chains_[static_cast<size_t>(found)];
+  if (!chain.factory) {
     stats_.add(Counter::DownstreamCxTotal);
     stats_.add(Counter::DownstreamCxDestroy);
     return;
   }
-  if (DownstreamConnection* connection = factory->accept(std::move(socket), *this)) {
-    connections_.pushBack(connection);
+  if (DownstreamConnection* connection = chain.factory->accept(std::move(socket), *this)) {
+    chain.connections.pushBack(connection);
   }
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "net/downstream_connection.h"
 #include "net/event_handler.h"
 #include "net/filter_chain_match.h"
+#include "net/loop.h"
 #include "net/pending_connection.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -24,7 +27,6 @@ namespace fairlead::net {
 // A listener as all threads share it. Immutable, but for the count of its connections.
 struct ListenerConfig {
   plan::Listener plan;
-  FilterChainMatch match;
   ListenerFilters filters;
   // Where it is bound: the kernel's port when the plan says 0.
   Address address;
@@ -35,6 +37,14 @@ struct ListenerConfig {
   RuntimeNumber max_connections{UINT64_MAX, 0, nullptr};
   std::shared_ptr<AllConnections> all_connections = std::make_shared<AllConnections>();
   std::shared_ptr<std::atomic<uint64_t>> connections = std::make_shared<std::atomic<uint64_t>>(0);
+};
+
+// Which filter chain takes a connection, and which chains there are. Immutable; shared by all
+// workers. Put in the place of another as a whole.
+struct FilterChains {
+  FilterChainMatch match;
+  // Of each chain, among all that the listener ever has; 0: it is never found again.
+  std::vector<uint64_t> ids;
 };
 
 // A socket that workers may share, and that a successor may be given.
@@ -63,20 +73,26 @@ class ListenerDirectory {
 };
 
 class Listener final : public EventHandler,
+                       public Mortal,
                        private ConnectionAccounts,
                        private PendingConnection::Owner,
                        private Timer,
                        private Deferred {
  public:
-  // `factories`: one for each filter chain of the plan; null closes its connections at once. `log`:
-  // null where there is none. `directory`: needed where the plan has connections handed on.
+  // `log`: null where there is none. `directory`: needed where the plan has connections handed on.
   Listener(Loop& loop, std::shared_ptr<const ListenerConfig> config,
-           std::vector<ListenSocket> sockets, unsigned worker,
-           std::vector<std::unique_ptr<ConnectionFactory>> factories,
-           std::unique_ptr<ConnectionLog> log, ListenerDirectory* directory = nullptr);
+           std::vector<ListenSocket> sockets, unsigned worker, std::unique_ptr<ConnectionLog> log,
+           ListenerDirectory* directory = nullptr);
   ~Listener();
 
   const ListenerConfig& config() const { return *config_; }
+  // Makes connections of the chain that has this place; null closes them at once.
+  using MakeFactory = std::function<std::unique_ptr<ConnectionFactory>(size_t place)>;
+  // What takes connections from here on. Chains that there were before go on with their
+  // connections; those that are not among `chains` take no new ones, until they are ended.
+  void setChains(std::shared_ptr<const FilterChains> chains, const MakeFactory& make);
+  // Ends the connections of chains that take no new ones. Others are left alone.
+  void endChains(std::span<const uint64_t> ids);
   // Accepts from here on. What the kernel refuses to watch is looked at every now and then, and
   // watched as soon as it can be.
   void start();
@@ -93,11 +109,24 @@ class Listener final : public EventHandler,
   void abortQuietConnections();
   // Accepts what another listener accepted.
   void takeOver(AcceptedSocket socket) { take(std::move(socket)); }
-  bool hasConnections() const { return !connections_.empty() || !pending_.empty(); }
+  bool hasConnections() const;
 
   void onEvents(uint32_t events) override;
 
  private:
+  // On this worker. Nobody's before its connections have ended.
+  struct Chain final : Mortal {
+    Chain(uint64_t of, std::unique_ptr<ConnectionFactory> made)
+        : id(of), factory(std::move(made)) {}
+
+    const uint64_t id;
+    const std::unique_ptr<ConnectionFactory> factory;
+    List<DownstreamConnection> connections;
+  };
+  using Chains = std::vector<std::unique_ptr<Chain>>;
+
+  static void abortAll(Chain& chain);
+  static void abortQuiet(Chain& chain);
   void onConnectionOpened() override;
   void onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) override;
   void onTimer() override;
@@ -125,11 +154,14 @@ class Listener final : public EventHandler,
   // Where the next turn begins, so that a full queue does not keep the others waiting.
   size_t first_ = 0;
   bool is_in_trouble_ = false;
-  std::vector<std::unique_ptr<ConnectionFactory>> factories_;
+  std::shared_ptr<const FilterChains> match_;
+  // As `match_` numbers them.
+  Chains chains_;
+  // They have only the connections that they have.
+  Chains leaving_;
   const std::unique_ptr<ConnectionLog> log_;
   const unsigned worker_;
   ListenerDirectory* const directory_;
-  List<DownstreamConnection> connections_;
   // Their listener filters wait.
   List<PendingConnection> pending_;
   stats::Shard<stats::Listener>& stats_;

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -13,8 +14,6 @@
 namespace fairlead::net {
 
 namespace {
-constexpr int kMaxEvents = 256;
-constexpr Millis kLongestWaitMs = 60'000;
 // Deferred work may defer more; beyond this many rounds new events come first.
 constexpr int kMaxRounds = 16;
 }  // namespace
@@ -55,14 +54,10 @@ bool Loop::add(int fd, EventHandler* handler) {
 
 void Loop::remove(int fd) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 
-void Loop::run() {
-  while (!stopping_) turn(static_cast<int>(timers_.untilNext(kLongestWaitMs)));
-}
-
-void Loop::turn(int timeout_ms) {
+int Loop::turn(int timeout_ms, int max_events) {
   epoll_event events[kMaxEvents];
-  const int wait = yielded_.empty() && dirty_.empty() ? timeout_ms : 0;
-  const int count = ::epoll_wait(epoll_, events, kMaxEvents, wait);
+  const int wait = hasWork() ? 0 : timeout_ms;
+  const int count = ::epoll_wait(epoll_, events, std::min(max_events, kMaxEvents), wait);
   // Else it is no epoll.
   FL_CHECK(count >= 0 || errno == EINTR);
   ++turn_;
@@ -78,6 +73,7 @@ void Loop::turn(int timeout_ms) {
     std::vector<std::unique_ptr<Mortal>> dead;
     dead.swap(dead_);
   }
+  return count;
 }
 
 void Loop::runYielded() {

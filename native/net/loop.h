@@ -1,5 +1,6 @@
 // One thread's event loop over one epoll. Owns the clock, the timers, the inbox and the read buffer
-// that all its connections share. run() and turn() are the loop thread's; post() is anyone's.
+// that all its connections share. Who owns it gives it its turns, always on the same thread;
+// post() is anyone's.
 //
 // Each descriptor is registered once, for IN|OUT|RDHUP, edge-triggered, and never modified (a
 // modification per event costs 17 %). So whoever stops reading remembers that bytes may be waiting,
@@ -36,6 +37,8 @@ class Loop {
  public:
   // One hot buffer, in cache, instead of one per connection (16 KiB per connection: +30 %).
   static constexpr size_t kReadBufferBytes = 64 * 1024;
+  // Handled in one turn, at most.
+  static constexpr int kMaxEvents = 256;
 
   // What it needs of the system may be refused: ask error() before anything else.
   Loop();
@@ -45,11 +48,13 @@ class Loop {
   // errno of what was refused; 0: nothing.
   int error() const { return error_; }
 
-  // Turns until stop() is called from a task or handler.
-  void run();
-  void stop() { stopping_ = true; }
-  // One turn: waits at most `timeout_ms`, handles what came, ends the dead.
-  void turn(int timeout_ms);
+  // One turn: waits at most `timeout_ms`, handles what came, ends the dead. Returns how many events
+  // came; there may be more when they are `max_events`.
+  int turn(int timeout_ms, int max_events = kMaxEvents);
+  // Something of earlier turns goes on in the next one, event or not.
+  bool hasWork() const { return !(yielded_.empty() && dirty_.empty() && deferred_.empty()); }
+  // Readable, as long as there are events: for whoever waits elsewhere than in turn().
+  int descriptor() const { return epoll_; }
 
   // False when the kernel refuses: errno says why, and so does the log. Closing the descriptor
   // unregisters it.
@@ -82,6 +87,7 @@ class Loop {
   // The clock read now: for durations that a turn's time is too coarse for.
   static uint64_t readClockMicros();
   TimerWheel& timers() { return timers_; }
+  const TimerWheel& timers() const { return timers_; }
   SlabPool& slabs() { return slabs_; }
 
   // Holds one connection's bytes, and only until its handler returns.
@@ -95,7 +101,6 @@ class Loop {
   int epoll_ = -1;
   uint64_t now_us_;
   uint32_t turn_ = 0;
-  bool stopping_ = false;
   TimerWheel timers_;
   SlabPool slabs_;
   Inbox inbox_;

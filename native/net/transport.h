@@ -9,6 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
+
+#include "net/tls_info.h"
 
 namespace fairlead::net {
 
@@ -24,6 +27,8 @@ class Transport {
   enum class Handshake : uint8_t { Done, Waiting, Failed };
   // Called at each event until it is done, or has failed. Nothing is read or written before.
   virtual Handshake handshake(int fd) = 0;
+  // At each event of the socket, before anything else is made of it. What the events mean above.
+  virtual uint32_t onEvents(uint32_t events) { return events; }
 
   // As recv(2) and sendmsg(2) on a socket that does not block: bytes moved; 0 (reading only) for
   // the peer's end; -1 and errno, where EAGAIN means that an event, or Connection::wake(), will
@@ -32,19 +37,38 @@ class Transport {
   virtual ssize_t write(int fd, const iovec* parts, int count) = 0;
   // The peer is told that nothing more comes; as shutdown(2) of the writing side.
   virtual void endWriting(int fd) = 0;
+  // The socket is about to be closed from here, not because of a failure.
+  virtual void onClose(int fd) {}
+
+  // Null: it does not speak TLS.
+  virtual SharedTlsInfo tls() const { return nullptr; }
+};
+
+// Whom a connection is for.
+struct TransportTarget {
+  unsigned worker = 0;
+  // Of a host: how the configuration calls it; empty: by its address alone.
+  std::string_view host_name = {};
+  // What a host is to be asked for, whatever the configuration says; empty: that.
+  std::string_view server_name = {};
+  // Its certificate must be for this name; empty: it need not.
+  std::string_view wanted_name = {};
 };
 
 // Of a filter chain, or of a cluster. Shared by all workers; called on any of their threads.
 class TransportFactory {
  public:
   virtual ~TransportFactory() = default;
-  virtual std::unique_ptr<Transport> make() const = 0;
+  virtual std::unique_ptr<Transport> make(const TransportTarget& target) const = 0;
+  virtual bool isTls() const { return false; }
 };
 
 // Null: raw sockets.
 using SharedTransport = std::shared_ptr<const TransportFactory>;
-inline std::unique_ptr<Transport> makeTransport(const SharedTransport& factory) {
-  return factory ? factory->make() : nullptr;
+inline std::unique_ptr<Transport> makeTransport(const SharedTransport& factory,
+                                                const TransportTarget& target) {
+  return factory ? factory->make(target) : nullptr;
 }
+inline bool isTls(const SharedTransport& factory) { return factory && factory->isTls(); }
 
 }  // namespace fairlead::net

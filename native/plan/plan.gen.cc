@@ -17,6 +17,11 @@ bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
 bool read(WireReader& wire, HeaderMatch* out);
 bool read(WireReader& wire, QueryMatch* out);
+bool read(WireReader& wire, TlsCertificate* out);
+bool read(WireReader& wire, SubjectMatch* out);
+bool read(WireReader& wire, TlsValidation* out);
+bool read(WireReader& wire, TlsServer* out);
+bool read(WireReader& wire, TlsContext* out);
 bool read(WireReader& wire, Share* out);
 bool read(WireReader& wire, CorsPolicy* out);
 bool read(WireReader& wire, BufferSettings* out);
@@ -31,6 +36,7 @@ bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, FaultRuntime* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
+bool read(WireReader& wire, TransportMatch* out);
 bool read(WireReader& wire, Cluster* out);
 bool read(WireReader& wire, LimitOverrides* out);
 bool read(WireReader& wire, ClusterRuntime* out);
@@ -67,6 +73,7 @@ bool read(WireReader& wire, HttpInspector* out);
 bool read(WireReader& wire, TlvRule* out);
 bool read(WireReader& wire, ProxyProtocol* out);
 bool read(WireReader& wire, OriginalDst* out);
+bool read(WireReader& wire, TlsInspector* out);
 bool read(WireReader& wire, ListenerPredicate* out);
 bool read(WireReader& wire, ListenerFilter* out);
 bool read(WireReader& wire, FilterChainMatch* out);
@@ -74,6 +81,7 @@ bool read(WireReader& wire, HeaderCondition* out);
 bool read(WireReader& wire, AccessLogFilter* out);
 bool read(WireReader& wire, AccessLog* out);
 bool read(WireReader& wire, Router* out);
+bool read(WireReader& wire, ClientCertDetails* out);
 bool read(WireReader& wire, HttpConnectionManager* out);
 bool read(WireReader& wire, WeightedTarget* out);
 bool read(WireReader& wire, TcpProxy* out);
@@ -82,6 +90,8 @@ bool read(WireReader& wire, EchoFilter* out);
 bool read(WireReader& wire, FilterChain* out);
 bool read(WireReader& wire, SocketOption* out);
 bool read(WireReader& wire, Listener* out);
+bool read(WireReader& wire, FilterChains* out);
+bool read(WireReader& wire, ListenerDrain* out);
 bool read(WireReader& wire, ConnectionLimit* out);
 bool read(WireReader& wire, Update* out);
 bool read(WireReader& wire, TagRule* out);
@@ -186,7 +196,7 @@ bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 66, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 75, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;
@@ -293,6 +303,188 @@ bool read(WireReader& wire, QueryMatch* out) {
         break;
       default:
         if (!wire.skip("QueryMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlsCertificate* out) {
+  while (wire.nextField("TlsCertificate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->chain, "TlsCertificate.chain")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->key, "TlsCertificate.key")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->pkcs12, "TlsCertificate.pkcs12")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->password, "TlsCertificate.password")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->name, "TlsCertificate.name")) return false;
+        break;
+      default:
+        if (!wire.skip("TlsCertificate")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SubjectMatch* out) {
+  while (wire.nextField("SubjectMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 4, "SubjectMatch.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("SubjectMatch.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->oid, "SubjectMatch.oid")) return false;
+        break;
+      default:
+        if (!wire.skip("SubjectMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlsValidation* out) {
+  while (wire.nextField("TlsValidation")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->trusted_ca, "TlsValidation.trusted_ca")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->crl, "TlsValidation.crl")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->certificate_hashes, "TlsValidation.certificate_hashes")) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->key_hashes, "TlsValidation.key_hashes")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("TlsValidation.subjects", [&](WireReader& inner) { return read(inner, &out->subjects.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->allows_expired, "TlsValidation.allows_expired")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->accepts_untrusted, "TlsValidation.accepts_untrusted")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->only_leaf_crl, "TlsValidation.only_leaf_crl")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->max_depth.emplace(), "TlsValidation.max_depth")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->hides_ca_list, "TlsValidation.hides_ca_list")) return false;
+        break;
+      case 11:
+        if (!wire.readBytes(&out->name, "TlsValidation.name")) return false;
+        break;
+      default:
+        if (!wire.skip("TlsValidation")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlsServer* out) {
+  while (wire.nextField("TlsServer")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->requires_certificate, "TlsServer.requires_certificate")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->requires_sni, "TlsServer.requires_sni")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->ticket_keys, "TlsServer.ticket_keys")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->disables_tickets, "TlsServer.disables_tickets")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->disables_cache, "TlsServer.disables_cache")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->session_timeout_s, "TlsServer.session_timeout_s")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->prefers_client_ciphers, "TlsServer.prefers_client_ciphers")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->scans_all_certificates, "TlsServer.scans_all_certificates")) return false;
+        break;
+      default:
+        if (!wire.skip("TlsServer")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlsContext* out) {
+  while (wire.nextField("TlsContext")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "TlsContext.id")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->min_version, "TlsContext.min_version")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_version, "TlsContext.max_version")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->ciphers, "TlsContext.ciphers")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->weighs_chacha, "TlsContext.weighs_chacha")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->curves, "TlsContext.curves")) return false;
+        break;
+      case 7:
+        if (!wire.readBytes(&out->signature_algorithms, "TlsContext.signature_algorithms")) return false;
+        break;
+      case 8:
+        if (!wire.readRepeatedBytes(&out->alpn, "TlsContext.alpn")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("TlsContext.certificates", [&](WireReader& inner) { return read(inner, &out->certificates.emplace_back()); })) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("TlsContext.validation", [&](WireReader& inner) { return read(inner, &out->validation.emplace()); })) return false;
+        break;
+      case 11:
+        if (!wire.readMessage("TlsContext.server", [&](WireReader& inner) { return read(inner, &out->server.emplace()); })) return false;
+        break;
+      case 12:
+        if (!wire.readBytes(&out->sni, "TlsContext.sni")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->sni_of_host, "TlsContext.sni_of_host")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->demands_sni_san, "TlsContext.demands_sni_san")) return false;
+        break;
+      case 15:
+        if (!wire.readNumber(&out->max_sessions, "TlsContext.max_sessions")) return false;
+        break;
+      case 16:
+        if (!wire.readNumber(&out->allows_renegotiation, "TlsContext.allows_renegotiation")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->is_incomplete, "TlsContext.is_incomplete")) return false;
+        break;
+      default:
+        if (!wire.skip("TlsContext")) return false;
     }
   }
   return wire.ok();
@@ -618,6 +810,25 @@ bool read(WireReader& wire, CircuitLimits* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TransportMatch* out) {
+  while (wire.nextField("TransportMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "TransportMatch.name")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->labels, "TransportMatch.labels")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TransportMatch.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TransportMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Cluster* out) {
   while (wire.nextField("Cluster")) {
     switch (wire.field()) {
@@ -694,10 +905,22 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->is_control_only, "Cluster.is_control_only")) return false;
         break;
       case 26:
-        if (!wire.readNumber(&out->is_encrypted, "Cluster.is_encrypted")) return false;
+        if (!wire.readMessage("Cluster.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
         break;
       case 27:
         if (!wire.readNumber(&out->is_discovered, "Cluster.is_discovered")) return false;
+        break;
+      case 28:
+        if (!wire.readNumber(&out->auto_sni, "Cluster.auto_sni")) return false;
+        break;
+      case 29:
+        if (!wire.readNumber(&out->auto_san_validation, "Cluster.auto_san_validation")) return false;
+        break;
+      case 30:
+        if (!wire.readBytes(&out->sni_header, "Cluster.sni_header")) return false;
+        break;
+      case 31:
+        if (!wire.readMessage("Cluster.transport_matches", [&](WireReader& inner) { return read(inner, &out->transport_matches.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Cluster")) return false;
@@ -789,6 +1012,9 @@ bool read(WireReader& wire, Host* out) {
       case 11:
         if (!wire.readRepeatedBytes(&out->labels, "Host.labels")) return false;
         break;
+      case 12:
+        if (!wire.readRepeatedBytes(&out->socket_labels, "Host.socket_labels")) return false;
+        break;
       default:
         if (!wire.skip("Host")) return false;
     }
@@ -844,6 +1070,12 @@ bool read(WireReader& wire, RouteMatch* out) {
         break;
       case 9:
         if (!wire.readNumber(&out->runtime_fraction_slot, "RouteMatch.runtime_fraction_slot")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->certificate_presented.emplace(), "RouteMatch.certificate_presented")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->certificate_validated.emplace(), "RouteMatch.certificate_validated")) return false;
         break;
       default:
         if (!wire.skip("RouteMatch")) return false;
@@ -1578,6 +1810,28 @@ bool read(WireReader& wire, OriginalDst* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TlsInspector* out) {
+  while (wire.nextField("TlsInspector")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->ja3, "TlsInspector.ja3")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ja4, "TlsInspector.ja4")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_client_hello_bytes, "TlsInspector.max_client_hello_bytes")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->refuses_malformed, "TlsInspector.refuses_malformed")) return false;
+        break;
+      default:
+        if (!wire.skip("TlsInspector")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ListenerPredicate* out) {
   while (wire.nextField("ListenerPredicate")) {
     switch (wire.field()) {
@@ -1611,6 +1865,9 @@ bool read(WireReader& wire, ListenerFilter* out) {
         break;
       case 3:
         if (!wire.readMessage("ListenerFilter.original_dst", [&](WireReader& inner) { return read(inner, &out->original_dst.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ListenerFilter.tls_inspector", [&](WireReader& inner) { return read(inner, &out->tls_inspector.emplace()); })) return false;
         break;
       case 4:
         if (!wire.readMessage("ListenerFilter.disabled", [&](WireReader& inner) { return read(inner, &out->disabled.emplace()); })) return false;
@@ -1756,6 +2013,31 @@ bool read(WireReader& wire, Router* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ClientCertDetails* out) {
+  while (wire.nextField("ClientCertDetails")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->subject, "ClientCertDetails.subject")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->cert, "ClientCertDetails.cert")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->chain, "ClientCertDetails.chain")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->dns, "ClientCertDetails.dns")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->uri, "ClientCertDetails.uri")) return false;
+        break;
+      default:
+        if (!wire.skip("ClientCertDetails")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpConnectionManager* out) {
   while (wire.nextField("HttpConnectionManager")) {
     switch (wire.field()) {
@@ -1894,6 +2176,12 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 47:
         if (!wire.readNumber(&out->refuses_http2, "HttpConnectionManager.refuses_http2")) return false;
         break;
+      case 48:
+        if (!wire.readEnum(&out->forward_client_cert, 4, "HttpConnectionManager.forward_client_cert")) return false;
+        break;
+      case 49:
+        if (!wire.readMessage("HttpConnectionManager.client_cert_details", [&](WireReader& inner) { return read(inner, &out->client_cert_details.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
     }
@@ -1994,6 +2282,15 @@ bool read(WireReader& wire, FilterChain* out) {
         break;
       case 7:
         if (!wire.readNumber(&out->is_default, "FilterChain.is_default")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->id, "FilterChain.id")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("FilterChain.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->handshake_timeout_ms, "FilterChain.handshake_timeout_ms")) return false;
         break;
       default:
         if (!wire.skip("FilterChain")) return false;
@@ -2099,8 +2396,43 @@ bool read(WireReader& wire, Listener* out) {
       case 24:
         if (!wire.readNumber(&out->hands_on_redirected, "Listener.hands_on_redirected")) return false;
         break;
+      case 25:
+        if (!wire.readNumber(&out->id, "Listener.id")) return false;
+        break;
       default:
         if (!wire.skip("Listener")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FilterChains* out) {
+  while (wire.nextField("FilterChains")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->listener, "FilterChains.listener")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("FilterChains.filter_chains", [&](WireReader& inner) { return read(inner, &out->filter_chains.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("FilterChains")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ListenerDrain* out) {
+  while (wire.nextField("ListenerDrain")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->seconds, "ListenerDrain.seconds")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->immediate, "ListenerDrain.immediate")) return false;
+        break;
+      default:
+        if (!wire.skip("ListenerDrain")) return false;
     }
   }
   return wire.ok();
@@ -2160,6 +2492,24 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 12:
         if (!wire.readMessage("Update.fault_runtimes", [&](WireReader& inner) { return read(inner, &out->fault_runtimes.emplace_back()); })) return false;
+        break;
+      case 13:
+        if (!wire.readRepeatedBytes(&out->removed_listeners, "Update.removed_listeners")) return false;
+        break;
+      case 14:
+        if (!wire.readMessage("Update.filter_chains", [&](WireReader& inner) { return read(inner, &out->filter_chains.emplace_back()); })) return false;
+        break;
+      case 15:
+        if (!wire.readMessage("Update.drain", [&](WireReader& inner) { return read(inner, &out->drain.emplace()); })) return false;
+        break;
+      case 16:
+        if (!wire.readRepeatedNumber(&out->ended_listeners, "Update.ended_listeners")) return false;
+        break;
+      case 17:
+        if (!wire.readRepeatedNumber(&out->ended_filter_chains, "Update.ended_filter_chains")) return false;
+        break;
+      case 18:
+        if (!wire.readMessage("Update.tls_contexts", [&](WireReader& inner) { return read(inner, &out->tls_contexts.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

@@ -125,6 +125,17 @@ struct FormatPiece {
     // The filter state of the PROXY protocol's values. `argument`: the key, or nothing for all of
     // them as JSON.
     ProxyProtocolTlv = 66,
+    // Of TLS. `argument`: what of it, as "PEER_SUBJECT".
+    DownstreamTls = 67,
+    UpstreamTls = 68,
+    // When the peer's certificate begins and ends to be good. `argument`: as that of START_TIME.
+    DownstreamPeerCertVStart = 69,
+    DownstreamPeerCertVEnd = 70,
+    UpstreamPeerCertVStart = 71,
+    UpstreamPeerCertVEnd = 72,
+    DownstreamTransportFailureReason = 73,
+    TlsJa3Fingerprint = 74,
+    TlsJa4Fingerprint = 75,
   };
   Operator op = {};
   // The literal; a header's name in lower case; the argument as the configuration wrote it.
@@ -188,6 +199,96 @@ struct QueryMatch {
   std::string name;
   // Absent: presence is enough.
   std::optional<StringMatch> string_match;
+};
+
+struct TlsCertificate {
+  // In PEM, or both in `pkcs12`.
+  std::string chain;
+  std::string key;
+  std::string pkcs12;
+  std::string password;
+  // What the statistic of its expiry calls it.
+  std::string name;
+};
+
+// What an alternative name of the peer's certificate must be.
+struct SubjectMatch {
+  enum class Kind : uint8_t {
+    Dns = 0,
+    Uri = 1,
+    Email = 2,
+    IpAddress = 3,
+    OtherName = 4,
+  };
+  Kind kind = {};
+  std::optional<StringMatch> match;
+  // Of OTHER_NAME: "1.3.6.1.4.1.311.20.2.3".
+  std::string oid;
+};
+
+struct TlsValidation {
+  // In PEM; empty: a chain is not verified.
+  std::string trusted_ca;
+  std::string crl;
+  // SHA-256 of certificates, and of public keys: one of them must be the peer's. None: any may.
+  std::vector<std::string> certificate_hashes;
+  std::vector<std::string> key_hashes;
+  // One must fit. None: any name may.
+  std::vector<SubjectMatch> subjects;
+  bool allows_expired = false;
+  bool accepts_untrusted = false;
+  bool only_leaf_crl = false;
+  // How many certificates may be between the peer's and a trusted one.
+  std::optional<uint32_t> max_depth;
+  // A server does not tell clients whom it trusts.
+  bool hides_ca_list = false;
+  std::string name;
+};
+
+struct TlsServer {
+  bool requires_certificate = false;
+  bool requires_sni = false;
+  // 80 bytes each: name, HMAC key, AES key. The first one encrypts; none: OpenSSL's own.
+  std::vector<std::string> ticket_keys;
+  bool disables_tickets = false;
+  bool disables_cache = false;
+  // 0: OpenSSL's own.
+  uint64_t session_timeout_s = 0;
+  bool prefers_client_ciphers = false;
+  // All certificates are looked at where none is for the client's server name.
+  bool scans_all_certificates = false;
+};
+
+// All that a transport socket of TLS is made of: of a filter chain, which has a `server`, or of a
+// cluster.
+struct TlsContext {
+  // What an update replaces it by: unique among all there are. 0: it is never replaced.
+  uint32_t id = 0;
+  // As on the wire: 0x0303 is TLS 1.2.
+  uint32_t min_version = 0;
+  uint32_t max_version = 0;
+  // Lists as OpenSSL reads them; empty: its own. `ciphers` is for versions before 1.3.
+  std::string ciphers;
+  // A client that prefers ChaCha20 gets it.
+  bool weighs_chacha = false;
+  std::string curves;
+  std::string signature_algorithms;
+  std::vector<std::string> alpn;
+  std::vector<TlsCertificate> certificates;
+  // Absent: nobody's certificate is asked for or looked at.
+  std::optional<TlsValidation> validation;
+  std::optional<TlsServer> server;
+  // Of clients. Empty: no name is sent.
+  std::string sni;
+  // The name of the host, where it has one, instead of `sni`.
+  bool sni_of_host = false;
+  // The certificate must be for the name that was sent.
+  bool demands_sni_san = false;
+  // Sessions that are kept for later connections of a worker.
+  uint32_t max_sessions = 0;
+  bool allows_renegotiation = false;
+  // A secret has not come yet: no connection can be made.
+  bool is_incomplete = false;
 };
 
 // A share of requests, in millionths.
@@ -319,6 +420,14 @@ struct CircuitLimits {
   std::optional<uint32_t> max_connections_per_host;
 };
 
+struct TransportMatch {
+  std::string name;
+  // A host must have all of them.
+  std::vector<std::string> labels;
+  // Absent: in the clear.
+  std::optional<TlsContext> tls;
+};
+
 // Everything a worker needs of a cluster, without its endpoints.
 struct Cluster {
   enum class Balancer : uint8_t {
@@ -361,10 +470,18 @@ struct Cluster {
   uint64_t max_stream_duration_ms = 0;
   // Only the control plane connects to its hosts: no request is forwarded to it.
   bool is_control_only = false;
-  // They are reached by TLS.
-  bool is_encrypted = false;
+  // They are reached by TLS; absent: in the clear.
+  std::optional<TlsContext> tls;
   // Its assignment comes from EDS, which is counted.
   bool is_discovered = false;
+  // The name that hosts are asked for over TLS is that of the request: its host, as it goes out.
+  bool auto_sni = false;
+  // And their certificates must be for it.
+  bool auto_san_validation = false;
+  // The header that says it, where the request has it; empty: none.
+  std::string sni_header;
+  // How hosts with these labels are reached, the first that fits; all others as `tls` says.
+  std::vector<TransportMatch> transport_matches;
 };
 
 // What the runtime says of a cluster's limits; what it does not say stays as it is configured.
@@ -409,6 +526,8 @@ struct Host {
   // What the balancer is told of it: "key=value" each, the value as JSON; a list gives one for each
   // of its values.
   std::vector<std::string> labels;
+  // The same for how it is reached.
+  std::vector<std::string> socket_labels;
 };
 
 // The hosts of a cluster, replaced as a whole.
@@ -438,6 +557,9 @@ struct RouteMatch {
   std::optional<uint32_t> runtime_fraction_millionths;
   // The runtime slot that the share follows; 0: none.
   uint32_t runtime_fraction_slot = 0;
+  // The client has shown a certificate, or has not; it was found to be good, or was not.
+  std::optional<bool> certificate_presented;
+  std::optional<bool> certificate_validated;
 };
 
 struct HeaderAddition {
@@ -779,6 +901,15 @@ struct ProxyProtocol {
 struct OriginalDst {
 };
 
+struct TlsInspector {
+  // Fingerprints are taken.
+  bool ja3 = false;
+  bool ja4 = false;
+  uint32_t max_client_hello_bytes = 0;
+  // What begins like TLS and is not is closed.
+  bool refuses_malformed = false;
+};
+
 // A tree.
 struct ListenerPredicate {
   enum class Kind : uint8_t {
@@ -799,6 +930,7 @@ struct ListenerFilter {
   std::optional<HttpInspector> http_inspector;
   std::optional<ProxyProtocol> proxy_protocol;
   std::optional<OriginalDst> original_dst;
+  std::optional<TlsInspector> tls_inspector;
   // Connections that it leaves alone; absent: none.
   std::optional<ListenerPredicate> disabled;
 };
@@ -874,6 +1006,14 @@ struct Router {
   bool counts_no_answers = false;
 };
 
+struct ClientCertDetails {
+  bool subject = false;
+  bool cert = false;
+  bool chain = false;
+  bool dns = false;
+  bool uri = false;
+};
+
 struct HttpConnectionManager {
   enum class ServerHeader : uint8_t {
     Overwrite = 0,
@@ -884,6 +1024,13 @@ struct HttpConnectionManager {
     Allow = 0,
     Reject = 1,
     Drop = 2,
+  };
+  enum class ForwardClientCert : uint8_t {
+    Sanitize = 0,
+    ForwardOnly = 1,
+    AppendForward = 2,
+    SanitizeSet = 3,
+    AlwaysForwardOnly = 4,
   };
   enum class EscapedSlashes : uint8_t {
     KeepUnchanged = 0,
@@ -943,6 +1090,10 @@ struct HttpConnectionManager {
   std::vector<HttpFilter> http_filters;
   // Clients that speak HTTP/2 without asking are told that they are understood, and refused.
   bool refuses_http2 = false;
+  // What becomes of x-forwarded-client-cert.
+  ForwardClientCert forward_client_cert = {};
+  // Of what a client's certificate says, beside its hash.
+  std::optional<ClientCertDetails> client_cert_details;
 };
 
 struct WeightedTarget {
@@ -978,6 +1129,12 @@ struct FilterChain {
   std::optional<EchoFilter> echo;
   // Used when no other chain matches.
   bool is_default = false;
+  // Among all chains there ever are; 0: its listener's chains never change.
+  uint64_t id = 0;
+  // Clients speak TLS; absent: in the clear.
+  std::optional<TlsContext> tls;
+  // 0: a handshake may take as long as it likes.
+  uint64_t handshake_timeout_ms = 0;
 };
 
 // For setsockopt(2).
@@ -1039,6 +1196,22 @@ struct Listener {
   bool unbound = false;
   // Connections that were meant for another listener's address are that listener's.
   bool hands_on_redirected = false;
+  // Among all listeners there ever are; 0: it stays for ever.
+  uint64_t id = 0;
+};
+
+// Other filter chains for a listener that is there: it keeps its sockets, and chains whose id it
+// has already keep their connections. Those that are not named any more drain.
+struct FilterChains {
+  std::string listener;
+  std::vector<FilterChain> filter_chains;
+};
+
+// How clients of what is replaced or removed are asked to leave.
+struct ListenerDrain {
+  uint32_t seconds = 0;
+  // All at once; otherwise more and more within the time.
+  bool immediate = false;
 };
 
 // How many connections may be open at once.
@@ -1049,11 +1222,13 @@ struct ConnectionLimit {
 };
 
 // What the control thread hands to the data plane at once. Order within: clusters, assignments,
-// route tables, what is removed of them, listeners; a later part may name an earlier one.
+// route tables, what is removed of them, listeners, first what is removed of those; a later part may
+// name an earlier one.
 struct Update {
   std::vector<Cluster> clusters;
   std::vector<Assignment> assignments;
   std::vector<RouteTable> route_tables;
+  // One of a name that is there already takes that one's place, which drains.
   std::vector<Listener> listeners;
   // Of runtime slots, that of slot 1 first; empty: they stay as they are.
   std::vector<uint64_t> runtime_values;
@@ -1070,6 +1245,17 @@ struct Update {
   std::vector<std::string> removed_route_tables;
   // Of fault filters: those of clusters that are not named here stay.
   std::vector<FaultRuntime> fault_runtimes;
+  // By name: they take no connections from here on, and drain.
+  std::vector<std::string> removed_listeners;
+  std::vector<FilterChains> filter_chains;
+  // Absent: at once.
+  std::optional<ListenerDrain> drain;
+  // By id: they have drained long enough, and connections that they still have end.
+  std::vector<uint64_t> ended_listeners;
+  std::vector<uint64_t> ended_filter_chains;
+  // In the place of those of the same ids, for connections that come later; of ids that are not
+  // there any more nothing becomes.
+  std::vector<TlsContext> tls_contexts;
 };
 
 struct TagRule {

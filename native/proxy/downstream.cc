@@ -16,6 +16,9 @@ Downstream::Downstream(HttpServer& server, net::AcceptedSocket& socket,
   stats::Shard<stats::Http>& stats = server.stats();
   stats.add(Counter::DownstreamCxTotal);
   stats.up(Gauge::DownstreamCxActive);
+  if (!server.config().isTls()) return;
+  stats.add(Counter::DownstreamCxSslTotal);
+  stats.up(Gauge::DownstreamCxSslActive);
 }
 
 bool Downstream::start(net::FileDescriptor fd) {
@@ -25,10 +28,11 @@ bool Downstream::start(net::FileDescriptor fd) {
     lifetime_ = std::make_unique<Lifetime>(*this);
     loop.timers().arm(lifetime_.get(), loop.now() + ms);
   }
-  auto* connection =
-      new net::Connection(loop, std::move(fd), config.buffer_limit_bytes,
-                          net::Connection::Start::Established, makeTransport(config.transport));
+  auto* connection = new net::Connection(
+      loop, std::move(fd), config.buffer_limit_bytes, net::Connection::Start::Established,
+      makeTransport(config.transport, {server_.context().upstream.worker}));
   if (config.transport) {
+    setTls(connection->tls());
     codec_ = std::make_unique<Handshake>(*this, *connection);
   } else {
     speak(*connection);
@@ -47,14 +51,14 @@ void Downstream::Handshake::onReady(int error) {
   if (error == 0) {
     downstream_.onHandshakeOver();
   } else {
-    abort();
+    end(true);
   }
 }
 
-void Downstream::Handshake::abort() {
+void Downstream::Handshake::end(bool by_peer) {
   if (!connection_.isOpen()) return;
   connection_.close();
-  downstream_.onConnectionClosed(false);
+  downstream_.onConnectionClosed(by_peer);
 }
 
 void Downstream::onHandshakeOver() {
@@ -158,6 +162,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   stats.add(Counter::DownstreamCxDestroy);
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);
   stats.down(Gauge::DownstreamCxActive);
+  if (server_.config().isTls()) stats.down(Gauge::DownstreamCxSslActive);
   stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
   if (received_ > 0) stats.down(Gauge::DownstreamCxHttp1Active);
   stats.record(Histogram::DownstreamCxLengthMs,

@@ -58,10 +58,11 @@ class Downstream final : public net::DownstreamConnection,
     // http::ServerCodec: nothing was asked that could be answered first.
     void endAfter(net::Millis) override { abort(); }
     void finish() override { abort(); }
-    void abort() override;
+    void abort() override { end(false); }
     bool isIdleFor(net::Millis) const override { return true; }
 
    private:
+    void end(bool by_peer);
     void onReady(int error) override;
     void onReadable() override {}
     void onWriteFailed() override { abort(); }

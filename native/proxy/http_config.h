@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "access_log/access_log.h"
@@ -44,6 +45,9 @@ struct HttpConfig {
   std::vector<std::shared_ptr<const filters::HttpFilterConfig>> filters;
   uint64_t filters_on = 0;
 
+  // What its clients' connections speak.
+  bool isTls() const { return net::isTls(transport); }
+  std::string_view ownScheme() const { return isTls() ? "https" : "http"; }
   void setAccessLogs(std::vector<std::shared_ptr<access_log::AccessLog>> logs);
   bool isInternal(const net::Address& address) const {
     for (const net::Cidr& range : internal_addresses) {

@@ -9,8 +9,8 @@ namespace fairlead::proxy {
 using http::HeaderEntry;
 using http::HeaderId;
 using http::HeaderMap;
-using Counter = stats::Cluster::Counter;
-using Histogram = stats::Cluster::Histogram;
+using ClusterCounter = stats::Cluster::Counter;
+using ClusterHistogram = stats::Cluster::Histogram;
 
 // ---- the pool ----
 
@@ -174,8 +174,8 @@ void Mirror::onAttemptTrailers(upstream::Attempt&, HeaderMap&) { answerComplete(
 void Mirror::answerComplete() {
   if (request_complete_) {
     const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
-    cluster_->stats().record(Histogram::UpstreamRqTime, ms);
-    cluster_->stats().record(Histogram::InternalUpstreamRqTime, ms);
+    cluster_->stats().record(ClusterHistogram::UpstreamRqTime, ms);
+    cluster_->stats().record(ClusterHistogram::InternalUpstreamRqTime, ms);
   }
   restIfOver();
 }
@@ -198,7 +198,7 @@ void Mirror::onTimer() {
   }
   deadline_ = net::kNever;
   if (!attempt_.isActive()) return;
-  cluster_->stats().add(Counter::UpstreamRqTimeout);
+  cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
   upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
   host.rq_timeout.add();
   if (status_ == 0) {
@@ -212,7 +212,7 @@ void Mirror::onTimer() {
 void Mirror::charge(uint16_t status) {
   status_ = status;
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  stats.add(Counter::UpstreamRqCompleted);
+  stats.add(ClusterCounter::UpstreamRqCompleted);
   stats.countResponse(stats::CodeVariant::All, status);
   stats.countResponse(stats::CodeVariant::Internal, status);
 }

@@ -1,6 +1,7 @@
 #include "proxy/request_headers.h"
 
 #include "base/text.h"
+#include "proxy/client_cert_header.h"
 #include "proxy/request_id.h"
 
 namespace fairlead::proxy {
@@ -112,8 +113,10 @@ void appendTo(HeaderMap& headers, HeaderId id, std::string_view value, std::stri
   }
 }
 
-void removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
+// True: the client says what certificate somebody has seen.
+bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
   const bool internal = facts.internal;
+  bool has_client_cert = false;
   for (HeaderEntry& entry : headers) {
     if (entry.id == HeaderId::Other) continue;
     if (isHopByHop(entry.id)) {
@@ -127,13 +130,15 @@ void removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
       }
     } else if (!internal && (isForInternalsOnly(entry.id) || (edge && isForEdgeOnly(entry.id)))) {
       entry.remove();
-    } else if (entry.id == HeaderId::XEnvoyInternal || entry.id == HeaderId::XForwardedClientCert) {
-      // Nobody's certificate was seen here.
+    } else if (entry.id == HeaderId::XEnvoyInternal) {
       entry.remove();
+    } else if (entry.id == HeaderId::XForwardedClientCert) {
+      has_client_cert = true;
     } else if (entry.id == HeaderId::XEnvoyForceTrace) {
       facts.is_traced = true;
     }
   }
+  return has_client_cert;
 }
 
 void identifyClient(HeaderMap& headers, const HttpConfig& config, const net::Address& remote,
@@ -159,7 +164,9 @@ void identifyClient(HeaderMap& headers, const HttpConfig& config, const net::Add
     appendTo(headers, HeaderId::XForwardedFor, text, ",", context.arena);
   }
   const HeaderEntry* proto = headers.find(HeaderId::XForwardedProto);
-  if (plan.xff_num_trusted_hops == 0 || !proto) headers.set(HeaderId::XForwardedProto, "http");
+  if (plan.xff_num_trusted_hops == 0 || !proto) {
+    headers.set(HeaderId::XForwardedProto, config.ownScheme());
+  }
 }
 
 void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Context& context,
@@ -192,16 +199,18 @@ bool nominatesForbidden(std::string_view connection) {
 }
 
 RequestFacts prepareRequestHeaders(HeaderMap& headers, const HttpConfig& config,
-                                   const net::Address& remote, Context& context) {
+                                   const net::Address& remote, const net::TlsInfo* tls,
+                                   Context& context) {
   const plan::HttpConnectionManager& plan = config.plan;
   RequestFacts facts;
   bool single = false;
   identifyClient(headers, config, remote, context, facts, &single);
   facts.internal = single && config.isInternal(facts.client);
   const bool edge = !facts.internal && plan.use_remote_address;
-  removeOnce(headers, facts, edge);
+  const bool has_client_cert = removeOnce(headers, facts, edge);
+  if (has_client_cert || tls) forwardClientCert(headers, plan, tls, context.arena);
   if (!headers.find(HeaderId::XForwardedProto)) {
-    headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", "http");
+    headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", config.ownScheme());
   }
   const bool is_tls = headers.find(HeaderId::XForwardedProto)->value() == "https";
   facts.scheme = is_tls ? "https" : "http";

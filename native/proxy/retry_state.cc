@@ -8,7 +8,7 @@
 
 namespace fairlead::proxy {
 
-using Counter = stats::Cluster::Counter;
+using ClusterCounter = stats::Cluster::Counter;
 using Kind = upstream::UpstreamError::Kind;
 using http::HeaderId;
 using route::RetryOn;
@@ -159,23 +159,23 @@ bool RetryState::isWorthRetry(Kind kind, bool request_began) const {
 
 RetryState::Verdict RetryState::decide(bool is_worth_retry) {
   // The retry that this is about did its work.
-  if (holds_retry_ && !is_worth_retry) stats().add(Counter::UpstreamRqRetrySuccess);
+  if (holds_retry_ && !is_worth_retry) stats().add(ClusterCounter::UpstreamRqRetrySuccess);
   giveBack();
   if (!is_worth_retry) return Verdict::Enough;
   if (retries_left_ == 0) {
-    stats().add(Counter::UpstreamRqRetryLimitExceeded);
+    stats().add(ClusterCounter::UpstreamRqRetryLimitExceeded);
     return Verdict::LimitExceeded;
   }
   --retries_left_;
   if (!limits().canRetry()) {
-    stats().add(Counter::UpstreamRqRetryOverflow);
+    stats().add(ClusterCounter::UpstreamRqRetryOverflow);
     return Verdict::Overflow;
   }
   const uint64_t allowed = runtime_->allowed_millionths.value();
   if (allowed < kMillion && random_->below(kMillion) >= allowed) return Verdict::Enough;
   limits().retries.take();
   holds_retry_ = true;
-  stats().add(Counter::UpstreamRqRetry);
+  stats().add(ClusterCounter::UpstreamRqRetry);
   return Verdict::Retry;
 }
 
@@ -202,10 +202,10 @@ void RetryState::readResetHeaders(const http::HeaderMap& headers) {
 net::Millis RetryState::backOffMs() {
   if (is_immediate_) return 0;
   if (reset_interval_ms_ > 0) {
-    stats().add(Counter::UpstreamRqRetryBackoffRatelimited);
+    stats().add(ClusterCounter::UpstreamRqRetryBackoffRatelimited);
     return reset_interval_ms_ + random_->below(reset_interval_ms_ / 2);
   }
-  stats().add(Counter::UpstreamRqRetryBackoffExponential);
+  stats().add(ClusterCounter::UpstreamRqRetryBackoffExponential);
   const net::Millis interval = std::min(next_interval_ms_, max_interval_ms_);
   next_interval_ms_ = std::min(next_interval_ms_ * 2, max_interval_ms_);
   return random_->below(interval);

@@ -1,5 +1,6 @@
 #include "proxy/router.h"
 
+#include "proxy/server_name.h"
 #include "proxy/stream.h"
 #include "proxy/strict_check.h"
 
@@ -11,6 +12,11 @@ using Counter = stats::Http::Counter;
 
 Router::Router(Stream& stream)
     : stream_(stream), info_(stream.info()), first_(*this, info_.upstream_bytes) {}
+
+// Requests that ask for a name share no connection with others.
+upstream::HttpPool* Router::poolByName(upstream::HttpPool& pool) {
+  return server_name_.empty() ? &pool : &info_.cluster->poolOf(pool, server_name_);
+}
 
 void Router::onHead(http::RequestHead& head, const route::RequestView& view, bool end) {
   has_body_ = !end;
@@ -72,6 +78,10 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   if (!pool) {
     answerNoHost();
     return;
+  }
+  if (info_.cluster->settings().auto_sni) {
+    server_name_ = serverNameOf(head, info_.cluster->settings());
+    pool = poolByName(*pool);
   }
   beginRetries(head, wishes);
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
@@ -164,6 +174,7 @@ void Router::clear() {
   leaveMirrors();
   splice_left_ = 0;
   kept_head_.clear();
+  server_name_.clear();
   dropKept();
   kept_trailers_.clear();
   timeouts_ = {};

@@ -7,8 +7,6 @@ namespace fairlead::proxy {
 
 namespace {
 
-constexpr uint64_t kMillion = 1'000'000;
-
 // Null: there is none of that name.
 upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const StreamInfo& info,
                                    const http::RequestHead& head) {
@@ -26,7 +24,7 @@ void Router::prepareMirrors(const http::RequestHead& head) {
   // A tunnel's bytes are for one host.
   if (info_.is_connect) return;
   for (const route::MirrorPolicy& policy : info_.route->cluster->mirrors) {
-    if (info_.id % kMillion >= policy.share.value()) continue;
+    if (info_.id % 1'000'000 >= policy.share.value()) continue;
     upstream::WorkerCluster* const cluster = clusterOf(policy, info_, head);
     if (!cluster) {
       log::debug(log::Component::Router, info_.tags(), "shadow cluster does not exist");

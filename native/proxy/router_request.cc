@@ -7,12 +7,13 @@
 namespace fairlead::proxy {
 
 using http::HeaderMap;
-using Counter = stats::Cluster::Counter;
+using ClusterCounter = stats::Cluster::Counter;
 
 void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   current_ = &attempt;
   info_.host = &pool.host();
   info_.transport_failure = {};
+  info_.upstream_tls.reset();
   attempt.start(pool, static_cast<uint8_t>(info_.route->cluster->plan.priority));
 }
 
@@ -20,6 +21,7 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
   info_.host = &attempt.host();
   info_.upstream_protocol = connection.codec().protocol();
   if (!config().access_logs.empty()) info_.upstream_local = connection.localAddress();
+  info_.upstream_tls = connection.codec().connection().tls();
   if (retries_on_) retry_->hosts().onAttempted(attempt.host());
   if (timeouts_.exchange_ms > 0) {
     attempt.exchange_deadline = loop().now() + timeouts_.exchange_ms;
@@ -103,7 +105,7 @@ bool Router::keepForRetry(std::string_view data) {
     kept_body_.append(loop().slabs(), data);
     return true;
   }
-  clusterStats().add(Counter::RetryOrShadowAbandoned);
+  clusterStats().add(ClusterCounter::RetryOrShadowAbandoned);
   const bool has_host = hostStream() != nullptr;
   if (current_) {
     endRetries();
@@ -158,7 +160,7 @@ void Router::requestComplete() {
 void Router::pauseClient() {
   if (client_paused_ || !stream_.hasClient()) return;
   client_paused_ = true;
-  clusterStats().add(Counter::UpstreamFlowControlBackedUpTotal);
+  clusterStats().add(ClusterCounter::UpstreamFlowControlBackedUpTotal);
   stream_.pauseReading();
 }
 
@@ -169,7 +171,7 @@ void Router::resumeClient() {
   http::ClientStream* const to = hostStream();
   if ((to && to->isOverHighWatermark()) || isMirrorBehind()) return;
   client_paused_ = false;
-  clusterStats().add(Counter::UpstreamFlowControlDrainedTotal);
+  clusterStats().add(ClusterCounter::UpstreamFlowControlDrainedTotal);
   stream_.resumeReading();
 }
 

@@ -6,7 +6,7 @@
 
 namespace fairlead::proxy {
 
-using Counter = stats::Cluster::Counter;
+using ClusterCounter = stats::Cluster::Counter;
 
 // Requests without a policy, which ask for nothing themselves, go no further than the first line.
 void Router::beginRetries(const http::RequestHead& head, const RetryWishes& wishes) {
@@ -63,7 +63,7 @@ void Router::retry() {
     return;
   }
   info_.use(cluster);
-  start(restingAttempt(), *pool);
+  start(restingAttempt(), *poolByName(*pool));
 }
 
 void Router::giveUp(Attempt& attempt) {
@@ -129,7 +129,7 @@ void Router::onTimer() {
 void Router::onRouteTimeout() {
   const bool has_begun = stream_.hasAnswerBegun();
   forEachActive([this, has_begun](Attempt& attempt) {
-    clusterStats().add(Counter::UpstreamRqTimeout);
+    clusterStats().add(ClusterCounter::UpstreamRqTimeout);
     countersOf(attempt.host()).rq_timeout.add();
     if (has_begun) return;
     charge(timeouts_.status, nullptr);
@@ -149,8 +149,8 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
         retries_on_ && !attempt.was_hedged && isRetried(retry_->afterTryTimeout(), true);
     return;
   }
-  clusterStats().add(is_idle ? Counter::UpstreamRqPerTryIdleTimeout
-                             : Counter::UpstreamRqPerTryTimeout);
+  clusterStats().add(is_idle ? ClusterCounter::UpstreamRqPerTryIdleTimeout
+                             : ClusterCounter::UpstreamRqPerTryTimeout);
   countersOf(attempt.host()).rq_timeout.add();
   const bool has_begun = stream_.hasAnswerBegun();
   giveUp(attempt);
@@ -168,7 +168,7 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
 }
 
 void Router::onExchangeTimeout(Attempt& attempt) {
-  clusterStats().add(Counter::UpstreamRqMaxDurationReached);
+  clusterStats().add(ClusterCounter::UpstreamRqMaxDurationReached);
   const bool has_begun = stream_.hasAnswerBegun();
   giveUp(attempt);
   const UpstreamError error{UpstreamError::Kind::LocalReset, &attempt.host(), true};

@@ -139,16 +139,16 @@ void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
 void Stream::findRoute(http::RequestHead& head) {
   const HttpConfig& config = this->config();
   stripPort(head, config.plan, downstream_->local().port());
-  const RequestFacts facts =
-      prepareRequestHeaders(head.headers, config, downstream_->remote(), context());
+  const RequestFacts facts = prepareRequestHeaders(head.headers, config, downstream_->remote(),
+                                                   downstream_->tls(), context());
   info_.client_address = facts.client;
   info_.is_internal = facts.internal;
   info_.scheme = facts.scheme;
   if (config.plan.always_set_request_id_in_response || facts.is_traced) {
     request_id_ = facts.request_id;
   }
-  const route::RequestView view{head.method,  head.path,     head.authority,
-                                facts.scheme, &head.headers, info_.id};
+  const route::RequestView view{head.method,   head.path, head.authority,    facts.scheme,
+                                &head.headers, info_.id,  downstream_->tls()};
   info_.table = context().routes.pin(config.routes.id());
   info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
   if (info_.virtual_host && !requiresTls(view)) {

@@ -63,6 +63,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.upstream_cluster_raw = cluster_name;
   if (host) format.upstream_remote = &host->address();
   if (upstream_local.isIp()) format.upstream_local = &upstream_local;
+  format.upstream_tls = upstream_tls.get();
   format.attempts = attempts;
 }
 
@@ -83,6 +84,7 @@ void StreamInfo::clear() {
   metadata.clear();
   host = nullptr;
   upstream_local = {};
+  upstream_tls.reset();
   upstream_protocol = transport_failure = {};
   response.clear();
   flags = {};

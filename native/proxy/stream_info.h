@@ -52,6 +52,7 @@ struct StreamInfo {
   std::string cluster_name;
   upstream::Host* host = nullptr;
   net::Address upstream_local;
+  net::SharedTlsInfo upstream_tls;
   std::string_view upstream_protocol;
   std::string_view transport_failure;
 

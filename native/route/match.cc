@@ -45,9 +45,19 @@ Result<Match> Match::build(const plan::RouteMatch& plan, RuntimeSlots* slots) {
     }
     match.queries_.push_back(std::move(entry));
   }
-  match.path_only_ =
-      match.headers_.empty() && match.queries_.empty() && !match.grpc_ && !match.share_millionths_;
+  match.certificate_presented_ = plan.certificate_presented;
+  match.certificate_validated_ = plan.certificate_validated;
+  match.path_only_ = match.headers_.empty() && match.queries_.empty() && !match.grpc_ &&
+                     !match.share_millionths_ && !plan.certificate_presented &&
+                     !plan.certificate_validated;
   return match;
+}
+
+bool Match::matchesCertificate(const net::TlsInfo* tls) const {
+  const bool presented = tls && tls->isPeerPresented();
+  const bool validated = tls && tls->isPeerValidated();
+  return certificate_presented_.value_or(presented) == presented &&
+         certificate_validated_.value_or(validated) == validated;
 }
 
 bool Match::matchesPath(const RequestView& request, std::string_view path) const {
@@ -77,6 +87,7 @@ bool Match::matchesPath(const RequestView& request, std::string_view path) const
 bool Match::matchesRest(const RequestView& request) const {
   if (share_millionths_ && request.random % kMillion >= share_millionths_->value()) return false;
   if (grpc_ && !isGrpc(request)) return false;
+  if (!matchesCertificate(request.tls)) return false;
   for (const HeaderMatch& header : headers_) {
     if (!header.matches(request)) return false;
   }

@@ -41,6 +41,7 @@ class Match {
     std::optional<StringMatcher> matcher;
   };
 
+  bool matchesCertificate(const net::TlsInfo* tls) const;
   static bool matchesQuery(const Query& query, std::string_view text);
 
   PathKind kind_ = PathKind::Prefix;
@@ -52,6 +53,8 @@ class Match {
   std::vector<HeaderMatch> headers_;
   std::vector<Query> queries_;
   std::optional<RuntimeNumber> share_millionths_;
+  std::optional<bool> certificate_presented_;
+  std::optional<bool> certificate_validated_;
 };
 
 }  // namespace fairlead::route

@@ -6,6 +6,7 @@
 
 #include "format/header_name.h"
 #include "http/message.h"
+#include "net/tls_info.h"
 
 namespace fairlead::route {
 
@@ -26,6 +27,8 @@ struct RequestView {
   const http::HeaderMap* headers;
   // Draws for weights and fractions; another one for each request.
   uint64_t random;
+  // Of the client's connection; null: it is in the clear.
+  const net::TlsInfo* tls = nullptr;
 
   std::string_view pathOnly() const { return withoutQuery(path); }
   std::string_view query() const {

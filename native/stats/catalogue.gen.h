@@ -3000,20 +3000,9 @@ struct VirtualCluster {
                                      false};
 };
 
-struct Ssl {
+struct TransportMatch {
   enum class Counter : uint16_t {
-    ConnectionError,
-    FailVerifyCertHash,
-    FailVerifyError,
-    FailVerifyNoCert,
-    FailVerifySan,
-    Handshake,
-    NoCertificate,
-    OcspStapleFailed,
-    OcspStapleOmitted,
-    OcspStapleRequests,
-    OcspStapleResponses,
-    SessionReused,
+    TotalMatchCount,
     kCount,
   };
   enum class Gauge : uint16_t {
@@ -3025,8 +3014,120 @@ struct Ssl {
   enum class Histogram : uint16_t {
     kCount,
   };
-  static constexpr std::array<StatName, 12> kCounters = {{
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"total_match_count", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
+};
+
+struct Ssl {
+  enum class Counter : uint16_t {
+    CiphersAES128GCMSHA256,
+    CiphersAES128SHA,
+    CiphersAES256GCMSHA384,
+    CiphersAES256SHA,
+    CiphersECDHEECDSAAES128GCMSHA256,
+    CiphersECDHEECDSAAES128SHA,
+    CiphersECDHEECDSAAES256GCMSHA384,
+    CiphersECDHEECDSAAES256SHA,
+    CiphersECDHEECDSACHACHA20POLY1305,
+    CiphersECDHEPSKCHACHA20POLY1305,
+    CiphersECDHERSAAES128GCMSHA256,
+    CiphersECDHERSAAES128SHA,
+    CiphersECDHERSAAES128SHA256,
+    CiphersECDHERSAAES256GCMSHA384,
+    CiphersECDHERSAAES256SHA,
+    CiphersECDHERSACHACHA20POLY1305,
+    CiphersTLSAES128GCMSHA256,
+    CiphersTLSAES256GCMSHA384,
+    CiphersTLSCHACHA20POLY1305SHA256,
+    ConnectionError,
+    CurvesP256,
+    CurvesP384,
+    CurvesP521,
+    CurvesX25519,
+    CurvesX25519MLKEM768,
+    FailVerifyCertHash,
+    FailVerifyError,
+    FailVerifyNoCert,
+    FailVerifySan,
+    Handshake,
+    NoCertificate,
+    OcspStapleFailed,
+    OcspStapleOmitted,
+    OcspStapleRequests,
+    OcspStapleResponses,
+    SessionReused,
+    SigalgsEcdsaSecp256r1Sha256,
+    SigalgsEcdsaSecp384r1Sha384,
+    SigalgsEcdsaSecp521r1Sha512,
+    SigalgsEd25519,
+    SigalgsRsaPkcs1Sha1,
+    SigalgsRsaPkcs1Sha256,
+    SigalgsRsaPkcs1Sha384,
+    SigalgsRsaPkcs1Sha512,
+    SigalgsRsaPssRsaeSha256,
+    SigalgsRsaPssRsaeSha384,
+    SigalgsRsaPssRsaeSha512,
+    VersionsTLSv1,
+    VersionsTLSv11,
+    VersionsTLSv12,
+    VersionsTLSv13,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 51> kCounters = {{
+      {"ciphers.AES128-GCM-SHA256", Shown::OnceUsed, 0},
+      {"ciphers.AES128-SHA", Shown::OnceUsed, 0},
+      {"ciphers.AES256-GCM-SHA384", Shown::OnceUsed, 0},
+      {"ciphers.AES256-SHA", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-ECDSA-AES128-GCM-SHA256", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-ECDSA-AES128-SHA", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-ECDSA-AES256-GCM-SHA384", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-ECDSA-AES256-SHA", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-ECDSA-CHACHA20-POLY1305", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-PSK-CHACHA20-POLY1305", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-RSA-AES128-GCM-SHA256", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-RSA-AES128-SHA", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-RSA-AES128-SHA256", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-RSA-AES256-GCM-SHA384", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-RSA-AES256-SHA", Shown::OnceUsed, 0},
+      {"ciphers.ECDHE-RSA-CHACHA20-POLY1305", Shown::OnceUsed, 0},
+      {"ciphers.TLS_AES_128_GCM_SHA256", Shown::OnceUsed, 0},
+      {"ciphers.TLS_AES_256_GCM_SHA384", Shown::OnceUsed, 0},
+      {"ciphers.TLS_CHACHA20_POLY1305_SHA256", Shown::OnceUsed, 0},
       {"connection_error", Shown::Always, 0},
+      {"curves.P-256", Shown::OnceUsed, 0},
+      {"curves.P-384", Shown::OnceUsed, 0},
+      {"curves.P-521", Shown::OnceUsed, 0},
+      {"curves.X25519", Shown::OnceUsed, 0},
+      {"curves.X25519MLKEM768", Shown::OnceUsed, 0},
       {"fail_verify_cert_hash", Shown::Always, 0},
       {"fail_verify_error", Shown::Always, 0},
       {"fail_verify_no_cert", Shown::Always, 0},
@@ -3038,6 +3139,21 @@ struct Ssl {
       {"ocsp_staple_requests", Shown::Always, 0},
       {"ocsp_staple_responses", Shown::Always, 0},
       {"session_reused", Shown::Always, 0},
+      {"sigalgs.ecdsa_secp256r1_sha256", Shown::OnceUsed, 0},
+      {"sigalgs.ecdsa_secp384r1_sha384", Shown::OnceUsed, 0},
+      {"sigalgs.ecdsa_secp521r1_sha512", Shown::OnceUsed, 0},
+      {"sigalgs.ed25519", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pkcs1_sha1", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pkcs1_sha256", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pkcs1_sha384", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pkcs1_sha512", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pss_rsae_sha256", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pss_rsae_sha384", Shown::OnceUsed, 0},
+      {"sigalgs.rsa_pss_rsae_sha512", Shown::OnceUsed, 0},
+      {"versions.TLSv1", Shown::OnceUsed, 0},
+      {"versions.TLSv1.1", Shown::OnceUsed, 0},
+      {"versions.TLSv1.2", Shown::OnceUsed, 0},
+      {"versions.TLSv1.3", Shown::OnceUsed, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
@@ -3045,7 +3161,7 @@ struct Ssl {
   }};
   static constexpr std::array<StatName, 0> kHistograms = {{
   }};
-  static constexpr std::array<StatRef, 12> kValues = {{
+  static constexpr std::array<StatRef, 51> kValues = {{
       {Kind::Counter, 0},
       {Kind::Counter, 1},
       {Kind::Counter, 2},
@@ -3058,9 +3174,72 @@ struct Ssl {
       {Kind::Counter, 9},
       {Kind::Counter, 10},
       {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+      {Kind::Counter, 19},
+      {Kind::Counter, 20},
+      {Kind::Counter, 21},
+      {Kind::Counter, 22},
+      {Kind::Counter, 23},
+      {Kind::Counter, 24},
+      {Kind::Counter, 25},
+      {Kind::Counter, 26},
+      {Kind::Counter, 27},
+      {Kind::Counter, 28},
+      {Kind::Counter, 29},
+      {Kind::Counter, 30},
+      {Kind::Counter, 31},
+      {Kind::Counter, 32},
+      {Kind::Counter, 33},
+      {Kind::Counter, 34},
+      {Kind::Counter, 35},
+      {Kind::Counter, 36},
+      {Kind::Counter, 37},
+      {Kind::Counter, 38},
+      {Kind::Counter, 39},
+      {Kind::Counter, 40},
+      {Kind::Counter, 41},
+      {Kind::Counter, 42},
+      {Kind::Counter, 43},
+      {Kind::Counter, 44},
+      {Kind::Counter, 45},
+      {Kind::Counter, 46},
+      {Kind::Counter, 47},
+      {Kind::Counter, 48},
+      {Kind::Counter, 49},
+      {Kind::Counter, 50},
   }};
-  static constexpr std::array<Place, 12> kCounterPlaces = {{
+  static constexpr std::array<Place, 51> kCounterPlaces = {{
+      {1, 0},
+      {1, 1},
+      {1, 2},
+      {1, 3},
+      {1, 4},
+      {1, 5},
+      {1, 6},
+      {1, 7},
+      {1, 8},
+      {1, 9},
+      {1, 10},
+      {1, 11},
+      {1, 12},
+      {1, 13},
+      {1, 14},
+      {1, 15},
+      {1, 16},
+      {1, 17},
+      {1, 18},
       {0, 0},
+      {1, 19},
+      {1, 20},
+      {1, 21},
+      {1, 22},
+      {1, 23},
       {0, 1},
       {0, 2},
       {0, 3},
@@ -3072,10 +3251,63 @@ struct Ssl {
       {0, 9},
       {0, 10},
       {0, 11},
+      {1, 24},
+      {1, 25},
+      {1, 26},
+      {1, 27},
+      {1, 28},
+      {1, 29},
+      {1, 30},
+      {1, 31},
+      {1, 32},
+      {1, 33},
+      {1, 34},
+      {1, 35},
+      {1, 36},
+      {1, 37},
+      {1, 38},
   }};
   static constexpr std::array<Place, 0> kGaugePlaces = {{
   }};
-  static constexpr std::array<uint8_t, 1> kGroups = {{12}};
+  static constexpr std::array<uint8_t, 2> kGroups = {{12, 39}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
+};
+
+struct SslCertificate {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ExpirationUnixTimeSeconds,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"expiration_unix_time_seconds", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Gauge, 0},
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
@@ -3770,6 +4002,70 @@ struct HttpInspector {
   static constexpr std::array<Place, 0> kGaugePlaces = {{
   }};
   static constexpr std::array<uint8_t, 1> kGroups = {{5}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false};
+};
+
+struct TlsInspector {
+  enum class Counter : uint16_t {
+    AlpnFound,
+    AlpnNotFound,
+    ClientHelloTooLarge,
+    SniFound,
+    SniNotFound,
+    TlsFound,
+    TlsNotFound,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    BytesProcessed,
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"alpn_found", Shown::Always, 0},
+      {"alpn_not_found", Shown::Always, 0},
+      {"client_hello_too_large", Shown::Always, 0},
+      {"sni_found", Shown::Always, 0},
+      {"sni_not_found", Shown::Always, 0},
+      {"tls_found", Shown::Always, 0},
+      {"tls_not_found", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"bytes_processed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{7}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,

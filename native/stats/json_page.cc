@@ -59,7 +59,7 @@ void appendBuckets(std::string* out, const Distribution& interval, const Distrib
   out->push_back(']');
 }
 
-void appendBins(std::string* out, const Distribution& of) {
+void appendBinObjects(std::string* out, const Distribution& of) {
   out->push_back('[');
   bool first = true;
   for (const Distribution::Entry& entry : of.entries()) {
@@ -143,9 +143,9 @@ class JsonPage final : public Page {
         break;
       case Buckets::Detailed:
         out->append(",\"totals\":");
-        appendBins(out, total);
+        appendBinObjects(out, total);
         out->append(",\"intervals\":");
-        appendBins(out, interval);
+        appendBinObjects(out, interval);
         out->append(",\"percentiles\":");
         appendValues(out, interval, total);
         break;

@@ -38,7 +38,7 @@ constexpr size_t kDoubleSize = 9;
 constexpr size_t bytesSize(size_t length) { return 1 + varintSize(length) + length; }
 
 // Values are escaped, as if they were text: so the real server has them.
-void appendLabel(std::string* out, std::string_view name, std::string_view value) {
+void appendLabelPair(std::string* out, std::string_view name, std::string_view value) {
   std::string escaped;
   if (value.find_first_of("\\\"\n") != std::string_view::npos) {
     appendEscaped(&escaped, value);
@@ -189,7 +189,7 @@ class MetricFamiliesPage final : public Page {
     const bool is_histogram = walk_->kind() == Kind::Histogram;
     const size_t start = labels_.size();
     forEachLabel(registry_, walk_->kind(), series,
-                 [this](auto name, auto value) { appendLabel(&labels_, name, value); });
+                 [this](auto name, auto value) { appendLabelPair(&labels_, name, value); });
     size_t size = labels_.size() - start + kNumberSize;
     if (is_histogram) {
       held_.push_back(isSummary() ? series.block->heldInterval(series.member.index)

@@ -46,8 +46,10 @@ std::vector<Metric> metricsOf(const Layout& layout, Kind kind) {
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string_view name = names[i].name;
     const char code_class = codeClassOf(name);
-    const std::string metric =
-        code_class ? std::string(name.substr(0, name.size() - 3)) + "xx" : std::string(name);
+    const AgreedName agreed = agreedNameOf(name);
+    const std::string metric = code_class
+                                   ? std::string(name.substr(0, name.size() - 3)) + "xx"
+                                   : std::string(agreed.label.empty() ? name : agreed.metric);
     metrics[metric].push_back({Member::Form::Stat, i, code_class, CodeVariant::All});
   }
   if (kind == Kind::Counter && layout.has_codes) addCodeMetrics(layout, &metrics);

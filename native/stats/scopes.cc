@@ -83,6 +83,14 @@ Token listenerToken(std::string_view raw) {
 
 Scope plainScope(std::string prefix) { return {prefix, prefix, {}, {}}; }
 
+Scope sslCertificateScope(Scope owner, std::string_view name) {
+  const std::string token = sanitized(name);
+  owner.prefix.append("ssl.certificate.").append(token).append(".");
+  owner.metric_prefix += "ssl.certificate.";
+  owner.labels.insert(owner.labels.begin(), {"envoy.tls_certificate", token});
+  return owner;
+}
+
 Scope innerScope(Scope scope, std::string_view part) {
   scope.prefix.append(part);
   scope.metric_prefix.append(part);

@@ -38,6 +38,8 @@ Scope proxyProtocolVersionScope(std::string_view prefix, unsigned version);
 Scope sdsScope(std::string_view secret);
 // "server.worker_0.", "thread_local_cluster_manager.worker_0."
 Scope workerScope(const std::string& prefix, unsigned worker);
+// "<owner>ssl.certificate.<name>."
+Scope sslCertificateScope(Scope owner, std::string_view name);
 // A part of a scope ("outlier_detection.") under the scope's labels.
 Scope innerScope(Scope scope, std::string_view part);
 

@@ -53,6 +53,8 @@ void forEachScopeLabel(const Registry& registry, const Series& series, Visit vis
     visit("envoy.response_code_class", std::string_view(&digit, 1));
   } else if (series.member.code_class) {
     visit("envoy.response_code_class", std::string_view(&series.member.code_class, 1));
+  } else if (const AgreedName agreed = agreedNameOf(series.name); !agreed.label.empty()) {
+    visit(agreed.label, agreed.value);
   }
   const Scope& scope = series.block->scope();
   visitAll(scope.first_labels);

@@ -54,8 +54,8 @@ void appendFamily(const SinkFormat& format, const SinkName& name, MetricType typ
   appendBytes(out, kEnvoyMetrics, family);
 }
 
-void appendNumber(const SinkFormat& format, const SinkName& name, MetricType type, uint64_t value,
-                  int64_t now_ms, std::string* out) {
+void appendValue(const SinkFormat& format, const SinkName& name, MetricType type, uint64_t value,
+                 int64_t now_ms, std::string* out) {
   std::string message;
   appendDouble(&message, 1, static_cast<double>(value));
   const uint32_t field = type == MetricType::Counter ? 3 : 2;
@@ -95,7 +95,7 @@ void appendCounter(const SinkFormat& format, const SinkName& name, uint64_t valu
                    int64_t now_ms, std::string* out) {
   if (format.kind == SinkFormat::Kind::Metrics) {
     const uint64_t shown = format.deltas ? delta : value;
-    appendNumber(format, name, MetricType::Counter, shown, now_ms, out);
+    appendValue(format, name, MetricType::Counter, shown, now_ms, out);
   } else {
     appendLine(format, name, std::to_string(delta), "|c", out);
   }
@@ -104,7 +104,7 @@ void appendCounter(const SinkFormat& format, const SinkName& name, uint64_t valu
 void appendGauge(const SinkFormat& format, const SinkName& name, uint64_t value, int64_t now_ms,
                  std::string* out) {
   if (format.kind == SinkFormat::Kind::Metrics) {
-    appendNumber(format, name, MetricType::Gauge, value, now_ms, out);
+    appendValue(format, name, MetricType::Gauge, value, now_ms, out);
   } else {
     appendLine(format, name, std::to_string(value), "|g", out);
   }

@@ -16,6 +16,9 @@ void appendLocal(std::string_view name, CodeName code, std::vector<Label>* label
   } else if (const int digit = code.familyDigit()) {
     labels->emplace_back(kCodeClass, std::to_string(digit));
     tagged->append(code.prefix()).append("upstream_rq_xx");
+  } else if (const AgreedName agreed = agreedNameOf(name); !agreed.label.empty()) {
+    labels->emplace_back(agreed.label, agreed.value);
+    tagged->append(agreed.metric);
   } else if (const char code_class = codeClassOf(name)) {
     labels->emplace_back(kCodeClass, std::string(1, code_class));
     tagged->append(name.substr(0, name.size() - 3)).append("xx");
@@ -25,6 +28,20 @@ void appendLocal(std::string_view name, CodeName code, std::vector<Label>* label
 }
 
 }  // namespace
+
+AgreedName agreedNameOf(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"ciphers.", "envoy.ssl_cipher"},
+      {"curves.", "envoy.ssl_curve"},
+      {"sigalgs.", "envoy.ssl_sigalg"},
+      {"versions.", "envoy.ssl_version"},
+  };
+  for (const auto& [start, label] : kKinds) {
+    if (!name.starts_with(start)) continue;
+    return {label, start.substr(0, start.size() - 1), name.substr(start.size())};
+  }
+  return {};
+}
 
 char codeClassOf(std::string_view name) {
   constexpr std::string_view kForm = "_rq_2xx";

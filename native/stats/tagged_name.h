@@ -12,6 +12,15 @@ namespace fairlead::stats {
 // The digit of "downstream_rq_2xx"; 0 for other names.
 char codeClassOf(std::string_view name);
 
+// Of "ciphers.AES128-SHA" and its like, which TLS counts by what was agreed on: "envoy.ssl_cipher",
+// "ciphers" and "AES128-SHA". No label: the name is none of them.
+struct AgreedName {
+  std::string_view label = {};
+  std::string_view metric = {};
+  std::string_view value = {};
+};
+AgreedName agreedNameOf(std::string_view name);
+
 // The real server makes some statistics before it reads what tags the configuration has: they only
 // have those of the scope.
 bool hasConfiguredTags(const Scope& scope, std::string_view name);

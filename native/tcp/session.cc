@@ -29,10 +29,12 @@ uint64_t wallMicros() {
 Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
     : DownstreamConnection(accounts, socket), proxy_(proxy), started_wall_us_(wallMicros()) {
   upstream::UpstreamContext& context = proxy_.context();
-  auto* connection = new net::Connection(
-      context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
-      net::Connection::Start::Established, makeTransport(proxy_.config().transport));
+  auto* connection =
+      new net::Connection(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
+                          net::Connection::Start::Established,
+                          makeTransport(proxy_.config().transport, {context.worker}));
   client_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
+  setTls(connection->tls());
 }
 
 bool Session::start() {
@@ -87,7 +89,7 @@ void Session::connect() {
   upstream::HostCounters& host = host_->counters(context.worker);
   int error = 0;
   net::Connection* const connection =
-      upstream::beginConnection(*host_, cluster_->cluster(), context.loop, &error);
+      upstream::beginConnection(*host_, cluster_->cluster(), context.loop, context.worker, &error);
   budget.take();
   holds_upstream_ = true;
   stats.add(ClusterCounter::UpstreamCxTotal);
@@ -129,7 +131,9 @@ void Session::connectFailed(bool timeout, int error) {
   host_->counters(proxy_.context().worker).cx_connect_fail.add();
   log::debug(log::Component::Filter, log::Tags{.connection = id()}, "connect to ", host_->text(),
              timeout ? " timed out" : " failed");
-  transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused" : "";
+  transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused"
+                       : error == EPROTO     ? server_->transportFailure()
+                                             : "";
   releaseUpstream(!timeout);
   if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {
     connect();
@@ -146,6 +150,7 @@ void Session::onConnected() {
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
   connected_ = true;
   upstream_local_ = server_->localAddress();
+  upstream_tls_ = server_->tls();
   stats.record(ClusterHistogram::UpstreamCxConnectMs,
                (net::Loop::readClockMicros() - connect_started_us_) / 1000);
   stats.down(ClusterGauge::UpstreamRqPendingActive);
@@ -336,6 +341,7 @@ void Session::describe(format::FormatContext* context) const {
   if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();
   context->upstream_cluster_raw = cluster_name_;
   context->transport_failure = transport_failure_;
+  context->upstream_tls = upstream_tls_.get();
   if (host_) context->upstream_remote = &host_->address();
   if (connected_) context->upstream_local = &upstream_local_;
 }

@@ -56,6 +56,7 @@ class Session final : public net::DownstreamConnection,
   std::string cluster_name_;
   std::shared_ptr<upstream::Host> host_;
   net::Address upstream_local_;
+  net::SharedTlsInfo upstream_tls_;
   net::Millis connect_deadline_ = net::kNever;
   net::Millis idle_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;

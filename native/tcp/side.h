@@ -53,6 +53,8 @@ class Side final : public net::Mortal, private net::ConnectionHandler {
 
   uint64_t readBytes() const { return connection_.readBytes(); }
   size_t pendingBytes() const { return over_ ? 0 : connection_.pendingBytes(); }
+  std::string_view transportFailure() const { return connection_.transportFailure(); }
+  net::SharedTlsInfo tls() const { return connection_.tls(); }
   net::Address localAddress() const { return connection_.localAddress(); }
   bool hasEnded() const { return ended_; }
 

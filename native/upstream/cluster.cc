@@ -1,5 +1,7 @@
 #include "upstream/cluster.h"
 
+#include <algorithm>
+
 namespace fairlead::upstream {
 
 namespace {
@@ -8,6 +10,13 @@ namespace {
 constexpr plan::RetryBudget kDefaultRetryBudget{.share_millionths = 200'000, .min_concurrency = 3};
 
 }  // namespace
+
+bool TransportMatch::takes(const plan::Host& host) const {
+  return std::all_of(labels.begin(), labels.end(), [&host](const std::string& label) {
+    return std::find(host.socket_labels.begin(), host.socket_labels.end(), label) !=
+           host.socket_labels.end();
+  });
+}
 
 void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
   for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {

@@ -19,6 +19,16 @@
 
 namespace fairlead::upstream {
 
+// How hosts of some metadata are reached.
+struct TransportMatch {
+  std::vector<std::string> labels;
+  // Null: in the clear.
+  net::SharedTransport transport;
+  std::shared_ptr<stats::Block<stats::TransportMatch>> stats;
+
+  bool takes(const plan::Host& host) const;
+};
+
 class Cluster {
  public:
   // `transport`: beneath its connections. `id`: the number of its name.
@@ -59,7 +69,22 @@ class Cluster {
   BalancerSettings balancerSettings() const {
     return {settings_.balancer, settings_.least_request_choices, settings_.least_request_full_scan};
   }
-  const net::SharedTransport& transport() const { return transport_; }
+  // How a host is reached. Null: in the clear.
+  const net::SharedTransport& transport(const plan::Host& host) const {
+    const TransportMatch* match = transportMatch(host);
+    return match ? match->transport : transport_;
+  }
+  // Null: none takes it.
+  const TransportMatch* transportMatch(const plan::Host& host) const {
+    for (const TransportMatch& match : transport_matches_) {
+      if (match.takes(host)) return &match;
+    }
+    return nullptr;
+  }
+  // Control thread: before any worker knows the cluster.
+  void setTransportMatches(std::vector<TransportMatch> matches) {
+    transport_matches_ = std::move(matches);
+  }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
   // Control thread: statistics that there are as long as the cluster.
   void keepStats(std::shared_ptr<stats::BlockBase> block) {
@@ -76,6 +101,7 @@ class Cluster {
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> more_stats_;
   const net::SharedTransport transport_;
+  std::vector<TransportMatch> transport_matches_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};
   http::ClientSettings client_;

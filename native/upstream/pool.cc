@@ -28,11 +28,16 @@ std::string_view connectErrorText(int error) {
   }
 }
 
+std::string_view connectErrorText(int error, const net::Connection& connection) {
+  return error == EPROTO ? connection.transportFailure() : connectErrorText(error);
+}
+
 }  // namespace
 
-HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host)
+HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, std::string server_name)
     : cluster_(cluster),
       host_(std::move(host)),
+      server_name_(std::move(server_name)),
       counters_(host_->counters(cluster.context().worker)) {}
 
 HttpPool::~HttpPool() {
@@ -184,7 +189,11 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
              " (connecting=", connecting_, ")");
   int error = 0;
   UpstreamContext& context = cluster_.context();
-  net::Connection* const socket = beginConnection(*host_, cluster_.cluster(), context.loop, &error);
+  const ServerNames names{server_name_, cluster_.settings().auto_san_validation
+                                            ? std::string_view(server_name_)
+                                            : std::string_view()};
+  net::Connection* const socket =
+      beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, names);
   stats.add(Counter::UpstreamCxTotal);
   stats.add(Counter::UpstreamCxHttp1Total);
   counters_.cx_total.add();
@@ -229,8 +238,9 @@ void HttpPool::onConnectFailed(PooledConnection& connection,
   bury(connection);
   cluster_.cluster().limits(connection.priority()).connections.giveBack();
   stats.add(Counter::UpstreamCxConnectFail);
-  log::debug(log::Component::Pool, "client disconnected, failure reason: ", connectErrorText(error),
-             ": ", host_->text());
+  const std::string_view why = connectErrorText(error, connection.codec().connection());
+  log::debug(log::Component::Pool, "client disconnected, failure reason: ", why, ": ",
+             host_->text());
   if (is_timeout) stats.add(Counter::UpstreamCxConnectTimeout);
   stats.add(Counter::UpstreamCxDestroy);
   stats.add(is_timeout ? Counter::UpstreamCxDestroyLocal : Counter::UpstreamCxDestroyRemote);
@@ -238,8 +248,7 @@ void HttpPool::onConnectFailed(PooledConnection& connection,
   stats.record(Histogram::UpstreamCxLengthMs, connection.millisSinceStart());
   counters_.cx_connect_fail.add();
   counters_.cx_active.subtract();
-  failWaiters(is_timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure,
-              connectErrorText(error));
+  failWaiters(is_timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure, why);
 }
 
 void HttpPool::onStreamEnded(const PoolWaiter& waiter) {
@@ -304,12 +313,12 @@ void HttpPool::bury(PooledConnection& connection) {
 void HttpPool::connectionEnded() {
   --connection_count_;
   if (connection_count_ == 0) countAsPool(false);
-  if (draining_ && isEmpty()) cluster_.dropEmptyPoolsSoon();
+  if (goesWhenEmpty() && isEmpty()) cluster_.dropEmptyPoolsSoon();
 }
 
 void HttpPool::letGo() {
   --holders_;
-  if (draining_ && isEmpty()) cluster_.dropEmptyPoolsSoon();
+  if (goesWhenEmpty() && isEmpty()) cluster_.dropEmptyPoolsSoon();
 }
 
 void HttpPool::drain() {

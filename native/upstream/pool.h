@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/list.h"
@@ -34,7 +35,8 @@ class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
 
 class HttpPool final {
  public:
-  HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host);
+  // `server_name`: which requests ask for, where each has its own; empty: none has.
+  HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, std::string server_name = {});
   ~HttpPool();
   HttpPool(const HttpPool&) = delete;
   HttpPool& operator=(const HttpPool&) = delete;
@@ -52,6 +54,8 @@ class HttpPool final {
   void letGo();
   bool isDraining() const { return draining_; }
   bool isEmpty() const { return connection_count_ == 0 && holders_ == 0; }
+  // Nobody knows whether its name is ever asked for again.
+  bool goesWhenEmpty() const { return draining_ || !server_name_.empty(); }
 
  private:
   friend class PooledConnection;
@@ -81,6 +85,7 @@ class HttpPool final {
 
   WorkerCluster& cluster_;
   std::shared_ptr<Host> host_;
+  const std::string server_name_;
   HostCounters& counters_;
   // With room for a stream, the latest to be used first; and the others.
   List<PooledConnection> ready_;

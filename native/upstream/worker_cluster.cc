@@ -17,11 +17,13 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
   // Hosts that stay are the same objects: their pools stay. Those of the others drain.
   std::unordered_set<const Host*> staying;
   for (const auto& host : hosts->hosts()) staying.insert(host.get());
-  for (const auto& [host, pool] : pools_) {
-    if (staying.contains(host) || pool->isDraining()) continue;
-    pool->drain();
+  const auto drainGone = [&](const Host* host, HttpPool& pool) {
+    if (staying.contains(host) || pool.isDraining()) return;
+    pool.drain();
     dropEmptyPoolsSoon();
-  }
+  };
+  for (const auto& [host, pool] : pools_) drainGone(host, *pool);
+  for (const auto& [key, pool] : named_pools_) drainGone(key.first, *pool);
   latest_pool_ = nullptr;
   hosts_ = std::move(hosts);
   balancer_.setHosts(*hosts_);
@@ -29,14 +31,17 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
 
 void WorkerCluster::drain() {
   for (const auto& [host, pool] : pools_) pool->drain();
+  for (const auto& [key, pool] : named_pools_) pool->drain();
   latest_pool_ = nullptr;
   onDeferred();
 }
 
 void WorkerCluster::onDeferred() {
-  std::erase_if(pools_, [](const auto& entry) {
-    return entry.second->isDraining() && entry.second->isEmpty();
-  });
+  const auto isOver = [](const auto& entry) {
+    return entry.second->goesWhenEmpty() && entry.second->isEmpty();
+  };
+  std::erase_if(pools_, isOver);
+  std::erase_if(named_pools_, isOver);
   tellIfEmpty();
 }
 
@@ -74,6 +79,15 @@ HttpPool& WorkerCluster::poolOf(Host& host) {
   std::unique_ptr<HttpPool>& pool = pools_[&host];
   if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this());
   latest_pool_ = pool.get();
+  return *pool;
+}
+
+HttpPool& WorkerCluster::poolOf(HttpPool& chosen, std::string_view server_name) {
+  Host& host = chosen.host();
+  std::unique_ptr<HttpPool>& pool = named_pools_[{&host, std::string(server_name)}];
+  if (!pool) {
+    pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), std::string(server_name));
+  }
   return *pool;
 }
 

@@ -20,11 +20,12 @@ using upstream::HostSet;
 }  // namespace
 
 Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
-                   net::SharedTransport transport)
+                   TlsSockets& tls_sockets, net::SharedTransport transport)
     : registry_(registry),
       workers_(workers),
       ids_(ids),
       retired_(retired),
+      tls_sockets_(tls_sockets),
       transport_(std::move(transport)),
       stats_(registry.create<stats::ClusterManager>(stats::plainScope("cluster_manager."))) {
   const std::string manager = "thread_local_cluster_manager.";
@@ -35,11 +36,20 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
   for (unsigned i = 0; i < workers; ++i) holdInflated(stats::workerScope(manager, i));
 }
 
-void Clusters::apply(const plan::Cluster& plan, Delta* delta) {
-  const std::string& scope = plan.observability_name.empty() ? plan.name : plan.observability_name;
-  auto cluster =
-      std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(stats::clusterScope(scope)),
-                                transport_, ids_.hold(plan.name));
+Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
+  const std::string& name = plan.observability_name.empty() ? plan.name : plan.observability_name;
+  const stats::Scope scope = stats::clusterScope(name);
+  net::SharedTransport transport = transport_;
+  if (plan.tls) {
+    auto made = tls_sockets_.make(*plan.tls, scope);
+    if (!made) return made.error();
+    transport = std::move(made.value());
+  }
+  auto matches = makeTransportMatches(plan, scope);
+  if (!matches) return matches.error();
+  auto cluster = std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
+                                           std::move(transport), ids_.hold(plan.name));
+  cluster->setTransportMatches(std::move(matches.value()));
   addStats(*cluster);
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
   stats_->shard(0)->add(place ? Counter::ClusterModified : Counter::ClusterAdded);
@@ -52,6 +62,24 @@ void Clusters::apply(const plan::Cluster& plan, Delta* delta) {
     cluster->applyRuntime(runtime->second);
   }
   put(cluster, std::move(hosts), delta);
+  return {};
+}
+
+Result<std::vector<upstream::TransportMatch>> Clusters::makeTransportMatches(
+    const plan::Cluster& plan, const stats::Scope& scope) {
+  std::vector<upstream::TransportMatch> matches;
+  for (const plan::TransportMatch& match : plan.transport_matches) {
+    upstream::TransportMatch made;
+    made.labels = match.labels;
+    made.stats = registry_.create<stats::TransportMatch>(innerScope(scope, match.name + "."));
+    if (match.tls) {
+      auto transport = tls_sockets_.make(*match.tls, scope);
+      if (!transport) return transport.error();
+      made.transport = std::move(transport.value());
+    }
+    matches.push_back(std::move(made));
+  }
+  return matches;
 }
 
 // Who takes another's place and asks elsewhere for hosts has the other's until the answer comes.
@@ -73,10 +101,6 @@ void Clusters::addStats(Cluster& cluster) {
   }
   const stats::Scope& own = cluster.stats().scope();
   if (cluster.settings().is_discovered) cluster.keepStats(registry_.create<stats::Eds>(own));
-  if (!cluster.settings().is_encrypted) return;
-  cluster.keepStats(registry_.create<stats::Ssl>(innerScope(own, "ssl.")));
-  cluster.keepStats(
-      registry_.create<stats::SslSocketFactory>(innerScope(own, "client_ssl_socket_factory.")));
 }
 
 bool Clusters::remove(const std::string& name, Delta* delta) {
@@ -109,7 +133,7 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     is_same = is_same && host && upstream::isSameHost(host->settings(), host_plan);
     if (!host) {
       host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_);
-      cluster.stats().shard(0)->add(ClusterCounter::DefaultTotalMatchCount);
+      countTransport(cluster, host_plan);
     }
     hosts.push_back(std::move(host));
   }
@@ -124,6 +148,14 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   retire(cluster);
   put(found->second, std::move(set), delta);
   return {};
+}
+
+void Clusters::countTransport(upstream::Cluster& cluster, const plan::Host& host) {
+  if (const upstream::TransportMatch* match = cluster.transportMatch(host)) {
+    match->stats->shard(0)->add(stats::TransportMatch::Counter::TotalMatchCount);
+  } else {
+    cluster.stats().shard(0)->add(ClusterCounter::DefaultTotalMatchCount);
+  }
 }
 
 void Clusters::countMembers(Cluster& cluster, const HostSet& hosts) {

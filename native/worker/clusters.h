@@ -15,6 +15,7 @@
 #include "upstream/cluster.h"
 #include "worker/delta.h"
 #include "worker/retired.h"
+#include "worker/tls_sockets.h"
 
 namespace fairlead::worker {
 
@@ -22,10 +23,11 @@ class Clusters {
  public:
   // `ids`: what numbers their names have. `transport`: beneath connections to their hosts.
   Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
-           net::SharedTransport transport);
+           TlsSockets& tls_sockets, net::SharedTransport transport);
 
-  // In the place of the cluster of that name, if there is one. It has no hosts yet.
-  void apply(const plan::Cluster& plan, Delta* delta);
+  // In the place of the cluster of that name, if there is one. It has no hosts yet. The error names
+  // what is wrong with its TLS; nothing has changed then.
+  Result<void> apply(const plan::Cluster& plan, Delta* delta);
   // Hosts of an address that the cluster has already go on as they are. The error names what is
   // wrong; nothing has changed then.
   Result<void> assign(plan::Assignment plan, Delta* delta);
@@ -49,6 +51,9 @@ class Clusters {
            std::shared_ptr<const upstream::HostSet> hosts, Delta* delta);
   void retire(const upstream::Cluster& cluster);
   void addStats(upstream::Cluster& cluster);
+  Result<std::vector<upstream::TransportMatch>> makeTransportMatches(const plan::Cluster& plan,
+                                                                     const stats::Scope& scope);
+  void countTransport(upstream::Cluster& cluster, const plan::Host& host);
   void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
   void showCount();
   std::shared_ptr<const upstream::HostSet> hostsAtFirst(const plan::Cluster& plan,
@@ -59,6 +64,7 @@ class Clusters {
   const unsigned workers_;
   NameIds& ids_;
   Retired& retired_;
+  TlsSockets& tls_sockets_;
   const net::SharedTransport transport_;
   const std::shared_ptr<stats::Block<stats::ClusterManager>> stats_;
   // Of the control thread, then of the workers.

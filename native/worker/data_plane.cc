@@ -2,10 +2,12 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "filters/http/http_filters.h"
+#include "worker/thread_driver.h"
 
 namespace fairlead::worker {
 
@@ -14,22 +16,37 @@ using stats::plainScope;
 
 const ApplyError kStopping{"plan", "", "the proxy is stopping: nothing is applied any more"};
 
+Listeners::Workers makeWorkers(const DataPlane::Options& options, access_log::LogFiles& logs) {
+  Listeners::Workers workers;
+  for (unsigned i = 0; i < options.workers; ++i) {
+    workers.push_back(std::make_unique<Worker>(i, logs, options.intervals));
+  }
+  return workers;
+}
+
+std::unique_ptr<Driver> makeThreadDriver(Worker& worker) {
+  return std::make_unique<ThreadDriver>(worker);
+}
+
 }  // namespace
 
 DataPlane::DataPlane(const Options& options)
     : options_(options),
       registry_(options.workers, options.keeps_samples),
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
-      listener_stats_(registry_.create<stats::ListenerManager>(plainScope("listener_manager."))),
       logs_(options.workers, filesystem_stats_, options.log_flush_bytes),
-      clusters_(registry_, options.workers, cluster_ids_, retired_, options.transport),
+      tls_sockets_(registry_, options.workers),
+      clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_,
+                options.transport),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_,
                     [this](const plan::FilterConfig& config) {
                       return filters::buildFilterConfig(config, slots_);
                     }),
       builder_({registry_, options.workers, slots_, logs_, cluster_ids_, route_tables_, drain_,
-                taps_, faults_, all_connections_, options.transport, options.last_filter}),
-      listen_sockets_(options.workers) {
+                taps_, faults_, all_connections_, tls_sockets_, options.transport,
+                options.last_filter}),
+      workers_(makeWorkers(options, logs_)),
+      listeners_(registry_, builder_, drain_, retired_, workers_) {
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
   };
@@ -46,7 +63,8 @@ DataPlane::DataPlane(const Options& options)
   hold(std::type_identity<stats::ListenerHttp>(), stats::listenerAdminHttpScope());
   for (unsigned i = 0; i < options.workers; ++i) {
     hold(std::type_identity<stats::ServerWorker>(), stats::workerScope("server.", i));
-    workers_.push_back(std::make_unique<Worker>(i, logs_, options.intervals));
+    const MakeDriver& make = options.make_driver ? options.make_driver : makeThreadDriver;
+    drivers_.push_back(make(*workers_[i]));
   }
   logs_.reachWorkers([this](size_t worker, std::function<void()> task) {
     workers_[worker]->post(std::move(task));
@@ -77,17 +95,13 @@ std::vector<ApplyError> DataPlane::start() {
   // it would hold up workers that allocate.
   ::malloc_trim(0);
   std::vector<ApplyError> errors;
-  for (auto& [listener, error] : listen_sockets_.startListening()) {
+  for (auto& [listener, error] : listeners_.startListening()) {
     errors.push_back({"listener", listener, error.message});
   }
-  for (const auto& worker : workers_) {
-    if (const int error = worker->start()) {
-      errors.push_back({"worker", std::to_string(worker->index()),
-                        std::string("cannot start its thread: ") + std::strerror(error)});
-    }
+  for (size_t i = 0; i < drivers_.size(); ++i) {
+    const Result<void> started = drivers_[i]->start();
+    if (!started) errors.push_back({"worker", std::to_string(i), started.error().message});
   }
-  listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::WorkersStarted, 1);
-  listener_stats_->shard(0)->set(stats::ListenerManager::Gauge::TotalListenersWarming, 0);
   clusters_.showStarted();
   return errors;
 }
@@ -99,13 +113,16 @@ void DataPlane::beginStop() {
 
 void DataPlane::awaitStop() {
   std::call_once(stop_awaited_, [this] {
-    for (const auto& worker : workers_) worker->join();
+    for (const auto& driver : drivers_) driver->join();
     // It asks workers for lines until then.
     logs_.stop();
   });
 }
 
-void DataPlane::endStop() { workers_.clear(); }
+void DataPlane::endStop() {
+  drivers_.clear();
+  workers_.clear();
+}
 
 void DataPlane::stop() {
   beginStop();
@@ -118,18 +135,7 @@ std::unique_ptr<CpuProfile> DataPlane::profileCpu() const {
 }
 
 void DataPlane::stopListening(DrainScope scope) {
-  if (is_stopping_) return;
-  drain_.stop(scope);
-  for (const auto& listener : listener_plans_) {
-    const plan::Listener& plan = listener->config->plan;
-    if (!drain_.isStopped(plan.direction)) continue;
-    if (!stopped_listeners_.insert(plan.name).second) continue;
-    listener_stats_->shard(0)->add(stats::ListenerManager::Counter::ListenerStopped);
-    listen_sockets_.close(plan.name);
-    for (const auto& worker : workers_) {
-      worker->post([target = worker.get(), name = plan.name] { target->stopListener(name); });
-    }
-  }
+  if (!is_stopping_) listeners_.stop(scope);
 }
 
 std::vector<ApplyError> DataPlane::apply(const void* plan, size_t size) {
@@ -145,7 +151,12 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
     if (!done) errors.push_back({kind, name, done.error().message});
   };
   Delta delta;
-  for (const plan::Cluster& cluster : update.clusters) clusters_.apply(cluster, &delta);
+  for (const plan::TlsContext& context : update.tls_contexts) {
+    note("tls", std::to_string(context.id), tls_sockets_.replace(context));
+  }
+  for (const plan::Cluster& cluster : update.clusters) {
+    note("cluster", cluster.name, clusters_.apply(cluster, &delta));
+  }
   for (const plan::Assignment& part : update.assignments) {
     note("assignment", part.cluster_name, clusters_.assign(part, &delta));
   }
@@ -163,7 +174,7 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   }
   faults_.runtimes().apply(update.fault_runtimes);
   publish(std::move(delta));
-  for (const plan::Listener& listener : update.listeners) applyListener(listener, &errors);
+  applyListeners(update, &errors);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
@@ -200,6 +211,11 @@ const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
   return other_stats_.back()->scope().prefix;
 }
 
+const std::string& DataPlane::addLdsStats() {
+  other_stats_.push_back(registry_.create<stats::Lds>(plainScope("listener_manager.lds.")));
+  return other_stats_.back()->scope().prefix;
+}
+
 const std::string& DataPlane::addCdsStats() {
   other_stats_.push_back(registry_.create<stats::Cds>(plainScope("cluster_manager.cds.")));
   return other_stats_.back()->scope().prefix;
@@ -210,94 +226,47 @@ const std::string& DataPlane::addRdsStats(std::string_view http_prefix, std::str
   return other_stats_.back()->scope().prefix;
 }
 
+void DataPlane::removeStats(std::string_view prefix) {
+  const auto found =
+      std::find_if(other_stats_.begin(), other_stats_.end(),
+                   [prefix](const auto& block) { return block->scope().prefix == prefix; });
+  if (found != other_stats_.end()) other_stats_.erase(found);
+}
+
+const std::string& DataPlane::addSdsStats(std::string_view secret) {
+  other_stats_.push_back(registry_.create<stats::Sds>(stats::sdsScope(secret)));
+  return other_stats_.back()->scope().prefix;
+}
+
 void DataPlane::refreshStats() {
   faults_.publish(registry_);
   clusters_.refreshGauges();
+  listeners_.refreshGauges();
   sweep();
 }
 
-// ---- listeners ----
-
-void DataPlane::applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors) {
-  using Counter = stats::ListenerManager::Counter;
-  // As the real server: nothing is said of it.
-  if (drain_.isStopped(plan.direction)) return;
-  stats::Shard<stats::ListenerManager>& stats = *listener_stats_->shard(0);
-  stats.add(Counter::ListenerAdded);
-  Result<ListenSockets::Group> sockets = listen_sockets_.open(plan);
-  auto built = sockets ? builder_.build(plan, sockets.value().address) : sockets.error();
-  if (!built) {
-    errors->push_back({"listener", plan.name, built.error().message});
-    stats.add(Counter::ListenerCreateFailure);
-    listen_sockets_.close(plan.name);
-    return;
+void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyError>* errors) {
+  const plan::ListenerDrain drain = update.drain.value_or(plan::ListenerDrain{.immediate = true});
+  const net::DrainRamp ramp =
+      drainRamp(drain.seconds, drain.immediate ? DrainStrategy::Immediate : DrainStrategy::Gradual);
+  listeners_.end(update.ended_listeners, update.ended_filter_chains);
+  // First, so that others may have their addresses.
+  for (const std::string& name : update.removed_listeners) listeners_.remove(name, ramp);
+  for (const plan::FilterChains& chains : update.filter_chains) {
+    const Result<void> done = listeners_.putFilterChains(chains);
+    if (!done) errors->push_back({"listener", chains.listener, done.error().message});
   }
-  const std::shared_ptr<const ListenerPlan>& shared = built.value();
-  drain_.join(plan, shared->drain);
-  bound_.push_back({plan.name, plan.stat_name, shared->config->address});
-  listener_plans_.push_back(shared);
-  stats.set(stats::ListenerManager::Gauge::TotalListenersActive, bound_.size());
-  stats.add(Counter::ListenerCreateSuccess, workers_.size());
-  for (size_t i = 0; i < workers_.size(); ++i) {
-    workers_[i]->post(
-        [target = workers_[i].get(), shared, own = std::move(sockets.value().by_worker[i])] {
-          target->addListener(shared, own);
-        });
+  for (const plan::Listener& listener : update.listeners) {
+    const Result<void> done = listeners_.put(listener, ramp);
+    if (!done) errors->push_back({"listener", listener.name, done.error().message});
   }
-}
-
-uint64_t DataPlane::openConnections() const {
-  uint64_t sum = 0;
-  for (const auto& listener : listener_plans_) {
-    sum += listener->config->connections->load(std::memory_order_relaxed);
-  }
-  return sum;
-}
-
-std::future<void> DataPlane::handOver(const std::set<std::string>& taken_addresses) {
-  for (const auto& listener : listener_plans_) {
-    const std::string& name = listener->config->plan.name;
-    if (stopped_listeners_.contains(name) || !handed_over_.insert(name).second) continue;
-    const bool is_taken = taken_addresses.contains(listen_sockets_.addressOf(name));
-    if (!is_taken) listen_sockets_.close(name);
-    for (const auto& worker : workers_) {
-      worker->post([target = worker.get(), name, is_taken] {
-        is_taken ? target->pauseListener(name) : target->stopListener(name);
-      });
-    }
-  }
-  // Goes with the last task that knows of it, be it run or dropped by a worker that ends.
-  struct Pending {
-    std::promise<void> done;
-    ~Pending() { done.set_value(); }
-  };
-  const auto pending = std::make_shared<Pending>();
-  for (const auto& worker : workers_) worker->post([pending] {});
-  return pending->done.get_future();
 }
 
 std::vector<ApplyError> DataPlane::takeBack() {
   if (is_stopping_) return {kStopping};
   std::vector<ApplyError> errors;
-  for (const auto& listener : listener_plans_) {
-    const net::ListenerConfig& config = *listener->config;
-    const std::string& name = config.plan.name;
-    if (handed_over_.erase(name) == 0) continue;
-    if (listen_sockets_.addressOf(name).empty()) {
-      // Where it was, whatever the plan leaves open.
-      plan::Listener plan = config.plan;
-      if (config.address.isIp()) plan.address->port = config.address.port();
-      if (const auto again = listen_sockets_.open(plan); !again) {
-        errors.push_back({"listener", name, again.error().message});
-        continue;
-      }
-    }
-    ListenSockets::ByWorker sockets = listen_sockets_.distribute(name);
-    for (size_t i = 0; i < workers_.size(); ++i) {
-      workers_[i]->post([target = workers_[i].get(), name, own = std::move(sockets[i])] {
-        target->resumeListener(name, own);
-      });
-    }
+  for (auto& [listener, error] : listeners_.takeBack()) {
+    errors.push_back({"listener", listener, error.message});
   }
   return errors;
 }

@@ -22,8 +22,9 @@
 #include "worker/clusters.h"
 #include "worker/cpu_profile.h"
 #include "worker/drain.h"
-#include "worker/listen_sockets.h"
+#include "worker/driver.h"
 #include "worker/listener_builder.h"
+#include "worker/listeners.h"
 #include "worker/retired.h"
 #include "worker/route_tables.h"
 #include "worker/worker.h"
@@ -31,7 +32,7 @@
 namespace fairlead::worker {
 
 struct ApplyError {
-  // "plan", "cluster", "assignment", "route_table", "listener", "tap", "worker".
+  // "plan", "cluster", "assignment", "route_table", "listener", "tap", "tls", "worker".
   const char* kind;
   std::string name;
   std::string message;
@@ -52,6 +53,8 @@ class DataPlane {
     net::SharedTransport transport = nullptr;
     // Passed last in every HTTP connection manager, after those of its plan.
     std::shared_ptr<const filters::HttpFilterConfig> last_filter = nullptr;
+    // Who drives the workers; null: each has a thread of its own.
+    MakeDriver make_driver = nullptr;
   };
   // Why there is none: what the system refuses.
   static Result<std::shared_ptr<DataPlane>> create(const Options& options);
@@ -68,7 +71,7 @@ class DataPlane {
   // from here on nothing is applied any more, which is said to whoever tries, and nothing is
   // drained, handed over or profiled.
   void beginStop();
-  // Any thread; blocks until the workers' threads have ended, and what logs hold is written.
+  // Any thread; blocks until the workers have ended, and what logs hold is written.
   void awaitStop();
   // What the workers had is freed.
   void endStop();
@@ -91,10 +94,12 @@ class DataPlane {
   std::unique_ptr<CpuProfile> profileCpu() const;
 
   // ---- hot restart: see worker/listen_sockets.h ----
-  ListenSockets& listenSockets() { return listen_sockets_; }
+  ListenSockets& listenSockets() { return listeners_.sockets(); }
   // A successor accepts connections: listeners at the addresses that it took are left to it, the
   // others close. Done once no worker takes connections any more.
-  std::future<void> handOver(const std::set<std::string>& taken_addresses);
+  std::future<void> handOver(const std::set<std::string>& taken_addresses) {
+    return listeners_.handOver(taken_addresses);
+  }
   // The successor is gone: what was handed over is taken back. Errors are of what cannot be bound
   // again.
   std::vector<ApplyError> takeBack();
@@ -104,10 +109,16 @@ class DataPlane {
   void addHttp2Stats(upstream::Cluster& cluster);
   // Returns how their names begin: "grpc.<prefix>.".
   const std::string& addGoogleGrpcStats(std::string_view stat_prefix);
+  // Of listeners that come by LDS: "listener_manager.lds.".
+  const std::string& addLdsStats();
   // Of clusters that come by CDS: "cluster_manager.cds.".
   const std::string& addCdsStats();
   // Of a route configuration that comes by RDS: "http.<http_prefix>.rds.<name>.".
   const std::string& addRdsStats(std::string_view http_prefix, std::string_view name);
+  // They end, unless somebody else has asked for the same.
+  void removeStats(std::string_view prefix);
+  // Of a secret that comes by SDS: "sds.<name>.".
+  const std::string& addSdsStats(std::string_view secret);
   unsigned workerCount() const { return options_.workers; }
   // Those that are made only when someone reads or they are sent: gauges of circuit breakers, and
   // faults by downstream cluster.
@@ -116,22 +127,16 @@ class DataPlane {
   // more. Asked now and then.
   void sweep() { retired_.sweep(); }
 
-  struct BoundListener {
-    std::string name;
-    // What its statistics call it.
-    std::string stat_name;
-    net::Address address;
-  };
-  const std::vector<BoundListener>& listeners() const { return bound_; }
+  std::vector<BoundListener> listeners() const { return listeners_.bound(); }
   // Of all listeners, as they are counted for their limits: this process's alone.
-  uint64_t openConnections() const;
+  uint64_t openConnections() const { return listeners_.openConnections(); }
   // By name.
   const std::map<std::string, std::shared_ptr<upstream::Cluster>>& clusters() const {
     return clusters_.all();
   }
 
  private:
-  void applyListener(const plan::Listener& plan, std::vector<ApplyError>* errors);
+  void applyListeners(const plan::Update& update, std::vector<ApplyError>* errors);
   void publish(Delta delta);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
@@ -141,7 +146,6 @@ class DataPlane {
   stats::Registry registry_;
   // Scopes that exist from the start.
   std::shared_ptr<stats::Block<stats::Filesystem>> filesystem_stats_;
-  std::shared_ptr<stats::Block<stats::ListenerManager>> listener_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
   const std::shared_ptr<net::AllConnections> all_connections_ =
       std::make_shared<net::AllConnections>();
@@ -152,19 +156,17 @@ class DataPlane {
   NameIds cluster_ids_;
   NameIds table_ids_;
   Retired retired_;
+  TlsSockets tls_sockets_;
   Clusters clusters_;
   RouteTables route_tables_;
-  std::vector<std::shared_ptr<const ListenerPlan>> listener_plans_;
-  std::set<std::string> stopped_listeners_;
   Drain drain_;
   filters::Faults faults_;
   filters::Taps taps_{options_.tap_sink};
   ListenerBuilder builder_;
-  // Left to a successor, or closed for it.
-  std::set<std::string> handed_over_;
-  ListenSockets listen_sockets_;
-  std::vector<BoundListener> bound_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  Listeners::Workers workers_;
+  // One of each worker.
+  std::vector<std::unique_ptr<Driver>> drivers_;
+  Listeners listeners_;
   bool started_ = false;
   bool is_stopping_ = false;
   std::once_flag stop_awaited_;

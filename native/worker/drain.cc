@@ -15,8 +15,17 @@ net::DrainRamp drainRamp(uint32_t seconds, DrainStrategy strategy) {
 }
 
 void Drain::join(const plan::Listener& plan, std::shared_ptr<net::DrainDecision> decision) {
-  members_.push_back({std::move(decision), plan.direction, plan.drain_type});
-  publish(members_.back());
+  const net::DrainDecision* const key = decision.get();
+  const auto [member, _] =
+      members_.try_emplace(key, Member{std::move(decision), plan.direction, plan.drain_type});
+  publish(member->second);
+}
+
+void Drain::start(const net::DrainDecision& decision, const net::DrainRamp& ramp) {
+  const auto member = members_.find(&decision);
+  if (member == members_.end()) return;
+  member->second.own = net::soonerOf(member->second.own, ramp);
+  publish(member->second);
 }
 
 void Drain::start(DrainScope scope, const net::DrainRamp& ramp) {
@@ -45,7 +54,7 @@ bool Drain::isStopped(Direction direction) const {
 }
 
 void Drain::publish(const Member& member) const {
-  net::DrainRamp ramp = all_;
+  net::DrainRamp ramp = net::soonerOf(all_, member.own);
   if (member.direction == Direction::Inbound) ramp = net::soonerOf(ramp, inbound_);
   const bool failed = health_check_failed_->load(std::memory_order_relaxed);
   if (failed && member.type == DrainType::Default) ramp = {0, 0};
@@ -53,7 +62,7 @@ void Drain::publish(const Member& member) const {
 }
 
 void Drain::publishAll() const {
-  for (const Member& member : members_) publish(member);
+  for (const auto& [_, member] : members_) publish(member);
 }
 
 }  // namespace fairlead::worker

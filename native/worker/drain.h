@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <memory>
-#include <vector>
+#include <unordered_map>
 
 #include "net/drain_decision.h"
 #include "plan/plan.gen.h"
@@ -17,8 +17,12 @@ enum class DrainScope : uint8_t { Inbound, All };
 
 class Drain {
  public:
-  // From here on `decision` is kept up to date for that listener.
+  // From here on `decision` is kept up to date for that listener, or one of its filter chains.
   void join(const plan::Listener& plan, std::shared_ptr<net::DrainDecision> decision);
+  // It drains in any case, whatever the others do.
+  void start(const net::DrainDecision& decision, const net::DrainRamp& ramp);
+  // It stays as it is.
+  void leave(const net::DrainDecision& decision) { members_.erase(&decision); }
 
   // Answers ask their clients to close, more and more as the ramp rises; the sooner of two counts.
   void start(DrainScope scope, const net::DrainRamp& ramp);
@@ -41,12 +45,14 @@ class Drain {
     std::shared_ptr<net::DrainDecision> decision;
     plan::Listener::Direction direction;
     plan::Listener::DrainType type;
+    // Its own drain, which nothing takes back.
+    net::DrainRamp own = {};
   };
 
   void publish(const Member& member) const;
   void publishAll() const;
 
-  std::vector<Member> members_;
+  std::unordered_map<const net::DrainDecision*, Member> members_;
   net::DrainRamp inbound_;
   net::DrainRamp all_;
   const std::shared_ptr<std::atomic<bool>> health_check_failed_ =

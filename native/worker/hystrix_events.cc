@@ -12,7 +12,7 @@ namespace {
 
 using stats::CodeName;
 using stats::CodeVariant;
-using Counter = stats::Cluster::Counter;
+using ClusterCounter = stats::Cluster::Counter;
 
 // Quantiles that a dashboard gets, in the order in which the real server writes them.
 constexpr double kLatencyQuantiles[] = {1, 0.99, 0.5, 0, 0.25, 0.9, 0.95, 0.75, 0.995};
@@ -103,7 +103,7 @@ std::unique_ptr<stats::Page> HystrixEvents::open(int64_t now_seconds) {
 
 HystrixEvents::Counts HystrixEvents::countsOf(upstream::Cluster& cluster) {
   stats::Block<stats::Cluster>& block = cluster.stats();
-  const auto counter = [&block](Counter which) {
+  const auto counter = [&block](ClusterCounter which) {
     return block.counter(static_cast<size_t>(which)).value;
   };
   block.showCodes({&kSuccess, 1});
@@ -116,11 +116,11 @@ HystrixEvents::Counts HystrixEvents::countsOf(upstream::Cluster& cluster) {
       if (code.name == error) failed += code.value;
     }
   }
-  const uint64_t timeouts = counter(Counter::UpstreamRqTimeout);
+  const uint64_t timeouts = counter(ClusterCounter::UpstreamRqTimeout);
   // Timeouts were answered with an error.
   counts.errors = failed - timeouts;
-  counts.timeouts = timeouts + counter(Counter::UpstreamRqPerTryTimeout);
-  counts.rejected = counter(Counter::UpstreamRqPendingOverflow);
+  counts.timeouts = timeouts + counter(ClusterCounter::UpstreamRqPerTryTimeout);
+  counts.rejected = counter(ClusterCounter::UpstreamRqPendingOverflow);
   return counts;
 }
 

@@ -30,16 +30,31 @@ class ListenSockets {
   explicit ListenSockets(unsigned workers) : workers_(workers) {}
 
   using ByWorker = std::vector<std::vector<net::ListenSocket>>;
-  struct Group {
+  struct Open {
+    // Where they are bound, as text too: what the plan leaves open the kernel has chosen.
     net::Address address;
-    ByWorker by_worker;
+    std::string address_text;
+    plan::Listener plan;
+    bool any_port = false;
+    // Each worker has one of its own; those beyond are shared.
+    bool one_each = false;
+    // They are those that a listener of the name has already.
+    bool are_shared = false;
+    std::vector<net::ListenSocket> sockets;
+    // What they were inherited as; empty: they were not.
+    std::string inherited_as;
   };
-  // Takes what was inherited for this listener, and opens what is missing. Forgotten by close().
-  Result<Group> open(const plan::Listener& plan);
+  // Sockets for a listener: those that the one of its name has where they would be the same, or
+  // those that were inherited, or closed a moment ago; what is missing is opened. Until they are
+  // kept nothing has changed.
+  Result<Open> open(const plan::Listener& plan) const;
+  // The listener has these from here on, and no others. Forgotten by close().
+  ByWorker keep(Open open);
   // Connections come from here on, to what is open and to what will be: before there is anyone to
   // accept them they would be lost with a process that does not get so far. Errors by listener.
   std::map<std::string, Error> startListening();
-  void close(const std::string& listener) { open_.erase(listener); }
+  // Workers may hold them a little longer.
+  void close(const std::string& listener);
   void closeAll() { open_.clear(); }
   // Where a listener is bound: its address as text; empty when it has no sockets.
   std::string addressOf(const std::string& listener) const;
@@ -59,17 +74,21 @@ class ListenSockets {
     bool any_port;
     std::vector<net::ListenSocket> sockets;
   };
-  struct Open {
-    std::string address;
+  // Closed here; a worker that has not heard of it has them still, and another socket could not be
+  // bound to the same address meanwhile.
+  struct Closing {
     plan::Listener plan;
-    bool any_port = false;
-    // Each worker has one of its own; those beyond are shared.
-    bool one_each = false;
-    std::vector<net::ListenSocket> sockets;
+    std::string address_text;
+    std::vector<std::weak_ptr<const net::FileDescriptor>> sockets;
   };
 
-  std::vector<net::ListenSocket> takeInherited(const plan::Listener& plan,
-                                               const net::Address& address);
+  // Null: nothing was inherited for it.
+  const std::pair<const std::string, Inherited>* findInherited(const plan::Listener& plan,
+                                                               const net::Address& address) const;
+  std::vector<net::ListenSocket> findClosing(const plan::Listener& plan,
+                                             const std::string& address) const;
+  // What there is already for it goes into `open`.
+  void findOpened(const plan::Listener& plan, Open* open) const;
   ByWorker distribute(const Open& open) const;
   static Result<void> listenOn(const Open& open);
 
@@ -77,6 +96,7 @@ class ListenSockets {
   bool is_listening_ = false;
   // By listener.
   std::map<std::string, Open> open_;
+  std::vector<Closing> closing_;
   // By address.
   std::map<std::string, Inherited> inherited_;
   std::set<std::string> taken_;

@@ -7,60 +7,86 @@
 
 namespace fairlead::worker {
 
-Result<std::shared_ptr<const ListenerPlan>> ListenerBuilder::build(
-    const plan::Listener& plan, const net::Address& address) const {
-  auto config = std::make_shared<net::ListenerConfig>();
-  config->plan = plan;
-  config->address = address;
-  config->max_connections =
+Result<std::shared_ptr<ListenerPlan>> ListenerBuilder::build(const plan::Listener& plan) const {
+  auto result = std::make_shared<ListenerPlan>();
+  result->id = plan.id;
+  net::ListenerConfig& config = result->config;
+  config.plan = plan;
+  config.plan.filter_chains.clear();
+  config.max_connections =
       RuntimeNumber(plan.max_connections, plan.max_connections_slot, &parts_.slots);
-  config->all_connections = parts_.all_connections;
-  config->match = net::FilterChainMatch(plan.filter_chains);
+  config.all_connections = parts_.all_connections;
   auto filters = filters::buildListenerFilters(plan.listener_filters, parts_.registry);
   if (!filters) return filters.error();
-  config->filters = std::move(filters.value());
-  config->stats = parts_.registry.create<stats::Listener>(stats::listenerScope(plan.stat_name));
+  config.filters = std::move(filters.value());
+  config.stats = parts_.registry.create<stats::Listener>(stats::listenerScope(plan.stat_name));
   for (unsigned i = 0; i < parts_.workers; ++i) {
-    config->worker_stats.push_back(parts_.registry.create<stats::ListenerWorker>(
+    config.worker_stats.push_back(parts_.registry.create<stats::ListenerWorker>(
         stats::listenerWorkerScope(plan.stat_name, i)));
-  }
-  auto result = std::make_shared<ListenerPlan>();
-  result->drain = std::make_shared<net::DrainDecision>();
-  for (const plan::FilterChain& chain : plan.filter_chains) {
-    Result<FilterChainPlan> built = buildChain(plan, chain, result->drain);
-    if (!built) return built.error();
-    result->chains.push_back(std::move(built.value()));
   }
   Result<AccessLogs> logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   result->access_logs = std::move(logs.value());
-  config->plan.filter_chains.clear();
-  result->config = std::move(config);
-  return std::shared_ptr<const ListenerPlan>(std::move(result));
+  return result;
 }
 
-Result<FilterChainPlan> ListenerBuilder::buildChain(
-    const plan::Listener& listener, const plan::FilterChain& chain,
-    std::shared_ptr<const net::DrainDecision> drain) const {
-  if (chain.http) return buildHttp(listener, chain, std::move(drain));
-  if (chain.tcp) return buildTcp(listener, chain);
-  if (chain.direct_response) {
-    return FilterChainPlan(DirectResponsePlan{chain.direct_response->body});
+Result<std::shared_ptr<const FilterChainsPlan>> ListenerBuilder::buildChains(
+    const plan::Listener& listener, const std::vector<plan::FilterChain>& chains,
+    const FilterChainsPlan* before) const {
+  auto result = std::make_shared<FilterChainsPlan>();
+  result->chains.match = net::FilterChainMatch(chains);
+  for (const plan::FilterChain& chain : chains) {
+    result->chains.ids.push_back(chain.id);
+    std::shared_ptr<const FilterChainPlan> known;
+    for (const auto& one : before ? before->plans : decltype(before->plans)()) {
+      if (chain.id != 0 && one->id == chain.id) known = one;
+    }
+    if (!known) {
+      auto drain = std::make_shared<net::DrainDecision>();
+      auto transport = makeTransport(listener, chain);
+      if (!transport) return transport.error();
+      Result<FilterPlan> filter = buildFilter(listener, chain, std::move(transport.value()), drain);
+      if (!filter) return filter.error();
+      known = std::make_shared<const FilterChainPlan>(
+          FilterChainPlan{chain.id, std::move(filter.value()), std::move(drain)});
+    }
+    result->plans.push_back(std::move(known));
   }
-  if (chain.echo) return FilterChainPlan(EchoPlan());
-  return FilterChainPlan(EmptyPlan());
+  return std::shared_ptr<const FilterChainsPlan>(std::move(result));
 }
 
-Result<FilterChainPlan> ListenerBuilder::buildHttp(
-    const plan::Listener& listener, const plan::FilterChain& chain,
-    std::shared_ptr<const net::DrainDecision> drain) const {
+// Null: bytes in the clear.
+Result<net::SharedTransport> ListenerBuilder::makeTransport(const plan::Listener& listener,
+                                                            const plan::FilterChain& chain) const {
+  if (!chain.tls) return parts_.transport;
+  const stats::Scope scope = stats::listenerScope(listener.stat_name);
+  return parts_.tls_sockets.make(chain, scope, parts_.registry.create<stats::Listener>(scope));
+}
+
+Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
+                                                const plan::FilterChain& chain,
+                                                net::SharedTransport transport,
+                                                SharedDrain drain) const {
+  if (chain.http) return buildHttp(listener, chain, std::move(transport), std::move(drain));
+  if (chain.tcp) return buildTcp(listener, chain, std::move(transport));
+  if (chain.direct_response) {
+    return FilterPlan(DirectResponsePlan{chain.direct_response->body, std::move(transport)});
+  }
+  if (chain.echo) return FilterPlan(EchoPlan{std::move(transport)});
+  return FilterPlan(EmptyPlan());
+}
+
+Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
+                                              const plan::FilterChain& chain,
+                                              net::SharedTransport transport,
+                                              SharedDrain drain) const {
   const plan::HttpConnectionManager& plan = *chain.http;
   stats::Registry& registry = parts_.registry;
   auto config =
       std::make_shared<proxy::HttpConfig>(plan, listener.per_connection_buffer_limit_bytes);
   config->routes = parts_.route_tables.slotOf(plan.route_table);
   config->drain = std::move(drain);
-  config->transport = parts_.transport;
+  config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
   config->stats = registry.create<stats::Http>(stats::httpScope(plan.stat_prefix));
   config->listener_stats = registry.create<stats::ListenerHttp>(
@@ -83,24 +109,25 @@ Result<FilterChainPlan> ListenerBuilder::buildHttp(
     config->filters_on |= uint64_t{1} << config->filters.size();
     config->filters.push_back(parts_.last_filter);
   }
-  return FilterChainPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
+  return FilterPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
 }
 
-Result<FilterChainPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
-                                                  const plan::FilterChain& chain) const {
+Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
+                                             const plan::FilterChain& chain,
+                                             net::SharedTransport transport) const {
   auto config = std::make_shared<tcp::TcpProxyConfig>();
   config->plan = *chain.tcp;
   for (const plan::WeightedTarget& target : config->plan.clusters) {
     config->clusters.push_back(parts_.clusters.hold(target.cluster));
   }
-  config->transport = parts_.transport;
+  config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
   config->stats = parts_.registry.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
   Result<AccessLogs> logs = buildLogs(chain.tcp->access_logs);
   if (!logs) return logs.error();
   config->access_logs = std::move(logs.value());
-  return FilterChainPlan(std::shared_ptr<const tcp::TcpProxyConfig>(std::move(config)));
+  return FilterPlan(std::shared_ptr<const tcp::TcpProxyConfig>(std::move(config)));
 }
 
 Result<AccessLogs> ListenerBuilder::buildLogs(const std::vector<plan::AccessLog>& plans) const {

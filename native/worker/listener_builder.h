@@ -16,6 +16,7 @@
 #include "worker/drain.h"
 #include "worker/listener_plan.h"
 #include "worker/route_tables.h"
+#include "worker/tls_sockets.h"
 
 namespace fairlead::worker {
 
@@ -34,7 +35,8 @@ struct ListenerParts {
   filters::Taps& taps;
   filters::Faults& faults;
   std::shared_ptr<net::AllConnections> all_connections;
-  // Beneath connections.
+  TlsSockets& tls_sockets;
+  // Beneath connections in the clear.
   net::SharedTransport transport;
   // Passed last in every HTTP connection manager; null: none.
   std::shared_ptr<const filters::HttpFilterConfig> last_filter;
@@ -44,18 +46,25 @@ class ListenerBuilder {
  public:
   explicit ListenerBuilder(ListenerParts parts) : parts_(std::move(parts)) {}
 
-  // Bound to `address`.
-  Result<std::shared_ptr<const ListenerPlan>> build(const plan::Listener& plan,
-                                                    const net::Address& address) const;
+  // Without filter chains, and bound to nothing yet.
+  Result<std::shared_ptr<ListenerPlan>> build(const plan::Listener& plan) const;
+  // `before`: what the listener has. Its chains that are among `chains` stay as they are.
+  Result<std::shared_ptr<const FilterChainsPlan>> buildChains(
+      const plan::Listener& listener, const std::vector<plan::FilterChain>& chains,
+      const FilterChainsPlan* before) const;
   Result<AccessLogs> buildLogs(const std::vector<plan::AccessLog>& plans) const;
 
  private:
-  Result<FilterChainPlan> buildChain(const plan::Listener& listener, const plan::FilterChain& chain,
-                                     std::shared_ptr<const net::DrainDecision> drain) const;
-  Result<FilterChainPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
-                                    std::shared_ptr<const net::DrainDecision> drain) const;
-  Result<FilterChainPlan> buildTcp(const plan::Listener& listener,
-                                   const plan::FilterChain& chain) const;
+  using SharedDrain = std::shared_ptr<const net::DrainDecision>;
+
+  Result<net::SharedTransport> makeTransport(const plan::Listener& listener,
+                                             const plan::FilterChain& chain) const;
+  Result<FilterPlan> buildFilter(const plan::Listener& listener, const plan::FilterChain& chain,
+                                 net::SharedTransport transport, SharedDrain drain) const;
+  Result<FilterPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
+                               net::SharedTransport transport, SharedDrain drain) const;
+  Result<FilterPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain,
+                              net::SharedTransport transport) const;
 
   const ListenerParts parts_;
 };

@@ -49,6 +49,9 @@ void ListenerLog::writeSocket(const net::AcceptedSocket& socket, format::FormatC
   if (findings) {
     context->metadata = &findings->metadata;
     context->tlvs = &findings->tlvs;
+    context->requested_server_name = findings->server_name;
+    context->ja3 = findings->ja3;
+    context->ja4 = findings->ja4;
   }
   write(*context);
 }

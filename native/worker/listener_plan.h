@@ -14,22 +14,39 @@
 
 namespace fairlead::worker {
 
-struct EchoPlan {};
+struct EchoPlan {
+  net::SharedTransport transport;
+};
 struct DirectResponsePlan {
   std::string body;
+  net::SharedTransport transport;
 };
 // A chain without any filter: its connections close at once.
 struct EmptyPlan {};
 
-using FilterChainPlan =
+using FilterPlan =
     std::variant<EmptyPlan, EchoPlan, DirectResponsePlan, std::shared_ptr<const proxy::HttpConfig>,
                  std::shared_ptr<const tcp::TcpProxyConfig>>;
 
-struct ListenerPlan {
-  std::shared_ptr<const net::ListenerConfig> config;
+struct FilterChainPlan {
+  // Of the plan.
+  uint64_t id;
+  FilterPlan filter;
   // Written by the control thread: see worker/drain.h.
   std::shared_ptr<net::DrainDecision> drain;
-  std::vector<FilterChainPlan> chains;
+};
+
+// All filter chains of a listener.
+struct FilterChainsPlan {
+  net::FilterChains chains;
+  // As `chains` numbers them. Those that have been there before are the same.
+  std::vector<std::shared_ptr<const FilterChainPlan>> plans;
+};
+
+struct ListenerPlan {
+  // Of the plan.
+  uint64_t id;
+  net::ListenerConfig config;
   // Of connections.
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
 };

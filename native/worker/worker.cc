@@ -1,11 +1,12 @@
 #include "worker/worker.h"
 
+#include <algorithm>
+
 #include "filters/network/direct_response.h"
 #include "filters/network/echo.h"
 #include "proxy/http_server.h"
 #include "tcp/tcp_proxy.h"
 #include "worker/listener_log.h"
-#include "worker/time_slice.h"
 
 namespace fairlead::worker {
 
@@ -13,11 +14,13 @@ namespace {
 
 // How long the end waits for answers that are under way: no more than what nobody notices.
 constexpr net::Millis kLastAnswersMs = 250;
-constexpr int kLookMs = 5;
+constexpr net::Millis kLookMs = 5;
 // How long requests may wait for what an update changes, and after how many steps the clock is
 // read.
 constexpr uint64_t kTakeUpMicros = 250;
 constexpr size_t kStepsBetweenLooks = 16;
+// The same of a turn with a budget: events that are not taken stay where they are.
+constexpr int kEventsBetweenLooks = 16;
 
 }  // namespace
 
@@ -26,55 +29,70 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& inte
       clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
       context_(clusters_),
       flush_(loop_, intervals.log_flush_ms, [&logs] { logs.flush(); }),
-      trim_(loop_, intervals.trim_ms, [this] {
-        pipes_.trim();
-        context_.streams.trim();
-      }) {}
+      trim_(loop_, intervals.trim_ms,
+            [this] {
+              pipes_.trim();
+              context_.streams.trim();
+            }),
+      look_(loop_, kLookMs, [] {}) {}
 
-Worker::~Worker() {
-  beginStop();
-  join();
-}
+// ---- turns ----
 
-int Worker::start() {
-  return thread_.start([this] { run(); });
-}
-
-void Worker::run() {
-  const std::string name = "wrk:worker_" + std::to_string(index_);
-  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
-  askForShortTurns();
+void Worker::begin() {
   // One for all: the files' lines come from every worker.
   if (index_ == 0) flush_.arm();
   trim_.arm();
-  loop_.run();
-  flush_.disarm();
-  trim_.disarm();
-  finishRequests();
+}
+
+bool Worker::turn(uint64_t budget_us) {
+  const uint64_t end_us = net::Loop::readClockMicros() + budget_us;
+  for (;;) {
+    const int events = loop_.turn(0, kEventsBetweenLooks);
+    if (is_stopping_ && !finish()) return false;
+    if (events < kEventsBetweenLooks && !loop_.hasWork()) return true;
+    if (net::Loop::readClockMicros() >= end_us) return true;
+  }
+}
+
+net::Millis Worker::due() const {
+  return loop_.hasWork() ? 0 : loop_.now() + loop_.timers().untilNext(kLongestWaitMs);
+}
+
+// ---- the end ----
+
+void Worker::beginStop() {
+  post([this] { is_stopping_ = true; });
+}
+
+bool Worker::finish() {
+  if (finish_by_ == 0) beginFinish();
+  if (hasLastRequests()) return true;
+  look_.disarm();
   listeners_.clear();
+  draining_.clear();
   context_.mirrors.endActive();
   clusters_.clear();
   // Frees what ended just now.
   loop_.turn(0);
   loop_.closeInbox();
+  return false;
 }
 
-void Worker::finishRequests() {
-  for (const auto& listener : listeners_) listener->stop();
-  const net::Millis end = loop_.now() + kLastAnswersMs;
-  for (;;) {
-    bool is_busy = false;
-    for (const auto& listener : listeners_) {
-      listener->abortQuietConnections();
-      is_busy = is_busy || listener->hasConnections();
-    }
-    if (!is_busy || loop_.now() >= end) return;
-    loop_.turn(kLookMs);
-  }
+void Worker::beginFinish() {
+  finish_by_ = loop_.now() + kLastAnswersMs;
+  flush_.disarm();
+  trim_.disarm();
+  look_.arm();
+  forEachListener([](net::Listener& listener) { listener.stop(); });
 }
 
-void Worker::beginStop() {
-  post([this] { loop_.stop(); });
+bool Worker::hasLastRequests() {
+  bool is_busy = false;
+  forEachListener([&is_busy](net::Listener& listener) {
+    listener.abortQuietConnections();
+    is_busy = is_busy || listener.hasConnections();
+  });
+  return is_busy && loop_.now() < finish_by_;
 }
 
 // ---- updates ----
@@ -118,36 +136,81 @@ void Worker::apply(const ClusterChange& change) {
 
 void Worker::apply(const RouteChange& change) { context_.routes.set(change.slot, change.table); }
 
-std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {
-  if (const auto* http = std::get_if<std::shared_ptr<const proxy::HttpConfig>>(&chain)) {
+// ---- listeners ----
+
+std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterPlan& filter) {
+  if (const auto* http = std::get_if<std::shared_ptr<const proxy::HttpConfig>>(&filter)) {
     return std::make_unique<proxy::HttpServer>(*http, context_);
   }
-  if (const auto* relay = std::get_if<std::shared_ptr<const tcp::TcpProxyConfig>>(&chain)) {
+  if (const auto* relay = std::get_if<std::shared_ptr<const tcp::TcpProxyConfig>>(&filter)) {
     return std::make_unique<tcp::TcpProxy>(*relay, clusters_);
   }
-  if (const auto* direct = std::get_if<DirectResponsePlan>(&chain)) {
-    return std::make_unique<filters::DirectResponse>(loop_, batch_, direct->body);
+  if (const auto* direct = std::get_if<DirectResponsePlan>(&filter)) {
+    return std::make_unique<filters::DirectResponse>(loop_, batch_, direct->body, direct->transport,
+                                                     index_);
   }
-  if (std::holds_alternative<EchoPlan>(chain)) {
+  if (const auto* echo = std::get_if<EchoPlan>(&filter)) {
     constexpr uint32_t kBufferLimit = 1024 * 1024;
-    return std::make_unique<filters::Echo>(loop_, batch_, kBufferLimit);
+    return std::make_unique<filters::Echo>(loop_, batch_, kBufferLimit, echo->transport, index_);
   }
   return nullptr;
 }
 
 void Worker::addListener(const std::shared_ptr<const ListenerPlan>& plan,
-                         std::vector<net::ListenSocket> sockets) {
-  std::vector<std::unique_ptr<net::ConnectionFactory>> factories;
-  for (const FilterChainPlan& chain : plan->chains) factories.push_back(makeFactory(chain));
+                         const SharedChains& chains, std::vector<net::ListenSocket> sockets) {
   std::unique_ptr<net::ConnectionLog> log;
   if (!plan->access_logs.empty()) {
     log = std::make_unique<ListenerLog>(plan->access_logs, index_, random_);
   }
-  auto listener = std::make_unique<net::Listener>(loop_, plan->config, std::move(sockets), index_,
-                                                  std::move(factories), std::move(log),
-                                                  static_cast<net::ListenerDirectory*>(this));
+  auto listener = std::make_unique<net::Listener>(
+      loop_, std::shared_ptr<const net::ListenerConfig>(plan, &plan->config), std::move(sockets),
+      index_, std::move(log), static_cast<net::ListenerDirectory*>(this));
+  setFilterChains(*listener, chains);
   listener->start();
   listeners_.push_back(std::move(listener));
+}
+
+void Worker::setFilterChains(net::Listener& listener, const SharedChains& chains) {
+  listener.setChains(std::shared_ptr<const net::FilterChains>(chains, &chains->chains),
+                     [&](size_t place) { return makeFactory(chains->plans[place]->filter); });
+}
+
+void Worker::setFilterChains(const ListenerPlan* plan, const SharedChains& chains) {
+  if (net::Listener* listener = findListener(plan)) setFilterChains(*listener, chains);
+}
+
+void Worker::endFilterChains(const std::vector<uint64_t>& ids) {
+  forEachListener([&ids](net::Listener& listener) { listener.endChains(ids); });
+}
+
+void Worker::drainListener(const ListenerPlan* plan, bool leaves_queue) {
+  const auto found =
+      std::find_if(listeners_.begin(), listeners_.end(),
+                   [plan](const auto& listener) { return &listener->config() == &plan->config; });
+  if (found == listeners_.end()) return;
+  if (!leaves_queue) (*found)->acceptWaiting();
+  (*found)->stop();
+  draining_.push_back(std::move(*found));
+  listeners_.erase(found);
+}
+
+void Worker::endListener(const ListenerPlan* plan) {
+  const auto found = std::find_if(draining_.begin(), draining_.end(), [plan](const auto& listener) {
+    return &listener->config() == &plan->config;
+  });
+  if (found == draining_.end()) return;
+  std::unique_ptr<net::Listener> listener = std::move(*found);
+  draining_.erase(found);
+  listener->abortConnections();
+  // What its connections leave behind may still be of it until the turn ends.
+  loop_.bury(std::move(listener));
+}
+
+net::Listener* Worker::findListener(const ListenerPlan* plan) {
+  for (const auto& listener : listeners_) {
+    if (&listener->config() == &plan->config) return listener.get();
+  }
+  return nullptr;
 }
 
 net::Listener* Worker::findListener(const net::Address& local) {
@@ -161,25 +224,20 @@ net::Listener* Worker::findListener(const net::Address& local) {
   return of_port;
 }
 
-void Worker::stopListener(const std::string& name) {
-  for (const auto& listener : listeners_) {
-    if (listener->config().plan.name != name) continue;
-    listener->acceptWaiting();
-    listener->stop();
-  }
+void Worker::stopListener(const ListenerPlan* plan) {
+  net::Listener* const listener = findListener(plan);
+  if (!listener) return;
+  listener->acceptWaiting();
+  listener->stop();
 }
 
-void Worker::pauseListener(const std::string& name) {
-  for (const auto& listener : listeners_) {
-    if (listener->config().plan.name == name) listener->pause();
-  }
+void Worker::pauseListener(const ListenerPlan* plan) {
+  if (net::Listener* listener = findListener(plan)) listener->pause();
 }
 
-void Worker::resumeListener(const std::string& name,
+void Worker::resumeListener(const ListenerPlan* plan,
                             const std::vector<net::ListenSocket>& sockets) {
-  for (const auto& listener : listeners_) {
-    if (listener->config().plan.name == name) listener->resume(sockets);
-  }
+  if (net::Listener* listener = findListener(plan)) listener->resume(sockets);
 }
 
 }  // namespace fairlead::worker

@@ -1,5 +1,6 @@
-// One worker: a thread, its loop, its listeners and clusters, and all that its requests borrow. The
-// root owner of everything on its thread. Other threads only post.
+// One worker: its loop, its listeners and clusters, and all that its requests borrow. The root
+// owner of everything on its thread, which it does not know: a driver gives it its turns
+// (driver.h). Other threads only post.
 #pragma once
 
 #include <deque>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "access_log/log_files.h"
-#include "base/thread.h"
 #include "net/listener.h"
 #include "net/loop.h"
 #include "proxy/context.h"
@@ -29,30 +29,52 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   Worker(unsigned index, access_log::LogFiles& logs, const Intervals& intervals);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  ~Worker();
 
   unsigned index() const { return index_; }
   // errno of what the system refused it; 0: it may be started.
   int error() const { return loop_.error(); }
-  // The control thread. Returns errno; 0: its thread runs.
-  int start();
-  // All connections end, those with a request under way a little later, and then the thread.
-  // Returns at once.
+  // Any thread. All connections end, those with a request under way a little later; then a turn
+  // says that it was the last. Returns at once.
   void beginStop();
-  // Any one thread: waits for the end.
-  void join() { thread_.join(); }
   // Any thread: `task` runs on the worker's thread, after all that was posted or to be taken up
   // before, once the worker has been started.
   void post(std::function<void()> task);
   // The control thread.
   void take(std::shared_ptr<const Delta> delta);
 
-  // The worker's thread.
-  void addListener(const std::shared_ptr<const ListenerPlan>& plan,
+  // ---- its driver's, all on one thread: the worker's ----
+  // Before the first turn.
+  void begin();
+  // Waits until there is something to do, and does one turn of it. False: that was the last.
+  bool waitAndTurn() {
+    loop_.turn(static_cast<int>(loop_.timers().untilNext(kLongestWaitMs)));
+    return !is_stopping_ || finish();
+  }
+  // Never waits: turns until nothing is left to do or `budget_us` have passed, at least once and a
+  // few events at a time. False: that was the last.
+  bool turn(uint64_t budget_us);
+  // When turn() has something to do though nothing comes, as of the clock of Loop::now(); 0: at
+  // once.
+  net::Millis due() const;
+  // Readable: turn() has something to do.
+  int descriptor() const { return loop_.descriptor(); }
+
+  // ---- the worker's thread ----
+  using SharedChains = std::shared_ptr<const FilterChainsPlan>;
+  // Takes connections from here on.
+  void addListener(const std::shared_ptr<const ListenerPlan>& plan, const SharedChains& chains,
                    std::vector<net::ListenSocket> sockets);
-  void stopListener(const std::string& name);
-  void pauseListener(const std::string& name);
-  void resumeListener(const std::string& name, const std::vector<net::ListenSocket>& sockets);
+  // Takes no connections any more, but for those that wait already, unless they are left to another
+  // listener with the same sockets, which may be added once this has returned.
+  void drainListener(const ListenerPlan* plan, bool leaves_queue);
+  // Ends what is left of one that drains.
+  void endListener(const ListenerPlan* plan);
+  // Chains that are no longer there drain.
+  void setFilterChains(const ListenerPlan* plan, const SharedChains& chains);
+  void endFilterChains(const std::vector<uint64_t>& ids);
+  void stopListener(const ListenerPlan* plan);
+  void pauseListener(const ListenerPlan* plan);
+  void resumeListener(const ListenerPlan* plan, const std::vector<net::ListenSocket>& sockets);
 
  private:
   // Does the same again and again.
@@ -79,17 +101,29 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
     size_t steps_done = 0;
   };
 
-  void run();
+  static constexpr net::Millis kLongestWaitMs = 60'000;
+
   void enqueue(Pending pending);
   // As much of what is pending as requests may wait for.
   void takeUp();
   void onDeferred() override { takeUp(); }
   void apply(const ClusterChange& change);
   void apply(const RouteChange& change);
+  // The end, of which each turn does what it can. False: it is over.
+  bool finish();
+  void beginFinish();
   // Requests that have come get their answer, if it does not take long; all else ends.
-  void finishRequests();
+  bool hasLastRequests();
   net::Listener* findListener(const net::Address& local) override;
-  std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterChainPlan& chain);
+  // Null: there is none.
+  net::Listener* findListener(const ListenerPlan* plan);
+  void setFilterChains(net::Listener& listener, const SharedChains& chains);
+  std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterPlan& filter);
+  template <typename Do>
+  void forEachListener(Do act) {
+    for (const auto& listener : listeners_) act(*listener);
+    for (const auto& listener : draining_) act(*listener);
+  }
 
   const unsigned index_;
   net::Loop loop_;
@@ -101,13 +135,20 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   Random random_;
   upstream::WorkerClusters clusters_;
   proxy::Context context_;
-  std::vector<std::unique_ptr<net::Listener>> listeners_;
+  using Listeners = std::vector<std::unique_ptr<net::Listener>>;
+  Listeners listeners_;
+  // They have only the connections that they have.
+  Listeners draining_;
   // Hands log lines over.
   Chore flush_;
   // Gives back what a burst has left.
   Chore trim_;
+  // At the end, looks whether connections have become quiet.
+  Chore look_;
   std::deque<Pending> pending_;
-  Thread thread_;
+  bool is_stopping_ = false;
+  // When the end waits no longer; 0: it has not begun.
+  net::Millis finish_by_ = 0;
 };
 
 }  // namespace fairlead::worker

@@ -4,7 +4,7 @@ import type {
   envoy_config_core_v3_Node as Node,
 } from '../../build/messages.gen.js';
 import type { Options } from '../options/parse.js';
-import type { UpstreamTlsPlan } from '../plan/service-plan.js';
+import type { TlsFiles } from '../plan/tls-socket.js';
 import type { Log } from '../logging/logger.js';
 import type { Addon, NativeProxy } from '../native.js';
 import type { ControlStats } from '../stats/control-stats.js';
@@ -34,11 +34,12 @@ export interface AdminHost {
   readonly taps: Taps;
   readonly log: Log;
   /** Resources that are not in the bootstrap; undefined: it has all there is. */
-  readonly xds: Pick<Xds, 'routes' | 'endpointsOf' | 'clusters'> | undefined;
+  readonly xds:
+    Pick<Xds, 'routes' | 'endpointsOf' | 'clusters' | 'listeners' | 'secrets'> | undefined;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;
-  /** Of clusters. */
-  readonly tlsContexts: readonly UpstreamTlsPlan[];
+  /** Of clusters and listeners. */
+  readonly tlsContexts: readonly TlsFiles[];
   /** Absent: there is no such sink. */
   readonly hystrix: HystrixStream | undefined;
   state(): ServerState;

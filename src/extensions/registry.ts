@@ -16,6 +16,7 @@ import { tap } from './http/tap.js';
 import { httpInspector } from './listener/http-inspector.js';
 import { originalDst } from './listener/original-dst.js';
 import { proxyProtocol } from './listener/proxy-protocol.js';
+import { tlsInspector } from './listener/tls-inspector.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
@@ -28,16 +29,17 @@ import { dogStatsd } from './stat-sinks/dog-statsd.js';
 import { hystrix } from './stat-sinks/hystrix.js';
 import { metricsService } from './stat-sinks/metrics-service.js';
 import { statsd } from './stat-sinks/statsd.js';
+import { downstreamTls } from './transport-sockets/downstream-tls.js';
 import { rawBuffer } from './transport-sockets/raw-buffer.js';
 import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 
 export const REGISTRY: Registry = {
-  listenerFilters: [proxyProtocol, originalDst, httpInspector],
+  listenerFilters: [proxyProtocol, originalDst, httpInspector, tlsInspector],
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
   httpFilters: [healthCheck, tap, cors, buffer, fault, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
-  downstreamTransportSockets: [rawBuffer],
+  downstreamTransportSockets: [rawBuffer, downstreamTls],
   upstreamTransportSockets: [rawBuffer, upstreamTls],
   protocolOptions: [httpProtocolOptions],
   balancers: [roundRobin, leastRequest, random],

@@ -15,15 +15,17 @@ type Native = Pick<NativeProxy, 'startDrain' | 'cancelDrain' | 'stopListening'>;
 
 export class Drain {
   readonly #native: Native;
-  readonly #options: DrainOptions;
+  /** Of listeners that go, too. */
+  readonly options: DrainOptions;
   #scope: DrainScope | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** What is to be done when the drain time is over. */
   #whenOver: (() => void)[] = [];
+  readonly #stopped = new Set<DrainScope>();
 
   constructor(native: Native, options: DrainOptions) {
     this.#native = native;
-    this.#options = options;
+    this.options = options;
   }
 
   /**
@@ -34,7 +36,7 @@ export class Drain {
   start(scope: DrainScope, whenOver?: () => void): boolean {
     if (this.#scope === 'all' || this.#scope === scope) return false;
     this.#scope = scope;
-    const { seconds, strategy } = this.#options;
+    const { seconds, strategy } = this.options;
     this.#native.startDrain(scope, seconds, strategy);
     if (whenOver) this.#whenOver.push(whenOver);
     this.#timer ??= startTimeout(() => this.#over(), seconds * 1000).unref();
@@ -43,7 +45,13 @@ export class Drain {
 
   /** No new connections, and no new listeners in that direction; open connections go on. */
   stopListening(scope: DrainScope): void {
+    this.#stopped.add(scope);
     this.#native.stopListening(scope);
+  }
+
+  /** Whether a listener of that scope, and no narrower one, may not be added any more. */
+  isStopped(scope: DrainScope): boolean {
+    return this.#stopped.has('all') || this.#stopped.has(scope);
   }
 
   /** Takes a drain back: nobody is asked to leave any more, and nothing happens at its end. */

@@ -8,7 +8,6 @@ import type {
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issues/issue.js';
 import type { Registry, CompileContext } from './extension.js';
-import type { UpstreamTlsPlan } from './service-plan.js';
 import type { SinkPlan } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
@@ -17,19 +16,20 @@ import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cl
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileListener } from './listener/listener.js';
 import { Place } from './message/place.js';
-import type { Listener, Update } from './plan.gen.js';
+import type { Listener, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
 import { checkRegexEngine } from './bootstrap/regex-engine.js';
-import { checkSecrets } from './bootstrap/secrets.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { CdsPlan } from './cluster/cds-plan.js';
 import type { EdsPlan } from './cluster/eds-cluster.js';
-import type { RdsPlan } from './route-slots.js';
-import { compileConfigSource } from './config-source.js';
+import type { LdsPlan } from './listener/lds-plan.js';
+import { compileConfigSource, type FileSource } from './config-source.js';
 import { RouteSlots } from './route-slots.js';
+import { StaticSecrets } from './static-secrets.js';
+import type { TlsSocketPlan } from './tls-socket.js';
 
 export type { AdminPlan } from './bootstrap/admin.js';
 
@@ -68,7 +68,7 @@ const STATIC = supportedFields<StaticResources>(
 );
 const DYNAMIC = supportedFields<DynamicResources>(
   'envoy.config.bootstrap.v3.Bootstrap.DynamicResources',
-  ['cds_config'],
+  ['lds_config', 'cds_config'],
   { ads_config: {} },
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
@@ -87,18 +87,24 @@ export interface CompileOptions {
   readonly runtime: RuntimeValues;
   /** Those that there are; a disabled one is marked so. */
   readonly extensions: Registry;
+  /** What OpenSSL says is wrong with a context of TLS; absent: nobody asks it. */
+  readonly checkTls?: (context: TlsContext) => string | undefined;
 }
+
+/** What is compiled later can ask which route configurations are wanted. */
+export type LaterContext = CompileContext & { readonly routes: RouteSlots };
 
 export interface CompiledBootstrap {
   /** All static resources; clusters of `dnsClusters` and `eds` get their assignments later. */
   readonly update: Update;
   readonly dnsClusters: readonly DnsClusterPlan[];
   readonly eds: readonly EdsPlan[];
-  readonly rds: readonly RdsPlan[];
   /** Absent: no cluster comes later. */
   readonly cds?: CdsPlan;
+  /** Absent: no listener comes later. */
+  readonly lds?: LdsPlan;
   /** For what comes later. */
-  readonly context: CompileContext;
+  readonly context: LaterContext;
   /** By the numbers that the update has for them. */
   readonly taps: readonly TapDeclaration[];
   /** Absent: no admin server. */
@@ -106,8 +112,8 @@ export interface CompiledBootstrap {
   /** What was read of the runtime. */
   readonly runtimeReads: RuntimeReads;
   readonly sinks: readonly SinkPlan[];
-  /** Of clusters, in their order. */
-  readonly tlsContexts: readonly UpstreamTlsPlan[];
+  /** Of clusters and then of listeners, in their order. */
+  readonly tls: readonly TlsSocketPlan[];
   readonly issues: readonly Issue[];
 }
 
@@ -119,12 +125,22 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   checkLayers(bootstrap, place.field('layered_runtime').field('layers'));
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
-  checkSecrets(resources.secrets ?? [], place.field('static_resources').field('secrets'));
+  const secrets = new StaticSecrets(
+    resources.secrets ?? [],
+    place.field('static_resources').field('secrets'),
+  );
   const taps: TapDeclaration[] = [];
-  const context = contextOf(bootstrap, options, taps);
+  const sockets: TlsSocketPlan[] = [];
+  const context: LaterContext = {
+    ...contextOf(bootstrap, options),
+    secrets,
+    addTap: (tap) => taps.push(tap) - 1,
+    addTls: (socket) => sockets.push(socket),
+  };
   const bind = compileClusterManager(bootstrap, place.field('cluster_manager'), context);
   const clusters = compileClusters(resources, place, context, bind);
   const cds = compileCds(bootstrap, place.field('dynamic_resources'), context, bind);
+  const lds = compileLds(bootstrap, place.field('dynamic_resources'), context);
   const listeners = compileListeners(
     resources,
     place.field('static_resources').field('listeners'),
@@ -142,14 +158,14 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
     eds: clusters.flatMap((plan) => plan.eds ?? []),
-    rds: context.routes.requests,
     ...(cds && { cds }),
+    ...(lds && { lds: { source: lds, staticListeners: listeners } }),
     context,
     taps,
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
-    tlsContexts: [...context.grpcClusters.values()].flatMap(({ tls }) => tls ?? []),
+    tls: [...clusters.flatMap((plan) => plan.sockets), ...sockets],
     issues,
   };
 }
@@ -160,8 +176,7 @@ export const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
 function contextOf(
   bootstrap: Bootstrap,
   options: CompileOptions,
-  taps: TapDeclaration[],
-): CompileContext {
+): Omit<LaterContext, 'secrets' | 'addTap' | 'addTls'> {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
   const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');
   return {
@@ -177,7 +192,7 @@ function contextOf(
     runtime: new RuntimeReads(options.runtime),
     extensions: options.extensions,
     routes: new RouteSlots(),
-    addTap: (tap) => taps.push(tap) - 1,
+    checkTls: options.checkTls,
   };
 }
 
@@ -193,6 +208,17 @@ function compileClusterManager(
   if (local) refuseLocalCluster(local, place.field('local_cluster_name'), context);
   const config = manager.upstream_bind_config;
   return config && { config, place: place.field('upstream_bind_config') };
+}
+
+/** Where listeners come from that are not in the bootstrap. */
+function compileLds(
+  { dynamic_resources: dynamic }: Bootstrap,
+  place: Place,
+  context: CompileContext,
+): FileSource | undefined {
+  if (!dynamic?.lds_config) return undefined;
+  const type = 'envoy.config.listener.v3.Listener';
+  return compileConfigSource(dynamic.lds_config, type, place.field('lds_config'), context);
 }
 
 function compileCds(

@@ -3,6 +3,7 @@ import type {
   envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
   envoy_config_core_v3_Http2ProtocolOptions as Http2Options,
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
+  envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../build/messages.gen.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { Place } from './message/place.js';
@@ -53,6 +54,9 @@ export interface UpstreamHttpOptions {
   /** Set: the hosts expect HTTP/2. */
   readonly http2: Http2Options | undefined;
   readonly http2Place: Place;
+  /** Whom hosts are asked for over TLS. */
+  readonly sni: SniOptions | undefined;
+  readonly sniPlace: Place;
 }
 
 /** The settings of a balancer within a cluster's plan. */

@@ -14,10 +14,12 @@ import type {
 } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import type { Place } from './message/place.js';
-import type { FilterConfig, RetryHosts } from './plan.gen.js';
+import type { FilterConfig, RetryHosts, TlsContext } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
-import type { GrpcClusterPlan, UpstreamTlsPlan } from './service-plan.js';
-import type { RouteSlots } from './route-slots.js';
+import type { GrpcClusterPlan } from './service-plan.js';
+import type { RoutePlaces } from './route-slots.js';
+import type { StaticSecrets } from './static-secrets.js';
+import type { TlsSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
 
 export interface Extension<Compiled> {
   /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */
@@ -51,9 +53,9 @@ export interface Registry {
   readonly httpFilters: readonly HttpFilterExtension[];
   /** Undefined after an error. */
   readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
-  readonly downstreamTransportSockets: readonly Extension<true>[];
   /** true: bytes in the clear; undefined after an error. */
-  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsPlan | undefined>[];
+  readonly downstreamTransportSockets: readonly Extension<true | TlsSocketPlan | undefined>[];
+  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsSocketPlan | undefined>[];
   readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
   readonly balancers: readonly Extension<BalancerPlan>[];
   readonly retryHostPredicates: readonly Extension<RetryHosts>[];
@@ -64,7 +66,7 @@ export interface Registry {
 
 /** What a cluster's hosts expect, which only the control plane speaks yet. */
 export interface ControlOnly {
-  readonly protocol: 'HTTP/2' | 'TLS';
+  readonly protocol: 'HTTP/2';
   /** Where the configuration says so. */
   readonly place: Place;
 }
@@ -87,7 +89,12 @@ export interface CompileContext {
   readonly runtime: RuntimeReads;
   readonly extensions: Registry;
   /** Of connection managers. */
-  readonly routes: RouteSlots;
+  readonly routes: RoutePlaces;
+  readonly secrets: StaticSecrets;
+  /** What OpenSSL says is wrong; absent: nobody asks it. */
+  readonly checkTls: ((context: TlsContext) => string | undefined) | undefined;
+  /** Takes a transport socket of a filter chain. */
+  addTls(socket: TlsSocketPlan): void;
   /** Takes a tap and gives the number under which the plan has it. */
   addTap(tap: TapDeclaration): number;
 }

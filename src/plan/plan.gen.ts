@@ -111,6 +111,15 @@ export const FormatPiece_Operator = {
   DOWNSTREAM_DIRECT_LOCAL_PORT: 64,
   DYNAMIC_METADATA: 65,
   PROXY_PROTOCOL_TLV: 66,
+  DOWNSTREAM_TLS: 67,
+  UPSTREAM_TLS: 68,
+  DOWNSTREAM_PEER_CERT_V_START: 69,
+  DOWNSTREAM_PEER_CERT_V_END: 70,
+  UPSTREAM_PEER_CERT_V_START: 71,
+  UPSTREAM_PEER_CERT_V_END: 72,
+  DOWNSTREAM_TRANSPORT_FAILURE_REASON: 73,
+  TLS_JA3_FINGERPRINT: 74,
+  TLS_JA4_FINGERPRINT: 75,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 
@@ -178,6 +187,97 @@ export interface QueryMatch {
   readonly name?: string | undefined;
   /** Absent: presence is enough. */
   readonly string_match?: StringMatch | undefined;
+}
+
+/** All that a transport socket of TLS is made of: of a filter chain, which has a `server`, or of a cluster. */
+export interface TlsContext {
+  /** What an update replaces it by: unique among all there are. 0: it is never replaced. */
+  readonly id?: number | undefined;
+  /** As on the wire: 0x0303 is TLS 1.2. */
+  readonly min_version?: number | undefined;
+  readonly max_version?: number | undefined;
+  /** Lists as OpenSSL reads them; empty: its own. `ciphers` is for versions before 1.3. */
+  readonly ciphers?: string | undefined;
+  /** A client that prefers ChaCha20 gets it. */
+  readonly weighs_chacha?: boolean | undefined;
+  readonly curves?: string | undefined;
+  readonly signature_algorithms?: string | undefined;
+  readonly alpn?: readonly string[] | undefined;
+  readonly certificates?: readonly TlsCertificate[] | undefined;
+  /** Absent: nobody's certificate is asked for or looked at. */
+  readonly validation?: TlsValidation | undefined;
+  readonly server?: TlsServer | undefined;
+  /** Of clients. Empty: no name is sent. */
+  readonly sni?: string | undefined;
+  /** The name of the host, where it has one, instead of `sni`. */
+  readonly sni_of_host?: boolean | undefined;
+  /** The certificate must be for the name that was sent. */
+  readonly demands_sni_san?: boolean | undefined;
+  /** Sessions that are kept for later connections of a worker. */
+  readonly max_sessions?: number | undefined;
+  readonly allows_renegotiation?: boolean | undefined;
+  /** A secret has not come yet: no connection can be made. */
+  readonly is_incomplete?: boolean | undefined;
+}
+
+export interface TlsServer {
+  readonly requires_certificate?: boolean | undefined;
+  readonly requires_sni?: boolean | undefined;
+  /** 80 bytes each: name, HMAC key, AES key. The first one encrypts; none: OpenSSL's own. */
+  readonly ticket_keys?: readonly Uint8Array[] | undefined;
+  readonly disables_tickets?: boolean | undefined;
+  readonly disables_cache?: boolean | undefined;
+  /** 0: OpenSSL's own. */
+  readonly session_timeout_s?: number | undefined;
+  readonly prefers_client_ciphers?: boolean | undefined;
+  /** All certificates are looked at where none is for the client's server name. */
+  readonly scans_all_certificates?: boolean | undefined;
+}
+
+export interface TlsCertificate {
+  /** In PEM, or both in `pkcs12`. */
+  readonly chain?: Uint8Array | undefined;
+  readonly key?: Uint8Array | undefined;
+  readonly pkcs12?: Uint8Array | undefined;
+  readonly password?: Uint8Array | undefined;
+  /** What the statistic of its expiry calls it. */
+  readonly name?: string | undefined;
+}
+
+export interface TlsValidation {
+  /** In PEM; empty: a chain is not verified. */
+  readonly trusted_ca?: Uint8Array | undefined;
+  readonly crl?: Uint8Array | undefined;
+  /** SHA-256 of certificates, and of public keys: one of them must be the peer's. None: any may. */
+  readonly certificate_hashes?: readonly Uint8Array[] | undefined;
+  readonly key_hashes?: readonly Uint8Array[] | undefined;
+  /** One must fit. None: any name may. */
+  readonly subjects?: readonly SubjectMatch[] | undefined;
+  readonly allows_expired?: boolean | undefined;
+  readonly accepts_untrusted?: boolean | undefined;
+  readonly only_leaf_crl?: boolean | undefined;
+  /** How many certificates may be between the peer's and a trusted one. */
+  readonly max_depth?: number | undefined;
+  /** A server does not tell clients whom it trusts. */
+  readonly hides_ca_list?: boolean | undefined;
+  readonly name?: string | undefined;
+}
+
+export const SubjectMatch_Kind = {
+  DNS: 0,
+  URI: 1,
+  EMAIL: 2,
+  IP_ADDRESS: 3,
+  OTHER_NAME: 4,
+} as const;
+export type SubjectMatch_Kind = (typeof SubjectMatch_Kind)[keyof typeof SubjectMatch_Kind];
+
+/** What an alternative name of the peer's certificate must be. */
+export interface SubjectMatch {
+  readonly kind?: SubjectMatch_Kind | undefined;
+  readonly match?: StringMatch | undefined;
+  /** Of OTHER_NAME: "1.3.6.1.4.1.311.20.2.3". */
+  readonly oid?: string | undefined;
 }
 
 /** Of a route, a virtual host, a table or a weighted cluster. */
@@ -334,10 +434,26 @@ export interface Cluster {
   readonly max_stream_duration_ms?: number | undefined;
   /** Only the control plane connects to its hosts: no request is forwarded to it. */
   readonly is_control_only?: boolean | undefined;
-  /** They are reached by TLS. */
-  readonly is_encrypted?: boolean | undefined;
+  /** They are reached by TLS; absent: in the clear. */
+  readonly tls?: TlsContext | undefined;
   /** Its assignment comes from EDS, which is counted. */
   readonly is_discovered?: boolean | undefined;
+  /** The name that hosts are asked for over TLS is that of the request: its host, as it goes out. */
+  readonly auto_sni?: boolean | undefined;
+  /** And their certificates must be for it. */
+  readonly auto_san_validation?: boolean | undefined;
+  /** The header that says it, where the request has it; empty: none. */
+  readonly sni_header?: string | undefined;
+  /** How hosts with these labels are reached, the first that fits; all others as `tls` says. */
+  readonly transport_matches?: readonly TransportMatch[] | undefined;
+}
+
+export interface TransportMatch {
+  readonly name?: string | undefined;
+  /** A host must have all of them. */
+  readonly labels?: readonly string[] | undefined;
+  /** Absent: in the clear. */
+  readonly tls?: TlsContext | undefined;
 }
 
 export interface CircuitLimits {
@@ -408,6 +524,8 @@ export interface Host {
   readonly locality_weight?: number | undefined;
   /** What the balancer is told of it: "key=value" each, the value as JSON; a list gives one for each of its values. */
   readonly labels?: readonly string[] | undefined;
+  /** The same for how it is reached. */
+  readonly socket_labels?: readonly string[] | undefined;
 }
 
 /** A compiled route configuration. */
@@ -482,6 +600,9 @@ export interface RouteMatch {
   readonly runtime_fraction_millionths?: number | undefined;
   /** The runtime slot that the share follows; 0: none. */
   readonly runtime_fraction_slot?: number | undefined;
+  /** The client has shown a certificate, or has not; it was found to be good, or was not. */
+  readonly certificate_presented?: boolean | undefined;
+  readonly certificate_validated?: boolean | undefined;
 }
 
 export const ClusterAction_NotFound = {
@@ -759,6 +880,7 @@ export interface ListenerFilter {
   readonly http_inspector?: HttpInspector | undefined;
   readonly proxy_protocol?: ProxyProtocol | undefined;
   readonly original_dst?: OriginalDst | undefined;
+  readonly tls_inspector?: TlsInspector | undefined;
   /** Connections that it leaves alone; absent: none. */
   readonly disabled?: ListenerPredicate | undefined;
 }
@@ -784,6 +906,15 @@ export interface ListenerPredicate {
 export type HttpInspector = Readonly<Record<string, never>>;
 
 export type OriginalDst = Readonly<Record<string, never>>;
+
+export interface TlsInspector {
+  /** Fingerprints are taken. */
+  readonly ja3?: boolean | undefined;
+  readonly ja4?: boolean | undefined;
+  readonly max_client_hello_bytes?: number | undefined;
+  /** What begins like TLS and is not is closed. */
+  readonly refuses_malformed?: boolean | undefined;
+}
 
 export interface ProxyProtocol {
   /** Empty: none. */
@@ -854,6 +985,21 @@ export interface Listener {
   readonly unbound?: boolean | undefined;
   /** Connections that were meant for another listener's address are that listener's. */
   readonly hands_on_redirected?: boolean | undefined;
+  /** Among all listeners there ever are; 0: it stays for ever. */
+  readonly id?: number | undefined;
+}
+
+/** Other filter chains for a listener that is there: it keeps its sockets, and chains whose id it has already keep their connections. Those that are not named any more drain. */
+export interface FilterChains {
+  readonly listener?: string | undefined;
+  readonly filter_chains?: readonly FilterChain[] | undefined;
+}
+
+/** How clients of what is replaced or removed are asked to leave. */
+export interface ListenerDrain {
+  readonly seconds?: number | undefined;
+  /** All at once; otherwise more and more within the time. */
+  readonly immediate?: boolean | undefined;
 }
 
 export const SocketOption_State = {
@@ -882,6 +1028,12 @@ export interface FilterChain {
   readonly echo?: EchoFilter | undefined;
   /** Used when no other chain matches. */
   readonly is_default?: boolean | undefined;
+  /** Among all chains there ever are; 0: its listener's chains never change. */
+  readonly id?: number | undefined;
+  /** Clients speak TLS; absent: in the clear. */
+  readonly tls?: TlsContext | undefined;
+  /** 0: a handshake may take as long as it likes. */
+  readonly handshake_timeout_ms?: number | undefined;
 }
 
 export const FilterChainMatch_SourceType = {
@@ -939,6 +1091,15 @@ export const HttpConnectionManager_Underscores = {
   DROP: 2,
 } as const;
 export type HttpConnectionManager_Underscores = (typeof HttpConnectionManager_Underscores)[keyof typeof HttpConnectionManager_Underscores];
+
+export const HttpConnectionManager_ForwardClientCert = {
+  SANITIZE: 0,
+  FORWARD_ONLY: 1,
+  APPEND_FORWARD: 2,
+  SANITIZE_SET: 3,
+  ALWAYS_FORWARD_ONLY: 4,
+} as const;
+export type HttpConnectionManager_ForwardClientCert = (typeof HttpConnectionManager_ForwardClientCert)[keyof typeof HttpConnectionManager_ForwardClientCert];
 
 export const HttpConnectionManager_EscapedSlashes = {
   KEEP_UNCHANGED: 0,
@@ -1001,6 +1162,18 @@ export interface HttpConnectionManager {
   readonly http_filters?: readonly HttpFilter[] | undefined;
   /** Clients that speak HTTP/2 without asking are told that they are understood, and refused. */
   readonly refuses_http2?: boolean | undefined;
+  /** What becomes of x-forwarded-client-cert. */
+  readonly forward_client_cert?: HttpConnectionManager_ForwardClientCert | undefined;
+  /** Of what a client's certificate says, beside its hash. */
+  readonly client_cert_details?: ClientCertDetails | undefined;
+}
+
+export interface ClientCertDetails {
+  readonly subject?: boolean | undefined;
+  readonly cert?: boolean | undefined;
+  readonly chain?: boolean | undefined;
+  readonly dns?: boolean | undefined;
+  readonly uri?: boolean | undefined;
 }
 
 export interface Router {
@@ -1059,11 +1232,12 @@ export interface HeaderCondition {
   readonly invert?: boolean | undefined;
 }
 
-/** What the control thread hands to the data plane at once. Order within: clusters, assignments, route tables, what is removed of them, listeners; a later part may name an earlier one. */
+/** What the control thread hands to the data plane at once. Order within: clusters, assignments, route tables, what is removed of them, listeners, first what is removed of those; a later part may name an earlier one. */
 export interface Update {
   readonly clusters?: readonly Cluster[] | undefined;
   readonly assignments?: readonly Assignment[] | undefined;
   readonly route_tables?: readonly RouteTable[] | undefined;
+  /** One of a name that is there already takes that one's place, which drains. */
   readonly listeners?: readonly Listener[] | undefined;
   /** Of runtime slots, that of slot 1 first; empty: they stay as they are. */
   readonly runtime_values?: readonly number[] | undefined;
@@ -1080,6 +1254,16 @@ export interface Update {
   readonly removed_route_tables?: readonly string[] | undefined;
   /** Of fault filters: those of clusters that are not named here stay. */
   readonly fault_runtimes?: readonly FaultRuntime[] | undefined;
+  /** By name: they take no connections from here on, and drain. */
+  readonly removed_listeners?: readonly string[] | undefined;
+  readonly filter_chains?: readonly FilterChains[] | undefined;
+  /** Absent: at once. */
+  readonly drain?: ListenerDrain | undefined;
+  /** By id: they have drained long enough, and connections that they still have end. */
+  readonly ended_listeners?: readonly number[] | undefined;
+  readonly ended_filter_chains?: readonly number[] | undefined;
+  /** In the place of those of the same ids, for connections that come later; of ids that are not there any more nothing becomes. */
+  readonly tls_contexts?: readonly TlsContext[] | undefined;
 }
 
 /** How many connections may be open at once. */
@@ -1276,6 +1460,65 @@ function writeQueryMatch(out: WireWriter, message: QueryMatch): void {
   if (message.string_match !== undefined) out.message(18, message.string_match, writeStringMatch);
 }
 
+function writeTlsContext(out: WireWriter, message: TlsContext): void {
+  if (message.id) out.number(8, message.id);
+  if (message.min_version) out.number(16, message.min_version);
+  if (message.max_version) out.number(24, message.max_version);
+  if (message.ciphers?.length) out.text(34, message.ciphers);
+  if (message.weighs_chacha) out.number(40, message.weighs_chacha ? 1 : 0);
+  if (message.curves?.length) out.text(50, message.curves);
+  if (message.signature_algorithms?.length) out.text(58, message.signature_algorithms);
+  if (message.alpn) for (const item of message.alpn) out.text(66, item);
+  if (message.certificates) for (const item of message.certificates) out.message(74, item, writeTlsCertificate);
+  if (message.validation !== undefined) out.message(82, message.validation, writeTlsValidation);
+  if (message.server !== undefined) out.message(90, message.server, writeTlsServer);
+  if (message.sni?.length) out.text(98, message.sni);
+  if (message.sni_of_host) out.number(104, message.sni_of_host ? 1 : 0);
+  if (message.demands_sni_san) out.number(112, message.demands_sni_san ? 1 : 0);
+  if (message.max_sessions) out.number(120, message.max_sessions);
+  if (message.allows_renegotiation) out.number(128, message.allows_renegotiation ? 1 : 0);
+  if (message.is_incomplete) out.number(136, message.is_incomplete ? 1 : 0);
+}
+
+function writeTlsServer(out: WireWriter, message: TlsServer): void {
+  if (message.requires_certificate) out.number(8, message.requires_certificate ? 1 : 0);
+  if (message.requires_sni) out.number(16, message.requires_sni ? 1 : 0);
+  if (message.ticket_keys) for (const item of message.ticket_keys) out.bytes(26, item);
+  if (message.disables_tickets) out.number(32, message.disables_tickets ? 1 : 0);
+  if (message.disables_cache) out.number(40, message.disables_cache ? 1 : 0);
+  if (message.session_timeout_s) out.number(48, message.session_timeout_s);
+  if (message.prefers_client_ciphers) out.number(56, message.prefers_client_ciphers ? 1 : 0);
+  if (message.scans_all_certificates) out.number(64, message.scans_all_certificates ? 1 : 0);
+}
+
+function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
+  if (message.chain?.length) out.bytes(10, message.chain);
+  if (message.key?.length) out.bytes(18, message.key);
+  if (message.pkcs12?.length) out.bytes(26, message.pkcs12);
+  if (message.password?.length) out.bytes(34, message.password);
+  if (message.name?.length) out.text(42, message.name);
+}
+
+function writeTlsValidation(out: WireWriter, message: TlsValidation): void {
+  if (message.trusted_ca?.length) out.bytes(10, message.trusted_ca);
+  if (message.crl?.length) out.bytes(18, message.crl);
+  if (message.certificate_hashes) for (const item of message.certificate_hashes) out.bytes(26, item);
+  if (message.key_hashes) for (const item of message.key_hashes) out.bytes(34, item);
+  if (message.subjects) for (const item of message.subjects) out.message(42, item, writeSubjectMatch);
+  if (message.allows_expired) out.number(48, message.allows_expired ? 1 : 0);
+  if (message.accepts_untrusted) out.number(56, message.accepts_untrusted ? 1 : 0);
+  if (message.only_leaf_crl) out.number(64, message.only_leaf_crl ? 1 : 0);
+  if (message.max_depth !== undefined) out.number(72, message.max_depth);
+  if (message.hides_ca_list) out.number(80, message.hides_ca_list ? 1 : 0);
+  if (message.name?.length) out.text(90, message.name);
+}
+
+function writeSubjectMatch(out: WireWriter, message: SubjectMatch): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.match !== undefined) out.message(18, message.match, writeStringMatch);
+  if (message.oid?.length) out.text(26, message.oid);
+}
+
 function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.cors !== undefined) out.message(10, message.cors, writeCorsPolicy);
   if (message.buffer !== undefined) out.message(18, message.buffer, writeBufferSettings);
@@ -1388,8 +1631,18 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.source_address !== undefined) out.message(186, message.source_address, writeAddress);
   if (message.max_stream_duration_ms) out.number(192, message.max_stream_duration_ms);
   if (message.is_control_only) out.number(200, message.is_control_only ? 1 : 0);
-  if (message.is_encrypted) out.number(208, message.is_encrypted ? 1 : 0);
+  if (message.tls !== undefined) out.message(210, message.tls, writeTlsContext);
   if (message.is_discovered) out.number(216, message.is_discovered ? 1 : 0);
+  if (message.auto_sni) out.number(224, message.auto_sni ? 1 : 0);
+  if (message.auto_san_validation) out.number(232, message.auto_san_validation ? 1 : 0);
+  if (message.sni_header?.length) out.text(242, message.sni_header);
+  if (message.transport_matches) for (const item of message.transport_matches) out.message(250, item, writeTransportMatch);
+}
+
+function writeTransportMatch(out: WireWriter, message: TransportMatch): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.labels) for (const item of message.labels) out.text(18, item);
+  if (message.tls !== undefined) out.message(26, message.tls, writeTlsContext);
 }
 
 function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
@@ -1440,6 +1693,7 @@ function writeHost(out: WireWriter, message: Host): void {
   if (message.canary) out.number(72, message.canary ? 1 : 0);
   if (message.locality_weight) out.number(80, message.locality_weight);
   if (message.labels) for (const item of message.labels) out.text(90, item);
+  if (message.socket_labels) for (const item of message.socket_labels) out.text(98, item);
 }
 
 function writeRouteTable(out: WireWriter, message: RouteTable): void {
@@ -1489,6 +1743,8 @@ function writeRouteMatch(out: WireWriter, message: RouteMatch): void {
   if (message.grpc) out.number(56, message.grpc ? 1 : 0);
   if (message.runtime_fraction_millionths !== undefined) out.number(64, message.runtime_fraction_millionths);
   if (message.runtime_fraction_slot) out.number(72, message.runtime_fraction_slot);
+  if (message.certificate_presented !== undefined) out.number(80, message.certificate_presented ? 1 : 0);
+  if (message.certificate_validated !== undefined) out.number(88, message.certificate_validated ? 1 : 0);
 }
 
 function writeClusterAction(out: WireWriter, message: ClusterAction): void {
@@ -1668,6 +1924,7 @@ function writeListenerFilter(out: WireWriter, message: ListenerFilter): void {
   if (message.http_inspector !== undefined) out.message(10, message.http_inspector, writeHttpInspector);
   if (message.proxy_protocol !== undefined) out.message(18, message.proxy_protocol, writeProxyProtocol);
   if (message.original_dst !== undefined) out.message(26, message.original_dst, writeOriginalDst);
+  if (message.tls_inspector !== undefined) out.message(42, message.tls_inspector, writeTlsInspector);
   if (message.disabled !== undefined) out.message(34, message.disabled, writeListenerPredicate);
 }
 
@@ -1682,6 +1939,13 @@ function writeHttpInspector(_out: WireWriter, _message: HttpInspector): void {
 }
 
 function writeOriginalDst(_out: WireWriter, _message: OriginalDst): void {
+}
+
+function writeTlsInspector(out: WireWriter, message: TlsInspector): void {
+  if (message.ja3) out.number(8, message.ja3 ? 1 : 0);
+  if (message.ja4) out.number(16, message.ja4 ? 1 : 0);
+  if (message.max_client_hello_bytes) out.number(24, message.max_client_hello_bytes);
+  if (message.refuses_malformed) out.number(32, message.refuses_malformed ? 1 : 0);
 }
 
 function writeProxyProtocol(out: WireWriter, message: ProxyProtocol): void {
@@ -1725,6 +1989,17 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.continue_on_listener_filters_timeout) out.number(176, message.continue_on_listener_filters_timeout ? 1 : 0);
   if (message.unbound) out.number(184, message.unbound ? 1 : 0);
   if (message.hands_on_redirected) out.number(192, message.hands_on_redirected ? 1 : 0);
+  if (message.id) out.number(200, message.id);
+}
+
+function writeFilterChains(out: WireWriter, message: FilterChains): void {
+  if (message.listener?.length) out.text(10, message.listener);
+  if (message.filter_chains) for (const item of message.filter_chains) out.message(18, item, writeFilterChain);
+}
+
+function writeListenerDrain(out: WireWriter, message: ListenerDrain): void {
+  if (message.seconds) out.number(8, message.seconds);
+  if (message.immediate) out.number(16, message.immediate ? 1 : 0);
 }
 
 function writeSocketOption(out: WireWriter, message: SocketOption): void {
@@ -1742,6 +2017,9 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.direct_response !== undefined) out.message(42, message.direct_response, writeDirectResponseFilter);
   if (message.echo !== undefined) out.message(50, message.echo, writeEchoFilter);
   if (message.is_default) out.number(56, message.is_default ? 1 : 0);
+  if (message.id) out.number(64, message.id);
+  if (message.tls !== undefined) out.message(74, message.tls, writeTlsContext);
+  if (message.handshake_timeout_ms) out.number(80, message.handshake_timeout_ms);
 }
 
 function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void {
@@ -1824,6 +2102,16 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.scheme_overwrite?.length) out.text(362, message.scheme_overwrite);
   if (message.http_filters) for (const item of message.http_filters) out.message(370, item, writeHttpFilter);
   if (message.refuses_http2) out.number(376, message.refuses_http2 ? 1 : 0);
+  if (message.forward_client_cert) out.number(384, message.forward_client_cert);
+  if (message.client_cert_details !== undefined) out.message(394, message.client_cert_details, writeClientCertDetails);
+}
+
+function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {
+  if (message.subject) out.number(8, message.subject ? 1 : 0);
+  if (message.cert) out.number(16, message.cert ? 1 : 0);
+  if (message.chain) out.number(24, message.chain ? 1 : 0);
+  if (message.dns) out.number(32, message.dns ? 1 : 0);
+  if (message.uri) out.number(40, message.uri ? 1 : 0);
 }
 
 function writeRouter(out: WireWriter, message: Router): void {
@@ -1870,6 +2158,12 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.removed_clusters) for (const item of message.removed_clusters) out.text(82, item);
   if (message.removed_route_tables) for (const item of message.removed_route_tables) out.text(90, item);
   if (message.fault_runtimes) for (const item of message.fault_runtimes) out.message(98, item, writeFaultRuntime);
+  if (message.removed_listeners) for (const item of message.removed_listeners) out.text(106, item);
+  if (message.filter_chains) for (const item of message.filter_chains) out.message(114, item, writeFilterChains);
+  if (message.drain !== undefined) out.message(122, message.drain, writeListenerDrain);
+  if (message.ended_listeners) for (const item of message.ended_listeners) out.number(128, item);
+  if (message.ended_filter_chains) for (const item of message.ended_filter_chains) out.number(136, item);
+  if (message.tls_contexts) for (const item of message.tls_contexts) out.message(146, item, writeTlsContext);
 }
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {

@@ -29,28 +29,44 @@ export interface RdsRequest {
   readonly chain: readonly ChainFilter[];
 }
 
-export class RouteSlots {
+/** Where connection managers leave what they need of routes; both answer with the name of the table. */
+export interface RoutePlaces {
+  /** A table that is written into a listener. It need not have a name, nor one of its own. */
+  add(table: RouteTable): string;
+  /** One that comes later. */
+  request(request: RdsRequest): string;
+}
+
+interface Requested extends RdsPlan {
+  readonly tables: SharedTable[];
+}
+
+interface SharedTable extends RdsTable {
+  /** Connection managers; those of the bootstrap stay. */
+  users: number;
+}
+
+export class RouteSlots implements RoutePlaces {
   readonly #names = new Set<string>();
   readonly #tables: RouteTable[] = [];
-  readonly #requests = new Map<string, RdsPlan & { readonly tables: RdsTable[] }>();
+  readonly #requests = new Map<string, Requested>();
 
-  /** Tables that are written into listeners. */
+  /** Tables that are written into listeners of the bootstrap. */
   get tables(): readonly RouteTable[] {
     return this.#tables;
   }
 
+  /** The same plan is the same object each time. */
   get requests(): readonly RdsPlan[] {
     return [...this.#requests.values()];
   }
 
-  /** They need not have names, nor different ones: a number tells them apart. */
   add(table: RouteTable): string {
-    const name = this.#take(table.name ?? '');
+    const name = this.take(table.name ?? '');
     this.#tables.push({ ...table, name });
     return name;
   }
 
-  /** Where a table will be that comes later. */
   request({ name, source, statPrefix, chain }: RdsRequest): string {
     const key = JSON.stringify([name, source]);
     let plan = this.#requests.get(key);
@@ -60,16 +76,74 @@ export class RouteSlots {
     }
     const filters = JSON.stringify(chain);
     const known = plan.tables.find((table) => JSON.stringify(table.chain) === filters);
-    if (known) return known.slot;
-    const slot = this.#take(name);
-    plan.tables.push({ slot, chain });
+    if (known) {
+      known.users++;
+      return known.slot;
+    }
+    const slot = this.take(name);
+    plan.tables.push({ slot, chain, users: 1 });
     return slot;
   }
 
-  #take(wanted: string): string {
+  /** A name like the wanted one, which nobody else has: a number tells them apart. */
+  take(wanted: string): string {
     let name = wanted;
     for (let number = 2; this.#names.has(name); number++) name = `${wanted}#${number}`;
     this.#names.add(name);
     return name;
+  }
+
+  giveBack(name: string): void {
+    this.#names.delete(name);
+  }
+
+  /** A connection manager that asked for it is gone. Whether it was the last. */
+  leave(slot: string): boolean {
+    for (const [key, plan] of this.#requests) {
+      const index = plan.tables.findIndex((table) => table.slot === slot);
+      const table = plan.tables[index];
+      if (!table) continue;
+      table.users--;
+      if (table.users > 0) return false;
+      plan.tables.splice(index, 1);
+      if (plan.tables.length === 0) this.#requests.delete(key);
+      this.giveBack(slot);
+      return true;
+    }
+    return false;
+  }
+}
+
+/** What one filter chain has of routes, which comes and goes with it. */
+export class ChainRoutes implements RoutePlaces {
+  readonly #slots: RouteSlots;
+  readonly #tables: RouteTable[] = [];
+  readonly #requested: string[] = [];
+
+  constructor(slots: RouteSlots) {
+    this.#slots = slots;
+  }
+
+  get tables(): readonly RouteTable[] {
+    return this.#tables;
+  }
+
+  add(table: RouteTable): string {
+    const name = this.#slots.take(table.name ?? '');
+    this.#tables.push({ ...table, name });
+    return name;
+  }
+
+  request(request: RdsRequest): string {
+    const slot = this.#slots.request(request);
+    this.#requested.push(slot);
+    return slot;
+  }
+
+  /** Nobody uses the chain any more. The tables that are no one's now. */
+  release(): readonly string[] {
+    const own = this.#tables.map(({ name = '' }) => name);
+    for (const name of own) this.#slots.giveBack(name);
+    return [...own, ...this.#requested.filter((slot) => this.#slots.leave(slot))];
   }
 }

@@ -113,6 +113,8 @@ export interface UpstreamTlsPlan {
   /** SHA-256 of the certificate, lower-case hex, and of its public key, base64: one must hold. */
   readonly hashes: readonly string[];
   readonly keyHashes: readonly string[];
+  /** What the data plane does and connections of the control plane do not; absent: nothing. */
+  readonly unsupported?: string;
 }
 
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';

@@ -8,8 +8,10 @@ import { countUnknownFields } from '../config/issues/unknown-fields.js';
 import { disableExtensions } from '../extensions/catalogue.js';
 import { REGISTRY } from '../extensions/registry.js';
 import type { Log } from '../logging/logger.js';
+import { loadAddon } from '../native.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
 import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
+import { encodeUpdate } from '../plan/plan.gen.js';
 import type { RuntimeValues } from '../plan/runtime/runtime.js';
 import {
   takeSnapshot,
@@ -56,7 +58,10 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   };
   const runtime = takeSnapshot(runtimeSource);
   for (const fault of runtime.faults) log.debug('runtime', fault);
-  const compiled = compileBootstrap(bootstrap, compileOptions(options, valuesOf(runtime)));
+  const compiled = compileBootstrap(bootstrap, {
+    ...compileOptions(options, valuesOf(runtime)),
+    checkTls: (context) => loadAddon().checkTls(encodeUpdate({ tls_contexts: [context] })),
+  });
   const settingIssues: Issue[] = [];
   const settings = readSettings(bootstrap, options.fixedTags, settingIssues);
   const issues = allIssues(loaded, [...settingIssues, ...compiled.issues]);

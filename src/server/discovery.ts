@@ -5,6 +5,7 @@ import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
 import type { CompiledBootstrap } from '../plan/compile.js';
+import type { Drain } from '../lifecycle/drain.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import type { Xds } from '../xds/xds.js';
@@ -16,6 +17,9 @@ export interface DiscoveryHost {
   readonly native: NativeProxy;
   readonly stats: ControlStats;
   readonly log: Log;
+  readonly drain: Drain;
+  /** A successor has taken the listeners. */
+  readonly isSucceeded: boolean;
 }
 
 export class Discovery {
@@ -59,15 +63,20 @@ export class Discovery {
   }
 
   async #subscribe(): Promise<void> {
-    const { rds, eds, cds, context } = this.#compiled;
-    if (rds.length === 0 && eds.length === 0 && !cds) return;
+    const { eds, cds, lds, tls, context } = this.#compiled;
+    const hasSecrets = tls.some(({ recipe }) => recipe !== undefined);
+    const hasRoutes = context.routes.requests.length > 0;
+    if (!hasRoutes && eds.length === 0 && !cds && !lds && !hasSecrets) return;
     const { Xds } = await import('../xds/xds.js');
     if (this.#isStopped) return;
-    const { native, stats, log, options } = this.#host;
-    this.#xds = new Xds({ rds, eds, cds, context }, native, {
+    const { native, stats, log, options, drain } = this.#host;
+    this.#xds = new Xds({ eds, cds, lds, tls, context }, native, {
       unknownFields: unknownFields(options),
       stats,
       log: (level, message) => log.write(level, 'config', message),
+      drain: drain.options,
+      mayListen: (direction) =>
+        !this.#host.isSucceeded && !drain.isStopped(direction === 'INBOUND' ? 'inbound' : 'all'),
       followDns: (plan) => this.#followDns(plan),
       forgetDns: (cluster) => this.#forgetDns(cluster),
     });

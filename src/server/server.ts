@@ -64,7 +64,6 @@ export class Server implements AdminHost, RestartHost {
   readonly drain: Drain;
   readonly taps: Taps;
   readonly flushesOnAdmin: boolean;
-  readonly tlsContexts: AdminHost['tlsContexts'];
   /** Absent: there is no such sink. */
   readonly hystrix: HystrixStream | undefined;
   /** Resolves when somebody asks the server to end (POST /quitquitquit). */
@@ -100,7 +99,6 @@ export class Server implements AdminHost, RestartHost {
     this.flushesOnAdmin = configuration.settings.statsFlushIntervalMs === undefined;
     this.#configuration = configuration;
     this.sockets = addon;
-    this.tlsContexts = configuration.compiled.tlsContexts;
     if (options.enableCoreDump) enableCoreDump(addon, log);
     if (configuration.settings.logFormat !== undefined) {
       log.setPattern(configuration.settings.logFormat);
@@ -125,9 +123,9 @@ export class Server implements AdminHost, RestartHost {
       seconds: options.drainTimeS >>> 0,
       strategy: options.drainStrategy === 'immediate' ? 'immediate' : 'gradual',
     });
-    this.taps = new Taps(this.native, configuration.compiled.taps, (message) =>
-      log.error('tap', message),
-    );
+    const { taps, lds } = configuration.compiled;
+    const onTapError = (message: string): void => log.error('tap', message);
+    this.taps = new Taps(this.native, taps, onTapError, lds !== undefined);
     this.runtime = new Runtime(configuration.runtimeSource, configuration.runtime, {
       stats: this.stats,
       reads: configuration.compiled.runtimeReads,
@@ -136,14 +134,16 @@ export class Server implements AdminHost, RestartHost {
       setFaults: (runtimes) => this.native.apply(encodeUpdate({ fault_runtimes: runtimes })),
       log: (level, message) => log.write(level, 'runtime', message),
     });
-    const expiryMs = firstExpiryMs(this.tlsContexts);
     this.#flush = new StatsFlush({
       native: this.native,
       stats: this.stats,
       state: () => this.state(),
       uptimeOfAllEpochsMs: () => this.uptimeOfAllEpochsMs(),
       pullParentStats: () => this.pullParentStats(),
-      daysUntilFirstExpiry: () => expiryMs && daysUntil(expiryMs, Date.now()),
+      daysUntilFirstExpiry: () => {
+        const expiryMs = firstExpiryMs(this.tlsContexts);
+        return expiryMs && daysUntil(expiryMs, Date.now());
+      },
       parentConnections: () => this.#epoch?.parentConnections,
       warn: (message) => log.warn('stats_sinks', message),
     });
@@ -153,6 +153,10 @@ export class Server implements AdminHost, RestartHost {
     let ask = (): void => undefined;
     this.quitAsked = new Promise((resolve) => (ask = resolve));
     this.quit = ask;
+  }
+
+  get tlsContexts(): AdminHost['tlsContexts'] {
+    return this.xds?.tlsFiles() ?? this.#configuration.compiled.tls.map(({ files }) => files);
   }
 
   /** Undefined: the bootstrap has all there is. */
@@ -291,6 +295,10 @@ export class Server implements AdminHost, RestartHost {
     }
   }
 
+  get isSucceeded(): boolean {
+    return this.#drainsForSuccessor;
+  }
+
   drainForSuccessor(): void {
     this.#admin?.letGo();
     if (this.drain.start('all')) this.#drainsForSuccessor = true;
@@ -300,6 +308,7 @@ export class Server implements AdminHost, RestartHost {
   endDrain(): void {
     if (this.#drainsForSuccessor) this.drain.cancel();
     this.#drainsForSuccessor = false;
+    this.#discovery.xds?.refreshListeners();
     this.#tellManager('READY=1', `STATUS=serving again, epoch ${this.options.restartEpoch}`);
   }
 

@@ -30,15 +30,17 @@ export class Taps {
   readonly #onFileError: (message: string) => void;
   #session: Session | undefined;
 
+  /** `mayGrow`: listeners that come later may declare more. */
   constructor(
     native: Native,
     declarations: readonly TapDeclaration[],
     onFileError: (message: string) => void,
+    mayGrow = false,
   ) {
     this.#native = native;
     this.#declarations = declarations;
     this.#onFileError = onFileError;
-    if (declarations.length > 0) {
+    if (declarations.length > 0 || mayGrow) {
       const take = (tap: number, trace: bigint, bytes: Buffer): void =>
         this.#take(tap, trace, bytes);
       native.onTrace(guarded('a trace of a tap', take));

@@ -20,14 +20,18 @@ export interface Resource {
   readonly place: Place;
 }
 
-/** Applies what has been judged; answers what the data plane refuses. */
+/** Applies what has been judged; answers what is refused after all. */
 export type Commit = () => string | undefined;
 
 /**
  * Judges the resources of an update, and changes nothing: what is wrong with one goes to its place,
  * what is wrong with all of them is the answer. What is to be done where nothing is wrong, otherwise.
  */
-export type JudgeResources = (resources: readonly Resource[], version: string) => string | Commit;
+export type JudgeResources = (
+  resources: readonly Resource[],
+  version: string,
+  describe: (issue: Issue) => string,
+) => string | Commit;
 
 export interface SubscriptionPlan {
   readonly source: FileSource;
@@ -63,6 +67,11 @@ export class Subscription {
 
   stop(): void {
     this.#watch?.close();
+  }
+
+  /** Reads the file again, as if it had been replaced. */
+  refresh(): void {
+    this.#refresh();
   }
 
   #refresh(): void {
@@ -112,7 +121,7 @@ export class Subscription {
       place.error(`Unable to unpack as ${this.#plan.type}: ${String(message['$type'])}`);
     }
     if (issues.length > 0) return issues.map(describe).join('\n');
-    const verdict = this.#plan.judge(resources, version);
+    const verdict = this.#plan.judge(resources, version, describe);
     if (typeof verdict === 'string') return verdict;
     const isWarning = ({ severity }: Issue): boolean => severity === 'warning';
     for (const warning of issues.filter(isWarning)) this.#host.log('warning', describe(warning));

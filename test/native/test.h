@@ -53,11 +53,12 @@ void expectEqual(const A& got, const B& wanted, const char* what, const char* fi
 
 #define FL_CONCAT2(a, b) a##b
 #define FL_CONCAT(a, b) FL_CONCAT2(a, b)
-#define FL_TEST(name, needs_raw_socket)                                   \
-  static void FL_CONCAT(testBody, __LINE__)();                            \
-  static const ::fairlead::test::Register FL_CONCAT(testEntry, __LINE__)( \
-      name, __FILE__, &FL_CONCAT(testBody, __LINE__), needs_raw_socket);  \
-  static void FL_CONCAT(testBody, __LINE__)()
+#define FL_TEST_AS(id, name, needs_raw_socket)                      \
+  static void FL_CONCAT(testBody, id)();                            \
+  static const ::fairlead::test::Register FL_CONCAT(testEntry, id)( \
+      name, __FILE__, &FL_CONCAT(testBody, id), needs_raw_socket);  \
+  static void FL_CONCAT(testBody, id)()
+#define FL_TEST(name, needs_raw_socket) FL_TEST_AS(__COUNTER__, name, needs_raw_socket)
 #define TEST(name) FL_TEST(name, false)
 #define RAW_TEST(name) FL_TEST(name, true)
 #define EXPECT_EQ(got, wanted) \

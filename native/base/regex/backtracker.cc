@@ -2,10 +2,6 @@
 
 namespace fairlead::regex {
 
-namespace {
-constexpr uint32_t kNoRestore = UINT32_MAX;
-}
-
 const size_t* Backtracker::find(const Program& program, std::string_view text, size_t from,
                                 uint32_t slots) {
   if (program.isAnchored() && from > 0) return nullptr;

@@ -27,6 +27,7 @@ class Backtracker {
   static constexpr size_t kMaxPlaces = 256 * 1024;
 
   // A way not taken yet, or, on the way back, a slot's former value.
+  static constexpr uint32_t kNoRestore = UINT32_MAX;
   struct Pending {
     uint32_t place;
     uint32_t restore_slot;

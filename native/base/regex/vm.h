@@ -35,6 +35,7 @@ class Vm {
     std::vector<size_t> slots;
   };
   // What is still to be followed, or, on the way back, a slot's former value.
+  static constexpr uint32_t kNoRestore = UINT32_MAX;
   struct Pending {
     uint32_t place;
     uint32_t restore_slot;

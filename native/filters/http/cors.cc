@@ -6,7 +6,7 @@ namespace fairlead::filters {
 
 namespace {
 
-using Counter = stats::HttpCors::Counter;
+using CorsCounter = stats::HttpCors::Counter;
 using http::HeaderId;
 
 constexpr uint32_t kAll = 1'000'000;
@@ -25,7 +25,8 @@ class Cors final : public HttpFilter {
     const http::HeaderEntry* origin = head.headers.find(HeaderId::Origin);
     if (!origin || origin->value().empty()) return FilterStatus::Continue;
     const bool allowed = allows(origin->value());
-    config_.stats(scope_.worker).add(allowed ? Counter::OriginValid : Counter::OriginInvalid);
+    config_.stats(scope_.worker)
+        .add(allowed ? CorsCounter::OriginValid : CorsCounter::OriginInvalid);
     if (!enabled) return FilterStatus::Continue;
     if (allowed) origin_ = memory_.keep(origin->value());
     const http::HeaderEntry* method = head.headers.find(HeaderId::AccessControlRequestMethod);

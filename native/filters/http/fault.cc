@@ -11,9 +11,9 @@ namespace fairlead::filters {
 
 namespace {
 
-using Counter = stats::HttpFault::Counter;
+using FaultCounter = stats::HttpFault::Counter;
 using Flag = format::ResponseFlag;
-using Gauge = stats::HttpFault::Gauge;
+using FaultGauge = stats::HttpFault::Gauge;
 using http::HeaderId;
 
 constexpr uint64_t kMillion = 1'000'000;
@@ -121,7 +121,7 @@ class Fault final : public HttpFilter, private net::Timer {
     const uint64_t ms = own_.delay_ms.value_or(settings_.delay_ms.over(*wanted));
     if (ms == 0 || !becomeActive()) return false;
     is_delayed_ = true;
-    stats_.add(Counter::DelaysInjected);
+    stats_.add(FaultCounter::DelaysInjected);
     if (countsByCluster()) config_.byCluster().addDelay(scope_.worker, downstream_cluster_);
     scope_.notes.flags.set(Flag::DelayInjected);
     setMetadata();
@@ -169,7 +169,7 @@ class Fault final : public HttpFilter, private net::Timer {
     return !downstream_cluster_.empty() && !settings_.plan.disable_downstream_cluster_stats;
   }
   FilterStatus abort() {
-    stats_.add(Counter::AbortsInjected);
+    stats_.add(FaultCounter::AbortsInjected);
     setMetadata();
     if (countsByCluster()) config_.byCluster().addAbort(scope_.worker, downstream_cluster_);
     return FilterStatus::Answer;
@@ -187,7 +187,7 @@ class Fault final : public HttpFilter, private net::Timer {
                             ? plan->fixed_kbps
                             : numberOf(headers, "x-envoy-fault-throughput-response", UINT64_MAX);
     if (!kbps || *kbps == 0 || !becomeActive()) return;
-    stats_.add(Counter::ResponseRlInjected);
+    stats_.add(FaultCounter::ResponseRlInjected);
     scope_.notes.sees_response_body = true;
     limiter_.emplace(place_, std::min(*kbps, UINT64_MAX / 1024) * 1024);
   }
@@ -198,19 +198,19 @@ class Fault final : public HttpFilter, private net::Timer {
     const uint64_t most =
         settings_.max_active.over(settings_.plan.max_active_faults.value_or(UINT64_MAX));
     if (config_.active().load(std::memory_order_relaxed) >= most) {
-      stats_.add(Counter::FaultsOverflow);
+      stats_.add(FaultCounter::FaultsOverflow);
       return false;
     }
     is_active_ = true;
     config_.active().fetch_add(1, std::memory_order_relaxed);
-    stats_.up(Gauge::ActiveFaults);
+    stats_.up(FaultGauge::ActiveFaults);
     return true;
   }
   void becomeInactive() {
     if (!is_active_) return;
     is_active_ = false;
     config_.active().fetch_sub(1, std::memory_order_relaxed);
-    stats_.down(Gauge::ActiveFaults);
+    stats_.down(FaultGauge::ActiveFaults);
   }
 
   const FaultConfig& config_;

@@ -4,7 +4,7 @@ namespace fairlead::filters {
 
 namespace {
 
-using Counter = stats::HttpHealthCheck::Counter;
+using HealthCheckCounter = stats::HttpHealthCheck::Counter;
 using http::HeaderId;
 
 // Of one request.
@@ -77,13 +77,13 @@ class HealthCheck final : public HttpFilter {
     stats::Shard<stats::HttpHealthCheck>& stats = config_.stats(scope_.worker);
     const bool well = answer_.status / 100 == 2;
     if (!well) answer_.flag = format::ResponseFlag::FailedLocalHealthCheck;
-    stats.add(Counter::RequestTotal);
-    stats.add(well ? Counter::Ok : Counter::Failed);
-    if (answer_.degraded) stats.add(Counter::Degraded);
-    if (answer_.details == "health_check_cached") stats.add(Counter::CachedResponse);
-    if (answer_.details == kNoCluster) stats.add(Counter::FailedClusterNotFound);
-    if (answer_.details == kEmpty) stats.add(Counter::FailedClusterEmpty);
-    if (answer_.details == kUnhealthy) stats.add(Counter::FailedClusterUnhealthy);
+    stats.add(HealthCheckCounter::RequestTotal);
+    stats.add(well ? HealthCheckCounter::Ok : HealthCheckCounter::Failed);
+    if (answer_.degraded) stats.add(HealthCheckCounter::Degraded);
+    if (answer_.details == "health_check_cached") stats.add(HealthCheckCounter::CachedResponse);
+    if (answer_.details == kNoCluster) stats.add(HealthCheckCounter::FailedClusterNotFound);
+    if (answer_.details == kEmpty) stats.add(HealthCheckCounter::FailedClusterEmpty);
+    if (answer_.details == kUnhealthy) stats.add(HealthCheckCounter::FailedClusterUnhealthy);
   }
 
   static constexpr char kNoCluster[] = "health_check_failed_no_cluster_found";

@@ -10,7 +10,7 @@ namespace fairlead::filters {
 
 namespace {
 
-using Counter = stats::HttpTap::Counter;
+using TapCounter = stats::HttpTap::Counter;
 using Kind = TapMatch::Kind;
 
 // Numbers of fields in envoy.data.tap.v3.
@@ -210,7 +210,7 @@ class BufferedTap final : public TapFilter {
   }
   void onEnd() override {
     if (!progress_.matches()) return;
-    stats_.add(Counter::RqTapped);
+    stats_.add(TapCounter::RqTapped);
     ProtoWriter trace;
     if (has_request_) trace.bytes(kTraceRequest, request_.encoded());
     if (has_response_) trace.bytes(kTraceResponse, response_.encoded());
@@ -271,7 +271,7 @@ class StreamedTap final : public TapFilter {
     return FilterStatus::Continue;
   }
   void onEnd() override {
-    if (progress_.matches()) stats_.add(Counter::RqTapped);
+    if (progress_.matches()) stats_.add(TapCounter::RqTapped);
   }
 
  private:
@@ -341,7 +341,7 @@ HttpFilter* TapConfig::make(FilterMemory& memory, const FilterScope& scope, Filt
   stats::Shard<stats::HttpTap>& stats = *stats_->shard(scope.worker + 1);
   Random& random = scope.clusters.context().random;
   if (random.below(1'000'000) >= settings->share_millionths.value()) {
-    stats.add(Counter::RqSampledOut);
+    stats.add(TapCounter::RqSampledOut);
     return nullptr;
   }
   if (settings->plan.streaming) return memory.make<StreamedTap>(*this, settings, scope, stats);

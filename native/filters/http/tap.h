@@ -71,16 +71,20 @@ class Taps {
   explicit Taps(std::shared_ptr<TapSink> sink) : sink_(std::move(sink)) {}
 
   const std::shared_ptr<TapSink>& sink() const { return sink_; }
-  void add(std::shared_ptr<TapConfig> tap) { taps_[tap->plan().id] = std::move(tap); }
-  // Null: there is none of this number.
+  void add(const std::shared_ptr<TapConfig>& tap) {
+    std::erase_if(taps_, [](const auto& known) { return known.second.expired(); });
+    taps_[tap->plan().id] = tap;
+  }
+  // Null: there is none of this number, or not any more.
   std::shared_ptr<TapConfig> find(uint32_t number) const {
     const auto found = taps_.find(number);
-    return found == taps_.end() ? nullptr : found->second;
+    return found == taps_.end() ? nullptr : found->second.lock();
   }
 
  private:
   const std::shared_ptr<TapSink> sink_;
-  std::map<uint32_t, std::shared_ptr<TapConfig>> taps_;
+  // Their filter chains hold them.
+  std::map<uint32_t, std::weak_ptr<TapConfig>> taps_;
 };
 
 }  // namespace fairlead::filters

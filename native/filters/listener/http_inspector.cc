@@ -6,7 +6,7 @@ namespace fairlead::filters {
 
 namespace {
 
-using Counter = stats::HttpInspector::Counter;
+using InspectorCounter = stats::HttpInspector::Counter;
 
 class HttpInspector final : public net::ListenerFilter {
  public:
@@ -21,23 +21,23 @@ class HttpInspector final : public net::ListenerFilter {
     switch (readFirstLine(bytes)) {
       case FirstLine::Unfinished:
         if (bytes.size() < net::Loop::kReadBufferBytes) return Verdict::Wait;
-        stats_.add(Counter::ReadError);
+        stats_.add(InspectorCounter::ReadError);
         return Verdict::Refuse;
       case FirstLine::NotHttp:
-        stats_.add(Counter::HttpNotFound);
+        stats_.add(InspectorCounter::HttpNotFound);
         return Verdict::Continue;
       case FirstLine::Http10:
-        return found(Counter::Http10Found, "http/1.0", &findings);
+        return found(InspectorCounter::Http10Found, "http/1.0", &findings);
       case FirstLine::Http11:
-        return found(Counter::Http11Found, "http/1.1", &findings);
+        return found(InspectorCounter::Http11Found, "http/1.1", &findings);
       case FirstLine::Http2:
-        return found(Counter::Http2Found, "h2c", &findings);
+        return found(InspectorCounter::Http2Found, "h2c", &findings);
     }
     return Verdict::Continue;
   }
 
  private:
-  Verdict found(Counter counter, const char* protocol, net::Findings* findings) {
+  Verdict found(InspectorCounter counter, const char* protocol, net::Findings* findings) {
     stats_.add(counter);
     findings->application_protocols = {protocol};
     return Verdict::Continue;

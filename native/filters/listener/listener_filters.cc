@@ -3,6 +3,7 @@
 #include "filters/listener/http_inspector.h"
 #include "filters/listener/original_dst.h"
 #include "filters/listener/proxy_protocol.h"
+#include "filters/listener/tls_inspector.h"
 
 namespace fairlead::filters {
 
@@ -15,6 +16,8 @@ Config buildConfig(const plan::ListenerFilter& plan, stats::Registry& registry) 
   if (plan.proxy_protocol) {
     return std::make_shared<ProxyProtocolConfig>(*plan.proxy_protocol, registry);
   }
+  if (plan.tls_inspector)
+    return std::make_shared<TlsInspectorConfig>(*plan.tls_inspector, registry);
   if (plan.original_dst) return std::make_shared<OriginalDstConfig>();
   return nullptr;
 }

@@ -36,7 +36,7 @@ bool isUnicast(std::string_view ip) {
 
 // ---- version 1 ----
 
-std::string_view takeWord(std::string_view* line) {
+std::string_view takeField(std::string_view* line) {
   const size_t end = std::min(line->find(' '), line->size());
   const std::string_view word = line->substr(0, end);
   line->remove_prefix(std::min(end + 1, line->size()));
@@ -71,13 +71,13 @@ bool parseAddress(int family, std::string_view text, std::string_view port_text,
 State readLine(std::string_view line, ProxyHeader* header) {
   const size_t last = line.find_last_not_of(" \t\r\n\v\f");
   line = line.substr(0, last == std::string_view::npos ? 0 : last + 1);
-  if (takeWord(&line) != "PROXY") return State::Malformed;
-  const std::string_view family = takeWord(&line);
+  if (takeField(&line) != "PROXY") return State::Malformed;
+  const std::string_view family = takeField(&line);
   if (family == "UNKNOWN") return State::Whole;
   if (family != "TCP4" && family != "TCP6") return State::Malformed;
-  const std::string_view source = takeWord(&line);
-  const std::string_view destination = takeWord(&line);
-  const std::string_view source_port = takeWord(&line);
+  const std::string_view source = takeField(&line);
+  const std::string_view destination = takeField(&line);
+  const std::string_view source_port = takeField(&line);
   const int kind = family == "TCP4" ? AF_INET : AF_INET6;
   header->has_addresses = parseAddress(kind, source, source_port, &header->source) &&
                           parseAddress(kind, destination, line, &header->destination);

@@ -8,7 +8,7 @@ namespace fairlead::filters {
 
 namespace {
 
-using Counter = stats::ProxyProtocol::Counter;
+using ProxyProtocolCounter = stats::ProxyProtocol::Counter;
 using VersionCounter = stats::ProxyProtocolVersion::Counter;
 using ErrorCounter = stats::ProxyProtocolErrors::Counter;
 
@@ -66,7 +66,7 @@ class ProxyProtocol final : public net::ListenerFilter {
   Verdict readHeader(net::EarlySocket& socket) {
     const std::string_view bytes = socket.peek();
     if (config_.plan_.allow_without && !mayBeAllowed(bytes)) {
-      config_.stats_->shard(shard_)->add(Counter::NotFoundAllowed);
+      config_.stats_->shard(shard_)->add(ProxyProtocolCounter::NotFoundAllowed);
       return Verdict::Continue;
     }
     const ProxyHeaderState state = readProxyHeader(bytes, &header_);
@@ -80,7 +80,7 @@ class ProxyProtocol final : public net::ListenerFilter {
         return Verdict::Wait;
       case ProxyHeaderState::Absent:
         config_.errors_->shard(shard_)->add(ErrorCounter::DownstreamCxProxyProtoError);
-        config_.stats_->shard(shard_)->add(Counter::NotFoundDisallowed);
+        config_.stats_->shard(shard_)->add(ProxyProtocolCounter::NotFoundDisallowed);
         return Verdict::Refuse;
       case ProxyHeaderState::Malformed:
         return refuse();

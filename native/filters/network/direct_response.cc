@@ -14,10 +14,14 @@ class Answer final : public net::DownstreamConnection,
                      private net::ConnectionHandler,
                      private net::Timer {
  public:
-  Answer(net::Loop& loop, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
+  Answer(net::Loop& loop, std::unique_ptr<net::Transport> transport, net::AcceptedSocket socket,
+         net::ConnectionAccounts& accounts)
       : DownstreamConnection(accounts, socket),
-        connection_(*new net::Connection(loop, std::move(socket.fd), UINT32_MAX)) {
+        connection_(*new net::Connection(loop, std::move(socket.fd), UINT32_MAX,
+                                         net::Connection::Start::Established,
+                                         std::move(transport))) {
     connection_.setHandler(*this);
+    setTls(connection_.tls());
   }
 
   bool start(net::OutBatch& batch, std::string_view body) {
@@ -30,8 +34,7 @@ class Answer final : public net::DownstreamConnection,
     size_ = body.size();
     connection_.send(batch);
     connection_.endWriting();
-    net::Loop& loop = connection_.loop();
-    loop.timers().arm(this, loop.now() + kLingerMs);
+    if (!connection_.transport()) armLinger();
     return true;
   }
   void abort() override { finish(); }
@@ -42,6 +45,13 @@ class Answer final : public net::DownstreamConnection,
 
  private:
   // What the client says is thrown away; closing with it unread would reset the answer.
+  void onReady(int error) override {
+    if (error != 0) {
+      finish();
+    } else {
+      armLinger();
+    }
+  }
   void onReadable() override {
     while (!over_ && connection_.isReadable()) {
       const net::Connection::Read got = connection_.read();
@@ -52,6 +62,10 @@ class Answer final : public net::DownstreamConnection,
   void onWriteFailed() override { finish(); }
   void onTimer() override { finish(); }
 
+  void armLinger() {
+    net::Loop& loop = connection_.loop();
+    loop.timers().arm(this, loop.now() + kLingerMs);
+  }
   void finish() {
     if (std::exchange(over_, true)) return;
     Timer::disarm();
@@ -69,7 +83,8 @@ class Answer final : public net::DownstreamConnection,
 
 net::DownstreamConnection* DirectResponse::accept(net::AcceptedSocket socket,
                                                   net::ConnectionAccounts& accounts) {
-  auto* connection = new Answer(loop_, std::move(socket), accounts);
+  auto* connection =
+      new Answer(loop_, makeTransport(transport_, {worker_}), std::move(socket), accounts);
   return connection->start(batch_, body_) ? connection : nullptr;
 }
 

@@ -11,8 +11,13 @@ namespace fairlead::filters {
 
 class DirectResponse final : public net::ConnectionFactory {
  public:
-  DirectResponse(net::Loop& loop, net::OutBatch& batch, std::string body)
-      : loop_(loop), batch_(batch), body_(std::move(body)) {}
+  DirectResponse(net::Loop& loop, net::OutBatch& batch, std::string body,
+                 net::SharedTransport transport = nullptr, unsigned worker = 0)
+      : loop_(loop),
+        batch_(batch),
+        body_(std::move(body)),
+        transport_(std::move(transport)),
+        worker_(worker) {}
 
   net::DownstreamConnection* accept(net::AcceptedSocket socket,
                                     net::ConnectionAccounts& accounts) override;
@@ -21,6 +26,8 @@ class DirectResponse final : public net::ConnectionFactory {
   net::Loop& loop_;
   net::OutBatch& batch_;
   const std::string body_;
+  const net::SharedTransport transport_;
+  const unsigned worker_;
 };
 
 }  // namespace fairlead::filters

@@ -11,11 +11,15 @@ class EchoConnection final : public net::DownstreamConnection,
                              private net::ConnectionHandler {
  public:
   EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
-                 net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
+                 std::unique_ptr<net::Transport> transport, net::AcceptedSocket socket,
+                 net::ConnectionAccounts& accounts)
       : DownstreamConnection(accounts, socket),
-        connection_(*new net::Connection(loop, std::move(socket.fd), buffer_limit_bytes)),
+        connection_(*new net::Connection(loop, std::move(socket.fd), buffer_limit_bytes,
+                                         net::Connection::Start::Established,
+                                         std::move(transport))),
         batch_(batch) {
     connection_.setHandler(*this);
+    setTls(connection_.tls());
   }
 
   bool start() {
@@ -30,6 +34,9 @@ class EchoConnection final : public net::DownstreamConnection,
   }
 
  private:
+  void onReady(int error) override {
+    if (error != 0) finish();
+  }
   void onReadable() override {
     while (!over_ && connection_.isReadable() && !connection_.isReadingPaused()) {
       const net::Connection::Read got = connection_.read();
@@ -78,7 +85,8 @@ class EchoConnection final : public net::DownstreamConnection,
 net::DownstreamConnection* Echo::accept(net::AcceptedSocket socket,
                                         net::ConnectionAccounts& accounts) {
   auto* connection =
-      new EchoConnection(loop_, batch_, buffer_limit_bytes_, std::move(socket), accounts);
+      new EchoConnection(loop_, batch_, buffer_limit_bytes_, makeTransport(transport_, {worker_}),
+                         std::move(socket), accounts);
   return connection->start() ? connection : nullptr;
 }
 

@@ -8,8 +8,13 @@ namespace fairlead::filters {
 
 class Echo final : public net::ConnectionFactory {
  public:
-  Echo(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes)
-      : loop_(loop), batch_(batch), buffer_limit_bytes_(buffer_limit_bytes) {}
+  Echo(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
+       net::SharedTransport transport = nullptr, unsigned worker = 0)
+      : loop_(loop),
+        batch_(batch),
+        buffer_limit_bytes_(buffer_limit_bytes),
+        transport_(std::move(transport)),
+        worker_(worker) {}
 
   net::DownstreamConnection* accept(net::AcceptedSocket socket,
                                     net::ConnectionAccounts& accounts) override;
@@ -18,6 +23,8 @@ class Echo final : public net::ConnectionFactory {
   net::Loop& loop_;
   net::OutBatch& batch_;
   const uint32_t buffer_limit_bytes_;
+  const net::SharedTransport transport_;
+  const unsigned worker_;
 };
 
 }  // namespace fairlead::filters

@@ -8,12 +8,11 @@ namespace {
 
 using http::HeaderId;
 
-constexpr ScanError kCodecError{400, "http1.codec_error"};
 constexpr ScanError kInvalidTransferEncoding{501, "http1.invalid_transfer_encoding"};
 constexpr ScanError kBothLengths{400, "http1.content_length_and_chunked_not_allowed"};
 constexpr ScanError kCodedHttp10{400, "http1.transfer_encoding_in_http_1_0"};
 
-FramingResult refused(ScanError error) { return {{}, false, error}; }
+FramingResult refusedFraming(ScanError error) { return {{}, false, error}; }
 
 // What a head says of its body. Two of the same are one too many, be they equal.
 struct Declared {
@@ -40,12 +39,13 @@ Declared declaredBy(http::HeaderMap& headers) {
 // In the real server's order, which decides what a client hears of two faults.
 FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   FramingResult result;
-  if (found.lengths_twice) return refused(kCodecError);
-  if (found.codings_twice) return refused(kInvalidTransferEncoding);
+  if (found.lengths_twice) return refusedFraming(kCodecError);
+  if (found.codings_twice) return refusedFraming(kInvalidTransferEncoding);
   if (found.coding) {
     const bool chunked = equalsIgnoreCase(found.coding->value(), "chunked");
-    if (found.length && !(chunked && rules.allow_chunked_length)) return refused(kBothLengths);
-    if (!chunked) return refused(kInvalidTransferEncoding);
+    if (found.length && !(chunked && rules.allow_chunked_length))
+      return refusedFraming(kBothLengths);
+    if (!chunked) return refusedFraming(kInvalidTransferEncoding);
     // Chunked wins; the length goes no further.
     if (found.length) found.length->remove();
     result.framing.kind = BodyFraming::Kind::Chunked;
@@ -53,7 +53,7 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
   }
   if (!found.length) return result;
   uint64_t bytes;
-  if (!parseDecimal(found.length->value(), &bytes)) return refused(kCodecError);
+  if (!parseDecimal(found.length->value(), &bytes)) return refusedFraming(kCodecError);
   if (bytes > 0) {
     result.framing.kind = BodyFraming::Kind::Length;
     result.framing.length_bytes = bytes;
@@ -66,7 +66,7 @@ FramingResult framingOf(const Declared& found, const FramingRules& rules) {
 FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules) {
   const Declared found = declaredBy(head.headers);
   // Who passed it on without knowing the coding framed it otherwise (RFC 9112 §6.1).
-  if (found.coding && head.version == http::Version::Http10) return refused(kCodedHttp10);
+  if (found.coding && head.version == http::Version::Http10) return refusedFraming(kCodedHttp10);
   return framingOf(found, rules);
 }
 
@@ -79,7 +79,7 @@ FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,
   if (never_has_body) {
     // A body that is announced where none may be (RFC 9112 §6.3) would be taken for the next
     // answer.
-    if (result.framing.kind != BodyFraming::Kind::None) return refused(kCodecError);
+    if (result.framing.kind != BodyFraming::Kind::None) return refusedFraming(kCodecError);
     if (found.length) found.length->remove();
     return result;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "http/http1/byte_scan.h"
 #include "http/joined_headers.h"
 
@@ -12,7 +13,6 @@ namespace {
 using http::HeaderId;
 using http::HeaderMap;
 
-constexpr ScanError kCodecError{400, "http1.codec_error"};
 constexpr ScanError kInvalidCharacters{400, "http1.invalid_characters"};
 constexpr ScanError kTooLarge{431, "http1.headers_too_large"};
 constexpr ScanError kTooMany{431, "http1.too_many_headers"};
@@ -34,7 +34,6 @@ bool isKnownMethod(std::string_view method) {
 // Longer than every method: what runs on is none.
 constexpr ptrdiff_t kMaxMethodBytes = 32;
 
-bool isBlank(char c) { return c == ' ' || c == '\t'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view between(const char* begin, const char* end) {

@@ -28,6 +28,9 @@ struct ScanError {
   std::string_view details;
 };
 
+// What is no HTTP, and has no details of its own.
+inline constexpr ScanError kCodecError{400, "http1.codec_error"};
+
 struct ScanResult {
   Scan state;
   ScanError error;

@@ -1,12 +1,15 @@
 // What /config_dump consists of: a dump per kind of configuration, in the real server's order.
+import { readFileSync } from 'node:fs';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_cluster_v3_Cluster as Cluster,
+  envoy_config_listener_v3_FilterChain as FilterChain,
   envoy_config_listener_v3_Listener as Listener,
 } from '../../../build/messages.gen.js';
 import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { MessageType, Schema } from '../../config/schema/schema.js';
 import type { DynamicCluster } from '../../xds/clusters.js';
+import type { DynamicListeners } from '../../xds/xds.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
 import { extensionsJson, USER_AGENT } from '../agent.js';
@@ -43,6 +46,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
   const dynamic = all.toSorted((a, b) =>
     (a.message.name ?? '') < (b.message.name ?? '') ? -1 : 1,
   );
+  const lds = host.xds?.listeners();
   return [
     dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
     dump('Clusters', version === '' ? {} : { version_info: version }, {
@@ -65,17 +69,28 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
           ),
         ]
       : []),
-    dump('Listeners', {}, { static_listeners: () => listenerItems(listeners, time) }),
+    dump('Listeners', lds?.version ? { version_info: lds.version } : {}, {
+      static_listeners: () => listenerItems(listeners, time),
+      dynamic_listeners: () => (lds ? dynamicListenerItems(lds) : []),
+    }),
     dump('ScopedRoutes', {}),
     dump(
       'Routes',
       {},
       {
-        static_route_configs: () => routeItems(listeners, time),
+        static_route_configs: () => staticRouteItems(listeners, time, lds),
         dynamic_route_configs: () => dynamicRouteItems(host),
       },
     ),
-    dump('Secrets', {}, { static_secrets: () => secretItems(bootstrap) }),
+    dump(
+      'Secrets',
+      {},
+      {
+        static_secrets: () => secretItems(bootstrap),
+        dynamic_active_secrets: () => dynamicSecretItems(host, true),
+        dynamic_warming_secrets: () => dynamicSecretItems(host, false),
+      },
+    ),
   ];
 }
 
@@ -156,17 +171,68 @@ function* endpointItems(
   }
 }
 
+/** A listener by its name, in each of the states that it is in. */
+function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
+  const states = new Map<string, Record<string, PlainObject>>();
+  const add = (message: Listener, state: string, value: PlainObject): void => {
+    const name = message.name ?? '';
+    const known = states.get(name) ?? {};
+    known[state] = value;
+    states.set(name, known);
+  };
+  for (const one of lds.active) add(one.message, 'active_state', listenerState(one));
+  // Of several the one that drains longest is shown.
+  for (const one of lds.draining) add(one.message, 'draining_state', listenerState(one));
+  for (const { message, details, attemptMs, isKept } of lds.refused) {
+    if (!isKept) continue;
+    const last_update_attempt = timestamp(attemptMs);
+    add(message, 'error_state', { ...failure(message), last_update_attempt, details });
+  }
+  for (const [name, shown] of states) yield { name, message: { name, ...shown } };
+  // Once more, as what became of the update.
+  for (const { message, details } of lds.refused) {
+    yield { name: '', message: { error_state: { ...failure(message), details } } };
+  }
+}
+
+const LISTENER = 'envoy.config.listener.v3.Listener';
+const failure = (message: Listener): PlainObject => ({
+  failed_configuration: typed(LISTENER, message),
+});
+
+function listenerState({
+  version,
+  message,
+  updatedMs,
+}: DynamicListeners['active'][number]): PlainObject {
+  return {
+    ...(version !== '' && { version_info: version }),
+    listener: typed(LISTENER, message),
+    last_updated: timestamp(updatedMs),
+  };
+}
+
 /** The route configurations that are written inside of HTTP connection managers. */
-function* routeItems(listeners: readonly Listener[], time: PlainObject): Generator<DumpItem> {
+function* staticRouteItems(
+  listeners: readonly Listener[],
+  time: PlainObject,
+  lds: DynamicListeners | undefined,
+): Generator<DumpItem> {
   for (const { filter_chains: some = [], default_filter_chain: last } of listeners) {
-    const filters = (last ? [...some, last] : some).flatMap(({ filters: list = [] }) => list);
-    for (const { typed_config: config } of filters) {
-      const isManager = isObject(config) && config['$type'] === HCM;
-      const routes = isManager ? config['route_config'] : undefined;
-      if (!isObject(routes)) continue;
-      const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
-      yield { name: nameOf(routes), message: { route_config, ...time } };
-    }
+    yield* routeItems(last ? [...some, last] : some, time);
+  }
+  for (const { message, createdMs } of lds?.chains ?? []) {
+    yield* routeItems([message], { last_updated: timestamp(createdMs) });
+  }
+}
+
+function* routeItems(chains: readonly FilterChain[], time: PlainObject): Generator<DumpItem> {
+  for (const { typed_config: config } of chains.flatMap(({ filters = [] }) => filters)) {
+    const isManager = isObject(config) && config['$type'] === HCM;
+    const routes = isManager ? config['route_config'] : undefined;
+    if (!isObject(routes)) continue;
+    const route_config = typed('envoy.config.route.v3.RouteConfiguration', routes);
+    yield { name: nameOf(routes), message: { route_config, ...time } };
   }
 }
 
@@ -183,12 +249,58 @@ function* dynamicRouteItems({ xds }: AdminHost): Generator<DumpItem> {
   }
 }
 
+/** As the real server lists them: kind by kind. */
+const SECRET_KINDS = [
+  'tls_certificate',
+  'validation_context',
+  'session_ticket_keys',
+  'generic_secret',
+] as const;
+
 function* secretItems(bootstrap: Bootstrap): Generator<DumpItem> {
-  for (const secret of sortedByName(bootstrap.static_resources?.secrets ?? [])) {
+  const sorted = sortedByName(bootstrap.static_resources?.secrets ?? []);
+  const byKind = SECRET_KINDS.flatMap((kind) =>
+    sorted.filter((secret) => secret[kind] !== undefined),
+  );
+  for (const secret of byKind) {
     const type = 'envoy.extensions.transport_sockets.tls.v3.Secret';
     const name = secret.name ?? '';
     yield { name, message: { name, secret: typed(type, secret) } };
   }
+}
+
+/** With what the files hold that they name, as the real server shows it; keys are hidden later. */
+function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<DumpItem> {
+  const secrets = (xds?.secrets() ?? []).filter(
+    ({ message }) => (message !== undefined) === isThere,
+  );
+  for (const { name, version, message, updatedMs } of secrets) {
+    const secret = message === undefined ? { name } : withContents(message);
+    yield {
+      name,
+      message: {
+        name,
+        ...(version !== '' && { version_info: version }),
+        ...(isThere && { last_updated: timestamp(updatedMs) }),
+        secret: typed('envoy.extensions.transport_sockets.tls.v3.Secret', secret),
+      },
+    };
+  }
+}
+
+function withContents(message: object): object {
+  return Object.fromEntries(
+    Object.entries(message).map(([field, value]: [string, unknown]) => {
+      if (Array.isArray(value) || !isObject(value)) return [field, value];
+      const path = value['filename'];
+      if (typeof path !== 'string') return [field, withContents(value)];
+      try {
+        return [field, { inline_bytes: readFileSync(path) }];
+      } catch {
+        return [field, value];
+      }
+    }),
+  );
 }
 
 const nameOf = (message: PlainObject): string =>

@@ -2,7 +2,8 @@
 import type { X509Certificate } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { alternativeNames } from '../../grpc/alternative-names.js';
-import type { PemFile, UpstreamTlsPlan } from '../../plan/service-plan.js';
+import type { PemFile } from '../../plan/service-plan.js';
+import type { TlsFiles } from '../../plan/tls-socket.js';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply } from '../http/http.js';
@@ -25,11 +26,18 @@ export function certificateEndpoints(host: AdminHost): Endpoint[] {
 }
 
 /** When the first of all certificates expires: milliseconds since 1970; undefined: there is none. */
-export function firstExpiryMs(contexts: readonly UpstreamTlsPlan[]): number | undefined {
-  const times = contexts.flatMap((tls) =>
-    filesOf(tls).map(({ pem }) => Date.parse(parse(pem).validTo)),
-  );
+export function firstExpiryMs(contexts: readonly TlsFiles[]): number | undefined {
+  const times = contexts.flatMap((tls) => filesOf(tls).map(expiryOf));
   return times.length > 0 ? Math.min(...times) : undefined;
+}
+
+const expiries = new WeakMap<PemFile, number>();
+
+/** Asked again and again, of files that stay. */
+function expiryOf(file: PemFile): number {
+  const known = expiries.get(file) ?? Date.parse(parse(file.pem).validTo);
+  expiries.set(file, known);
+  return known;
 }
 
 /** Whole days; 0 once it is over. */
@@ -37,14 +45,14 @@ export function daysUntil(timeMs: number, nowMs: number): number {
   return Math.max(0, Math.floor((timeMs - nowMs) / DAY_MS));
 }
 
-function filesOf({ roots, certificates }: UpstreamTlsPlan): readonly PemFile[] {
-  return [...(roots ? [roots] : []), ...certificates.map(({ chain }) => chain)];
+function filesOf({ authorities, chains }: TlsFiles): readonly PemFile[] {
+  return [...authorities, ...chains];
 }
 
-function contextJson({ roots, certificates }: UpstreamTlsPlan, nowMs: number): object {
+function contextJson({ authorities, chains }: TlsFiles, nowMs: number): object {
   return {
-    ca_cert: roots ? [certificateJson(roots, nowMs)] : [],
-    cert_chain: certificates.map(({ chain }) => certificateJson(chain, nowMs)),
+    ca_cert: authorities.map((file) => certificateJson(file, nowMs)),
+    cert_chain: chains.map((file) => certificateJson(file, nowMs)),
   };
 }
 

@@ -16,6 +16,7 @@ import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import {
   HttpConnectionManager_EscapedSlashes as EscapedSlashes,
+  HttpConnectionManager_ForwardClientCert as ForwardClientCert,
   HttpConnectionManager_ServerHeader as ServerHeader,
   HttpConnectionManager_Underscores as Underscores,
   type CidrRange,
@@ -26,6 +27,7 @@ import type { ChainFilter } from '../../plan/chain-filter.js';
 import { compileRouteTable } from '../../plan/route/route-table.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
+import { withOwnConfigs } from '../http/own-configs.js';
 
 const TYPE = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 // Connection state of the PROXY protocol is only there behind its listener filter.
@@ -65,14 +67,14 @@ const FIELDS = supportedFields<HcmConfig>(
     'strip_matching_host_port',
     'strip_any_host_port',
     'strip_trailing_host_dot',
+    'forward_client_cert_details',
+    'set_current_client_cert_details',
     'add_proxy_protocol_connection_state',
   ],
   {
     http2_protocol_options: {},
     http3_protocol_options: {},
     access_log_options: {},
-    forward_client_cert_details: 'SANITIZE',
-    set_current_client_cert_details: {},
     local_reply_config: {},
     path_normalization_options: {},
   },
@@ -129,8 +131,11 @@ const ESCAPED_SLASHES = {
 export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPlan>({
   name: 'envoy.filters.network.http_connection_manager',
   type: TYPE,
-  compile(config, place, context) {
-    refuseOtherFields(place, config, FIELDS);
+  compile(message, place, context) {
+    refuseOtherFields(place, message, FIELDS);
+    const filters = message.http_filters ?? [];
+    const http_filters = withOwnConfigs(filters, place.field('http_filters'), context);
+    const config = { ...message, http_filters };
     refuseOtherCodecs(config, place);
     if (config.strip_matching_host_port && config.strip_any_host_port) {
       place
@@ -286,6 +291,8 @@ function compileForwarding(
     local_cluster: context.serviceCluster,
     local_node: context.serviceNode,
     proxy_100_continue: config.proxy_100_continue,
+    forward_client_cert: ForwardClientCert[config.forward_client_cert_details ?? 'SANITIZE'],
+    client_cert_details: config.set_current_client_cert_details,
   };
 }
 

@@ -6,7 +6,6 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log/access-log.js';
 import { type CompileContext, defineExtension } from '../../plan/extension.js';
-import { refuseBytes } from '../../plan/cluster/control-only.js';
 import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../../plan/message/numbers.js';
@@ -87,7 +86,6 @@ function compileTargets(
 
 /** The real server takes such a name, too: a cluster of that name may come later. */
 function checkCluster(name: string, place: Place, context: CompileContext): void {
-  refuseBytes(name, place, context);
   if (context.clusterNames.has(name)) return;
   place.warn(`unknown cluster '${name}': connections are closed until there is one`, {
     suggestion: nearestName(name, context.clusterNames),

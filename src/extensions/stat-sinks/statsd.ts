@@ -1,6 +1,5 @@
 // envoy.stat_sinks.statsd
 import type { envoy_config_metrics_v3_StatsdSink as StatsdSink } from '../../../build/messages.gen.js';
-import { refuseBytes } from '../../plan/cluster/control-only.js';
 import { SinkFormat_Kind } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { SinkPlan } from '../../plan/extension-plans.js';
@@ -35,7 +34,6 @@ export const statsd = defineExtension<StatsdSink, SinkPlan | undefined>({
           expected: 'the name of a static cluster',
         });
       }
-      refuseBytes(cluster, place.field('tcp_cluster_name'), context);
       return { kind: 'lines', format, cluster };
     }
     const address = compileDatagramAddress(config.address, place.field('address'));

@@ -1,6 +1,5 @@
 // envoy.extensions.upstreams.http.v3.HttpProtocolOptions
 import type {
-  envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions as HttpProtocolOptions,
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions_ExplicitHttpConfig as ExplicitHttpConfig,
 } from '../../../build/messages.gen.js';
@@ -18,7 +17,6 @@ const EXPLICIT = supportedFields<ExplicitHttpConfig>(`${TYPE}.ExplicitHttpConfig
   'http_protocol_options',
   'http2_protocol_options',
 ]);
-const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
 
 export const httpProtocolOptions = defineExtension<HttpProtocolOptions, UpstreamHttpOptions>({
   name: TYPE,
@@ -28,8 +26,6 @@ export const httpProtocolOptions = defineExtension<HttpProtocolOptions, Upstream
     const explicit = config.explicit_http_config ?? {};
     const explicitPlace = place.field('explicit_http_config');
     refuseOtherFields(explicitPlace, explicit, EXPLICIT);
-    const sni = config.upstream_http_protocol_options ?? {};
-    refuseOtherFields(place.field('upstream_http_protocol_options'), sni, SNI);
     return {
       common: config.common_http_protocol_options,
       commonPlace: place.field('common_http_protocol_options'),
@@ -37,6 +33,8 @@ export const httpProtocolOptions = defineExtension<HttpProtocolOptions, Upstream
       http1Place: explicitPlace.field('http_protocol_options'),
       http2: explicit.http2_protocol_options,
       http2Place: explicitPlace.field('http2_protocol_options'),
+      sni: config.upstream_http_protocol_options,
+      sniPlace: place.field('upstream_http_protocol_options'),
     };
   },
 });

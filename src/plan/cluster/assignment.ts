@@ -8,7 +8,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import { compileAddress, compileAddressOrName } from '../address/address.js';
 import type { DnsEndpoint } from './dns-cluster.js';
-import { hostLabels } from './host-labels.js';
+import { hostLabels, socketLabels } from './host-labels.js';
 import { formatIp } from '../address/ip.js';
 import type { Place } from '../message/place.js';
 import { Host_Health, type Host } from '../plan.gen.js';
@@ -135,6 +135,7 @@ function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints): Host {
     zone: locality.locality?.zone,
     sub_zone: locality.locality?.sub_zone,
     labels: hostLabels(message.metadata),
+    socket_labels: socketLabels(message.metadata),
     canary: message.metadata?.filter_metadata?.['envoy.lb']?.['canary'] === true,
   };
 }

@@ -6,11 +6,11 @@ import type {
   envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
   envoy_config_core_v3_BindConfig as BindConfig,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
-  envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../../build/messages.gen.js';
 import { findExtension, type CompileContext, type ControlOnly } from '../extension.js';
-import { isRawBuffer, RAW_BUFFER } from '../raw-buffer.js';
-import { grpcCluster, type UpstreamTlsPlan } from '../service-plan.js';
+import { RAW_BUFFER } from '../raw-buffer.js';
+import { grpcCluster } from '../service-plan.js';
+import type { TlsSocketPlan, UpstreamTlsSocketPlan } from '../tls-socket.js';
 import { compileSourceAddress } from '../address/address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
@@ -20,7 +20,8 @@ import { compileUpstreamHttp } from './http-options.js';
 import type { UpstreamHttpOptions } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
-import type { Address, Assignment, Cluster } from '../plan.gen.js';
+import type { Address, Assignment, Cluster, TransportMatch } from '../plan.gen.js';
+import { wantedOf } from './host-labels.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileHttp2 } from './upstream-http2.js';
 import { compileConfigSource } from '../config-source.js';
@@ -60,6 +61,7 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'upstream_bind_config',
     'upstream_connection_options',
     'transport_socket',
+    'transport_socket_matches',
     'metadata',
   ],
   {
@@ -86,7 +88,6 @@ const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClust
   'eds_config',
   'service_name',
 ]);
-const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', []);
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
@@ -99,6 +100,8 @@ export interface ClusterPlan {
   readonly assignment?: Assignment;
   readonly dns?: DnsClusterPlan;
   readonly eds?: EdsPlan;
+  /** How its hosts are reached, where not in the clear. */
+  readonly sockets: readonly TlsSocketPlan[];
 }
 
 /** An upstream_bind_config. */
@@ -118,6 +121,7 @@ export function compileCluster(
   const balancer = compileBalancer(message, place, context);
   const source = compileHostSource(message, place, context);
   const socket = compileSocket(message, place.field('transport_socket'), context);
+  const matches = compileSocketMatches(message, place, context);
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
   const bind = message.upstream_bind_config
@@ -126,7 +130,7 @@ export function compileCluster(
   const options = findHttpOptions(message, place, context);
   const http = compileUpstreamHttp(options);
   const http2 = options.http2 && compileHttp2(options.http2, options.http2Place);
-  const why = whyControlOnly(message, options, place);
+  const why = whyControlOnly(options);
   if (why) context.controlOnlyClusters.set(message.name ?? '', why);
   const cluster: Cluster = {
     name: message.name,
@@ -148,21 +152,22 @@ export function compileCluster(
     ),
     source_address: bind && compileBind(bind.config, bind.place),
     is_control_only: why !== undefined,
-    is_encrypted: why?.protocol === 'TLS',
+    ...(typeof socket === 'object' && { tls: socket.context }),
+    transport_matches: matches.map(({ plan }) => plan),
   };
-  const tls = typeof socket === 'object' ? socket : undefined;
-  if (socket) context.grpcClusters.set(message.name ?? '', grpcCluster(cluster, { http2, tls }));
-  return source && balancer && { cluster, ...source };
+  if (socket) {
+    const control = typeof socket === 'object' ? socket.control : undefined;
+    context.grpcClusters.set(message.name ?? '', grpcCluster(cluster, { http2, tls: control }));
+  }
+  const sockets = [
+    ...(typeof socket === 'object' ? [socket] : []),
+    ...matches.flatMap(({ socket: one }) => one ?? []),
+  ];
+  return source && balancer && { cluster, ...source, sockets };
 }
 
 /** Why requests cannot be forwarded to the cluster yet; undefined: they can. */
-function whyControlOnly(
-  message: ClusterMessage,
-  options: UpstreamHttpOptions,
-  place: Place,
-): ControlOnly | undefined {
-  const isTls = message.transport_socket && !isRawBuffer(message.transport_socket);
-  if (isTls) return { protocol: 'TLS', place: place.field('transport_socket') };
+function whyControlOnly(options: UpstreamHttpOptions): ControlOnly | undefined {
   return options.http2 && { protocol: 'HTTP/2', place: options.http2Place };
 }
 
@@ -171,7 +176,7 @@ function compileSocket(
   message: ClusterMessage,
   place: Place,
   context: CompileContext,
-): true | UpstreamTlsPlan | undefined {
+): true | UpstreamTlsSocketPlan | undefined {
   const config = message.transport_socket ?? RAW_BUFFER;
   const extension = findExtension(context, 'upstreamTransportSockets', config, place);
   return (
@@ -180,12 +185,44 @@ function compileSocket(
   );
 }
 
+interface SocketMatchPlan {
+  readonly plan: TransportMatch;
+  /** Absent: bytes in the clear. */
+  readonly socket?: TlsSocketPlan;
+}
+
+/** Hosts are reached by the first whose match their metadata has. */
+function compileSocketMatches(
+  message: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): SocketMatchPlan[] {
+  const names = new Set<string>();
+  return (message.transport_socket_matches ?? []).flatMap((match, index) => {
+    const at = place.field('transport_socket_matches').index(index);
+    const { name = '' } = match;
+    if (names.has(name)) {
+      at.field('name').error(`Multiple transport sockets have the same name: ${name}`);
+    }
+    names.add(name);
+    const config = match.transport_socket ?? RAW_BUFFER;
+    const socketPlace = at.field('transport_socket');
+    const extension = findExtension(context, 'upstreamTransportSockets', config, socketPlace);
+    const socket =
+      config.typed_config &&
+      extension?.compile(config.typed_config, socketPlace.field('typed_config'), context);
+    if (!socket) return [];
+    const plan = { name, labels: wantedOf(match.match ?? {}) };
+    return socket === true ? { plan } : { plan: { ...plan, tls: socket.context }, socket };
+  });
+}
+
 /** STATIC: an assignment; otherwise who is asked for it. Undefined after an error. */
 function compileHostSource(
   message: ClusterMessage,
   place: Place,
   context: CompileContext,
-): Omit<ClusterPlan, 'cluster'> | undefined {
+): Omit<ClusterPlan, 'cluster' | 'sockets'> | undefined {
   const type = message.type ?? 'STATIC';
   const at = place.field('load_assignment');
   if (type === 'EDS') {
@@ -318,6 +355,7 @@ function findHttpOptions(
     'common_http_protocol_options',
     'http_protocol_options',
     'http2_protocol_options',
+    'upstream_http_protocol_options',
   ] as const) {
     if (message[name])
       place.field(name).warn(`has no effect beside typed_extension_protocol_options`);
@@ -326,8 +364,6 @@ function findHttpOptions(
 }
 
 function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOptions {
-  const sni = message.upstream_http_protocol_options;
-  if (sni) refuseOtherFields(place.field('upstream_http_protocol_options'), sni, SNI);
   if (message.http_protocol_options && message.http2_protocol_options) {
     place
       .field('http2_protocol_options')
@@ -343,5 +379,7 @@ function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOpti
     http1Place: place.field('http_protocol_options'),
     http2: message.http2_protocol_options,
     http2Place: place.field('http2_protocol_options'),
+    sni: message.upstream_http_protocol_options,
+    sniPlace: place.field('upstream_http_protocol_options'),
   };
 }

@@ -3,10 +3,19 @@
 import type { envoy_config_core_v3_Metadata as Metadata } from '../../../build/messages.gen.js';
 
 const FILTER = 'envoy.lb';
+const SOCKETS = 'envoy.transport_socket_match';
 
 /** A host's. A list gives a label for each of its values: any of them is enough. */
 export function hostLabels(metadata: Metadata | undefined): string[] | undefined {
-  const own = metadata?.filter_metadata?.[FILTER];
+  return labelsOf(metadata?.filter_metadata?.[FILTER]);
+}
+
+/** The same, of what says how it is reached. */
+export function socketLabels(metadata: Metadata | undefined): string[] | undefined {
+  return labelsOf(metadata?.filter_metadata?.[SOCKETS]);
+}
+
+function labelsOf(own: Record<string, unknown> | undefined): string[] | undefined {
   if (!own) return undefined;
   return Object.entries(own).flatMap(([key, value]) =>
     (Array.isArray(value) ? (value as unknown[]) : [value]).map((item) => label(key, item)),
@@ -15,7 +24,10 @@ export function hostLabels(metadata: Metadata | undefined): string[] | undefined
 
 /** What a host must have, all of it, to be meant. */
 export function wantedLabels(metadata: Metadata | undefined): string[] {
-  const own = metadata?.filter_metadata?.[FILTER] ?? {};
+  return wantedOf(metadata?.filter_metadata?.[FILTER] ?? {});
+}
+
+export function wantedOf(own: Record<string, unknown>): string[] {
   return Object.entries(own).map(([key, value]) => label(key, value));
 }
 

@@ -2,6 +2,7 @@
 import type {
   envoy_config_core_v3_Http1ProtocolOptions as Http1Options,
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
+  envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../../build/messages.gen.js';
 import { wholeMs } from '../message/numbers.js';
 import type { UpstreamHttpOptions } from '../extension-plans.js';
@@ -33,6 +34,12 @@ const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolO
   'enable_trailers',
 ]);
 
+const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', [
+  'auto_sni',
+  'auto_san_validation',
+  'override_auto_sni_header',
+]);
+
 export type UpstreamHttpPlan = Pick<
   Cluster,
   | 'idle_timeout_ms'
@@ -42,11 +49,16 @@ export type UpstreamHttpPlan = Pick<
   | 'max_headers_count'
   | 'max_response_headers_kb'
   | 'enable_trailers'
+  | 'auto_sni'
+  | 'auto_san_validation'
+  | 'sni_header'
 >;
 
 export function compileUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttpPlan {
   const common: CommonHttpOptions & { max_response_headers_kb?: number } = options.common ?? {};
   refuseOtherFields(options.commonPlace, common, COMMON);
+  const sni = options.sni ?? {};
+  refuseOtherFields(options.sniPlace, sni, SNI);
   if (options.http1) refuseOtherFields(options.http1Place, options.http1, HTTP1);
   return {
     idle_timeout_ms: wholeMs(common.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
@@ -56,5 +68,8 @@ export function compileUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttpP
     max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,
     max_response_headers_kb: common.max_response_headers_kb ?? DEFAULT_MAX_RESPONSE_HEADERS_KB,
     enable_trailers: options.http1?.enable_trailers,
+    auto_sni: sni.auto_sni,
+    auto_san_validation: sni.auto_san_validation,
+    sni_header: sni.override_auto_sni_header?.toLowerCase(),
   };
 }

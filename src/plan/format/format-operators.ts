@@ -62,9 +62,21 @@ function addressOnly(operator: Operator): OperatorRule {
   return { argument: 'optional', lengthAllowed: false, compile };
 }
 
-/** What never has a value while connections are in the clear. */
-function absent(argument: OperatorRule['argument'] = 'none', lengthAllowed = false): OperatorRule {
-  return { argument, lengthAllowed, compile: () => ({ operator: Operator.ABSENT }) };
+/** What never has a value where connections are in the clear. */
+function ofTls(operator: Operator, what: string): OperatorRule {
+  return {
+    argument: 'none',
+    lengthAllowed: false,
+    compile: () => ({ operator, argument: what }),
+  };
+}
+
+function time(operator: Operator): OperatorRule {
+  return {
+    argument: 'optional',
+    lengthAllowed: false,
+    compile: ({ argument }) => ({ operator, argument }),
+  };
 }
 
 const ACCESS_LOG_TYPES: Record<FormatUse, string> = {
@@ -216,6 +228,9 @@ const PLAIN = [
   'REQUEST_HEADERS_BYTES',
   'RESPONSE_HEADERS_BYTES',
   'RESPONSE_TRAILERS_BYTES',
+  'DOWNSTREAM_TRANSPORT_FAILURE_REASON',
+  'TLS_JA3_FINGERPRINT',
+  'TLS_JA4_FINGERPRINT',
 ] as const;
 
 const ADDRESS_ONLY = [
@@ -227,44 +242,35 @@ const ADDRESS_ONLY = [
   'DOWNSTREAM_DIRECT_LOCAL_ADDRESS_WITHOUT_PORT',
 ] as const;
 
-/** Only TLS gives these a value. */
+/** What is told of either side of TLS. */
 const OF_TLS = [
-  'DOWNSTREAM_TRANSPORT_FAILURE_REASON',
-  'DOWNSTREAM_PEER_URI_SAN',
-  'DOWNSTREAM_PEER_DNS_SAN',
-  'DOWNSTREAM_PEER_IP_SAN',
-  'DOWNSTREAM_LOCAL_URI_SAN',
-  'DOWNSTREAM_LOCAL_DNS_SAN',
-  'DOWNSTREAM_LOCAL_IP_SAN',
-  'DOWNSTREAM_PEER_SUBJECT',
-  'DOWNSTREAM_LOCAL_SUBJECT',
-  'DOWNSTREAM_PEER_ISSUER',
-  'DOWNSTREAM_TLS_SESSION_ID',
-  'DOWNSTREAM_TLS_CIPHER',
-  'DOWNSTREAM_TLS_VERSION',
-  'DOWNSTREAM_TLS_GROUP',
-  'DOWNSTREAM_PEER_FINGERPRINT_256',
-  'DOWNSTREAM_PEER_FINGERPRINT_1',
-  'DOWNSTREAM_PEER_CHAIN_FINGERPRINTS_256',
-  'DOWNSTREAM_PEER_CHAIN_FINGERPRINTS_1',
-  'DOWNSTREAM_PEER_SERIAL',
-  'DOWNSTREAM_PEER_CHAIN_SERIALS',
-  'DOWNSTREAM_PEER_CERT',
-  'TLS_JA3_FINGERPRINT',
-  'TLS_JA4_FINGERPRINT',
-  'UPSTREAM_TLS_VERSION',
-  'UPSTREAM_TLS_CIPHER',
-  'UPSTREAM_TLS_SESSION_ID',
-  'UPSTREAM_TLS_GROUP',
-  'UPSTREAM_PEER_SUBJECT',
-  'UPSTREAM_PEER_ISSUER',
-  'UPSTREAM_PEER_CERT',
-  'UPSTREAM_PEER_URI_SAN',
-  'UPSTREAM_PEER_DNS_SAN',
-  'UPSTREAM_PEER_IP_SAN',
-  'UPSTREAM_LOCAL_URI_SAN',
-  'UPSTREAM_LOCAL_DNS_SAN',
-  'UPSTREAM_LOCAL_IP_SAN',
+  'TLS_VERSION',
+  'TLS_CIPHER',
+  'TLS_SESSION_ID',
+  'TLS_GROUP',
+  'PEER_SUBJECT',
+  'PEER_ISSUER',
+  'PEER_CERT',
+  'PEER_URI_SAN',
+  'PEER_DNS_SAN',
+  'PEER_IP_SAN',
+  'LOCAL_URI_SAN',
+  'LOCAL_DNS_SAN',
+  'LOCAL_IP_SAN',
+] as const;
+/** And only of the clients'. */
+const OF_DOWNSTREAM_TLS = [
+  'PEER_EMAIL_SAN',
+  'PEER_OTHERNAME_SAN',
+  'LOCAL_EMAIL_SAN',
+  'LOCAL_OTHERNAME_SAN',
+  'LOCAL_SUBJECT',
+  'PEER_FINGERPRINT_256',
+  'PEER_FINGERPRINT_1',
+  'PEER_CHAIN_FINGERPRINTS_256',
+  'PEER_CHAIN_FINGERPRINTS_1',
+  'PEER_SERIAL',
+  'PEER_CHAIN_SERIALS',
 ] as const;
 
 const VALIDITY_OF_TLS = [
@@ -278,8 +284,11 @@ const VALIDITY_OF_TLS = [
 export const OPERATORS: ReadonlyMap<string, OperatorRule> = new Map<string, OperatorRule>([
   ...PLAIN.map((name) => [name, plain(Operator[name])] as const),
   ...ADDRESS_ONLY.map((name) => [name, addressOnly(Operator[name])] as const),
-  ...OF_TLS.map((name) => [name, absent()] as const),
-  ...VALIDITY_OF_TLS.map((name) => [name, absent('optional')] as const),
+  ...[...OF_TLS, ...OF_DOWNSTREAM_TLS].map(
+    (name) => [`DOWNSTREAM_${name}`, ofTls(Operator.DOWNSTREAM_TLS, name)] as const,
+  ),
+  ...OF_TLS.map((name) => [`UPSTREAM_${name}`, ofTls(Operator.UPSTREAM_TLS, name)] as const),
+  ...VALIDITY_OF_TLS.map((name) => [name, time(Operator[name])] as const),
   // Only filters that are not here set custom flags: they read as no text.
   ['CUSTOM_FLAGS', { argument: 'none', lengthAllowed: false, compile: () => ({ argument: '' }) }],
   ['DYNAMIC_METADATA', { argument: 'required', lengthAllowed: true, compile: compileMetadata }],
@@ -289,14 +298,7 @@ export const OPERATORS: ReadonlyMap<string, OperatorRule> = new Map<string, Oper
   ['RESP', header(Operator.RESP)],
   ['RESPONSE_HEADER', header(Operator.RESP)],
   ['TRAILER', header(Operator.TRAILER)],
-  [
-    'START_TIME',
-    {
-      argument: 'optional',
-      lengthAllowed: false,
-      compile: ({ argument }) => ({ operator: Operator.START_TIME, argument }),
-    },
-  ],
+  ['START_TIME', time(Operator.START_TIME)],
   [
     'QUERY_PARAM',
     {

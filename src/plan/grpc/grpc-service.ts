@@ -107,6 +107,13 @@ function compileEnvoyGrpc(
   // Undefined where something is wrong with the cluster itself.
   const cluster = context.grpcClusters.get(name);
   if (!cluster) return undefined;
+  if (cluster.tls?.unsupported !== undefined) {
+    place
+      .field('cluster_name')
+      .error(
+        `cluster '${name}' has TLS with ${cluster.tls.unsupported}, which is not supported yet for gRPC services`,
+      );
+  }
   const own: GrpcMetadata = message.skip_envoy_headers
     ? []
     : [

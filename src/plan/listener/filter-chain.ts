@@ -8,7 +8,9 @@ import { RAW_BUFFER } from '../raw-buffer.js';
 import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
 import type { NetworkFilterPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
-import type { FilterChain } from '../plan.gen.js';
+import { wholeMs } from '../message/numbers.js';
+import type { FilterChain, TlsContext } from '../plan.gen.js';
+import { withContext, type TlsSocketPlan } from '../tls-socket.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 // How long a transport may take to connect only counts for one that does so: TLS.
@@ -31,19 +33,41 @@ export function compileFilterChain(
   context: CompileContext,
 ): FilterChain {
   refuseOtherFields(place, message, CHAIN);
-  findExtension(
-    context,
-    'downstreamTransportSockets',
-    message.transport_socket ?? RAW_BUFFER,
-    place.field('transport_socket'),
-  );
+  const socket = compileSocket(message, place.field('transport_socket'), context);
   const match = message.filter_chain_match;
   const filters = message.filters ?? [];
+  const plan = compileFilters(filters, place.field('filters'), context);
+  const own = typeof socket === 'object' ? socket : undefined;
+  const tls = own && plan.http ? withContext(own, withoutHttp2) : own;
+  if (tls) context.addTls(tls);
   return {
     name: message.name,
     match: match && compileFilterChainMatch(match, place.field('filter_chain_match')),
-    ...compileFilters(filters, place.field('filters'), context),
+    ...plan,
+    ...(tls && {
+      tls: tls.context,
+      handshake_timeout_ms: wholeMs(message.transport_socket_connect_timeout, 0),
+    }),
   };
+}
+
+/** True: bytes in the clear. Undefined after an error. */
+function compileSocket(
+  message: FilterChainMessage,
+  place: Place,
+  context: CompileContext,
+): true | TlsSocketPlan | undefined {
+  const config = message.transport_socket ?? RAW_BUFFER;
+  const extension = findExtension(context, 'downstreamTransportSockets', config, place);
+  return (
+    config.typed_config &&
+    extension?.compile(config.typed_config, place.field('typed_config'), context)
+  );
+}
+
+/** Clients are not offered what connection managers do not speak yet. */
+function withoutHttp2(context: TlsContext): TlsContext {
+  return { ...context, alpn: (context.alpn ?? []).filter((protocol) => protocol !== 'h2') };
 }
 
 /** All network filters so far end their chain: there is one, and it is the last. */

@@ -1,6 +1,7 @@
 // Listeners: an address, and the filter chains that take its connections.
 import type {
   envoy_config_core_v3_Address as AddressMessage,
+  envoy_config_listener_v3_FilterChain as FilterChainMessage,
   envoy_config_listener_v3_Listener as ListenerMessage,
   envoy_config_listener_v3_Listener_DeprecatedV1 as DeprecatedV1,
 } from '../../../build/messages.gen.js';
@@ -62,11 +63,19 @@ const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** As many as the kernel allows (net.core.somaxconn). */
 const BACKLOG_OF_KERNEL = 0x7fff_ffff;
 
+/** What becomes of a filter chain. */
+export type CompileChain = (
+  message: FilterChainMessage,
+  place: Place,
+  isDefault: boolean,
+) => FilterChain;
+
 /** Undefined after some errors. */
 export function compileListener(
   message: ListenerMessage,
   place: Place,
   context: CompileContext,
+  compileChain: CompileChain = (chain, at) => compileFilterChain(chain, at, context),
 ): Listener | undefined {
   if (message.address?.socket_address?.protocol === 'UDP') {
     refuseUdp(message, place);
@@ -75,7 +84,7 @@ export function compileListener(
   refuseOtherFields(place, message, LISTENER);
   const address = compileListenAddress(message, place);
   if (!address) return undefined;
-  const chains = compileFilterChains(message, addressText(address), place, context);
+  const chains = compileFilterChains(message, addressText(address), place, compileChain);
   if (message.deprecated_v1)
     refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
   const name = message.name || crypto.randomUUID();
@@ -165,21 +174,16 @@ function compileFilterChains(
   message: ListenerMessage,
   text: string,
   place: Place,
-  context: CompileContext,
+  compileChain: CompileChain,
 ): FilterChain[] {
   const messages = message.filter_chains ?? [];
   const at = place.field('filter_chains');
-  const chains = messages.map((chain, index) =>
-    compileFilterChain(chain, at.index(index), context),
-  );
+  const chains = messages.map((chain, index) => compileChain(chain, at.index(index), false));
   // A matcher, which is refused already, tells chains apart in its own way.
   if (!message.filter_chain_matcher) refuseOverlaps(messages, chains, at);
   if (message.default_filter_chain) {
-    const fallback = compileFilterChain(
-      message.default_filter_chain,
-      place.field('default_filter_chain'),
-      context,
-    );
+    const at = place.field('default_filter_chain');
+    const fallback = compileChain(message.default_filter_chain, at, true);
     chains.push({ ...fallback, is_default: true });
   }
   if (chains.length === 0 && !message.udp_listener_config) {

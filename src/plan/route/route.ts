@@ -60,7 +60,12 @@ const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMat
   'headers',
   'query_parameters',
   'grpc',
+  'tls_context',
 ]);
+const TLS_MATCH = supportedFields<NonNullable<RouteMatchMessage['tls_context']>>(
+  'envoy.config.route.v3.RouteMatch.TlsContextMatchOptions',
+  ['presented', 'validated'],
+);
 const DIRECT_RESPONSE = supportedFields<DirectResponseAction>(
   'envoy.config.route.v3.DirectResponseAction',
   ['status', 'body'],
@@ -110,6 +115,8 @@ function compileMatch(
   context: CompileContext,
 ): RouteMatch {
   refuseOtherFields(place, message, MATCH);
+  const tls = message.tls_context ?? {};
+  refuseOtherFields(place.field('tls_context'), tls, TLS_MATCH);
   const fraction = message.runtime_fraction;
   return {
     ...compilePath(message, place),
@@ -122,6 +129,8 @@ function compileMatch(
         compileQueryMatcher(query, place.field('query_parameters').index(index)) ?? [],
     ),
     grpc: message.grpc !== undefined,
+    certificate_presented: tls.presented,
+    certificate_validated: tls.validated,
     ...(fraction && compileShare(fraction, context)),
   };
 }

@@ -25,6 +25,11 @@ export const clusterResource = (message: Message): Message => ({
   ...message,
 });
 
+export const secretResource = (message: Message): Message => ({
+  '@type': 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+  ...message,
+});
+
 export function endpointResource(clusterName: string, endpoints: readonly Message[]): Message {
   return {
     '@type': `${TYPES}.endpoint.v3.ClusterLoadAssignment`,

@@ -13,7 +13,7 @@ using Json = plan::JsonFormat;
 
 namespace {
 
-plan::FormatPiece piece(Op op, std::string argument = {}, uint32_t max_length = 0) {
+plan::FormatPiece pieceOf(Op op, std::string argument = {}, uint32_t max_length = 0) {
   return {op, std::move(argument), {}, max_length};
 }
 Json make(Json::Kind kind) {
@@ -27,7 +27,7 @@ Json text(std::vector<plan::FormatPiece> pieces) {
   return json;
 }
 Json value(Op op, std::string argument = {}, uint32_t max_length = 0) {
-  Json json = text({piece(op, std::move(argument), max_length)});
+  Json json = text({pieceOf(op, std::move(argument), max_length)});
   json.kind = Json::Kind::Value;
   return json;
 }
@@ -95,8 +95,8 @@ TEST("an operator alone is a number or a string, and null without a value") {
 TEST("operators among text make a string, in which dashes stand for what is missing") {
   format::FormatContext context;
   context.status = 200;
-  const Json json = text({piece(Op::Literal, "a "), piece(Op::UpstreamHost),
-                          piece(Op::Literal, " "), piece(Op::ResponseCode)});
+  const Json json = text({pieceOf(Op::Literal, "a "), pieceOf(Op::UpstreamHost),
+                          pieceOf(Op::Literal, " "), pieceOf(Op::ResponseCode)});
   EXPECT_EQ(line(context, object({{"m", json}})), "{\"m\":\"a - 200\"}\n");
   EXPECT_EQ(line(context, object({{"m", json}}), true), "{\"m\":\"a  200\"}\n");
 }
@@ -144,8 +144,8 @@ TEST("a text omits what is empty, too") {
   const format::FormatContext context;
   std::string out;
   plan::Format plan;
-  plan.pieces = {piece(Op::Literal, "["), piece(Op::UpstreamHost), piece(Op::Literal, "] "),
-                 piece(Op::ResponseFlags)};
+  plan.pieces = {pieceOf(Op::Literal, "["), pieceOf(Op::UpstreamHost), pieceOf(Op::Literal, "] "),
+                 pieceOf(Op::ResponseFlags)};
   plan.omit_empty = true;
   format::Format(plan).appendLine(context, &out);
   EXPECT_EQ(out, "[] -");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "test/native/http/http1/peer.h"
+#include "test/native/support/kept_sockets.h"
 #include "test/native/support/kernel.h"
 #include "test/native/support/socket.h"
 #include "test/native/test.h"
@@ -24,18 +25,6 @@ using test::callCount;
 using test::Socket;
 
 // Keeps what it is given.
-class Keeping final : public ConnectionFactory {
- public:
-  explicit Keeping(std::vector<AcceptedSocket>& kept) : kept_(kept) {}
-  DownstreamConnection* accept(AcceptedSocket socket, ConnectionAccounts&) override {
-    kept_.push_back(std::move(socket));
-    return nullptr;
-  }
-
- private:
-  std::vector<AcceptedSocket>& kept_;
-};
-
 plan::Listener planOf(uint32_t accepts_per_turn) {
   plan::Listener plan;
   plan.name = "in";
@@ -44,11 +33,10 @@ plan::Listener planOf(uint32_t accepts_per_turn) {
   return plan;
 }
 
-class Fixture {
+class AcceptFixture {
  public:
-  explicit Fixture(uint32_t accepts_per_turn = 0) {
+  explicit AcceptFixture(uint32_t accepts_per_turn = 0) {
     config_->plan = planOf(accepts_per_turn);
-    config_->match = FilterChainMatch(std::vector<plan::FilterChain>(1));
     config_->stats = std::make_shared<stats::Block<stats::Listener>>(stats::listenerScope("in"), 2);
     config_->worker_stats.push_back(std::make_shared<stats::Block<stats::ListenerWorker>>(
         stats::listenerWorkerScope("in", 0), 2));
@@ -57,13 +45,14 @@ class Fixture {
     Result<FileDescriptor> opened = openListenSocket(config_->plan, any);
     FL_CHECK(opened.ok() && listenOn(opened.value().get(), config_->plan, any).ok());
     port_ = boundAddress(opened.value().get()).port();
-    std::vector<std::unique_ptr<ConnectionFactory>> factories;
-    factories.push_back(std::make_unique<Keeping>(accepted));
     listener_ = std::make_unique<Listener>(
         loop, config_,
         std::vector<ListenSocket>{
             std::make_shared<const FileDescriptor>(std::move(opened.value()))},
-        0, std::move(factories), nullptr);
+        0, nullptr);
+    listener_->setChains(std::make_shared<FilterChains>(FilterChains{
+                             FilterChainMatch(std::vector<plan::FilterChain>(1)), {0}}),
+                         [this](size_t) { return std::make_unique<Keeping>(accepted); });
   }
 
   Socket connect() const { return Socket::connect(port_); }
@@ -81,7 +70,7 @@ class Fixture {
 }  // namespace
 
 TEST("A connection sends at once, as its listen socket does, without being told so") {
-  Fixture fixture;
+  AcceptFixture fixture;
   fixture.listener().start();
   const Socket client = fixture.connect();
   const uint64_t told = callCount(Call::Setsockopt);
@@ -95,7 +84,7 @@ TEST("A connection sends at once, as its listen socket does, without being told 
 }
 
 TEST("A listener that takes two in a turn takes the rest in the next ones, without waiting") {
-  Fixture fixture(2);
+  AcceptFixture fixture(2);
   fixture.listener().start();
   std::vector<Socket> clients;
   for (int i = 0; i < 5; ++i) clients.push_back(fixture.connect());
@@ -114,7 +103,7 @@ TEST("A listener that takes two in a turn takes the rest in the next ones, witho
 }
 
 TEST("Clients that come while there are no descriptors are taken once there are some") {
-  Fixture fixture;
+  AcceptFixture fixture;
   fixture.listener().start();
   std::vector<Socket> clients;
   for (int i = 0; i < 3; ++i) clients.push_back(fixture.connect());
@@ -128,7 +117,7 @@ TEST("Clients that come while there are no descriptors are taken once there are 
 }
 
 TEST("A listen socket that cannot be watched is looked at, and watched as soon as it can be") {
-  Fixture fixture;
+  AcceptFixture fixture;
   {
     const test::Refusing refusing(Call::EpollAdd, ENOSPC);
     fixture.listener().start();

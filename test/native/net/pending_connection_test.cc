@@ -8,6 +8,7 @@
 
 #include "net/listener.h"
 #include "test/native/http/http1/peer.h"
+#include "test/native/support/kept_sockets.h"
 #include "test/native/support/kernel.h"
 #include "test/native/support/socket.h"
 #include "test/native/test.h"
@@ -40,18 +41,6 @@ class LineConfig final : public ListenerFilterConfig {
   std::unique_ptr<ListenerFilter> make(unsigned) const override { return std::make_unique<Line>(); }
 };
 
-class Keeping final : public ConnectionFactory {
- public:
-  explicit Keeping(std::vector<AcceptedSocket>& kept) : kept_(kept) {}
-  DownstreamConnection* accept(AcceptedSocket socket, ConnectionAccounts&) override {
-    kept_.push_back(std::move(socket));
-    return nullptr;
-  }
-
- private:
-  std::vector<AcceptedSocket>& kept_;
-};
-
 class Log final : public ConnectionLog {
  public:
   explicit Log(int& unfinished) : unfinished_(unfinished) {}
@@ -66,9 +55,10 @@ class Log final : public ConnectionLog {
 using Counter = stats::Listener::Counter;
 
 // One filter that takes a line; connections with the line "b" have a chain of their own.
-class Fixture {
+class PendingFixture {
  public:
-  explicit Fixture(Millis timeout_ms = 0, bool goes_on = false, uint64_t max_connections = 100) {
+  explicit PendingFixture(Millis timeout_ms = 0, bool goes_on = false,
+                          uint64_t max_connections = 100) {
     plan::Listener& plan = config_->plan;
     plan.name = "in";
     plan.backlog = 128;
@@ -77,7 +67,6 @@ class Fixture {
     config_->max_connections = RuntimeNumber{max_connections, 0, nullptr};
     std::vector<plan::FilterChain> chains(2);
     chains[1].match.emplace().application_protocols = {"b"};
-    config_->match = FilterChainMatch(chains);
     config_->filters = {{std::make_shared<LineConfig>(), nullptr}};
     config_->stats = std::make_shared<stats::Block<stats::Listener>>(stats::listenerScope("in"), 2);
     config_->worker_stats.push_back(std::make_shared<stats::Block<stats::ListenerWorker>>(
@@ -87,14 +76,16 @@ class Fixture {
     Result<FileDescriptor> opened = openListenSocket(plan, any);
     FL_CHECK(opened.ok() && listenOn(opened.value().get(), plan, any).ok());
     port_ = boundAddress(opened.value().get()).port();
-    std::vector<std::unique_ptr<ConnectionFactory>> factories;
-    factories.push_back(std::make_unique<Keeping>(accepted));
-    factories.push_back(std::make_unique<Keeping>(accepted_b));
     listener_ = std::make_unique<Listener>(
         loop, config_,
         std::vector<ListenSocket>{
             std::make_shared<const FileDescriptor>(std::move(opened.value()))},
-        0, std::move(factories), std::make_unique<Log>(unfinished));
+        0, std::make_unique<Log>(unfinished));
+    listener_->setChains(
+        std::make_shared<FilterChains>(FilterChains{FilterChainMatch(chains), {0, 0}}),
+        [this](size_t place) {
+          return std::make_unique<Keeping>(place == 0 ? accepted : accepted_b);
+        });
     listener_->start();
   }
 
@@ -129,7 +120,7 @@ std::string bytesOf(const AcceptedSocket& socket) {
 }  // namespace
 
 TEST("A client that has said enough when it is accepted is never watched while it is pending") {
-  Fixture fixture;
+  PendingFixture fixture;
   Socket client = fixture.connect();
   EXPECT(client.write("a\nrest"));
   const uint64_t watched = callCount(Call::EpollAdd);
@@ -141,7 +132,7 @@ TEST("A client that has said enough when it is accepted is never watched while i
 }
 
 TEST("Bytes that come one by one decide the chain, and what follows them is left for it") {
-  Fixture fixture;
+  PendingFixture fixture;
   Socket client = fixture.connect();
   settle(fixture.loop);
   EXPECT_EQ(fixture.pending(), 1u);
@@ -158,7 +149,7 @@ TEST("Bytes that come one by one decide the chain, and what follows them is left
 }
 
 TEST("Several filters look one after another, each at what the one before it left") {
-  Fixture fixture;
+  PendingFixture fixture;
   fixture.config().filters.push_back(fixture.config().filters[0]);
   Socket client = fixture.connect();
   EXPECT(client.write("a\n"));
@@ -171,7 +162,7 @@ TEST("Several filters look one after another, each at what the one before it lef
 }
 
 TEST("A filter leaves those connections alone that its predicate names") {
-  Fixture fixture;
+  PendingFixture fixture;
   plan::ListenerPredicate rule;
   rule.kind = plan::ListenerPredicate::Kind::Any;
   fixture.config().filters[0].disabled = std::make_shared<ListenerPredicate>(rule);
@@ -181,7 +172,7 @@ TEST("A filter leaves those connections alone that its predicate names") {
 }
 
 TEST("A connection that a filter refuses, or its client ends, is closed, logged and counted") {
-  Fixture fixture;
+  PendingFixture fixture;
   Socket refused = fixture.connect();
   EXPECT(refused.write("no\n"));
   Socket gone = fixture.connect();
@@ -202,7 +193,7 @@ TEST("A connection that a filter refuses, or its client ends, is closed, logged 
 }
 
 TEST("What came before a client's end still counts") {
-  Fixture fixture;
+  PendingFixture fixture;
   Socket client = fixture.connect();
   settle(fixture.loop);
   EXPECT(client.write("a\nrest"));
@@ -213,7 +204,7 @@ TEST("What came before a client's end still counts") {
 }
 
 TEST("A client that says too little for too long is closed, or goes on as it is") {
-  Fixture strict(20);
+  PendingFixture strict(20);
   Socket closed = strict.connect();
   EXPECT(closed.write("a"));
   settle(strict.loop);
@@ -222,7 +213,7 @@ TEST("A client that says too little for too long is closed, or goes on as it is"
   EXPECT_EQ(closed.readAll(), "");
   EXPECT_EQ(strict.count(Counter::DownstreamPreCxTimeout), 1u);
   EXPECT_EQ(strict.unfinished, 1);
-  Fixture lenient(20, true);
+  PendingFixture lenient(20, true);
   Socket passed = lenient.connect();
   EXPECT(passed.write("a"));
   settle(lenient.loop);
@@ -233,7 +224,7 @@ TEST("A client that says too little for too long is closed, or goes on as it is"
 }
 
 TEST("Pending connections count against the limits, and no longer when they are gone") {
-  Fixture fixture(0, false, 2);
+  PendingFixture fixture(0, false, 2);
   Socket first = fixture.connect();
   const Socket second = fixture.connect();
   settle(fixture.loop);
@@ -251,7 +242,7 @@ TEST("Pending connections count against the limits, and no longer when they are 
 }
 
 TEST("A listener that ends closes pending connections, those that may still speak the last") {
-  Fixture fixture;
+  PendingFixture fixture;
   Socket silent = fixture.connect();
   Socket speaking = fixture.connect();
   EXPECT(speaking.write("a"));

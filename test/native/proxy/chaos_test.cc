@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -60,8 +61,6 @@ class Dice {
  private:
   std::mt19937 engine_;
 };
-
-void sleepMs(uint32_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 std::string chunked(Dice& dice, size_t bytes) {
   std::string text;

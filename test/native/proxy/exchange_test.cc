@@ -1,4 +1,6 @@
 // Requests through a real worker: what clients and hosts see, and that nothing is left behind.
+#include "test/native/support/exchange.h"
+
 #include <chrono>
 #include <string>
 #include <thread>
@@ -10,10 +12,6 @@
 namespace fairlead::test {
 
 namespace {
-
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-
-void sleepMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 bool endsWith(const std::string& text, std::string_view end) { return text.ends_with(end); }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -14,9 +15,6 @@ namespace fairlead::test {
 namespace {
 
 constexpr uint64_t kMegabyte = 1024 * 1024;
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-
-void sleepMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 uint64_t residentBytes() {
   std::ifstream file("/proc/self/statm");

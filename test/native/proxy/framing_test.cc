@@ -3,6 +3,7 @@
 #include <string>
 
 #include "test/native/route/fixtures.h"
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -10,8 +11,6 @@
 namespace fairlead::test {
 
 namespace {
-
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 
 plan::Update directResponsePlan(plan::DirectResponse response) {
   plan::Update plan = httpPlan({});

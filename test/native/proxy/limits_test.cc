@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -11,12 +12,7 @@ namespace fairlead::test {
 
 namespace {
 
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-
 using Clock = std::chrono::steady_clock;
-
-void sleepMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 Origin::Script answeringAfter(int ms) {
   return [ms](Socket& socket, int) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -14,8 +15,7 @@ namespace fairlead::test {
 
 namespace {
 
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a.test:81\r\n\r\n";
-constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+constexpr char kGetOfPort[] = "GET / HTTP/1.1\r\nhost: a.test:81\r\n\r\n";
 
 // "origin", and a cluster "shadow" that gets copies.
 plan::Update mirrored(uint16_t origin, uint16_t shadow) {
@@ -66,12 +66,6 @@ class Shadow {
   Origin origin_;
 };
 
-std::string ask(Proxy& proxy, std::string_view request) {
-  Socket client = proxy.connect();
-  client.write(request);
-  return client.readMessage();
-}
-
 bool hasHeader(const std::string& message, std::string_view line) {
   return message.find(std::string("\r\n").append(line).append("\r\n")) != std::string::npos;
 }
@@ -106,13 +100,13 @@ TEST("A copy keeps the host where it is told to, or has the one that it is given
   policyOf(plan).keeps_host = true;
   {
     Proxy proxy(plan);
-    ask(proxy, kGet);
+    ask(proxy, kGetOfPort);
     EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
     EXPECT(hasHeader(shadow.latest(), "host: a.test:81"));
   }
   policyOf(plan).host = "other.test";
   Proxy proxy(plan);
-  ask(proxy, kGet);
+  ask(proxy, kGetOfPort);
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
   EXPECT(hasHeader(shadow.latest(), "host: other.test"));
 }
@@ -125,14 +119,14 @@ TEST(
   policyOf(plan).share_millionths = 0;
   {
     Proxy proxy(plan);
-    ask(proxy, kGet);
+    ask(proxy, kGetOfPort);
     EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_total"), 0u);
   }
   policyOf(plan).share_millionths = 1'000'000;
   policyOf(plan).cluster.clear();
   policyOf(plan).cluster_header = "x-to";
   Proxy proxy(plan);
-  ask(proxy, kGet);
+  ask(proxy, kGetOfPort);
   ask(proxy, "GET / HTTP/1.1\r\nhost: a\r\nx-to: nowhere\r\n\r\n");
   ask(proxy, "GET / HTTP/1.1\r\nhost: a\r\nx-to: shadow\r\n\r\n");
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_200", 1));
@@ -145,7 +139,7 @@ TEST("A copy whose host never answers holds nobody up, and ends with the route's
   plan::Update plan = mirrored(origin.port(), silent.port());
   plan.route_tables[0].virtual_hosts[0].routes[0].cluster->timeout_ms = 300;
   Proxy proxy(plan);
-  EXPECT(ask(proxy, kGet).ends_with("own"));
+  EXPECT(ask(proxy, kGetOfPort).ends_with("own"));
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_timeout", 1));
   EXPECT_EQ(proxy.stat("cluster.shadow.upstream_rq_504"), 1u);
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 0));
@@ -155,7 +149,7 @@ TEST("A worker that stops takes copies along that are still under way") {
   Origin origin(answering("own"));
   Origin silent([](Socket& socket, int) { socket.readAll(); });
   Proxy proxy(mirrored(origin.port(), silent.port()));
-  EXPECT(ask(proxy, kGet).ends_with("own"));
+  EXPECT(ask(proxy, kGetOfPort).ends_with("own"));
   EXPECT(proxy.waitFor("cluster.shadow.upstream_rq_active", 1));
 }
 

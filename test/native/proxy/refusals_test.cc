@@ -3,21 +3,13 @@
 #include <cerrno>
 #include <string>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/kernel.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
 
 namespace fairlead::test {
-
-namespace {
-
-std::string ask(Socket& client) {
-  client.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
-  return client.readMessage();
-}
-
-}  // namespace
 
 TEST("A connection to a host that cannot be watched has failed, and the next one serves") {
   const DescriptorsBalance balance;

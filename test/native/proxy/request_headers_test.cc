@@ -1,6 +1,7 @@
 // What a host sees of headers that clients may not decide.
 #include <string>
 
+#include "test/native/support/http_filters.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -25,10 +26,6 @@ std::string sentOn(const plan::Update& plan_without_hosts, const std::string& li
   client.close();
   proxy.expectQuiet();
   return head;
-}
-
-bool has(const std::string& head, std::string_view text) {
-  return head.find(text) != std::string::npos;
 }
 
 }  // namespace

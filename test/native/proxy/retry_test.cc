@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -14,8 +15,6 @@ namespace fairlead::test {
 
 namespace {
 
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 constexpr char kBusy[] = "HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4\r\n\r\nbusy";
 
 plan::RetryPolicy& retries(plan::Update& plan, const char* retry_on, uint32_t times) {
@@ -42,12 +41,6 @@ Origin::Script failingFirst(int count, std::string answer, std::atomic<int>* see
       }
     }
   };
-}
-
-std::string ask(Proxy& proxy, std::string_view request) {
-  Socket client = proxy.connect();
-  client.write(request);
-  return client.readMessage();
 }
 
 uint64_t clusterStat(Proxy& proxy, const char* name) {

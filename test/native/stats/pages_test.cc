@@ -33,13 +33,13 @@ Query as(Query query, Buckets buckets) {
 }
 
 // A cluster with two answers, another whose name begins alike, and a listener manager with LDS.
-struct Fixture {
+struct PagesFixture {
   Registry registry{1};
   std::shared_ptr<Block<Cluster>> be = registry.create<Cluster>(clusterScope("be"));
   std::shared_ptr<Block<Cluster>> be_x = registry.create<Cluster>(clusterScope("be.x"));
   std::shared_ptr<Block<Lds>> lds = registry.create<Lds>(plainScope("listener_manager.lds."));
 
-  Fixture() {
+  PagesFixture() {
     Shard<Cluster>& worker = *be->shard(1);
     worker.add(Cluster::Counter::UpstreamRqTotal, 2);
     worker.countResponse(CodeVariant::All, 200);
@@ -57,7 +57,7 @@ struct Fixture {
 }  // namespace
 
 TEST("text: texts first, then counters and gauges in one order, then histograms") {
-  Fixture of;
+  PagesFixture of;
   Query query = matching("");
   query.filter = [](std::string_view name) {
     return name.find("version") != name.npos || name.find("upstream_rq_2") != name.npos ||
@@ -85,7 +85,7 @@ TEST("text: texts first, then counters and gauges in one order, then histograms"
 }
 
 TEST("text: buckets are cumulative, disjoint, or the bins themselves") {
-  Fixture of;
+  PagesFixture of;
   const Query query = matching("upstream_rq_time");
   const std::string head = "cluster.be.upstream_rq_time:";
   // Without the counter upstream_rq_timeout.
@@ -112,7 +112,7 @@ TEST("text: buckets are cumulative, disjoint, or the bins themselves") {
 }
 
 TEST("text: an interval without values is nan; bounds come from the rule that matches") {
-  Fixture of;
+  PagesFixture of;
   of.registry.flushHistograms();
   of.registry.setBucketRules(
       {{[](std::string_view name) { return name == "cluster.be.upstream_rq_time"; },
@@ -126,7 +126,7 @@ TEST("text: an interval without values is nan; bounds come from the rule that ma
 }
 
 TEST("only what was used: written at least once, whatever it reads now; histograms once flushed") {
-  Fixture of;
+  PagesFixture of;
   of.be_x->shard(0)->set(Cluster::Gauge::MembershipTotal, 0);
   of.be_x->shard(1)->record(Cluster::Histogram::UpstreamCxLengthMs, 1);
   const CodeName shown = CodeName::family(CodeVariant::Retry, 5);
@@ -156,7 +156,7 @@ TEST("only what was used: written at least once, whatever it reads now; histogra
 }
 
 TEST("a lazy name waits for its first value; HTTP/1 counters for the first such connection") {
-  Fixture of;
+  PagesFixture of;
   const auto shows = [&](const char* name) {
     return whole(openText, of.registry, matching(name)) != "";
   };
@@ -176,7 +176,7 @@ TEST("a lazy name waits for its first value; HTTP/1 counters for the first such 
 }
 
 TEST("a filter may be inverted; hidden statistics there are none") {
-  Fixture of;
+  PagesFixture of;
   Query query = matching("cluster.");
   query.invert_filter = true;
   query.counters = query.texts = query.histograms = false;
@@ -190,7 +190,7 @@ TEST("a filter may be inverted; hidden statistics there are none") {
 }
 
 TEST("JSON: one array, the histograms together as its last element") {
-  Fixture of;
+  PagesFixture of;
   Query query;
   query.filter = [](std::string_view name) {
     return name.find("version_text") != name.npos || name == "cluster.be.upstream_rq_200" ||
@@ -226,7 +226,7 @@ TEST("JSON: one array, the histograms together as its last element") {
 }
 
 TEST("JSON: bounds take the shortest form") {
-  Fixture of;
+  PagesFixture of;
   of.registry.setBucketRules(
       {{[](std::string_view) { return true; }, {0.5, 60'000, 300'000, 1'000'000, 1'800'000}}});
   Query query = matching("be.upstream_rq_time");
@@ -241,7 +241,7 @@ TEST("JSON: bounds take the shortest form") {
 }
 
 TEST("Prometheus: metrics by dotted name; labels: the code, fixed ones, then the scope's") {
-  Fixture of;
+  PagesFixture of;
   Query query;
   of.registry.setFixedLabels({{"fi-xed", "a\"b\\c"}});
   query.text_readouts = true;
@@ -370,7 +370,7 @@ TEST("Prometheus: buckets are of all time, summaries of the interval") {
 }
 
 TEST("Prometheus: all kinds are shown whatever kinds are asked for") {
-  Fixture of;
+  PagesFixture of;
   Query query = matching("be.version");
   query.gauges = false;
   EXPECT_EQ(whole(openPrometheus, of.registry, query),
@@ -398,7 +398,7 @@ TEST("Prometheus: what is older than the configuration has no fixed labels") {
 }
 
 TEST("Prometheus: bounds of a rule print with all their digits") {
-  Fixture of;
+  PagesFixture of;
   of.registry.setBucketRules({{[](std::string_view) { return true; }, {0.3, 50.5, 1'000'000}}});
   of.be->shard(1)->record(Cluster::Histogram::ExternalUpstreamRqTime, 50);
   of.registry.flushHistograms();

@@ -9,13 +9,13 @@ namespace fairlead::stats {
 
 namespace {
 
-struct Fixture {
+struct FlushFixture {
   Registry registry{1, true};
   std::shared_ptr<Block<Cluster>> be = registry.create<Cluster>(clusterScope("be"));
   std::vector<SinkFormat> formats{{SinkFormat::Kind::Statsd, "envoy"},
                                   {SinkFormat::Kind::DogStatsd, "dog"}};
 
-  Fixture() { registry.setFixedLabels({{"fix", "v1"}}); }
+  FlushFixture() { registry.setFixedLabels({{"fix", "v1"}}); }
   std::vector<std::string> flush() {
     SinkFlush flush(registry, formats, 1);
     std::vector<std::string> out(formats.size());
@@ -34,7 +34,7 @@ struct Fixture {
 }  // namespace
 
 TEST("counters are sent as what was added since, and go on being sent as 0; gauges as they are") {
-  Fixture of;
+  FlushFixture of;
   of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
   of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
   const auto first = of.flush();
@@ -54,7 +54,7 @@ TEST("counters are sent as what was added since, and go on being sent as 0; gaug
 }
 
 TEST("answers are counted by status, with the code as a tag") {
-  Fixture of;
+  FlushFixture of;
   of.be->shard(1)->countResponse(CodeVariant::External, 200);
   const auto sent = of.flush();
   EXPECT_EQ(sent[0],
@@ -73,7 +73,7 @@ TEST("answers are counted by status, with the code as a tag") {
 }
 
 TEST("each value of a histogram is a line of its own, once") {
-  Fixture of;
+  FlushFixture of;
   for (const uint64_t value : {7, 0, 7}) {
     of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, value);
   }
@@ -85,7 +85,7 @@ TEST("each value of a histogram is a line of its own, once") {
 }
 
 TEST("values that find no room are counted") {
-  Fixture of;
+  FlushFixture of;
   for (size_t i = 0; i < SampleRing::kCapacity + 5; ++i) {
     of.be->shard(1)->record(Cluster::Histogram::UpstreamRqTime, 1);
   }
@@ -93,7 +93,7 @@ TEST("values that find no room are counted") {
 }
 
 TEST("what a scope counted before its end is sent once, from whatever thread it came") {
-  Fixture of;
+  FlushFixture of;
   of.registry.keepEnded();
   of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
   of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
@@ -116,7 +116,7 @@ TEST("what a scope counted before its end is sent once, from whatever thread it 
 }
 
 TEST("a scope that follows one of its name begins at 0, and both are sent") {
-  Fixture of;
+  FlushFixture of;
   of.registry.keepEnded();
   of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
   of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
@@ -132,7 +132,7 @@ TEST("a scope that follows one of its name begins at 0, and both are sent") {
 }
 
 TEST("single values of a scope that has ended are sent, and so are its last summaries") {
-  Fixture of;
+  FlushFixture of;
   of.registry.keepEnded();
   SinkFormat metrics;
   metrics.kind = SinkFormat::Kind::Metrics;
@@ -147,7 +147,7 @@ TEST("single values of a scope that has ended are sent, and so are its last summ
 }
 
 TEST("a scope's counts are not kept after its end where nothing is sent") {
-  Fixture of;
+  FlushFixture of;
   of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal, 2);
   of.be.reset();
   of.registry.flushHistograms();
@@ -164,7 +164,7 @@ TEST("nothing is kept for sinks where there are none") {
 }
 
 TEST("what the configuration rejects is neither sent nor shown") {
-  Fixture of;
+  FlushFixture of;
   of.registry.setRejection([](std::string_view name) { return !name.ends_with("_total"); });
   of.be->shard(1)->add(Cluster::Counter::UpstreamCxTotal);
   of.be->shard(1)->up(Cluster::Gauge::UpstreamCxActive);
@@ -175,7 +175,7 @@ TEST("what the configuration rejects is neither sent nor shown") {
 }
 
 TEST("a metrics service gets families of one metric, its fields in the order of their numbers") {
-  Fixture of;
+  FlushFixture of;
   SinkFormat format;
   format.kind = SinkFormat::Kind::Metrics;
   format.labels = true;

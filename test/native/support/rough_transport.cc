@@ -52,7 +52,7 @@ ssize_t RoughTransport::write(int fd, const iovec* parts, int count) {
 
 void RoughTransport::endWriting(int fd) { ::shutdown(fd, SHUT_WR); }
 
-std::unique_ptr<net::Transport> RoughTransports::make() const {
+std::unique_ptr<net::Transport> RoughTransports::make(const net::TransportTarget&) const {
   return std::make_unique<RoughTransport>(next_seed.fetch_add(1));
 }
 

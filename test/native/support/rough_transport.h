@@ -37,13 +37,13 @@ class RoughTransport final : public net::Transport {
 // Transports of one seed each, in the order in which they are asked for.
 class RoughTransports final : public net::TransportFactory {
  public:
-  std::unique_ptr<net::Transport> make() const override;
+  std::unique_ptr<net::Transport> make(const net::TransportTarget& target) const override;
 };
 
 // Null, unless the tests were started with --rough.
 net::SharedTransport transportOfTests();
 inline std::unique_ptr<net::Transport> makeTransportOfTests() {
-  return net::makeTransport(transportOfTests());
+  return net::makeTransport(transportOfTests(), {});
 }
 bool isRough();
 void useRoughTransport();

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -16,8 +17,6 @@ namespace fairlead::test {
 namespace {
 
 constexpr uint64_t kMegabyte = 1024 * 1024;
-
-void sleepMs(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
 // Bytes that tell where they are in the stream.
 std::string pattern(size_t bytes) {

@@ -9,6 +9,7 @@
 
 #include "hot_restart/stats_transfer.h"
 #include "stats/query.h"
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -19,8 +20,6 @@
 namespace fairlead::test {
 
 namespace {
-
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 
 std::string readAll(std::unique_ptr<stats::Page> page) {
   std::string text;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <thread>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -18,8 +19,6 @@ using worker::DrainScope;
 using worker::DrainStrategy;
 using Direction = plan::Listener::Direction;
 using DrainType = plan::Listener::DrainType;
-
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 
 struct Joined {
   Joined(Drain& drain, Direction direction, DrainType type = DrainType::Default) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "test/native/route/fixtures.h"
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -15,13 +16,6 @@
 namespace fairlead::test {
 
 namespace {
-
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-
-std::string ask(Socket& client) {
-  client.write(kGet);
-  return client.readMessage();
-}
 
 // Clusters of that one's kind, with its hosts.
 plan::Update manyLike(const plan::Update& plan, const std::string& prefix, int count) {
@@ -42,14 +36,6 @@ plan::RouteTable tableTo(const plan::Update& plan, const std::string& cluster) {
 
 bool becomes(Proxy& proxy, Socket& client, const std::string& body) {
   return proxy.waitUntil([&] { return ask(client).ends_with(body); });
-}
-
-// No worker has it any more.
-bool isGone(Proxy& proxy, const std::weak_ptr<const void>& thing) {
-  return proxy.waitUntil([&] {
-    proxy.dataPlane().sweep();
-    return thing.expired();
-  });
 }
 
 // The CPU time of each worker of this process so far, in microseconds.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "test/native/route/fixtures.h"
+#include "test/native/support/exchange.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
 #include "test/native/test.h"
@@ -17,13 +18,6 @@
 namespace fairlead::test {
 
 namespace {
-
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
-
-std::string ask(Socket& client) {
-  client.write(kGet);
-  return client.readMessage();
-}
 
 // Answers like answering(), on the first connection not before `go`.
 Origin::Script answeringAfter(std::shared_future<void> go, std::string body) {
@@ -34,7 +28,7 @@ Origin::Script answeringAfter(std::shared_future<void> go, std::string body) {
 }
 
 // The plan's table; its routes go to that cluster, and answers say so in "x-table".
-plan::RouteTable tableTo(const plan::Update& plan, const std::string& cluster) {
+plan::RouteTable markedTableTo(const plan::Update& plan, const std::string& cluster) {
   plan::RouteTable table = plan.route_tables[0];
   plan::Route& route = table.virtual_hosts[0].routes[0];
   route.cluster->cluster = cluster;
@@ -74,13 +68,6 @@ std::function<bool(const std::string&)> status(std::string code) {
       [start = "HTTP/1.1 " + code](const std::string& answer) { return answer.starts_with(start); };
 }
 
-bool isGone(Proxy& proxy, const std::weak_ptr<const void>& thing) {
-  return proxy.waitUntil([&] {
-    proxy.dataPlane().sweep();
-    return thing.expired();
-  });
-}
-
 }  // namespace
 
 TEST(
@@ -90,7 +77,7 @@ TEST(
   Origin slow(answeringAfter(go.get_future().share(), "slow"));
   Origin other(answering("other"));
   plan::Update plan = httpPlan({slow.port()});
-  plan.route_tables[0] = tableTo(plan, "origin");
+  plan.route_tables[0] = markedTableTo(plan, "origin");
   Proxy proxy(plan);
   EXPECT(proxy.dataPlane().apply(clusterNamed("other", {other.port()})).empty());
   Socket client = proxy.connect();
@@ -99,7 +86,7 @@ TEST(
   EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 1));
 
   plan::Update update;
-  update.route_tables = {tableTo(plan, "other")};
+  update.route_tables = {markedTableTo(plan, "other")};
   EXPECT(proxy.dataPlane().apply(update).empty());
   EXPECT(becomes(proxy, next, ending("other")));
   EXPECT(ask(next).find("x-table: other\r\n") != std::string::npos);
@@ -241,7 +228,7 @@ TEST("Ten thousand clusters that come at once serve, and go at once, while other
     many.assignments.push_back(plan.assignments[0]);
     many.clusters.back().name = many.assignments.back().cluster_name = "c" + std::to_string(i);
   }
-  many.route_tables = {tableTo(plan, "c9999")};
+  many.route_tables = {markedTableTo(plan, "c9999")};
   EXPECT(plane.apply(many).empty());
   EXPECT(proxy.waitUntil([&] {
     const std::string answer = ask(client);
@@ -292,7 +279,7 @@ TEST("Through 1,000 random updates and removals every request is answered as it 
         update.removed_clusters = {passing};
         break;
       case 2:
-        update.route_tables = {tableTo(plan, random() % 2 ? "origin" : "spare")};
+        update.route_tables = {markedTableTo(plan, random() % 2 ? "origin" : "spare")};
         break;
       case 3:
         update.assignments = plan.assignments;

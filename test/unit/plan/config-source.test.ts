@@ -61,17 +61,22 @@ test('managers that ask for the same routes share one subscription; filters need
   assert.deepEqual(issues, []);
   assert.deepEqual(slots, ['web', 'web', 'web#2', 'other']);
   const file = { path: HERE, watchesWrites: false };
-  assert.deepEqual(compiled.rds, [
+  assert.deepEqual(compiled.context.routes.requests, [
     {
       name: 'web',
       source: file,
       statPrefix: 'a',
       tables: [
-        { slot: 'web', chain: [] },
-        { slot: 'web#2', chain: [{ name: 'health', type: HEALTH_CHECK }] },
+        { slot: 'web', chain: [], users: 2 },
+        { slot: 'web#2', chain: [{ name: 'health', type: HEALTH_CHECK }], users: 1 },
       ],
     },
-    { name: 'other', source: file, statPrefix: 'd', tables: [{ slot: 'other', chain: [] }] },
+    {
+      name: 'other',
+      source: file,
+      statPrefix: 'd',
+      tables: [{ slot: 'other', chain: [], users: 1 }],
+    },
   ]);
 });
 

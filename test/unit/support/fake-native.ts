@@ -194,11 +194,20 @@ export class FakeNative implements NativeProxy {
   addGoogleGrpcStats(statPrefix: string): string {
     return `grpc.${statPrefix}.`;
   }
+  addLdsStats(): string {
+    return 'listener_manager.lds.';
+  }
+
+  removeStats(_prefix: string): void {}
+
   addCdsStats(): string {
     return 'cluster_manager.cds.';
   }
   addRdsStats(httpPrefix: string, routeConfiguration: string): string {
     return `http.${httpPrefix}.rds.${routeConfiguration}.`;
+  }
+  addSdsStats(secret: string): string {
+    return `sds.${secret}.`;
   }
   clusterPrefix(cluster: string): string {
     return `cluster.${cluster}.`;

@@ -82,7 +82,7 @@ std::string line(const std::string& line) {
   return got;
 }
 
-constexpr const char* kBad = "400 http1.codec_error";
+constexpr const char* kBadHeads = "400 http1.codec_error";
 constexpr const char* kCharacters = "400 http1.invalid_characters";
 constexpr const char* kTooLarge = "431 http1.headers_too_large";
 constexpr const char* kTooMany = "431 http1.too_many_headers";
@@ -134,8 +134,8 @@ TEST("only the name of a line turns lower case, however long name and value are"
 
 TEST("leading empty lines are skipped and counted") {
   EXPECT_EQ(request("\r\n\r\nGET / HTTP/1.1\r\n\r\n"), "GET / 1.1  22");
-  EXPECT_EQ(request("\r\n \r\nGET / HTTP/1.1\r\n\r\n"), kBad);
-  EXPECT_EQ(request("\n\nGET / HTTP/1.1\r\n\r\n"), kBad);
+  EXPECT_EQ(request("\r\n \r\nGET / HTTP/1.1\r\n\r\n"), kBadHeads);
+  EXPECT_EQ(request("\n\nGET / HTTP/1.1\r\n\r\n"), kBadHeads);
 }
 
 TEST("blanks and tabs separate the parts of a request line, in any number") {
@@ -143,19 +143,19 @@ TEST("blanks and tabs separate the parts of a request line, in any number") {
   EXPECT_EQ(request("GET\t/ \t HTTP/1.1 \t\r\n\r\n"), "GET / 1.1  22");
   for (const char* first : {" GET / HTTP/1.1", "GET /sp ace HTTP/1.1", "GET / HTTP/1.1 x", "GET",
                             "GET ", "nonsense", "/ HTTP/1.1"}) {
-    EXPECT_EQ(request(std::string(first) + "\r\nhost: a\r\n\r\n"), kBad);
+    EXPECT_EQ(request(std::string(first) + "\r\nhost: a\r\n\r\n"), kBadHeads);
   }
 }
 
 TEST("a method that the real server does not know is refused") {
   for (const char* method : {"FROB", "get", "B@D", "G", "M-SEARCH", "PRI", "GETT"}) {
-    EXPECT_EQ(request(std::string(method) + " / HTTP/1.1\r\nhost: a\r\n\r\n"), kBad);
+    EXPECT_EQ(request(std::string(method) + " / HTTP/1.1\r\nhost: a\r\n\r\n"), kBadHeads);
   }
   for (const char* method : {"GET", "QUERY", "MSEARCH", "PROPFIND", "UNSUBSCRIBE"}) {
     EXPECT(request(std::string(method) + " / HTTP/1.1\r\n\r\n").starts_with(method));
   }
-  EXPECT_EQ(request(std::string(40, 'A')), kBad);
-  EXPECT_EQ(request("\x16\x03\x01\x02"), kBad);
+  EXPECT_EQ(request(std::string(40, 'A')), kBadHeads);
+  EXPECT_EQ(request("\x16\x03\x01\x02"), kBadHeads);
 }
 
 TEST("a version other than 1.1, or none, is read as 1.0") {
@@ -165,14 +165,14 @@ TEST("a version other than 1.1, or none, is read as 1.0") {
   }
   for (const char* version :
        {"HTTP/9", "HTTX/1.1", "http/1.1", "HTTP/01.1", "HTTP/1.10", "HTTP/1.x"}) {
-    EXPECT_EQ(request("GET / " + std::string(version) + "\r\n\r\n"), kBad);
+    EXPECT_EQ(request("GET / " + std::string(version) + "\r\n\r\n"), kBadHeads);
   }
 }
 
 TEST("control bytes in a target are invalid characters; bytes from 0x80 on are a codec error") {
   EXPECT_EQ(request("GET /\x01 HTTP/1.1\r\n\r\n"), kCharacters);
   EXPECT_EQ(request("GET /\x7f HTTP/1.1\r\n\r\n"), kCharacters);
-  EXPECT_EQ(request("GET /\xe9 HTTP/1.1\r\n\r\n"), kBad);
+  EXPECT_EQ(request("GET /\xe9 HTTP/1.1\r\n\r\n"), kBadHeads);
   EXPECT_EQ(request("GET /\"<>{}|\\^` HTTP/1.1\r\n\r\n"), "GET /\"<>{}|\\^` 1.1  27");
 }
 
@@ -181,9 +181,9 @@ TEST("a name is a token, right before its colon") {
   for (const char* bad :
        {"x-a : b", "x a: b", "no colon", ": empty", ":path: b", "x@t: b", "x\"t: b", "x/t: b",
         "x\x80t: b", "x(t: b", "x\x01t: b", "a-name-of-more-than-sixteen-b@tes: b"}) {
-    EXPECT_EQ(line(bad), kBad);
+    EXPECT_EQ(line(bad), kBadHeads);
   }
-  EXPECT_EQ(request("GET / HTTP/1.1\r\n x: y\r\n\r\n"), kBad);
+  EXPECT_EQ(request("GET / HTTP/1.1\r\n x: y\r\n\r\n"), kBadHeads);
 }
 
 TEST("a value has no control bytes but tabs; bytes from 0x80 on pass") {
@@ -209,12 +209,12 @@ TEST("a bare CR or LF in a request is refused wherever it stands") {
   for (const char* bad : {"x: a\rb", "x: a\r", "x:\r", "x: \r ", "x:\r\r a \r\r\n b\r", "x\r: b",
                           "\rx: b", "x: a\r\x01", "x: a\nb: c", "x: a\n", "x:\n b", "x\n: b",
                           "x: a\r\n\nb: c", "x: a\r\n b\rc"}) {
-    EXPECT_EQ(line(bad), kBad);
+    EXPECT_EQ(line(bad), kBadHeads);
   }
   for (const char* bad : {"GET /\rHTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r \r\n\r\n",
                           "GET / HTTP/1.1\nhost: a\n\n", "GET / HTTP/1.1\r\nhost: a\r\n\n",
                           "GET /\nhost: a\r\n\r\n", "\n\nGET / HTTP/1.1\r\n\r\n"}) {
-    EXPECT_EQ(request(bad), kBad);
+    EXPECT_EQ(request(bad), kBadHeads);
   }
 }
 
@@ -225,14 +225,14 @@ TEST(
        {"Content-Length", "Transfer-Encoding", "Connection", "Proxy-Connection", "Keep-Alive",
         "Host", "Upgrade", "TE", "Trailer", "Expect", "HTTP2-Settings"}) {
     for (const char* value : {": 1\r2", ": chu\rnked", ": 1\r", ":\r 1", ": 1\r\r"}) {
-      EXPECT_EQ(line(name + value), kBad);
-      EXPECT_EQ(response("HTTP/1.1 200 OK\r\n" + name + value + "\r\n\r\n"), kBad);
+      EXPECT_EQ(line(name + value), kBadHeads);
+      EXPECT_EQ(response("HTTP/1.1 200 OK\r\n" + name + value + "\r\n\r\n"), kBadHeads);
     }
     for (const char* value : {":\r\n 1", ": 1\r\n 2", ": 1\r\n ", ": 1\r\n\t\r\n 2"}) {
-      EXPECT_EQ(line(name + value), kBad);
-      EXPECT_EQ(response("HTTP/1.1 200 OK\r\n" + name + value + "\r\n\r\n"), kBad);
+      EXPECT_EQ(line(name + value), kBadHeads);
+      EXPECT_EQ(response("HTTP/1.1 200 OK\r\n" + name + value + "\r\n\r\n"), kBadHeads);
     }
-    EXPECT_EQ(response("HTTP/1.1 200 OK\n" + name + ": 1\n 2\n\n"), kBad);
+    EXPECT_EQ(response("HTTP/1.1 200 OK\n" + name + ": 1\n 2\n\n"), kBadHeads);
   }
 }
 
@@ -287,16 +287,16 @@ TEST("a bare CR in a value of an answer is a blank; elsewhere it is refused") {
   EXPECT_EQ(answer("x:\r\r a \r\r\n b\r"), "200 OK 1.1 [x=a   b] 34");
   EXPECT_EQ(answer("x: \r"), "200 OK 1.1 [x=] 25");
   EXPECT_EQ(answer("x: a\r\x01"), kCharacters);
-  EXPECT_EQ(answer("x\r: b"), kBad);
-  EXPECT_EQ(answer("\rx: b"), kBad);
-  EXPECT_EQ(response("HTTP/1.1 200 O\rK\r\n\r\n"), kBad);
+  EXPECT_EQ(answer("x\r: b"), kBadHeads);
+  EXPECT_EQ(answer("\rx: b"), kBadHeads);
+  EXPECT_EQ(response("HTTP/1.1 200 O\rK\r\n\r\n"), kBadHeads);
 }
 
 TEST("a status line that is none is refused") {
   for (const char* first :
        {"HTTP/1.1 099 OK", "HTTP/1.1 200OK", "HTTP/1.1 20 OK", "HTTP/1.1 abc", "HTTP/1.1 2000 OK",
         "ICY 200 OK", "HTTP/1.1", "HTTP/1.1 200 O\x01K", " HTTP/1.1 200 OK"}) {
-    EXPECT_EQ(response(std::string(first) + "\r\n\r\n"), kBad);
+    EXPECT_EQ(response(std::string(first) + "\r\n\r\n"), kBadHeads);
   }
 }
 
@@ -312,12 +312,12 @@ TEST("trailers end with their empty line, and are only checked where nobody want
   EXPECT_EQ(scan("\r\nGET /", &trailers), " 2");
   EXPECT_EQ(scan("X-A: b\r\n\r\nGET /", &trailers), "[x-a=b] 10");
   EXPECT_EQ(scan("X-A: b\r\n", &trailers), "incomplete");
-  EXPECT_EQ(scan("bad\r\n\r\n", nullptr), kBad);
+  EXPECT_EQ(scan("bad\r\n\r\n", nullptr), kBadHeads);
   EXPECT_EQ(scan("x: \x01\r\n\r\n", nullptr), kCharacters);
   for (const char* bad : {"x: a\n\r\n", "x: a\r\n\n", "\n", "x: a\rb\r\n\r\n", "x: a\r\r\n\r\n",
                           "content-length:\r\n 5\r\n\r\n"}) {
-    EXPECT_EQ(scan(bad, nullptr), kBad);
-    EXPECT_EQ(scan(bad, &trailers), kBad);
+    EXPECT_EQ(scan(bad, nullptr), kBadHeads);
+    EXPECT_EQ(scan(bad, &trailers), kBadHeads);
   }
   EXPECT_EQ(scan(times(101, "h: v\r\n") + "\r\n", &trailers), kTooMany);
   EXPECT_EQ(scan(times(101, "h: v\r\n") + "\r\n", nullptr), " 608");

@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daysUntil, firstExpiryMs } from '../../../../src/admin/handlers/certificates.js';
-import type { UpstreamTlsPlan } from '../../../../src/plan/service-plan.js';
+import type { TlsFiles } from '../../../../src/plan/tls-socket.js';
 import { AUTHORITY, SERVER_CERTIFICATE } from '../../../integration/support/certificates.js';
 import { AskedServer } from '../fake-host.js';
 
-const CONTEXT: UpstreamTlsPlan = {
-  sni: '',
-  roots: { pem: Buffer.from(AUTHORITY), path: '/etc/ca.pem' },
-  certificates: [
-    {
-      chain: { pem: Buffer.from(SERVER_CERTIFICATE), path: '<inline>' },
-      key: Buffer.alloc(0),
-      passphrase: '',
-    },
-  ],
-  minVersion: 'TLSv1.2',
-  maxVersion: 'TLSv1.2',
-  alpn: ['h2'],
-  subjects: [],
-  hashes: [],
-  keyHashes: [],
+const CONTEXT: TlsFiles = {
+  authorities: [{ pem: Buffer.from(AUTHORITY), path: '/etc/ca.pem' }],
+  chains: [{ pem: Buffer.from(SERVER_CERTIFICATE), path: '<inline>' }],
 };
 
 interface Shown {

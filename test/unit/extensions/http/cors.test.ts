@@ -49,3 +49,17 @@ test('the filter’s own message is none of a route', () => {
     /Unable to unpack as envoy\.extensions\.filters\.http\.cors\.v3\.CorsPolicy/,
   );
 });
+
+test('a policy that says nothing stands for the filter, as the real server reads it', () => {
+  const result = compiled([{ name: 'c', typed_config: any(POLICY) }], {
+    route: { c: policy('3') },
+  });
+  assert.deepEqual(result.issues, []);
+  assert.deepEqual(result.filters?.[0]?.cors, {});
+  assert.deepEqual(ages(result), ['3']);
+  const { issues } = compiled([{ name: 'c', typed_config: policy('1') }]);
+  assert.match(
+    issues.join(),
+    /Unable to unpack as envoy\.extensions\.filters\.http\.cors\.v3\.Cors:/,
+  );
+});

@@ -83,8 +83,14 @@ test('what is known when the format is compiled joins the text around it', (cont
   assert.equal(piecesOf('%ACCESS_LOG_TYPE%', 'tcp_log')[0]?.argument, 'TcpConnectionEnd');
 });
 
-test('what only TLS knows never has a value in the clear', () => {
-  assert.deepEqual(piecesOf('%DOWNSTREAM_TLS_VERSION%'), [{ operator: Operator.ABSENT }]);
+test('what TLS knows of either side is asked for by its name', () => {
+  assert.deepEqual(piecesOf('%DOWNSTREAM_TLS_VERSION%%UPSTREAM_PEER_SUBJECT%'), [
+    { operator: Operator.DOWNSTREAM_TLS, argument: 'TLS_VERSION' },
+    { operator: Operator.UPSTREAM_TLS, argument: 'PEER_SUBJECT' },
+  ]);
+  assert.deepEqual(piecesOf('%DOWNSTREAM_PEER_CERT_V_END(%Y)%'), [
+    { operator: Operator.DOWNSTREAM_PEER_CERT_V_END, argument: '%Y' },
+  ]);
 });
 
 const ERRORS: readonly (readonly [string, string])[] = [

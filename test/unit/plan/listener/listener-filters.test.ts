@@ -106,8 +106,8 @@ test('a listener filter that is not there yet is named, and what is none is not 
   const of = (type: string) =>
     listener({ listener_filters: [{ name: 'f', typed_config: any(type) }] }).issues.join();
   assert.match(
-    of(`${FILTERS}.tls_inspector.v3.TlsInspector`),
-    /the extension 'f' \(envoy\.extensions\.filters\.listener\.tls_inspector\.v3\.TlsInspector\) is not supported yet/,
+    of(`${FILTERS}.local_ratelimit.v3.LocalRateLimit`),
+    /the extension 'f' \(envoy\.extensions\.filters\.listener\.local_ratelimit\.v3\.LocalRateLimit\) is not supported yet/,
   );
   assert.match(of(ECHO), /Didn't find a registered implementation for 'f' with type URL/);
 });

@@ -1,0 +1,31 @@
+// Why a handshake or a connection failed, in the words and numbers that the real server's logs
+// have.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace fairlead::tls {
+
+struct Failure {
+  // "TLS_error:|268435703:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER:TLS_error_end"; empty:
+  // there was no error.
+  std::string text;
+  bool has_errors = false;
+  // It is counted elsewhere: as a failed verification, or as what the socket had.
+  bool is_counted = false;
+  // The peer has not shown a certificate that it must show.
+  bool lacks_certificate = false;
+  // What came is not TLS at all.
+  bool is_wrong_version = false;
+};
+
+// Takes all that OpenSSL has to say about what just failed on this thread. `details`: what is known
+// of a certificate that was not found to be good; may be empty.
+Failure takeFailure(std::string_view details);
+
+// The same text for as long as the process lives: there are few of them. After many the last ones
+// are told by a shorter word.
+std::string_view keepText(std::string text);
+
+}  // namespace fairlead::tls

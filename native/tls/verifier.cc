@@ -1,0 +1,216 @@
+#include "tls/verifier.h"
+
+#include <algorithm>
+
+#include "tls/names.h"
+
+namespace fairlead::tls {
+
+namespace {
+
+using InfosPtr = std::unique_ptr<STACK_OF(X509_INFO), decltype([](STACK_OF(X509_INFO) * infos) {
+                                   sk_X509_INFO_pop_free(infos, X509_INFO_free);
+                                 })>;
+
+InfosPtr readInfos(std::string_view pem) {
+  const BioPtr in = readerOf(pem);
+  InfosPtr infos(PEM_X509_INFO_read_bio(in.get(), nullptr, nullptr, nullptr));
+  ERR_clear_error();
+  return infos;
+}
+
+// Whether it was good at another time does not matter.
+int ignoreTimes(int ok, X509_STORE_CTX* store) {
+  if (ok) return ok;
+  const int error = X509_STORE_CTX_get_error(store);
+  if (error != X509_V_ERR_CERT_HAS_EXPIRED && error != X509_V_ERR_CERT_NOT_YET_VALID) return ok;
+  X509_STORE_CTX_set_error(store, X509_V_OK);
+  return 1;
+}
+
+int typeOf(plan::SubjectMatch::Kind kind) {
+  using Kind = plan::SubjectMatch::Kind;
+  switch (kind) {
+    case Kind::Dns:
+      return GEN_DNS;
+    case Kind::Uri:
+      return GEN_URI;
+    case Kind::Email:
+      return GEN_EMAIL;
+    case Kind::IpAddress:
+      return GEN_IPADD;
+    case Kind::OtherName:
+      return GEN_OTHERNAME;
+  }
+  return -1;
+}
+
+std::string joined(const std::vector<SubjectName>& names) {
+  std::string text;
+  for (const SubjectName& name : names) text.append(text.empty() ? "" : ", ").append(name.value);
+  return text;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Verifier>> Verifier::build(const plan::TlsValidation& plan) {
+  auto verifier = std::make_shared<Verifier>();
+  verifier->store_.reset(X509_STORE_new());
+  if (auto loaded = verifier->loadAuthorities(plan); !loaded) return loaded.error();
+  if (auto loaded = verifier->loadRevocations(plan); !loaded) return loaded.error();
+  for (const plan::SubjectMatch& subject : plan.subjects) {
+    const plan::StringMatch match = subject.match.value_or(plan::StringMatch());
+    auto matcher = route::StringMatcher::build(match);
+    if (!matcher) return matcher.error();
+    const bool is_exact_dns = subject.kind == plan::SubjectMatch::Kind::Dns &&
+                              match.kind == plan::StringMatch::Kind::Exact;
+    verifier->subjects_.push_back({subject.kind, is_exact_dns ? match.value : std::string(),
+                                   std::move(matcher.value()), subject.oid});
+  }
+  verifier->certificate_hashes_ = plan.certificate_hashes;
+  verifier->key_hashes_ = plan.key_hashes;
+  verifier->accepts_untrusted_ = plan.accepts_untrusted;
+  verifier->hides_ca_list_ = plan.hides_ca_list;
+  if (plan.max_depth) verifier->max_depth_ = static_cast<int>(*plan.max_depth);
+  if (verifier->has_authorities_) verifier->mode_ = SSL_VERIFY_PEER;
+  const bool asks_more =
+      !plan.subjects.empty() || !plan.certificate_hashes.empty() || !plan.key_hashes.empty();
+  if (asks_more) {
+    verifier->mode_ = SSL_VERIFY_PEER;
+    if (!plan.accepts_untrusted) verifier->mode_ |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  }
+  return std::shared_ptr<const Verifier>(std::move(verifier));
+}
+
+Result<void> Verifier::loadAuthorities(const plan::TlsValidation& plan) {
+  if (plan.trusted_ca.empty()) return {};
+  const InfosPtr infos = readInfos(plan.trusted_ca);
+  bool has_revocations = false;
+  for (int i = 0; i < sk_X509_INFO_num(infos.get()); ++i) {
+    X509_INFO* info = sk_X509_INFO_value(infos.get(), i);
+    if (info->x509) {
+      X509_STORE_add_cert(store_.get(), info->x509);
+      X509_up_ref(info->x509);
+      authorities_.emplace_back(info->x509);
+    }
+    if (info->crl) {
+      X509_STORE_add_crl(store_.get(), info->crl);
+      has_revocations = true;
+    }
+  }
+  ERR_clear_error();
+  if (authorities_.empty()) return Error{"trusted_ca holds no certificate in PEM"};
+  has_authorities_ = true;
+  // Who is named here is trusted, be it no root.
+  unsigned long flags = X509_V_FLAG_PARTIAL_CHAIN;
+  if (has_revocations) flags |= X509_V_FLAG_CRL_CHECK;
+  if (has_revocations && !plan.only_leaf_crl) flags |= X509_V_FLAG_CRL_CHECK_ALL;
+  X509_STORE_set_flags(store_.get(), flags);
+  if (plan.allows_expired) X509_STORE_set_verify_cb(store_.get(), ignoreTimes);
+  return {};
+}
+
+Result<void> Verifier::loadRevocations(const plan::TlsValidation& plan) {
+  if (plan.crl.empty()) return {};
+  const InfosPtr infos = readInfos(plan.crl);
+  bool found = false;
+  for (int i = 0; i < sk_X509_INFO_num(infos.get()); ++i) {
+    if (X509_CRL* crl = sk_X509_INFO_value(infos.get(), i)->crl) {
+      X509_STORE_add_crl(store_.get(), crl);
+      found = true;
+    }
+  }
+  ERR_clear_error();
+  if (!found) return Error{"crl holds no list of revoked certificates in PEM"};
+  unsigned long flags = X509_V_FLAG_CRL_CHECK;
+  if (!plan.only_leaf_crl) flags |= X509_V_FLAG_CRL_CHECK_ALL;
+  X509_STORE_set_flags(store_.get(), flags);
+  return {};
+}
+
+void Verifier::configure(SSL_CTX* context, bool is_server) const {
+  // One store, counted: contexts of several certificates have it together.
+  SSL_CTX_set1_verify_cert_store(context, store_.get());
+  if (max_depth_ >= 0) SSL_CTX_set_verify_depth(context, max_depth_);
+  if (!is_server || hides_ca_list_) return;
+  for (const X509Ptr& authority : authorities_) SSL_CTX_add_client_CA(context, authority.get());
+}
+
+Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name) const {
+  Verdict verdict;
+  const X509* certificate = X509_STORE_CTX_get0_cert(store);
+  if (has_authorities_) {
+    if (X509_verify_cert(store) == 1) {
+      verdict.kind = Verdict::Kind::Good;
+    } else {
+      verdict.error = X509_STORE_CTX_get_error(store);
+      verdict.details = "X509_verify_cert: certificate verification error at depth " +
+                        std::to_string(X509_STORE_CTX_get_error_depth(store)) + ": " +
+                        X509_verify_cert_error_string(verdict.error);
+      verdict.is_untrusted = true;
+      if (!accepts_untrusted_) {
+        verdict.kind = Verdict::Kind::BadChain;
+        return verdict;
+      }
+    }
+  }
+  const bool is_untrusted = verdict.is_untrusted;
+  for (Verdict more : {verifyNames(certificate, wanted_name), verifyHashes(certificate)}) {
+    if (more.kind == Verdict::Kind::Untested) continue;
+    more.is_untrusted = is_untrusted;
+    // What is not trusted is let in whatever else it is.
+    if (more.isRefused() && accepts_untrusted_) more.kind = Verdict::Kind::Untested;
+    if (more.isRefused()) return more;
+    if (!is_untrusted) verdict.kind = more.kind;
+  }
+  return verdict;
+}
+
+Verdict Verifier::verifyNames(const X509* certificate, std::string_view wanted_name) const {
+  if (subjects_.empty() && wanted_name.empty()) return {};
+  const std::vector<SubjectName> names = subjectNames(certificate);
+  const auto has = [&names](auto test) { return std::any_of(names.begin(), names.end(), test); };
+  const auto refused = [&names](const char* what) {
+    return Verdict{.kind = Verdict::Kind::BadName,
+                   .error = X509_V_ERR_APPLICATION_VERIFICATION,
+                   .details = std::string(what) + ", certificate SANs are [" + joined(names) + "]"};
+  };
+  if (!wanted_name.empty() && !has([&](const SubjectName& name) {
+        return name.type == GEN_IPADD ? name.value == wanted_name
+                                      : (name.type == GEN_DNS || name.type == GEN_URI) &&
+                                            dnsNameFits(name.value, wanted_name);
+      })) {
+    return refused("SAN list");
+  }
+  if (!subjects_.empty() && !has([this](const SubjectName& name) {
+        return std::any_of(subjects_.begin(), subjects_.end(), [&](const Subject& subject) {
+          return fits(subject, name.type, name.value, name.oid);
+        });
+      })) {
+    return refused("SAN matcher");
+  }
+  return {.kind = Verdict::Kind::Good};
+}
+
+bool Verifier::fits(const Subject& subject, int type, const std::string& value,
+                    const std::string& oid) const {
+  if (typeOf(subject.kind) != type || (type == GEN_OTHERNAME && subject.oid != oid)) return false;
+  if (!subject.exact.empty()) return dnsNameFits(value, subject.exact);
+  return subject.matcher.matches(value);
+}
+
+Verdict Verifier::verifyHashes(const X509* certificate) const {
+  if (certificate_hashes_.empty() && key_hashes_.empty()) return {};
+  const auto has = [](const std::vector<std::string>& hashes, const std::string& hash) {
+    return std::find(hashes.begin(), hashes.end(), hash) != hashes.end();
+  };
+  const bool fits = (!certificate_hashes_.empty() &&
+                     has(certificate_hashes_, digestOf(certificate, EVP_sha256()))) ||
+                    (!key_hashes_.empty() && has(key_hashes_, keyDigestOf(certificate)));
+  if (fits) return {.kind = Verdict::Kind::Good};
+  return {.kind = Verdict::Kind::BadHash,
+          .error = X509_V_ERR_APPLICATION_VERIFICATION,
+          .details = "certificate hash"};
+}
+
+}  // namespace fairlead::tls

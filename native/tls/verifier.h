@@ -1,0 +1,78 @@
+// Whether a peer's certificate is good: its chain, its names, its hashes. Immutable; shared by all
+// workers.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/plan.gen.h"
+#include "route/string_matcher.h"
+#include "tls/openssl.h"
+
+namespace fairlead::tls {
+
+struct Verdict {
+  enum class Kind : uint8_t {
+    // It is known to be good.
+    Good,
+    // Nothing was asked of it, or what was asked and failed does not matter.
+    Untested,
+    // The chain; the names; the hashes.
+    BadChain,
+    BadName,
+    BadHash,
+  };
+  Kind kind = Kind::Untested;
+  // The chain is not good, and yet that is accepted.
+  bool is_untrusted = false;
+  // As X509_V_ERR_… has it, for the alert.
+  int error = X509_V_OK;
+  // "X509_verify_cert: certificate verification error at depth 0: …"
+  std::string details = {};
+
+  bool isRefused() const { return kind >= Kind::BadChain; }
+};
+
+class Verifier {
+ public:
+  static Result<std::shared_ptr<const Verifier>> build(const plan::TlsValidation& plan);
+
+  // Sets what a context needs so that peers show certificates.
+  void configure(SSL_CTX* context, bool is_server) const;
+  // Of SSL_VERIFY_…: what is asked of a peer.
+  int mode() const { return mode_; }
+  // `wanted_name`: a DNS name that it must have as well; empty: none.
+  Verdict verify(X509_STORE_CTX* store, std::string_view wanted_name) const;
+
+ private:
+  struct Subject {
+    plan::SubjectMatch::Kind kind;
+    // Of a DNS name without wildcards of its own: the certificate may have one.
+    std::string exact;
+    route::StringMatcher matcher;
+    std::string oid;
+  };
+
+  Result<void> loadAuthorities(const plan::TlsValidation& plan);
+  Result<void> loadRevocations(const plan::TlsValidation& plan);
+  bool fits(const Subject& subject, int type, const std::string& value,
+            const std::string& oid) const;
+  Verdict verifyNames(const X509* certificate, std::string_view wanted_name) const;
+  Verdict verifyHashes(const X509* certificate) const;
+
+  StorePtr store_;
+  std::vector<X509Ptr> authorities_;
+  std::vector<Subject> subjects_;
+  std::vector<std::string> certificate_hashes_;
+  std::vector<std::string> key_hashes_;
+  int mode_ = SSL_VERIFY_NONE;
+  int max_depth_ = -1;
+  bool has_authorities_ = false;
+  bool accepts_untrusted_ = false;
+  bool hides_ca_list_ = false;
+};
+
+}  // namespace fairlead::tls

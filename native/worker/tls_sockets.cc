@@ -1,0 +1,67 @@
+#include "worker/tls_sockets.h"
+
+#include <utility>
+#include <vector>
+
+#include "stats/scopes.h"
+
+namespace fairlead::worker {
+
+Result<net::SharedTransport> TlsSockets::make(
+    const plan::FilterChain& chain, const stats::Scope& scope,
+    std::shared_ptr<stats::Block<stats::Listener>> listener) {
+  const tls::Blocks blocks = {
+      registry_.create<stats::Ssl>(innerScope(scope, "ssl.")),
+      registry_.create<stats::SslSocketFactory>(innerScope(scope, "server_ssl_socket_factory.")),
+      std::move(listener)};
+  return make(*chain.tls, scope, blocks, chain.handshake_timeout_ms);
+}
+
+Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
+                                              const stats::Scope& scope) {
+  const tls::Blocks blocks = {
+      registry_.create<stats::Ssl>(innerScope(scope, "ssl.")),
+      registry_.create<stats::SslSocketFactory>(innerScope(scope, "client_ssl_socket_factory.")),
+      nullptr};
+  // How long a connection may take to be made includes its handshake.
+  return make(plan, scope, blocks, 0);
+}
+
+Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
+                                              const stats::Scope& scope, tls::Blocks blocks,
+                                              uint64_t handshake_timeout_ms) {
+  auto context = tls::Context::build(plan, workers_);
+  if (!context) return context.error();
+  auto transports =
+      std::make_shared<tls::Transports>(context.value(), std::move(blocks), handshake_timeout_ms);
+  showExpiries(*context.value(), scope, *transports);
+  std::erase_if(sockets_, [](const auto& entry) { return entry.second.transports.expired(); });
+  if (plan.id != 0) sockets_[plan.id] = {transports, scope};
+  return net::SharedTransport(std::move(transports));
+}
+
+Result<void> TlsSockets::replace(const plan::TlsContext& plan) {
+  const auto found = sockets_.find(plan.id);
+  if (found == sockets_.end()) return {};
+  const auto transports = found->second.transports.lock();
+  if (!transports) return {};
+  auto context = tls::Context::build(plan, workers_);
+  if (!context) return context.error();
+  showExpiries(*context.value(), found->second.scope, *transports);
+  transports->replace(std::move(context.value()));
+  return {};
+}
+
+void TlsSockets::showExpiries(const tls::Context& context, const stats::Scope& scope,
+                              tls::Transports& transports) {
+  std::vector<std::shared_ptr<stats::BlockBase>> kept;
+  for (const auto& [name, seconds] : context.expiries()) {
+    auto block = registry_.create<stats::SslCertificate>(stats::sslCertificateScope(scope, name));
+    block->shard(0)->set(stats::SslCertificate::Gauge::ExpirationUnixTimeSeconds,
+                         static_cast<uint64_t>(seconds));
+    kept.push_back(std::move(block));
+  }
+  transports.keepExpiries(std::move(kept));
+}
+
+}  // namespace fairlead::worker

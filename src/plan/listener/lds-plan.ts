@@ -1,0 +1,85 @@
+// Listeners of LDS: as static ones are compiled, but chain by chain, so that those that stay as they
+// are go on.
+import type {
+  envoy_config_listener_v3_FilterChain as FilterChainMessage,
+  envoy_config_listener_v3_Listener as ListenerMessage,
+} from '../../../build/messages.gen.js';
+import { messageKey } from '../../config/values/same-message.js';
+import type { FileSource } from '../config-source.js';
+import type { CompileContext } from '../extension.js';
+import type { Place } from '../message/place.js';
+import type { FilterChain, Listener } from '../plan.gen.js';
+import { ChainRoutes, type RouteSlots } from '../route-slots.js';
+import type { TlsSocketPlan } from '../tls-socket.js';
+import { compileFilterChain } from './filter-chain.js';
+import { compileListener } from './listener.js';
+
+export interface LdsPlan {
+  readonly source: FileSource;
+  /** Those of the bootstrap: no other has their names or addresses. */
+  readonly staticListeners: readonly Listener[];
+}
+
+/** A filter chain that comes and goes. */
+export interface DynamicChain {
+  readonly id: number;
+  readonly message: FilterChainMessage;
+  readonly plan: FilterChain;
+  readonly routes: ChainRoutes;
+  readonly sockets: readonly TlsSocketPlan[];
+  /** Milliseconds since 1970. */
+  readonly createdMs: number;
+}
+
+export interface CompiledListener {
+  readonly listener: Listener;
+  /** By what they say. */
+  readonly chains: ReadonlyMap<string, DynamicChain>;
+}
+
+/** Chains of all listeners have numbers of their own, up to the end of the process. */
+let lastChainId = 0;
+
+/**
+ * `known`: chains that there are already; what is not new is theirs. Undefined after some errors; what
+ * was compiled is to be given back (`releaseNew`) where anything is wrong.
+ */
+export function compileDynamicListener(
+  message: ListenerMessage,
+  place: Place,
+  context: CompileContext & { readonly routes: RouteSlots },
+  known: ReadonlyMap<string, DynamicChain>,
+): Partial<CompiledListener> & Pick<CompiledListener, 'chains'> {
+  const chains = new Map<string, DynamicChain>();
+  const listener = compileListener(message, place, context, (chain, at, isDefault) => {
+    const key = `${isDefault}${messageKey(chain)}`;
+    const before = known.get(key);
+    if (before) {
+      chains.set(key, before);
+      return before.plan;
+    }
+    const routes = new ChainRoutes(context.routes);
+    const id = ++lastChainId;
+    const sockets: TlsSocketPlan[] = [];
+    const own = { ...context, routes, addTls: (socket: TlsSocketPlan) => sockets.push(socket) };
+    const plan = { ...compileFilterChain(chain, at, own), id };
+    chains.set(key, { id, message: chain, plan, routes, sockets, createdMs: Date.now() });
+    return plan;
+  });
+  return { chains, ...(listener && { listener }) };
+}
+
+/** The new ones among chains that are not used after all. */
+export function releaseNew(
+  chains: ReadonlyMap<string, DynamicChain>,
+  known: ReadonlyMap<string, DynamicChain>,
+): void {
+  for (const [key, chain] of chains) if (known.get(key) !== chain) chain.routes.release();
+}
+
+/** Whether only filter chains tell the two apart: such a change keeps sockets and connections. */
+export function differInChainsAlone(one: ListenerMessage, other: ListenerMessage): boolean {
+  const rest = (message: ListenerMessage): string =>
+    messageKey({ ...message, filter_chains: undefined, default_filter_chain: undefined });
+  return (other.filter_chains ?? []).length > 0 && rest(one) === rest(other);
+}

@@ -1,0 +1,51 @@
+// What a transport socket of TLS becomes.
+import type { Place } from './message/place.js';
+import type { TlsContext } from './plan.gen.js';
+import type { SecretLookup, SecretRequest } from './secret-finder.js';
+import type { PemFile, UpstreamTlsPlan } from './service-plan.js';
+
+/** The certificates of a context, as /certs shows them. */
+export interface TlsFiles {
+  readonly authorities: readonly PemFile[];
+  readonly chains: readonly PemFile[];
+}
+
+export interface TlsSocketPlan {
+  readonly context: TlsContext;
+  readonly files: TlsFiles;
+  /** Absent: all that it needs is there. */
+  readonly recipe?: TlsRecipe;
+}
+
+/** How a socket is made again when a secret comes. */
+export interface TlsRecipe {
+  readonly requests: readonly SecretRequest[];
+  /** What is wrong goes to `place`, or to those of secrets; undefined then. */
+  make(lookup: SecretLookup, place: Place): TlsSocketPlan | undefined;
+}
+
+/** Of a cluster: its connections may be the control plane's, too. */
+export interface UpstreamTlsSocketPlan extends TlsSocketPlan {
+  readonly control: UpstreamTlsPlan;
+}
+
+/** The same socket with another context, now and whenever it is made again. */
+export function withContext(
+  socket: TlsSocketPlan,
+  change: (context: TlsContext) => TlsContext,
+): TlsSocketPlan {
+  const { recipe } = socket;
+  return {
+    ...socket,
+    context: change(socket.context),
+    ...(recipe && {
+      recipe: {
+        requests: recipe.requests,
+        make: (lookup, place) => {
+          const again = recipe.make(lookup, place);
+          return again && withContext(again, change);
+        },
+      },
+    }),
+  };
+}

@@ -1,0 +1,91 @@
+// Our own certificates with their keys: in the configuration, in files, or as secrets.
+import type {
+  envoy_config_core_v3_DataSource as DataSource,
+  envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
+  envoy_extensions_transport_sockets_tls_v3_TlsCertificate as Certificate,
+} from '../../../build/messages.gen.js';
+import { readDataSource } from '../message/data-source.js';
+import type { Place } from '../message/place.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import type { TlsCertificate } from '../plan.gen.js';
+import type { PemFile } from '../service-plan.js';
+import type { SecretFinder } from '../secret-finder.js';
+
+// Files of a folder that is watched are followed where a secret names them.
+const CERTIFICATE = supportedFields<Certificate>(
+  'envoy.extensions.transport_sockets.tls.v3.TlsCertificate',
+  ['certificate_chain', 'private_key', 'password', 'pkcs12', 'watched_directory'],
+);
+
+/** What the real server calls certificates that have no name: part of the hash of nothing. */
+const UNNAMED = 'unnamed_cert_e3b0c442';
+
+export interface CertificatePlan {
+  readonly plan: TlsCertificate;
+  readonly file: PemFile;
+}
+
+/** Undefined after an error. */
+export function compileCertificates(
+  common: Common,
+  place: Place,
+  secrets: SecretFinder,
+  isServer: boolean,
+): readonly CertificatePlan[] | undefined {
+  const own = (common.tls_certificates ?? []).map((message, index) =>
+    compileCertificate(message, place.field('tls_certificates').index(index), UNNAMED),
+  );
+  const configs = common.tls_certificate_sds_secret_configs ?? [];
+  const named = configs.map((config, index) => {
+    const at = place.field('tls_certificate_sds_secret_configs').index(index);
+    const found = secrets.find('tls_certificate', config, at);
+    if (found === 'pending') return found;
+    return found && compileCertificate(found.message, found.place, config.name ?? '');
+  });
+  const all = own.length > 0 ? own : named;
+  if (isServer && own.length === 0 && configs.length === 0) {
+    place.error('No TLS certificates found for server context', {
+      expected: 'tls_certificates, or tls_certificate_sds_secret_configs',
+    });
+    return undefined;
+  }
+  if (all.includes(undefined)) return undefined;
+  return all.filter((plan) => plan !== undefined && plan !== 'pending');
+}
+
+function compileCertificate(
+  message: Certificate,
+  place: Place,
+  name: string,
+): CertificatePlan | undefined {
+  refuseOtherFields(place, message, CERTIFICATE);
+  const pkcs12 = readDataSource(message.pkcs12, place.field('pkcs12'));
+  const chain = readDataSource(message.certificate_chain, place.field('certificate_chain'));
+  const key = readDataSource(message.private_key, place.field('private_key'));
+  const password = readDataSource(message.password, place.field('password'));
+  if (!pkcs12 || !chain || !key || !password) return undefined;
+  const path = message.certificate_chain ?? message.pkcs12;
+  if (pkcs12.length > 0) {
+    if (chain.length > 0 || key.length > 0) {
+      place.error('a TLS certificate has pkcs12, or a certificate_chain and a private_key', {
+        expected: 'one of them',
+      });
+      return undefined;
+    }
+    return { plan: { pkcs12, password, name }, file: { pem: Buffer.alloc(0), path: pathOf(path) } };
+  }
+  if (chain.length === 0 || key.length === 0) {
+    place.error(
+      chain.length === 0
+        ? 'a TLS certificate needs its certificate_chain'
+        : 'a TLS certificate needs its private_key',
+    );
+    return undefined;
+  }
+  return {
+    plan: { chain, key, password, name },
+    file: { pem: Buffer.from(chain), path: pathOf(path) },
+  };
+}
+
+export const pathOf = (source: DataSource | undefined): string => source?.filename || '<inline>';

@@ -1,0 +1,75 @@
+// What both sides of TLS have in common.
+import type { envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common } from '../../../build/messages.gen.js';
+import type { CompileContext } from '../extension.js';
+import type { Place } from '../message/place.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import type { TlsContext } from '../plan.gen.js';
+import type { SecretFinder } from '../secret-finder.js';
+import { compileCertificates } from './certificates.js';
+import { compileParameters } from './parameters.js';
+import type { TlsSocketPlan } from '../tls-socket.js';
+import { compileValidation, findValidation } from './validation.js';
+
+const COMMON = supportedFields<Common>(
+  'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext',
+  [
+    'tls_params',
+    'tls_certificates',
+    'tls_certificate_sds_secret_configs',
+    'validation_context',
+    'validation_context_sds_secret_config',
+    'combined_validation_context',
+    'alpn_protocols',
+  ],
+);
+
+/** Undefined after an error. */
+export function compileCommon(
+  common: Common,
+  place: Place,
+  secrets: SecretFinder,
+  isServer: boolean,
+): TlsSocketPlan | undefined {
+  refuseOtherFields(place, common, COMMON);
+  const certificates = compileCertificates(common, place, secrets, isServer);
+  const asked = findValidation(common, place, secrets);
+  const validation = asked && compileValidation(asked);
+  const alpn = compileProtocols(common.alpn_protocols ?? [], place.field('alpn_protocols'));
+  const parameters = compileParameters(
+    common.tls_params ?? {},
+    place.field('tls_params'),
+    isServer,
+  );
+  if (!certificates || (asked && !validation)) return undefined;
+  const plan: TlsContext = {
+    ...parameters,
+    alpn,
+    certificates: certificates.map(({ plan: one }) => one),
+    ...(validation && { validation: validation.plan }),
+  };
+  const authorities = validation?.authority ? [validation.authority] : [];
+  const chains = certificates.map(({ file }) => file).filter(({ pem }) => pem.length > 0);
+  return { context: plan, files: { authorities, chains } };
+}
+
+/** As the real server reads them: as one list with commas, which may be empty. */
+function compileProtocols(protocols: readonly string[], place: Place): string[] {
+  const text = protocols.join(',');
+  const names = text === '' ? [] : text.split(',');
+  if (names.some((name) => name === '' || name.length > 255)) {
+    place.error('Invalid ALPN protocol string', { expected: 'names of 1 to 255 characters' });
+  }
+  return names;
+}
+
+/** What OpenSSL says of it; true: it takes it, or it is not whole yet. */
+export function isTaken(
+  plan: TlsContext,
+  place: Place,
+  context: CompileContext,
+  secrets: SecretFinder,
+): boolean {
+  const wrong = secrets.isPending ? undefined : context.checkTls?.(plan);
+  if (wrong !== undefined) place.error(`TLS does not take this: ${wrong}`);
+  return wrong === undefined;
+}

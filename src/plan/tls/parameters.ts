@@ -1,0 +1,115 @@
+// Versions, cipher suites, curves and signature algorithms, as OpenSSL reads them.
+import type { envoy_extensions_transport_sockets_tls_v3_TlsParameters as Parameters } from '../../../build/messages.gen.js';
+import { nearestName } from '../../base/suggest.js';
+import type { Place } from '../message/place.js';
+import type { TlsContext } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+
+const PARAMETERS = supportedFields<Parameters>(
+  'envoy.extensions.transport_sockets.tls.v3.TlsParameters',
+  [
+    'tls_minimum_protocol_version',
+    'tls_maximum_protocol_version',
+    'cipher_suites',
+    'ecdh_curves',
+    'signature_algorithms',
+  ],
+);
+
+const VERSIONS: Readonly<Record<string, number>> = {
+  TLSv1_0: 0x0301,
+  TLSv1_1: 0x0302,
+  TLSv1_2: 0x0303,
+  TLSv1_3: 0x0304,
+};
+const TLS_1_2 = 0x0303;
+const TLS_1_3 = 0x0304;
+
+/** What the real server allows unless it is told, before TLS 1.3: those of a group are equals. */
+const DEFAULT_CIPHERS = [
+  '[ECDHE-ECDSA-AES128-GCM-SHA256|ECDHE-ECDSA-CHACHA20-POLY1305]',
+  '[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-CHACHA20-POLY1305]',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+];
+const DEFAULT_CURVES = ['X25519', 'P-256'];
+
+const CIPHERS = new Set([
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-SHA',
+  'ECDHE-RSA-AES128-SHA',
+  'ECDHE-ECDSA-AES256-SHA',
+  'ECDHE-RSA-AES256-SHA',
+  'ECDHE-RSA-AES128-SHA256',
+  'AES128-GCM-SHA256',
+  'AES256-GCM-SHA384',
+  'AES128-SHA',
+  'AES256-SHA',
+]);
+/** Words for many suites at once; a sign before them takes them away or puts them last. */
+const CIPHER_WORDS =
+  /^[-+!]?(ALL|HIGH|FIPS|TLSv1|TLSv1\.2|SSLv3|kRSA|RSA|kECDHE|kEECDH|ECDHE|EECDH|aRSA|aECDSA|ECDSA|AES128|AES256|AES|AESGCM|CHACHA20|SHA1|SHA|SHA256|SHA384|kPSK|aPSK|PSK|aNULL|eNULL|NULL|3DES|RC4|MD5|DES|EXPORT|LOW)(\+[A-Za-z0-9]+)*$/;
+const CURVES = new Set(['X25519', 'P-256', 'P-384', 'P-521']);
+
+export type ParameterPlan = Pick<
+  TlsContext,
+  'min_version' | 'max_version' | 'ciphers' | 'weighs_chacha' | 'curves' | 'signature_algorithms'
+>;
+
+export function compileParameters(
+  parameters: Parameters,
+  place: Place,
+  isServer: boolean,
+): ParameterPlan {
+  refuseOtherFields(place, parameters, PARAMETERS);
+  const ciphers = orDefault(parameters.cipher_suites, DEFAULT_CIPHERS);
+  const curves = orDefault(parameters.ecdh_curves, DEFAULT_CURVES);
+  const names = ciphers.flatMap((one) => namesOfGroup(one));
+  parameters.cipher_suites?.forEach((group, index) => {
+    const at = place.field('cipher_suites').index(index);
+    for (const name of namesOfGroup(group)) refuseUnknownCipher(name, at);
+  });
+  parameters.ecdh_curves?.forEach((name, index) => {
+    if (CURVES.has(name)) return;
+    place
+      .field('ecdh_curves')
+      .index(index)
+      .error(`Failed to initialize ECDH curves ${parameters.ecdh_curves?.join(':') ?? ''}`, {
+        expected: `one of ${[...CURVES].join(', ')}`,
+        suggestion: nearestName(name, CURVES),
+      });
+  });
+  return {
+    min_version: VERSIONS[parameters.tls_minimum_protocol_version ?? ''] ?? TLS_1_2,
+    max_version:
+      VERSIONS[parameters.tls_maximum_protocol_version ?? ''] ?? (isServer ? TLS_1_3 : TLS_1_2),
+    ciphers: names.join(':'),
+    weighs_chacha: ciphers.some((one) => one.startsWith('[') && one.includes('CHACHA20')),
+    curves: curves.join(':'),
+    signature_algorithms: parameters.signature_algorithms?.join(':'),
+  };
+}
+
+const orDefault = (list: readonly string[] | undefined, fallback: readonly string[]) =>
+  list?.length ? list : fallback;
+
+/** "[A|B]": A and B are as good as each other. */
+function namesOfGroup(text: string): string[] {
+  return text
+    .split(':')
+    .flatMap((part) => part.replace(/^\[(.*)\]$/, '$1').split('|'))
+    .filter((name) => name !== '');
+}
+
+function refuseUnknownCipher(name: string, place: Place): void {
+  if (CIPHERS.has(name.replace(/^[-+!]/, '')) || CIPHER_WORDS.test(name)) return;
+  place.error(
+    `Failed to initialize cipher suites: the following ciphers were rejected when tried individually: ${name}`,
+    { expected: `one of ${[...CIPHERS].join(', ')}`, suggestion: nearestName(name, CIPHERS) },
+  );
+}

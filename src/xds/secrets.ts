@@ -1,0 +1,272 @@
+// Secrets that come by SDS, and the transport sockets that are made again when one comes, or when a
+// file that it names is replaced.
+import type {
+  envoy_config_core_v3_DataSource as DataSource,
+  envoy_config_core_v3_WatchedDirectory as WatchedDirectory,
+  envoy_extensions_transport_sockets_tls_v3_Secret as Secret,
+} from '../../build/messages.gen.js';
+import { formatIssue, type Issue } from '../config/issues/issue.js';
+import type { NativeProxy } from '../native.js';
+import { Place } from '../plan/message/place.js';
+import { encodeUpdate } from '../plan/plan.gen.js';
+import { SECRET_TYPE, type SecretLookup, type SecretRequest } from '../plan/secret-finder.js';
+import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
+import { FileWatch } from './file-watch.js';
+import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
+
+export interface DynamicSecret {
+  readonly name: string;
+  readonly version: string;
+  /** Undefined: it has not come yet. */
+  readonly message: Secret | undefined;
+  /** Milliseconds since 1970. */
+  readonly updatedMs: number;
+}
+
+/** A socket as it is in use. */
+interface Socket {
+  readonly plan: TlsSocketPlan;
+  files: TlsFiles;
+}
+
+type Offered = ReturnType<SecretLookup>;
+
+const keyOf = ({ kind, name, source }: SecretRequest): string =>
+  JSON.stringify([kind, name, source.path, source.watchedDirectory]);
+
+export class Secrets {
+  readonly #native: NativeProxy;
+  readonly #host: SubscriptionHost;
+  readonly #sockets = new Map<TlsSocketPlan, Socket>();
+  readonly #subscriptions = new Map<string, SecretSubscription>();
+  #isStarted = false;
+
+  constructor(native: NativeProxy, host: SubscriptionHost) {
+    this.#native = native;
+    this.#host = host;
+  }
+
+  /** Of all sockets, with what their secrets say now. */
+  get files(): TlsFiles[] {
+    return [...this.#sockets.values()].map(({ files }) => files);
+  }
+
+  get current(): DynamicSecret[] {
+    return [...this.#subscriptions.values()].map(({ current }) => current);
+  }
+
+  /** The data plane has it. */
+  add(plan: TlsSocketPlan): void {
+    this.#sockets.set(plan, { plan, files: plan.files });
+    for (const request of plan.recipe?.requests ?? []) this.#subscribe(request);
+    // What others have asked for is there already.
+    if (plan.recipe && this.#isStarted) this.#apply(this.#remake([plan], undefined));
+  }
+
+  remove(plan: TlsSocketPlan): void {
+    this.#sockets.delete(plan);
+    for (const [key, subscription] of this.#subscriptions) {
+      if (this.#dependents(key).length > 0) continue;
+      subscription.end();
+      this.#subscriptions.delete(key);
+    }
+  }
+
+  /** What files say already is in use when this returns. */
+  start(): void {
+    this.#isStarted = true;
+    for (const one of this.#subscriptions.values()) one.start();
+  }
+
+  stop(): void {
+    for (const one of this.#subscriptions.values()) one.stop();
+  }
+
+  #subscribe(request: SecretRequest): void {
+    const key = keyOf(request);
+    if (this.#subscriptions.has(key)) return;
+    const one = new SecretSubscription(request, this.#native, this.#host, (offered) => {
+      const made = this.#remake(this.#dependents(key), { key, offered });
+      return made && (() => this.#apply(made));
+    });
+    this.#subscriptions.set(key, one);
+    if (this.#isStarted) one.start();
+  }
+
+  #dependents(key: string): TlsSocketPlan[] {
+    return [...this.#sockets.keys()].filter(({ recipe }) =>
+      recipe?.requests.some((request) => keyOf(request) === key),
+    );
+  }
+
+  /** Undefined: one of them is wrong, as the place of the secret says. */
+  #remake(
+    plans: readonly TlsSocketPlan[],
+    news: { readonly key: string; readonly offered: Offered } | undefined,
+  ): Map<TlsSocketPlan, TlsSocketPlan> | undefined {
+    const lookup: SecretLookup = (request) => {
+      const key = keyOf(request);
+      return key === news?.key ? news.offered : this.#subscriptions.get(key)?.offered;
+    };
+    const made = new Map<TlsSocketPlan, TlsSocketPlan>();
+    for (const plan of plans) {
+      const place = news?.offered?.place ?? Place.root([]);
+      const again = plan.recipe?.make(lookup, place);
+      if (!again) return undefined;
+      made.set(plan, again);
+    }
+    return made;
+  }
+
+  /** What the data plane refuses. */
+  #apply(made: Map<TlsSocketPlan, TlsSocketPlan> | undefined): string | undefined {
+    if (!made || made.size === 0) return undefined;
+    const contexts = [...made.values()].map(({ context }) => context);
+    const errors = this.#native.apply(encodeUpdate({ tls_contexts: contexts }));
+    if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
+    for (const [plan, { files }] of made) {
+      const socket = this.#sockets.get(plan);
+      if (socket) socket.files = files;
+    }
+    return undefined;
+  }
+}
+
+/** Makes all sockets that depend on a secret again; undefined: it is wrong. */
+type Take = (offered: Offered) => (() => string | undefined) | undefined;
+
+class SecretSubscription {
+  readonly #request: SecretRequest;
+  readonly #native: NativeProxy;
+  readonly #host: SubscriptionHost;
+  readonly #take: Take;
+  readonly #statPrefix: string;
+  readonly #subscription: Subscription;
+  #watches: FileWatch[] = [];
+  #offered: Offered;
+  #version = '';
+  #updatedMs = 0;
+
+  constructor(request: SecretRequest, native: NativeProxy, host: SubscriptionHost, take: Take) {
+    this.#request = request;
+    this.#native = native;
+    this.#host = host;
+    this.#take = take;
+    this.#statPrefix = native.addSdsStats(request.name);
+    this.#subscription = new Subscription(
+      {
+        source: request.source,
+        statPrefix: this.#statPrefix,
+        type: SECRET_TYPE,
+        judge: (resources, version) => this.#judge(resources, version),
+      },
+      host,
+    );
+  }
+
+  get offered(): Offered {
+    return this.#offered;
+  }
+
+  get current(): DynamicSecret {
+    const { name } = this.#request;
+    const message = this.#offered?.secret;
+    return { name, version: this.#version, message, updatedMs: this.#updatedMs };
+  }
+
+  start(): void {
+    this.#subscription.start();
+  }
+
+  stop(): void {
+    this.#subscription.stop();
+    this.#watchFiles(undefined);
+  }
+
+  /** Nobody wants it any more. */
+  end(): void {
+    this.stop();
+    this.#native.removeStats(this.#statPrefix);
+  }
+
+  #judge(resources: readonly Resource[], version: string): string | Commit {
+    const { kind, name } = this.#request;
+    const [first] = resources;
+    if (!first) return `Missing SDS resources for ${name} in onConfigUpdate()`;
+    if (resources.length > 1) return `Unexpected SDS secrets length: ${resources.length}`;
+    const secret = first.message as Secret;
+    if (secret.name !== name) {
+      return `Unexpected SDS secret (expecting ${name}): ${secret.name ?? ''}`;
+    }
+    if (secret[kind] === undefined) return `the secret ${name} has no ${kind}, which is expected`;
+    const offered = { secret, place: first.place };
+    const commit = this.#take(offered);
+    if (!commit) return () => undefined;
+    return () => {
+      const wrong = commit();
+      if (wrong !== undefined) return wrong;
+      this.#offered = offered;
+      this.#version = version;
+      this.#updatedMs = Date.now();
+      this.#watchFiles(secret);
+      return undefined;
+    };
+  }
+
+  /** As the real server: the files that it names, or the folder that it has watched for them. */
+  #watchFiles(secret: Secret | undefined): void {
+    for (const watch of this.#watches) watch.close();
+    this.#watches = [];
+    const { paths, folder } = filesOf(secret);
+    const sources = folder
+      ? [{ path: folder, watchedDirectory: folder, watchesWrites: false }]
+      : paths.map((path) => ({ path, watchesWrites: false }));
+    for (const source of sources) {
+      try {
+        this.#watches.push(new FileWatch(source, () => this.#rotate()));
+      } catch (error) {
+        this.#host.log('warning', `cannot watch ${source.path}: ${(error as Error).message}`);
+      }
+    }
+  }
+
+  /** A file was replaced: the secret is the same, but not what it names. */
+  #rotate(): void {
+    const { name } = this.#request;
+    const secret = this.#offered?.secret;
+    if (!secret) return;
+    const issues: Issue[] = [];
+    const offered = { secret, place: Place.root(issues).field(name) };
+    const commit = this.#take(offered);
+    const errors = issues.filter(({ severity }) => severity === 'error').map(formatIssue);
+    const wrong = errors.length > 0 || !commit ? errors.join('\n') : commit();
+    if (wrong === undefined) {
+      this.#offered = offered;
+      this.#updatedMs = Date.now();
+      this.#host.log('info', `the files of secret ${name} are in use`);
+      return;
+    }
+    this.#host.stats.count(`${this.#statPrefix}key_rotation_failed`);
+    this.#host.log('warning', `Failed to reload the files of secret ${name}: ${wrong}`);
+  }
+}
+
+function filesOf(secret: Secret | undefined): {
+  readonly paths: readonly string[];
+  readonly folder: string | undefined;
+} {
+  const certificate = secret?.tls_certificate;
+  const validation = secret?.validation_context;
+  const sources: readonly (DataSource | undefined)[] = [
+    certificate?.certificate_chain,
+    certificate?.private_key,
+    certificate?.pkcs12,
+    validation?.trusted_ca,
+    validation?.crl,
+    ...(secret?.session_ticket_keys?.keys ?? []),
+  ];
+  const watched: WatchedDirectory | undefined =
+    certificate?.watched_directory ?? validation?.watched_directory;
+  const paths = sources.flatMap((source) => source?.filename ?? []);
+  return { paths: [...new Set(paths)], folder: watched?.path };
+}

@@ -1,0 +1,33 @@
+// Certificates made by the test itself: an authority, and whom it has signed.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tls/openssl.h"
+
+namespace fairlead::test {
+
+struct Identity {
+  // In PEM.
+  std::string certificate;
+  std::string key;
+};
+
+class Authority {
+ public:
+  explicit Authority(const std::string& name = "test-ca");
+
+  const std::string& pem() const { return own_.certificate; }
+  // `names`: "DNS:a.test,URI:spiffe://a"; empty: none. `is_rsa`: a key of that kind, else ECDSA.
+  Identity sign(const std::string& common_name, const std::string& names = {}, bool is_rsa = false,
+                long days = 10) const;
+
+ private:
+  Identity own_;
+  tls::X509Ptr certificate_;
+  tls::KeyPtr key_;
+};
+
+}  // namespace fairlead::test

@@ -1,0 +1,254 @@
+// Connections over TLS, each with the other end in the same test.
+#include "tls/transport.h"
+
+#include "test/native/test.h"
+#include "test/native/tls/pair.h"
+
+namespace fairlead::tls {
+
+namespace {
+
+using net::TlsValue;
+using test::Authority;
+using test::clientPlan;
+using test::serverPlan;
+using test::TlsEnd;
+using test::TlsPair;
+using test::TlsSide;
+using SslCounter = stats::Ssl::Counter;
+
+const Authority& authority() {
+  static const Authority& own = *new Authority;
+  return own;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+}  // namespace
+
+TEST("Bytes of any number pass both ways as they are, and a goodbye is the end") {
+  const TlsSide server(serverPlan({authority().sign("server", "DNS:server.test")}));
+  for (const uint32_t version : {test::kTls12, test::kTls13}) {
+    plan::TlsContext plan = clientPlan(authority().pem());
+    plan.max_version = version;
+    const TlsSide client(plan);
+    TlsPair pair(server, client);
+    EXPECT_EQ(pair.client->readied, 0);
+    EXPECT_EQ(pair.server->readied, 0);
+    std::string all;
+    for (int i = 0; i < 300; ++i) all += std::string(static_cast<size_t>(i * 37), 'a' + i % 26);
+    pair.client->write(all);
+    pair.server->write("hello");
+    for (int i = 0; i < 50 && pair.server->got.size() < all.size(); ++i) pair.settle();
+    EXPECT(pair.server->got == all);
+    EXPECT_EQ(pair.client->got, "hello");
+    pair.client->operator->()->endWriting();
+    pair.settle();
+    EXPECT(pair.server->ended);
+    // The other half goes on.
+    pair.server->write("more");
+    pair.settle();
+    EXPECT_EQ(pair.client->got, "hellomore");
+  }
+  EXPECT_EQ(server.count(SslCounter::Handshake), 2u);
+  EXPECT_EQ(server.count(SslCounter::VersionsTLSv12), 1u);
+  EXPECT_EQ(server.count(SslCounter::VersionsTLSv13), 1u);
+  EXPECT_EQ(server.count(SslCounter::NoCertificate), 2u);
+}
+
+TEST("A server of another authority, of another name or another hash is refused, and counted so") {
+  const Authority other("other-ca");
+  const TlsSide server(serverPlan({authority().sign("server", "DNS:server.test,DNS:*.wild.test")}));
+  const auto subject = [](const std::string& name) {
+    plan::SubjectMatch match;
+    match.match.emplace().value = name;
+    return match;
+  };
+  plan::TlsContext wrong_authority = clientPlan(other.pem());
+  plan::TlsContext wrong_name = clientPlan(authority().pem());
+  wrong_name.validation->subjects.push_back(subject("nobody.test"));
+  plan::TlsContext wrong_hash = clientPlan(authority().pem());
+  wrong_hash.validation->certificate_hashes.push_back(std::string(32, '\0'));
+  plan::TlsContext wildcard = clientPlan(authority().pem());
+  wildcard.validation->subjects.push_back(subject("a.wild.test"));
+  plan::TlsContext untrusted = wrong_authority;
+  untrusted.validation->accepts_untrusted = true;
+  struct Trial {
+    plan::TlsContext plan;
+    bool works;
+    SslCounter counter;
+    const char* failure;
+  };
+  const Trial trials[] = {
+      {wrong_authority, false, SslCounter::FailVerifyError,
+       "unable to get local issuer certificate"},
+      {wrong_name, false, SslCounter::FailVerifySan,
+       "certificate SANs are [server.test, *.wild.test]"},
+      {wrong_hash, false, SslCounter::FailVerifyCertHash, "CERTIFICATE_VERIFY_FAILED"},
+      {wildcard, true, SslCounter::Handshake, ""},
+      {untrusted, true, SslCounter::FailVerifyError, ""},
+  };
+  for (const Trial& trial : trials) {
+    const TlsSide client(trial.plan);
+    TlsPair pair(server, client);
+    EXPECT_EQ(pair.client->readied, trial.works ? 0 : EPROTO);
+    EXPECT_EQ(client.count(trial.counter), 1u);
+    EXPECT(contains(pair.client->failure(), trial.failure));
+    EXPECT_EQ(client.count(SslCounter::ConnectionError), 0u);
+  }
+}
+
+TEST("A server that asks for a certificate says why it refuses, and knows who came") {
+  plan::TlsContext plan = serverPlan({authority().sign("server")});
+  plan.server->requires_certificate = true;
+  plan.validation.emplace().trusted_ca = authority().pem();
+  const TlsSide server(plan);
+  plan::TlsContext without = clientPlan();
+  without.max_version = test::kTls12;
+  {
+    const TlsSide client(without);
+    TlsPair pair(server, client);
+    EXPECT_EQ(pair.server->readied, EPROTO);
+    EXPECT_EQ(server.count(SslCounter::FailVerifyNoCert), 1u);
+    EXPECT(contains(pair.server->failure(),
+                    "|268435648:SSL routines:OPENSSL_internal:"
+                    "PEER_DID_NOT_RETURN_A_CERTIFICATE:"));
+  }
+  const test::Identity ann = authority().sign("ann", "URI:spiffe://test/ann,email:ann@kit.test");
+  plan::TlsContext with = clientPlan();
+  test::addIdentity(&with, ann);
+  const TlsSide client(with);
+  TlsPair pair(server, client);
+  EXPECT_EQ(pair.server->readied, 0);
+  EXPECT_EQ(pair.server->value(TlsValue::PeerSubject), "CN=ann");
+  EXPECT_EQ(pair.server->value(TlsValue::PeerIssuer), "CN=test-ca");
+  EXPECT_EQ(pair.server->value(TlsValue::PeerUriNames), "spiffe://test/ann");
+  EXPECT_EQ(pair.server->value(TlsValue::PeerEmailNames), "ann@kit.test");
+  EXPECT_EQ(pair.server->value(TlsValue::LocalSubject), "CN=server");
+  EXPECT(pair.server->operator->()->transport()->tls()->isPeerValidated());
+}
+
+TEST("What is not TLS is told so, and counted as an error of the connection") {
+  const TlsSide server(serverPlan({authority().sign("server")}));
+  net::Loop loop;
+  net::FileDescriptor fd;
+  http1::Peer peer(&fd);
+  TlsEnd end(loop, std::move(fd), server);
+  peer.write("not tls at all\r\n");
+  http1::settle(loop);
+  EXPECT_EQ(end.readied, EPROTO);
+  EXPECT_EQ(peer.read(), std::string("\x15\x03\x01\x00\x02\x02\x46", 7));
+  EXPECT_EQ(server.count(SslCounter::ConnectionError), 1u);
+  EXPECT_EQ(
+      end.failure(),
+      "TLS_error:|268435703:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER:TLS_error_end");
+}
+
+TEST("Later connections resume the session of earlier ones, without asking for the certificate") {
+  const TlsSide server(serverPlan({authority().sign("server", "DNS:server.test")}));
+  for (const uint32_t version : {test::kTls12, test::kTls13}) {
+    plan::TlsContext plan = clientPlan(authority().pem());
+    plan.max_version = version;
+    plan.sni = "server.test";
+    const TlsSide client(plan);
+    for (int i = 0; i < 3; ++i) {
+      TlsPair pair(server, client);
+      EXPECT_EQ(pair.client->readied, 0);
+      pair.server->write("x");
+      pair.settle();
+    }
+    EXPECT_EQ(client.count(SslCounter::SessionReused), 2u);
+  }
+  EXPECT_EQ(server.count(SslCounter::SessionReused), 4u);
+}
+
+TEST("With the same ticket keys another server resumes; with keys of its own it does not") {
+  const test::Identity identity = authority().sign("server");
+  const auto resumed = [&identity](char first, char second) {
+    plan::TlsContext plan = serverPlan({identity});
+    plan.server->ticket_keys = {std::string(80, first)};
+    const TlsSide one(plan);
+    plan.server->ticket_keys = {std::string(80, 'n'), std::string(80, second)};
+    const TlsSide other(plan);
+    const TlsSide client(clientPlan());
+    for (const TlsSide* server : {&one, &other}) {
+      TlsPair pair(*server, client);
+      pair.server->write("x");
+      pair.settle();
+    }
+    return other.count(SslCounter::SessionReused);
+  };
+  EXPECT_EQ(resumed('a', 'a'), 1u);
+  EXPECT_EQ(resumed('a', 'b'), 0u);
+}
+
+TEST("The certificate is the one for the name that the client sends, and of the key it takes") {
+  const TlsSide server(
+      serverPlan({authority().sign("rsa", "DNS:rsa.test,DNS:both.test", true),
+                  authority().sign("ec", "DNS:ec.test,DNS:*.many.test,DNS:both.test")}));
+  const auto chosen = [&server](const std::string& name) {
+    plan::TlsContext plan = clientPlan(authority().pem());
+    plan.sni = name;
+    const TlsSide client(plan);
+    TlsPair pair(server, client);
+    return pair.client->value(TlsValue::PeerSubject);
+  };
+  EXPECT_EQ(chosen("rsa.test"), "CN=rsa");
+  EXPECT_EQ(chosen("ec.test"), "CN=ec");
+  EXPECT_EQ(chosen("one.many.test"), "CN=ec");
+  EXPECT_EQ(chosen("one.two.many.test"), "CN=rsa");
+  EXPECT_EQ(chosen("both.test"), "CN=ec");
+  EXPECT_EQ(chosen("nobody.test"), "CN=rsa");
+  EXPECT_EQ(chosen(""), "CN=ec");
+}
+
+TEST("A handshake that takes too long ends, and is counted") {
+  const TlsSide server(serverPlan({authority().sign("server")}), 5);
+  net::Loop loop;
+  net::FileDescriptor fd;
+  http1::Peer peer(&fd);
+  TlsEnd end(loop, std::move(fd), server);
+  for (int i = 0; i < 40 && end.readied < 0; ++i) loop.turn(5);
+  EXPECT_EQ(end.readied, EPROTO);
+  EXPECT_EQ(end.failure(), "transport socket timeout was reached");
+  const auto late = stats::Listener::Counter::DownstreamCxTransportSocketConnectTimeout;
+  EXPECT_EQ(server.listener->counter(static_cast<size_t>(late)).value, 1u);
+}
+
+TEST("Of protocols the server's first that the client offers is agreed on; none is no obstacle") {
+  plan::TlsContext plan = serverPlan({authority().sign("server")});
+  plan.alpn = {"first", "second"};
+  const TlsSide server(plan);
+  const auto agreed = [&server](std::vector<std::string> offered) {
+    plan::TlsContext own = clientPlan();
+    own.alpn = std::move(offered);
+    const TlsSide client(own);
+    TlsPair pair(server, client);
+    EXPECT_EQ(pair.client->readied, 0);
+    return std::string(pair.server->operator->()->transport()->tls()->protocol());
+  };
+  EXPECT_EQ(agreed({"second", "first"}), "first");
+  EXPECT_EQ(agreed({"other", "second"}), "second");
+  EXPECT_EQ(agreed({"other"}), "");
+  EXPECT_EQ(agreed({}), "");
+}
+
+TEST("A context that lacks a secret fails its connections at once; another one takes its place") {
+  plan::TlsContext plan = serverPlan({});
+  plan.is_incomplete = true;
+  const TlsSide server(plan);
+  const TlsSide client(clientPlan());
+  {
+    TlsPair pair(server, client);
+    EXPECT_EQ(pair.server->readied, EPROTO);
+    EXPECT_EQ(pair.server->failure(), "TLS error: Secret is not supplied by SDS");
+  }
+  server.transports->replace(
+      tls::Context::build(serverPlan({authority().sign("server")}), 1).value());
+  TlsPair pair(server, client);
+  EXPECT_EQ(pair.server->readied, 0);
+}
+
+}  // namespace fairlead::tls

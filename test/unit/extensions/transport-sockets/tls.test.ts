@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Cluster, FilterChain } from '../../../../src/plan/plan.gen.js';
+import { SubjectMatch_Kind } from '../../../../src/plan/plan.gen.js';
+import {
+  AUTHORITY,
+  SERVER_CERTIFICATE,
+  SERVER_KEY,
+} from '../../../integration/support/certificates.js';
+import { any, compile, ECHO, issuesOf, listenerOf } from '../../plan/helpers.js';
+
+const TYPES = 'envoy.extensions.transport_sockets.tls.v3';
+const text = (inline_string: string) => ({ inline_string });
+const PAIR = { certificate_chain: text(SERVER_CERTIFICATE), private_key: text(SERVER_KEY) };
+
+interface Compiled {
+  readonly issues: readonly string[];
+  readonly chain: FilterChain | undefined;
+}
+
+function compileChain(context: object, bootstrap: object = {}): Compiled {
+  const chain = {
+    filters: [{ name: 'echo', typed_config: any(ECHO) }],
+    transport_socket: {
+      name: 'envoy.transport_sockets.tls',
+      typed_config: any(`${TYPES}.DownstreamTlsContext`, context),
+    },
+    transport_socket_connect_timeout: 1500,
+  };
+  const compiled = compile({
+    node: { id: 'a', cluster: 'b' },
+    static_resources: {
+      listeners: [listenerOf(any(ECHO), { filter_chains: [chain] })],
+      ...bootstrap,
+    },
+  });
+  return {
+    issues: issuesOf(compiled),
+    chain: compiled.update.listeners?.[0]?.filter_chains?.[0],
+  };
+}
+
+const common = (fields: object): object => ({
+  common_tls_context: { tls_certificates: [PAIR], ...fields },
+});
+
+function compileCluster(context: object): {
+  issues: readonly string[];
+  cluster: Cluster | undefined;
+} {
+  const compiled = compile({
+    static_resources: {
+      clusters: [
+        {
+          name: 'origin',
+          transport_socket: {
+            name: 'envoy.transport_sockets.tls',
+            typed_config: any(`${TYPES}.UpstreamTlsContext`, context),
+          },
+        },
+      ],
+    },
+  });
+  return { issues: issuesOf(compiled), cluster: compiled.update.clusters?.[0] };
+}
+
+test('a server speaks TLS 1.2 and 1.3, a client 1.2, with the ciphers of the real server', () => {
+  const { issues, chain } = compileChain(common({}));
+  assert.deepEqual(issues, []);
+  assert.equal(chain?.tls?.min_version, 0x0303);
+  assert.equal(chain.tls.max_version, 0x0304);
+  assert.equal(chain.tls.curves, 'X25519:P-256');
+  assert.match(
+    chain.tls.ciphers ?? '',
+    /^ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-CHACHA20-POLY1305:/,
+  );
+  assert.equal(chain.tls.weighs_chacha, true);
+  assert.equal(chain.handshake_timeout_ms, 1500);
+  const { cluster } = compileCluster({ sni: 'a.test' });
+  assert.equal(cluster?.tls?.max_version, 0x0303);
+  assert.equal(cluster.tls.sni, 'a.test');
+  assert.equal(cluster.tls.max_sessions, 1);
+});
+
+test('lists of names are checked one by one, with the nearest name', () => {
+  const issues = (tls_params: object) => compileChain(common({ tls_params })).issues;
+  assert.match(
+    issues({ cipher_suites: ['[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-AES128-GCM-SHA26]'] })[0] ??
+      '',
+    /cipher_suites\[0\]: .*rejected.*: ECDHE-RSA-AES128-GCM-SHA26 \(ECDHE-RSA-AES128-GCM-SHA256\?\)$/,
+  );
+  assert.match(
+    issues({ ecdh_curves: ['P256'] })[0] ?? '',
+    /ecdh_curves\[0\]: Failed to initialize ECDH curves P256 \(P-256\?\)$/,
+  );
+  assert.deepEqual(issues({ cipher_suites: ['ALL', '!aNULL', 'ECDHE+AESGCM'] }), []);
+});
+
+test('a server without a certificate, a pair without its half, and short ticket keys are refused', () => {
+  assert.match(
+    compileChain({ common_tls_context: {} }).issues[0] ?? '',
+    /No TLS certificates found for server context$/,
+  );
+  const half = { certificate_chain: text(SERVER_CERTIFICATE) };
+  assert.match(
+    compileChain({ common_tls_context: { tls_certificates: [half] } }).issues[0] ?? '',
+    /tls_certificates\[0\]: a TLS certificate needs its private_key$/,
+  );
+  const keys = { keys: [text('too short')] };
+  assert.match(
+    compileChain({ ...common({}), session_ticket_keys: keys }).issues[0] ?? '',
+    /session_ticket_keys\.keys\[0\]: Incorrect TLS session ticket key length\. Length 9, expected length 80\.$/,
+  );
+});
+
+test('what is asked of peers: hashes in hex and base64, names by type', () => {
+  const hash = 'ab'.repeat(32);
+  const { issues, chain } = compileChain(
+    common({
+      validation_context: {
+        trusted_ca: text(AUTHORITY),
+        verify_certificate_hash: [hash.replaceAll(/..(?=.)/g, '$&:')],
+        verify_certificate_spki: [Buffer.from(hash, 'hex').toString('base64')],
+        match_typed_subject_alt_names: [{ san_type: 'URI', matcher: { prefix: 'spiffe://' } }],
+        trust_chain_verification: 'ACCEPT_UNTRUSTED',
+        max_verify_depth: 2,
+      },
+    }),
+  );
+  assert.deepEqual(issues, []);
+  const validation = chain?.tls?.validation;
+  assert.equal(Buffer.from(validation?.certificate_hashes?.[0] ?? []).toString('hex'), hash);
+  assert.equal(Buffer.from(validation?.key_hashes?.[0] ?? []).toString('hex'), hash);
+  assert.equal(validation?.subjects?.[0]?.kind, SubjectMatch_Kind.URI);
+  assert.equal(validation.accepts_untrusted, true);
+  assert.equal(validation.max_depth, 2);
+  const wrong = { trusted_ca: text(AUTHORITY), verify_certificate_hash: ['ab'] };
+  assert.match(
+    compileChain(common({ validation_context: wrong })).issues[0] ?? '',
+    /verify_certificate_hash\[0\]: Invalid hex-encoded SHA-256 ab$/,
+  );
+});
+
+test('secrets of the bootstrap are used by their names, alone or with a default beside them', () => {
+  const secrets = [
+    { name: 'pair', tls_certificate: PAIR },
+    { name: 'authority', validation_context: { trusted_ca: text(AUTHORITY) } },
+  ];
+  const named = {
+    tls_certificate_sds_secret_configs: [{ name: 'pair' }],
+    combined_validation_context: {
+      default_validation_context: { max_verify_depth: 1 },
+      validation_context_sds_secret_config: { name: 'authority' },
+    },
+  };
+  const { issues, chain } = compileChain({ common_tls_context: named }, { secrets });
+  assert.deepEqual(issues, []);
+  assert.equal(chain?.tls?.certificates?.[0]?.name, 'pair');
+  assert.equal(chain.tls.validation?.name, 'authority');
+  assert.equal(chain.tls.validation.max_depth, 1);
+});
+
+test('several certificates are for servers, and lists of protocols may be empty', () => {
+  assert.match(
+    compileCluster({ common_tls_context: { tls_certificates: [PAIR, PAIR] } }).issues[0] ?? '',
+    /Multiple TLS certificates are not supported for client contexts$/,
+  );
+  assert.deepEqual(compileChain(common({ alpn_protocols: [''] })).chain?.tls?.alpn, []);
+  assert.deepEqual(compileChain(common({ alpn_protocols: ['a,b'] })).chain?.tls?.alpn, ['a', 'b']);
+});
