@@ -12,13 +12,13 @@ constexpr size_t kMostNameBytes = UINT16_MAX;
 
 }  // namespace
 
-HpackDecoder::Step HpackDecoder::next(Arena& arena, Field* field) {
+HpackDecoder::Step HpackDecoder::next(Arena& arena, Field* field, bool is_wanted) {
   while (at_ < end_) {
     const auto first = static_cast<uint8_t>(*at_);
     uint32_t number = 0;
     if (first & 0x80) {
       in_fields_ = true;
-      if (!readNumber(7, &number) || !readIndexed(number, arena, true, field)) return Step::Error;
+      if (!readNumber(7, &number) || !readIndexed(number, arena, is_wanted, field)) return Step::Error;
       return Step::Field;
     }
     if ((first & 0xe0) == 0x20) {
@@ -85,7 +85,7 @@ bool HpackDecoder::readIndexed(uint32_t index, Arena& arena, bool with_value, Fi
   const Field found = table_.field(age);
   field->id = found.id;
   field->name = found.id == http::HeaderId::Other ? arena.copy(found.name) : found.name;
-  if (with_value) field->value = arena.copy(found.value);
+  field->value = with_value ? arena.copy(found.value) : std::string_view();
   return true;
 }
 

@@ -27,7 +27,8 @@ class HpackDecoder {
 
   enum class Step : uint8_t { Field, End, Error };
   // Views are of the block, of constants, or in the arena: what a table says is copied there.
-  Step next(Arena& arena, Field* field);
+  // Unless the field is wanted, its value may be left out.
+  Step next(Arena& arena, Field* field, bool is_wanted = true);
 
  private:
   // False: the block ends too early, or a number is too large.

@@ -70,18 +70,10 @@ char* writePlain(std::string_view text, char* to) {
   return to + text.size();
 }
 
-// Coding pays where the peer keeps it for the messages to come.
-char* writeShortest(std::string_view text, char* to) {
-  const size_t coded = huffmanBytes(text);
-  if (coded >= text.size()) return writePlain(text, to);
-  to = writeNumber(static_cast<uint32_t>(coded), 7, 0x80, to);
-  return huffmanEncode(text, to);
-}
-
 }  // namespace
 
 void HpackEncoder::setPeerLimit(uint32_t bytes) {
-  const uint32_t limit = std::min(bytes, most_);
+  const uint32_t limit = std::min(bytes, kMostTableBytes);
   if (limit == table_.limit()) return;
   smallest_ = limit_changed_ ? std::min(smallest_, limit) : limit;
   limit_changed_ = true;
@@ -93,6 +85,14 @@ char* HpackEncoder::begin(char* to) {
   limit_changed_ = false;
   if (smallest_ < table_.limit()) to = writeNumber(smallest_, 5, 0x20, to);
   return writeNumber(table_.limit(), 5, 0x20, to);
+}
+
+// Coding pays where the peer keeps it for the messages to come.
+char* HpackEncoder::writeText(std::string_view text, char* to) const {
+  const size_t coded = with_huffman_ ? huffmanBytes(text) : text.size();
+  if (coded >= text.size()) return writePlain(text, to);
+  to = writeNumber(static_cast<uint32_t>(coded), 7, 0x80, to);
+  return huffmanEncode(text, to);
 }
 
 char* HpackEncoder::writeIndexed(uint32_t index, char* to) {
@@ -121,8 +121,8 @@ char* HpackEncoder::write(const Field& field, uint32_t name_index, char* to) {
   }
   const bool is_added = form == Form::Added;
   to = writeNumber(name_index, is_added ? 6 : 4, static_cast<uint8_t>(form), to);
-  if (name_index == 0) to = is_added ? writeShortest(field.name, to) : writePlain(field.name, to);
-  to = is_added ? writeShortest(field.value, to) : writePlain(field.value, to);
+  if (name_index == 0) to = is_added ? writeText(field.name, to) : writePlain(field.name, to);
+  to = is_added ? writeText(field.value, to) : writePlain(field.value, to);
   if (is_added) table_.add(field);
   return to;
 }

@@ -11,11 +11,8 @@ namespace fairlead::http2 {
 
 class HpackEncoder {
  public:
-  // `max_table_bytes`: what the table may take here, whatever the peer allows.
-  explicit HpackEncoder(uint32_t max_table_bytes)
-      : most_(max_table_bytes), table_(kFirstTableBytes), smallest_(kFirstTableBytes) {
-    setPeerLimit(kFirstTableBytes);
-  }
+  explicit HpackEncoder(bool with_huffman)
+      : table_(kMostTableBytes), smallest_(kMostTableBytes), with_huffman_(with_huffman) {}
 
   // The peer's HEADER_TABLE_SIZE.
   void setPeerLimit(uint32_t bytes);
@@ -47,13 +44,16 @@ class HpackEncoder {
  private:
   char* write(const Field& field, uint32_t name_index, char* to);
 
-  static constexpr uint32_t kFirstTableBytes = 4096;
+  char* writeText(std::string_view text, char* to) const;
 
-  const uint32_t most_;
+  // What a table begins with, and all that is used of what the peer allows.
+  static constexpr uint32_t kMostTableBytes = 4096;
+
   DynamicTable table_;
   // The smallest limit since the latest block: the peer is told of it before the one that is.
   uint32_t smallest_;
   bool limit_changed_ = false;
+  const bool with_huffman_;
 };
 
 }  // namespace fairlead::http2
