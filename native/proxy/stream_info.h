@@ -31,10 +31,13 @@ struct StreamInfo {
   SavedHead request;
   // "http" or "https", or what the configuration says instead.
   std::string_view scheme = "http";
+  // Where it is neither.
+  std::string odd_scheme;
   // The client as far as it can be trusted.
   net::Address client_address;
   bool is_internal = false;
   bool is_http_10 = false;
+  bool is_http2 = false;
   bool is_head = false;
   bool is_connect = false;
   bool is_grpc = false;

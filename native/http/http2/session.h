@@ -248,6 +248,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void pump();
   void wantToSend(StreamBase& stream);
   void afterLocalEnd(StreamBase& stream);
+  void lateReset(StreamBase& stream);
 
   // ---- session.cc ----
   void forget(StreamBase& stream, bool reset_by_us);
@@ -274,6 +275,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   StreamTable streams_;
   // Those with bytes, and a window of their own, for them.
   List<StreamBase> senders_;
+  // Those that are reset soon, if their peer has not ended them by then.
+  List<StreamBase> late_resets_;
   // Of the latest read.
   StreamBase* told_ = nullptr;
   PeerSettings peer_;
@@ -305,6 +308,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   net::Millis ping_deadline_ = net::kNever;
   net::Millis linger_deadline_ = net::kNever;
   net::Millis flush_check_ = net::kNever;
+  net::Millis late_resets_at_ = net::kNever;
   uint64_t written_before_linger_ = 0;
   uint32_t linger_ms_ = 0;
   // Of the latest streams that ended: their numbers, those that we reset with the top bit set.
