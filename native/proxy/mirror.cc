@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "log/log.h"
+#include "proxy/pool_use.h"
 
 namespace fairlead::proxy {
 
@@ -74,6 +75,9 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
     host = policy.keeps_host ? head.authority : shadowed(head.authority, context_->arena);
   }
   head_.save(head.method, head.path, host, head.headers);
+  use_ = {};
+  if (!hasSpecialUses(cluster.cluster())) return;
+  use_ = poolUseOf(host, head.headers, cluster.cluster(), *info.downstream);
 }
 
 void Mirror::start() {
@@ -83,7 +87,7 @@ void Mirror::start() {
     return;
   }
   if (upstream::HttpPool* const pool = cluster_->chooseHttpPool()) {
-    attempt_.start(*pool, 0);
+    attempt_.start(cluster_->poolOf(*pool, use_), 0);
   } else {
     charge(503);
   }

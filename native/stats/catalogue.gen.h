@@ -3038,6 +3038,44 @@ struct TransportMatch {
                                      false, false};
 };
 
+struct UpstreamProxyProtocol {
+  enum class Counter : uint16_t {
+    V2TlvsExceedMaxLength,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"v2_tlvs_exceed_max_length", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct Ssl {
   enum class Counter : uint16_t {
     CiphersAES128GCMSHA256,

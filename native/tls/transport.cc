@@ -66,7 +66,10 @@ Transport::Transport(Setup setup)
   if (!setup.server_name.empty() && !isAddress(setup.server_name)) {
     SSL_set_tlsext_host_name(ssl, setup.server_name.c_str());
   }
-  if (sessions_) sessions_->offer(ssl, setup.server_name);
+  if (!sessions_) return;
+  session_key_ = std::make_unique<const std::string>(
+      SessionStore::keyOf(setup.server_name, opening_->wanted_name));
+  sessions_->offer(ssl, *session_key_);
 }
 
 Transport::~Transport() {
@@ -171,8 +174,7 @@ int Transport::onNewSession(SSL* ssl, SSL_SESSION* session) {
   auto* transport = static_cast<Transport*>(SSL_get_ex_data(ssl, transportIndex()));
   if (!transport || !transport->sessions_) return 0;
   // 1: it is ours now.
-  const char* const name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-  transport->sessions_->keep(SessionPtr(session), name ? name : "");
+  transport->sessions_->keep(SessionPtr(session), *transport->session_key_);
   return 1;
 }
 

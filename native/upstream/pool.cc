@@ -34,10 +34,10 @@ std::string_view connectErrorText(int error, const net::Connection& connection) 
 
 }  // namespace
 
-HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, std::string server_name)
+HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, PoolUse use)
     : cluster_(cluster),
       host_(std::move(host)),
-      server_name_(std::move(server_name)),
+      use_(std::move(use)),
       counters_(host_->counters(cluster.context().worker)) {}
 
 HttpPool::~HttpPool() {
@@ -189,11 +189,12 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
              " (connecting=", connecting_, ")");
   int error = 0;
   UpstreamContext& context = cluster_.context();
-  const ServerNames names{server_name_, cluster_.settings().auto_san_validation
-                                            ? std::string_view(server_name_)
-                                            : std::string_view()};
+  ConnectionUse use;
+  use.asked_name = use_.server_name;
+  if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
+  use.client = use_.client.get();
   net::Connection* const socket =
-      beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, names);
+      beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, use);
   stats.add(Counter::UpstreamCxTotal);
   stats.add(Counter::UpstreamCxHttp1Total);
   counters_.cx_total.add();

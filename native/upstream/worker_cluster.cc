@@ -23,7 +23,7 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
     dropEmptyPoolsSoon();
   };
   for (const auto& [host, pool] : pools_) drainGone(host, *pool);
-  for (const auto& [key, pool] : named_pools_) drainGone(key.first, *pool);
+  for (const auto& [key, pool] : special_pools_) drainGone(key.first, *pool);
   latest_pool_ = nullptr;
   hosts_ = std::move(hosts);
   balancer_.setHosts(*hosts_);
@@ -31,7 +31,7 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
 
 void WorkerCluster::drain() {
   for (const auto& [host, pool] : pools_) pool->drain();
-  for (const auto& [key, pool] : named_pools_) pool->drain();
+  for (const auto& [key, pool] : special_pools_) pool->drain();
   latest_pool_ = nullptr;
   onDeferred();
 }
@@ -41,7 +41,7 @@ void WorkerCluster::onDeferred() {
     return entry.second->goesWhenEmpty() && entry.second->isEmpty();
   };
   std::erase_if(pools_, isOver);
-  std::erase_if(named_pools_, isOver);
+  std::erase_if(special_pools_, isOver);
   tellIfEmpty();
 }
 
@@ -82,12 +82,11 @@ HttpPool& WorkerCluster::poolOf(Host& host) {
   return *pool;
 }
 
-HttpPool& WorkerCluster::poolOf(HttpPool& chosen, std::string_view server_name) {
+HttpPool& WorkerCluster::poolOf(HttpPool& chosen, const PoolUse& use) {
+  if (use.isCommon()) return chosen;
   Host& host = chosen.host();
-  std::unique_ptr<HttpPool>& pool = named_pools_[{&host, std::string(server_name)}];
-  if (!pool) {
-    pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), std::string(server_name));
-  }
+  std::unique_ptr<HttpPool>& pool = special_pools_[{&host, use.key()}];
+  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), use);
   return *pool;
 }
 

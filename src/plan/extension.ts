@@ -15,6 +15,7 @@ import type {
 import type { TapDeclaration } from './match/tap.js';
 import type { Place } from './message/place.js';
 import type { FilterConfig, RetryHosts, TlsContext } from './plan.gen.js';
+import type { UpstreamSocketPlan } from './cluster/upstream-socket.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
 import type { RoutePlaces } from './route-slots.js';
@@ -55,7 +56,9 @@ export interface Registry {
   readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
   /** true: bytes in the clear; undefined after an error. */
   readonly downstreamTransportSockets: readonly Extension<true | TlsSocketPlan | undefined>[];
-  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsSocketPlan | undefined>[];
+  readonly upstreamTransportSockets: readonly Extension<
+    true | UpstreamTlsSocketPlan | UpstreamSocketPlan | undefined
+  >[];
   readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
   readonly balancers: readonly Extension<BalancerPlan>[];
   readonly retryHostPredicates: readonly Extension<RetryHosts>[];
