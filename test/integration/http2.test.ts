@@ -1,6 +1,6 @@
 // HTTP/2 with clients, as a user would have it: by prior knowledge, by ALPN, beside HTTP/1.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import {
   connect,
@@ -162,20 +162,21 @@ test('TLS agrees on HTTP/2 where both sides offer it, and on HTTP/1.1 with other
 });
 
 test('a reset of the client reaches the origin, and the other streams go on', async (t) => {
-  const gone = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+  const origins = new EventEmitter();
   const origin = await startOrigin(t, (request, response) => {
     if (request.url !== '/held') return void response.end('yes');
-    begun.resolve();
-    response.on('close', () => gone.resolve());
+    origins.emit('begun');
+    response.on('close', () => origins.emit('gone'));
   });
   const proxy = await startProxy(t, webOf(origin));
   const client = session(t, await proxy.listenerUrl('web'));
+  const begun = once(origins, 'begun');
   const held = client.request({ ':path': '/held' });
   held.on('error', () => undefined);
-  await begun.promise;
+  await begun;
+  const gone = once(origins, 'gone');
   held.close(constants.NGHTTP2_CANCEL);
-  await gone.promise;
+  await gone;
   assert.equal((await ask(client, { ':path': '/' })).body.toString(), 'yes');
   assert.match(await stats(proxy.adminUrl, '^http2.rx_reset'), /^http2\.rx_reset: 1$/m);
 });

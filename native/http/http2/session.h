@@ -200,7 +200,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
     Closed,
   };
 
-  // ---- session_read.cc: frames ----
+  // ---- session_read.cc and session_frames.cc: frames ----
   bool isReading() const { return phase_ < Phase::Lingering; }
   void received(const char* data, size_t size);
   size_t consume(const char* data, size_t size);

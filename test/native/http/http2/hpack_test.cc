@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "http/http2/hpack_decoder.h"
 #include "http/http2/hpack_encoder.h"
 #include "http/http2/huffman.h"
