@@ -15,12 +15,11 @@ import type {
 import type { TapDeclaration } from './match/tap.js';
 import type { Place } from './message/place.js';
 import type { FilterConfig, RetryHosts, TlsContext } from './plan.gen.js';
-import type { UpstreamSocketPlan } from './cluster/upstream-socket.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
 import type { RoutePlaces } from './route-slots.js';
 import type { StaticSecrets } from './static-secrets.js';
-import type { TlsSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
+import type { TlsSocketPlan, UpstreamSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
 
 export interface Extension<Compiled> {
   /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */

@@ -1,6 +1,6 @@
 // What a transport socket of TLS becomes.
 import type { Place } from './message/place.js';
-import type { TlsContext } from './plan.gen.js';
+import type { ProxyProtocolSocket, TlsContext } from './plan.gen.js';
 import type { SecretLookup, SecretRequest } from './secret-finder.js';
 import type { PemFile, UpstreamTlsPlan } from './service-plan.js';
 
@@ -27,4 +27,12 @@ export interface TlsRecipe {
 /** Of a cluster: its connections may be the control plane's, too. */
 export interface UpstreamTlsSocketPlan extends TlsSocketPlan {
   readonly control: UpstreamTlsPlan;
+}
+
+/** How hosts are reached. */
+export interface UpstreamSocketPlan {
+  /** Absent: bytes in the clear. */
+  readonly tls?: UpstreamTlsSocketPlan;
+  /** What connections begin with; absent: nothing. */
+  readonly proxyProtocol?: ProxyProtocolSocket;
 }

@@ -5,15 +5,13 @@ import type {
   envoy_config_core_v3_TlvEntry as TlvEntry,
   envoy_extensions_transport_sockets_proxy_protocol_v3_ProxyProtocolUpstreamTransport as UpstreamTransport,
 } from '../../../build/messages.gen.js';
-import {
-  compileUpstreamSocket,
-  type UpstreamSocketPlan,
-} from '../../plan/cluster/upstream-socket.js';
+import { compileUpstreamSocket } from '../../plan/cluster/upstream-socket.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { AddedTlv } from '../../plan/plan.gen.js';
 import { passedTlvs } from '../../plan/passed-tlvs.js';
+import type { UpstreamSocketPlan } from '../../plan/tls-socket.js';
 
 // Connections are shared by nobody whose values differ: tlv_as_pool_key or not.
 const TRANSPORT = supportedFields<UpstreamTransport>(

@@ -9,7 +9,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { grpcCluster } from '../service-plan.js';
-import type { TlsSocketPlan } from '../tls-socket.js';
+import type { TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
 import { compileSourceAddress } from '../address/address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
@@ -30,7 +30,7 @@ import {
 } from '../plan.gen.js';
 import { wantedOf } from './host-labels.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import { compileUpstreamSocket, type UpstreamSocketPlan } from './upstream-socket.js';
+import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
 

@@ -2,18 +2,10 @@
 import type { envoy_config_core_v3_TransportSocket as TransportSocket } from '../../../build/messages.gen.js';
 import { findExtension, type CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
-import type { ProxyProtocolSocket } from '../plan.gen.js';
 import { RAW_BUFFER } from '../raw-buffer.js';
-import type { UpstreamTlsSocketPlan } from '../tls-socket.js';
+import type { UpstreamSocketPlan } from '../tls-socket.js';
 
-export interface UpstreamSocketPlan {
-  /** Absent: bytes in the clear. */
-  readonly tls?: UpstreamTlsSocketPlan;
-  /** What connections begin with; absent: nothing. */
-  readonly proxyProtocol?: ProxyProtocolSocket;
-}
-
-/** Absent: bytes in the clear. Undefined after an error. */
+/** Without a message: bytes in the clear. Undefined after an error. */
 export function compileUpstreamSocket(
   message: TransportSocket | undefined,
   place: Place,
