@@ -144,6 +144,22 @@ void Downstream::onProtocolError(std::string_view details) {
   is_broken_ = true;
 }
 
+// As the real server has it: half of all, once there were so many; or before that as many as would
+// be half of them.
+void Downstream::onRequestEnded(uint64_t lifetime_us, bool is_answered) {
+  const HttpConfig& config = server_.config();
+  ++ended_;
+  if (is_answered || lifetime_us / 1'000'000 > config.premature_reset_s.value()) return;
+  ++premature_;
+  const uint64_t limit = config.premature_resets.value();
+  const uint64_t of = ended_ < limit ? limit : ended_;
+  if (uint64_t{premature_} * 2 < of || is_closed_) return;
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "too many premature resets");
+  server_.stats().add(Counter::DownstreamRqTooManyPrematureResets);
+  is_closed_ = true;
+  codec_->abort();
+}
+
 void Downstream::countActiveRequests(bool by_peer) {
   if (has_lost_requests_) return;
   has_lost_requests_ = true;
@@ -211,6 +227,7 @@ void Downstream::describe(format::FormatContext* context) const {
 void Downstream::onConnectionClosed(bool by_peer) {
   log::debug(log::Component::Connection, log::Tags{.connection = id()},
              by_peer ? "remote close" : "closing socket");
+  is_closed_ = true;
   stats::Shard<stats::Http>& stats = server_.stats();
   stats.add(Counter::DownstreamCxDestroy);
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);

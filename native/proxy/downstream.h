@@ -30,6 +30,8 @@ class Downstream final : public net::DownstreamConnection,
   // The connection ends with requests under way: counted once.
   void countActiveRequests(bool by_peer);
   bool isBroken() const { return is_broken_; }
+  // Of HTTP/2: a request has ended, after so long, answered or not. The connection may end of it.
+  void onRequestEnded(uint64_t lifetime_us, bool is_answered);
 
   // net::DownstreamConnection
   void abort() override;
@@ -96,14 +98,18 @@ class Downstream final : public net::DownstreamConnection,
   std::unique_ptr<Lifetime> lifetime_;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
+  // Of HTTP/2: requests that ended, and those of them that nobody waited for.
+  uint32_t ended_ = 0;
+  uint32_t premature_ = 0;
   // Small, as each idle connection has them.
-  uint32_t requests_ : 27 = 0;
+  uint32_t requests_ : 26 = 0;
   bool draining_ : 1 = false;
   // A request's head has come whole.
   bool has_request_ : 1 = false;
   bool is_broken_ : 1 = false;
   bool is_http2_ : 1 = false;
   bool has_lost_requests_ : 1 = false;
+  bool is_closed_ : 1 = false;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
   uint32_t shown_as_buffered_ = 0;
 };
