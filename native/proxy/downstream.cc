@@ -60,6 +60,7 @@ void Downstream::speak(net::Connection& connection, http::Protocol protocol) {
   is_http2_ = protocol == http::Protocol::Http2;
   codec_ = http::makeServerCodec(protocol, connection, server_.config().codec,
                                  server_.context().upstream.scratch, *this);
+  onDrain();
 }
 
 void Downstream::Handshake::onReady(int error) {
@@ -104,6 +105,23 @@ bool Downstream::isAtRequestLimit() const {
 void Downstream::startDraining() {
   draining_ = true;
   codec_->endAfter(server_.config().plan.drain_timeout_ms);
+}
+
+// HTTP/1 can say so with an answer only.
+void Downstream::onDrain() {
+  if (!is_http2_ || draining_) return;
+  Context& context = server_.context();
+  const net::Millis at = server_.config().drain->toldAt(context.upstream.random);
+  if (at == net::kNever) return;
+  if (!drain_notice_) drain_notice_ = std::make_unique<DrainNotice>(*this);
+  context.loop().timers().arm(drain_notice_.get(), at);
+}
+
+void Downstream::onDrainNotice() {
+  // It may have been taken back.
+  if (draining_ || !server_.config().drain->isDraining()) return;
+  server_.stats().add(Counter::DownstreamCxDrainClose);
+  startDraining();
 }
 
 bool Downstream::isQuiet() const {
@@ -240,6 +258,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   stats.record(Histogram::DownstreamCxLengthMs,
                (net::Loop::readClockMicros() - startedAtMicros()) / 1000);
   lifetime_.reset();
+  drain_notice_.reset();
   leaveListener();
   server_.context().loop().bury(std::unique_ptr<Mortal>(this));
 }

@@ -35,6 +35,7 @@ class Downstream final : public net::DownstreamConnection,
 
   // net::DownstreamConnection
   void abort() override;
+  void onDrain() override;
   bool isQuiet() const override;
   void describe(format::FormatContext* context) const override;
 
@@ -45,6 +46,17 @@ class Downstream final : public net::DownstreamConnection,
     explicit Lifetime(Downstream& downstream) : downstream_(downstream) {}
     ~Lifetime() { disarm(); }
     void onTimer() override { downstream_.onMaxDuration(); }
+
+   private:
+    Downstream& downstream_;
+  };
+
+  // Tells a client that asks nothing of a drain.
+  class DrainNotice final : public net::Timer {
+   public:
+    explicit DrainNotice(Downstream& downstream) : downstream_(downstream) {}
+    ~DrainNotice() { disarm(); }
+    void onTimer() override { downstream_.onDrainNotice(); }
 
    private:
     Downstream& downstream_;
@@ -79,6 +91,7 @@ class Downstream final : public net::DownstreamConnection,
   http::Protocol protocolOf(net::Connection& connection) const;
   void speak(net::Connection& connection, http::Protocol protocol);
   void onMaxDuration();
+  void onDrainNotice();
   void countProtocol(http::Protocol protocol);
 
   // http::ServerCodecCallbacks
@@ -96,6 +109,8 @@ class Downstream final : public net::DownstreamConnection,
   std::unique_ptr<http::ServerCodec> codec_;
   // Null: it has no end of its own.
   std::unique_ptr<Lifetime> lifetime_;
+  // Null: no drain has come.
+  std::unique_ptr<DrainNotice> drain_notice_;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   // Of HTTP/2: requests that ended, and those of them that nobody waited for.
