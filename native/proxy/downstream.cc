@@ -25,8 +25,7 @@ bool Downstream::start(net::FileDescriptor fd) {
   net::Loop& loop = server_.context().loop();
   const HttpConfig& config = server_.config();
   if (const uint64_t ms = config.plan.max_connection_duration_ms) {
-    lifetime_ = std::make_unique<Lifetime>(*this);
-    loop.timers().arm(lifetime_.get(), loop.now() + ms);
+    loop.timers().arm(&rare().lifetime, loop.now() + ms);
   }
   auto* connection = new net::Connection(
       loop, std::move(fd), config.buffer_limit_bytes, net::Connection::Start::Established,
@@ -113,8 +112,7 @@ void Downstream::onDrain() {
   Context& context = server_.context();
   const net::Millis at = server_.config().drain->toldAt(context.upstream.random);
   if (at == net::kNever) return;
-  if (!drain_notice_) drain_notice_ = std::make_unique<DrainNotice>(*this);
-  context.loop().timers().arm(drain_notice_.get(), at);
+  context.loop().timers().arm(&rare().drain_notice, at);
 }
 
 void Downstream::onDrainNotice() {
@@ -165,13 +163,14 @@ void Downstream::onProtocolError(std::string_view details) {
 // As the real server has it: half of all, once there were so many; or before that as many as would
 // be half of them.
 void Downstream::onRequestEnded(uint64_t lifetime_us, bool is_answered) {
+  if (is_closed_) return;
   const HttpConfig& config = server_.config();
-  ++ended_;
+  const uint32_t ended = ++rare().ended;
   if (is_answered || lifetime_us / 1'000'000 > config.premature_reset_s.value()) return;
-  ++premature_;
+  const uint64_t premature = ++rare().premature;
   const uint64_t limit = config.premature_resets.value();
-  const uint64_t of = ended_ < limit ? limit : ended_;
-  if (uint64_t{premature_} * 2 < of || is_closed_) return;
+  const uint64_t of = ended < limit ? limit : ended;
+  if (premature * 2 < of) return;
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "too many premature resets");
   server_.stats().add(Counter::DownstreamRqTooManyPrematureResets);
   is_closed_ = true;
@@ -257,8 +256,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   }
   stats.record(Histogram::DownstreamCxLengthMs,
                (net::Loop::readClockMicros() - startedAtMicros()) / 1000);
-  lifetime_.reset();
-  drain_notice_.reset();
+  rare_.reset();
   leaveListener();
   server_.context().loop().bury(std::unique_ptr<Mortal>(this));
 }

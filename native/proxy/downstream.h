@@ -62,6 +62,21 @@ class Downstream final : public net::DownstreamConnection,
     Downstream& downstream_;
   };
 
+  // What most connections do without: idle ones are to be small.
+  struct Rare {
+    explicit Rare(Downstream& downstream) : lifetime(downstream), drain_notice(downstream) {}
+
+    Lifetime lifetime;
+    DrainNotice drain_notice;
+    // Of HTTP/2: requests that ended, and those of them that nobody waited for.
+    uint32_t ended = 0;
+    uint32_t premature = 0;
+  };
+  Rare& rare() {
+    if (!rare_) rare_ = std::make_unique<Rare>(*this);
+    return *rare_;
+  }
+
   // The codec while a transport shakes hands: it speaks of nothing yet.
   class Handshake final : public http::ServerCodec, private net::ConnectionHandler {
    public:
@@ -107,15 +122,10 @@ class Downstream final : public net::DownstreamConnection,
   HttpServer& server_;
   // A Handshake at first where a transport shakes hands.
   std::unique_ptr<http::ServerCodec> codec_;
-  // Null: it has no end of its own.
-  std::unique_ptr<Lifetime> lifetime_;
-  // Null: no drain has come.
-  std::unique_ptr<DrainNotice> drain_notice_;
+  // Null where nothing of it is needed.
+  std::unique_ptr<Rare> rare_;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
-  // Of HTTP/2: requests that ended, and those of them that nobody waited for.
-  uint32_t ended_ = 0;
-  uint32_t premature_ = 0;
   // Small, as each idle connection has them.
   uint32_t requests_ : 26 = 0;
   bool draining_ : 1 = false;
