@@ -32,6 +32,10 @@ ServerSession::~ServerSession() { endStreams(); }
 
 void ServerSession::endAfter(net::Millis ms) {
   if (!isOpen() || isLingering() || end_ != net::kNever) return;
+  if (!hasBegun()) {
+    Session::finish(0, settings_.delayed_close_ms);
+    return;
+  }
   // Clients that are about to ask are told in time; what they ask until then is answered.
   goAway(kMostStreamId, ErrorCode::NoError);
   end_ = loop().now() + ms;
@@ -147,6 +151,8 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   }
   // It was told that these are not looked at: it asks again elsewhere.
   if (isRefusing()) {
+    sawStream(id);
+    remember(id, true);
     ignoreBlock(block);
     return false;
   }
