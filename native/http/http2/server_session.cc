@@ -42,6 +42,11 @@ void ServerSession::endAfter(net::Millis ms) {
   rearm();
 }
 
+void ServerSession::endAfterStreams() {
+  if (std::exchange(ends_after_streams_, true) || end_ != net::kNever || isRefusing()) return;
+  goAway(kMostStreamId, ErrorCode::NoError);
+}
+
 void ServerSession::abort() {
   close(false, ResetReason::LocalReset, "downstream_local_disconnect");
 }
