@@ -250,6 +250,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   size_t sendNow(StreamBase& stream, std::string_view data, bool end);
   void sendPending(StreamBase& stream);
   void pump();
+  void watchFlush(const StreamBase& stream);
   void wantToSend(StreamBase& stream);
   void afterLocalEnd(StreamBase& stream);
   void lateReset(StreamBase& stream);

@@ -137,6 +137,7 @@ void Session::sendTrailers(StreamBase& stream, const http::HeaderMap& trailers) 
     stream.trailers_ = std::make_unique<SavedFields>();
     stream.trailers_->save(trailers);
     stream.end_pending_ = true;
+    watchFlush(stream);
     return;
   }
   stats_.add(Counter::Trailers);
@@ -172,11 +173,14 @@ void Session::sendData(StreamBase& stream, std::string_view data, bool end) {
   stats_.up(Gauge::PendingSendBytes, rest.size());
   stream.end_pending_ = end;
   if (stream.pending_.size() > buffer_limit_) stream.behind_ = true;
-  if (stream.flush_deadline_ != net::kNever && stream.flush_deadline_ < flush_check_) {
-    flush_check_ = stream.flush_deadline_;
-    rearm();
-  }
+  watchFlush(stream);
   wantToSend(stream);
+}
+
+void Session::watchFlush(const StreamBase& stream) {
+  if (stream.flush_deadline_ >= flush_check_) return;
+  flush_check_ = stream.flush_deadline_;
+  rearm();
 }
 
 // As much as windows and the connection's queue take. With `end` and all of it, the end.
