@@ -140,7 +140,6 @@ void Session::sendTrailers(StreamBase& stream, const http::HeaderMap& trailers) 
     watchFlush(stream);
     return;
   }
-  stats_.add(Counter::Trailers);
   writeTrailers(stream, trailers);
 }
 
@@ -267,7 +266,6 @@ void Session::sendPending(StreamBase& stream) {
     // No head is being read now.
     http::HeaderMap& headers = scratch_.request.headers;
     saved->restore(&headers);
-    stats_.add(Counter::Trailers);
     writeTrailers(stream, headers);
     return;
   }
