@@ -15,18 +15,9 @@ using ServerHeader = plan::HttpConnectionManager::ServerHeader;
 namespace {
 
 void removeHopByHop(HeaderMap& headers) {
+  if (!headers.mayHave(http::kConnectionHeaders)) return;
   for (HeaderEntry& entry : headers) {
-    switch (entry.id) {
-      case HeaderId::Connection:
-      case HeaderId::KeepAlive:
-      case HeaderId::ProxyConnection:
-      case HeaderId::TransferEncoding:
-      case HeaderId::Upgrade:
-        entry.remove();
-        break;
-      default:
-        break;
-    }
+    if (http::kConnectionHeaders.has(entry.id)) entry.remove();
   }
 }
 

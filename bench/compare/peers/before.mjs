@@ -1,0 +1,29 @@
+// fairlead itself, with one worker. Its figures include Node's thread, which also runs admin and
+// configuration.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandPath, root } from '../../support/paths.mjs';
+import { freePort, startProcess, waitForPort } from '../../support/processes.mjs';
+import { writeConfig } from '../template.mjs';
+
+export const name = 'before';
+
+export function missing() {
+  return existsSync(commandPath) ? undefined : 'dist/cli.js is not built: npm run build';
+}
+
+export function version() {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+}
+
+export async function start({ origin, listenPort, mode, cpus, directory }) {
+  const config = writeConfig(`${mode}.yaml`, directory, {
+    listen_port: listenPort,
+    origin_port: origin.port,
+    admin_port: await freePort(),
+  });
+  const options = ['--concurrency', '1', '--disable-hot-restart', '--log-level', 'error'];
+  const proxy = startProcess(process.execPath, ['/work/wt/before/dist/cli.js', '-c', config, ...options], { cpus });
+  await waitForPort(listenPort, proxy);
+  return { pids: [proxy.pid], stop: () => proxy.stop() };
+}
