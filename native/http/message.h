@@ -250,7 +250,7 @@ inline void HeaderMap::set(HeaderId id, std::string_view value) {
 
 // The id of a lower-case name; Other when it is none of ours. Pure.
 HeaderId internHeader(std::string_view lower_case_name);
-enum class Version : uint8_t { Http10, Http11 };
+enum class Version : uint8_t { Http10, Http11, Http2 };
 
 struct RequestHead {
   std::string_view method;
@@ -260,6 +260,9 @@ struct RequestHead {
   std::string_view authority;
   // With its query.
   std::string_view path;
+  // HTTP/2 alone says these two; `protocol`: what is to be spoken after a CONNECT (RFC 8441).
+  std::string_view scheme;
+  std::string_view protocol;
   Version version = Version::Http11;
   // Bytes of the head, its empty line included.
   uint32_t head_bytes = 0;

@@ -15,6 +15,8 @@ bool read(WireReader& wire, StringMatch* out);
 bool read(WireReader& wire, FormatPiece* out);
 bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
+bool read(WireReader& wire, Http2Setting* out);
+bool read(WireReader& wire, Http2Options* out);
 bool read(WireReader& wire, HeaderMatch* out);
 bool read(WireReader& wire, QueryMatch* out);
 bool read(WireReader& wire, TlsCertificate* out);
@@ -255,6 +257,98 @@ bool read(WireReader& wire, Format* out) {
         break;
       default:
         if (!wire.skip("Format")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Http2Setting* out) {
+  while (wire.nextField("Http2Setting")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "Http2Setting.id")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->value, "Http2Setting.value")) return false;
+        break;
+      default:
+        if (!wire.skip("Http2Setting")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Http2Options* out) {
+  while (wire.nextField("Http2Options")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Http2Options.custom_settings", [&](WireReader& inner) { return read(inner, &out->custom_settings.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->header_table_bytes, "Http2Options.header_table_bytes")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_concurrent_streams, "Http2Options.max_concurrent_streams")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->stream_window_bytes, "Http2Options.stream_window_bytes")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->connection_window_bytes, "Http2Options.connection_window_bytes")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->allow_connect, "Http2Options.allow_connect")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->max_outbound_frames, "Http2Options.max_outbound_frames")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->max_outbound_control_frames, "Http2Options.max_outbound_control_frames")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->max_empty_frames, "Http2Options.max_empty_frames")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->max_priority_frames_per_stream, "Http2Options.max_priority_frames_per_stream")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->max_window_updates_per_data_frame, "Http2Options.max_window_updates_per_data_frame")) return false;
+        break;
+      case 12:
+        if (!wire.readNumber(&out->only_resets_invalid, "Http2Options.only_resets_invalid")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->ping_interval_ms, "Http2Options.ping_interval_ms")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->ping_jitter_ms, "Http2Options.ping_jitter_ms")) return false;
+        break;
+      case 15:
+        if (!wire.readNumber(&out->ping_timeout_ms, "Http2Options.ping_timeout_ms")) return false;
+        break;
+      case 16:
+        if (!wire.readNumber(&out->ping_idle_ms, "Http2Options.ping_idle_ms")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->without_huffman, "Http2Options.without_huffman")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->max_header_field_bytes, "Http2Options.max_header_field_bytes")) return false;
+        break;
+      case 19:
+        if (!wire.readNumber(&out->disallow_obs_text, "Http2Options.disallow_obs_text")) return false;
+        break;
+      case 20:
+        if (!wire.readNumber(&out->stream_reset_burst.emplace(), "Http2Options.stream_reset_burst")) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->stream_reset_rate, "Http2Options.stream_reset_rate")) return false;
+        break;
+      case 22:
+        if (!wire.readNumber(&out->counts_as_oghttp2, "Http2Options.counts_as_oghttp2")) return false;
+        break;
+      default:
+        if (!wire.skip("Http2Options")) return false;
     }
   }
   return wire.ok();
@@ -947,9 +1041,6 @@ bool read(WireReader& wire, Cluster* out) {
       case 24:
         if (!wire.readNumber(&out->max_stream_duration_ms, "Cluster.max_stream_duration_ms")) return false;
         break;
-      case 25:
-        if (!wire.readNumber(&out->is_control_only, "Cluster.is_control_only")) return false;
-        break;
       case 26:
         if (!wire.readMessage("Cluster.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
         break;
@@ -967,6 +1058,12 @@ bool read(WireReader& wire, Cluster* out) {
         break;
       case 31:
         if (!wire.readMessage("Cluster.transport_matches", [&](WireReader& inner) { return read(inner, &out->transport_matches.emplace_back()); })) return false;
+        break;
+      case 32:
+        if (!wire.readEnum(&out->protocol, 3, "Cluster.protocol")) return false;
+        break;
+      case 33:
+        if (!wire.readMessage("Cluster.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
         break;
       case 34:
         if (!wire.readMessage("Cluster.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
@@ -2228,14 +2325,17 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 46:
         if (!wire.readMessage("HttpConnectionManager.http_filters", [&](WireReader& inner) { return read(inner, &out->http_filters.emplace_back()); })) return false;
         break;
-      case 47:
-        if (!wire.readNumber(&out->refuses_http2, "HttpConnectionManager.refuses_http2")) return false;
-        break;
       case 48:
         if (!wire.readEnum(&out->forward_client_cert, 4, "HttpConnectionManager.forward_client_cert")) return false;
         break;
       case 49:
         if (!wire.readMessage("HttpConnectionManager.client_cert_details", [&](WireReader& inner) { return read(inner, &out->client_cert_details.emplace()); })) return false;
+        break;
+      case 50:
+        if (!wire.readEnum(&out->codec, 2, "HttpConnectionManager.codec")) return false;
+        break;
+      case 51:
+        if (!wire.readMessage("HttpConnectionManager.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;

@@ -177,6 +177,51 @@ struct Format {
   bool omit_empty = false;
 };
 
+struct Http2Setting {
+  uint32_t id = 0;
+  uint32_t value = 0;
+};
+
+// What a side of HTTP/2 announces, and how it bounds its peer. Of connection managers and clusters.
+struct Http2Options {
+  // Announced first, in this order, whatever they mean.
+  std::vector<Http2Setting> custom_settings;
+  uint32_t header_table_bytes = 0;
+  // Of a cluster: also how many streams of ours a connection may have before its host says so.
+  uint32_t max_concurrent_streams = 0;
+  uint32_t stream_window_bytes = 0;
+  uint32_t connection_window_bytes = 0;
+  // Extended CONNECT (RFC 8441).
+  bool allow_connect = false;
+  // Frames that wait to be written: all of them, and those that answer or end something.
+  uint32_t max_outbound_frames = 0;
+  uint32_t max_outbound_control_frames = 0;
+  // Of the peer: HEADERS, CONTINUATION and DATA in a row that are empty and end nothing.
+  uint32_t max_empty_frames = 0;
+  uint32_t max_priority_frames_per_stream = 0;
+  uint32_t max_window_updates_per_data_frame = 0;
+  // A message that breaks the rules of HTTP ends its stream alone, not the connection.
+  bool only_resets_invalid = false;
+  // 0: no pings at intervals.
+  uint64_t ping_interval_ms = 0;
+  // An interval is longer by up to this.
+  uint64_t ping_jitter_ms = 0;
+  uint64_t ping_timeout_ms = 0;
+  // A connection without streams for so long is pinged before it gets its next one; 0: never.
+  uint64_t ping_idle_ms = 0;
+  bool without_huffman = false;
+  // Name and value of one header.
+  uint32_t max_header_field_bytes = 0;
+  // Values with bytes of 0x80 and above are invalid.
+  bool disallow_obs_text = false;
+  // Streams that clients may reset before they are answered: as many at once, and so many more a
+  // second. No burst: no limit.
+  std::optional<uint32_t> stream_reset_burst;
+  uint32_t stream_reset_rate = 0;
+  // Under which name connections are counted.
+  bool counts_as_oghttp2 = false;
+};
+
 struct HeaderMatch {
   enum class Kind : uint8_t {
     Present = 0,
@@ -454,6 +499,14 @@ struct Cluster {
     LeastRequest = 1,
     Random = 2,
   };
+  enum class Protocol : uint8_t {
+    Http1 = 0,
+    Http2 = 1,
+    // What the client speaks.
+    OfClient = 2,
+    // What is agreed on with the host by TLS.
+    ByAlpn = 3,
+  };
   std::string name;
   // What its statistics and dumps call it: alt_stat_name or name.
   std::string observability_name;
@@ -487,8 +540,6 @@ struct Cluster {
   // Where connections to hosts come from, if set.
   std::optional<Address> source_address;
   uint64_t max_stream_duration_ms = 0;
-  // Only the control plane connects to its hosts: no request is forwarded to it.
-  bool is_control_only = false;
   // They are reached by TLS; absent: in the clear.
   std::optional<TlsContext> tls;
   // Its assignment comes from EDS, which is counted.
@@ -501,6 +552,9 @@ struct Cluster {
   std::string sni_header;
   // How hosts with these labels are reached, the first that fits; all others as `tls` says.
   std::vector<TransportMatch> transport_matches;
+  Protocol protocol = {};
+  // Absent: HTTP/2 is not spoken.
+  std::optional<Http2Options> http2;
   // What connections begin with, before `tls` or what is sent in the clear; absent: nothing.
   std::optional<ProxyProtocolSocket> proxy_protocol;
 };
@@ -1063,6 +1117,12 @@ struct HttpConnectionManager {
     UnescapeAndRedirect = 2,
     UnescapeAndForward = 3,
   };
+  enum class Codec : uint8_t {
+    // What the client begins with, or what TLS has agreed on.
+    Auto = 0,
+    Http1 = 1,
+    Http2 = 2,
+  };
   std::string stat_prefix;
   // The name of a RouteTable in the same or an earlier update.
   std::string route_table;
@@ -1113,12 +1173,12 @@ struct HttpConnectionManager {
   std::string scheme_overwrite;
   // Before the router; at most 63.
   std::vector<HttpFilter> http_filters;
-  // Clients that speak HTTP/2 without asking are told that they are understood, and refused.
-  bool refuses_http2 = false;
   // What becomes of x-forwarded-client-cert.
   ForwardClientCert forward_client_cert = {};
   // Of what a client's certificate says, beside its hash.
   std::optional<ClientCertDetails> client_cert_details;
+  Codec codec = {};
+  std::optional<Http2Options> http2;
 };
 
 struct WeightedTarget {

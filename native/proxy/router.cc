@@ -136,9 +136,7 @@ bool Router::findCluster(const route::RequestView& view) {
   } else {
     std::string_view name;
     if (view.header(info_.target->cluster_header, &name)) info_.cluster_name = name;
-    upstream::WorkerCluster* const wanted = info_.context().clusters.find(info_.cluster_name);
-    // A request must not reach hosts that expect HTTP/2 or TLS without it.
-    info_.use(wanted && !wanted->settings().is_control_only ? wanted : nullptr);
+    info_.use(info_.context().clusters.find(info_.cluster_name));
   }
   if (info_.cluster) return true;
   log::debug(log::Component::Router, info_.tags(), "unknown cluster '", info_.cluster_name, "'");

@@ -13,9 +13,7 @@ upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const Stre
   if (policy.cluster) return info.context().clusters.find(policy.cluster.id());
   const http::HeaderEntry* const name = policy.cluster_header.find(head.headers);
   if (!name || name->value_size == 0) return nullptr;
-  upstream::WorkerCluster* const cluster = info.context().clusters.find(name->value());
-  // A request must not reach hosts that expect HTTP/2 or TLS without it.
-  return cluster && !cluster->settings().is_control_only ? cluster : nullptr;
+  return info.context().clusters.find(name->value());
 }
 
 }  // namespace

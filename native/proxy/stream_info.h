@@ -34,6 +34,7 @@ struct StreamInfo {
   std::string_view scheme = "http";
   bool is_internal = false;
   bool is_http_10 = false;
+  bool is_http2 = false;
   bool is_head = false;
   bool is_connect = false;
   bool is_grpc = false;
@@ -75,6 +76,8 @@ struct StreamInfo {
   // The request's head as routing left it.
   SavedHead request;
   SavedHead response;
+  // Where it is neither http nor https.
+  std::string odd_scheme;
   net::SharedTlsInfo upstream_tls;
   std::string_view upstream_protocol;
   std::string_view transport_failure;

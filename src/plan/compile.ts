@@ -188,7 +188,6 @@ function contextOf(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
     ),
     grpcClusters: new Map(),
-    controlOnlyClusters: new Map(),
     runtime: new RuntimeReads(options.runtime),
     extensions: options.extensions,
     routes: new RouteSlots(),

@@ -9,6 +9,7 @@ import type { PlainObject } from '../config/values/objects.js';
 import type { Place } from './message/place.js';
 import type {
   Cluster,
+  Cluster_Protocol,
   FilterChain,
   HttpFilter,
   ListenerFilter,
@@ -51,7 +52,9 @@ export interface UpstreamHttpOptions {
   readonly commonPlace: Place;
   readonly http1: Http1Options | undefined;
   readonly http1Place: Place;
-  /** Set: the hosts expect HTTP/2. */
+  /** What is spoken with its hosts. */
+  readonly protocol: Cluster_Protocol;
+  /** Set: HTTP/2 may be spoken. */
   readonly http2: Http2Options | undefined;
   readonly http2Place: Place;
   /** Whom hosts are asked for over TLS. */

@@ -66,13 +66,6 @@ export interface Registry {
   readonly statSinks: readonly Extension<SinkPlan | undefined>[];
 }
 
-/** What a cluster's hosts expect, which only the control plane speaks yet. */
-export interface ControlOnly {
-  readonly protocol: 'HTTP/2';
-  /** Where the configuration says so. */
-  readonly place: Place;
-}
-
 export interface CompileContext {
   /** The node's cluster: --service-cluster, or else of the bootstrap. */
   readonly serviceCluster: string;
@@ -86,8 +79,6 @@ export interface CompileContext {
   readonly clusterNames: ReadonlySet<string>;
   /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
   readonly grpcClusters: Map<string, GrpcClusterPlan>;
-  /** Those of them that nothing but the control plane can reach yet. */
-  readonly controlOnlyClusters: Map<string, ControlOnly>;
   readonly runtime: RuntimeReads;
   readonly extensions: Registry;
   /** Of connection managers. */

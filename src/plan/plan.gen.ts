@@ -163,6 +163,50 @@ export interface JsonFormat {
   readonly items?: readonly JsonFormat[] | undefined;
 }
 
+/** What a side of HTTP/2 announces, and how it bounds its peer. Of connection managers and clusters. */
+export interface Http2Options {
+  /** Announced first, in this order, whatever they mean. */
+  readonly custom_settings?: readonly Http2Setting[] | undefined;
+  readonly header_table_bytes?: number | undefined;
+  /** Of a cluster: also how many streams of ours a connection may have before its host says so. */
+  readonly max_concurrent_streams?: number | undefined;
+  readonly stream_window_bytes?: number | undefined;
+  readonly connection_window_bytes?: number | undefined;
+  /** Extended CONNECT (RFC 8441). */
+  readonly allow_connect?: boolean | undefined;
+  /** Frames that wait to be written: all of them, and those that answer or end something. */
+  readonly max_outbound_frames?: number | undefined;
+  readonly max_outbound_control_frames?: number | undefined;
+  /** Of the peer: HEADERS, CONTINUATION and DATA in a row that are empty and end nothing. */
+  readonly max_empty_frames?: number | undefined;
+  readonly max_priority_frames_per_stream?: number | undefined;
+  readonly max_window_updates_per_data_frame?: number | undefined;
+  /** A message that breaks the rules of HTTP ends its stream alone, not the connection. */
+  readonly only_resets_invalid?: boolean | undefined;
+  /** 0: no pings at intervals. */
+  readonly ping_interval_ms?: number | undefined;
+  /** An interval is longer by up to this. */
+  readonly ping_jitter_ms?: number | undefined;
+  readonly ping_timeout_ms?: number | undefined;
+  /** A connection without streams for so long is pinged before it gets its next one; 0: never. */
+  readonly ping_idle_ms?: number | undefined;
+  readonly without_huffman?: boolean | undefined;
+  /** Name and value of one header. */
+  readonly max_header_field_bytes?: number | undefined;
+  /** Values with bytes of 0x80 and above are invalid. */
+  readonly disallow_obs_text?: boolean | undefined;
+  /** Streams that clients may reset before they are answered: as many at once, and so many more a second. No burst: no limit. */
+  readonly stream_reset_burst?: number | undefined;
+  readonly stream_reset_rate?: number | undefined;
+  /** Under which name connections are counted. */
+  readonly counts_as_oghttp2?: boolean | undefined;
+}
+
+export interface Http2Setting {
+  readonly id?: number | undefined;
+  readonly value?: number | undefined;
+}
+
 export const HeaderMatch_Kind = {
   PRESENT: 0,
   STRING: 1,
@@ -397,6 +441,14 @@ export const Cluster_Balancer = {
 } as const;
 export type Cluster_Balancer = (typeof Cluster_Balancer)[keyof typeof Cluster_Balancer];
 
+export const Cluster_Protocol = {
+  HTTP1: 0,
+  HTTP2: 1,
+  OF_CLIENT: 2,
+  BY_ALPN: 3,
+} as const;
+export type Cluster_Protocol = (typeof Cluster_Protocol)[keyof typeof Cluster_Protocol];
+
 /** Everything a worker needs of a cluster, without its endpoints. */
 export interface Cluster {
   readonly name?: string | undefined;
@@ -432,8 +484,6 @@ export interface Cluster {
   /** Where connections to hosts come from, if set. */
   readonly source_address?: Address | undefined;
   readonly max_stream_duration_ms?: number | undefined;
-  /** Only the control plane connects to its hosts: no request is forwarded to it. */
-  readonly is_control_only?: boolean | undefined;
   /** They are reached by TLS; absent: in the clear. */
   readonly tls?: TlsContext | undefined;
   /** Its assignment comes from EDS, which is counted. */
@@ -446,6 +496,9 @@ export interface Cluster {
   readonly sni_header?: string | undefined;
   /** How hosts with these labels are reached, the first that fits; all others as `tls` says. */
   readonly transport_matches?: readonly TransportMatch[] | undefined;
+  readonly protocol?: Cluster_Protocol | undefined;
+  /** Absent: HTTP/2 is not spoken. */
+  readonly http2?: Http2Options | undefined;
   /** What connections begin with, before `tls` or what is sent in the clear; absent: nothing. */
   readonly proxy_protocol?: ProxyProtocolSocket | undefined;
 }
@@ -1133,6 +1186,13 @@ export const HttpConnectionManager_EscapedSlashes = {
 } as const;
 export type HttpConnectionManager_EscapedSlashes = (typeof HttpConnectionManager_EscapedSlashes)[keyof typeof HttpConnectionManager_EscapedSlashes];
 
+export const HttpConnectionManager_Codec = {
+  AUTO: 0,
+  HTTP1: 1,
+  HTTP2: 2,
+} as const;
+export type HttpConnectionManager_Codec = (typeof HttpConnectionManager_Codec)[keyof typeof HttpConnectionManager_Codec];
+
 export interface HttpConnectionManager {
   readonly stat_prefix?: string | undefined;
   /** The name of a RouteTable in the same or an earlier update. */
@@ -1184,12 +1244,12 @@ export interface HttpConnectionManager {
   readonly scheme_overwrite?: string | undefined;
   /** Before the router; at most 63. */
   readonly http_filters?: readonly HttpFilter[] | undefined;
-  /** Clients that speak HTTP/2 without asking are told that they are understood, and refused. */
-  readonly refuses_http2?: boolean | undefined;
   /** What becomes of x-forwarded-client-cert. */
   readonly forward_client_cert?: HttpConnectionManager_ForwardClientCert | undefined;
   /** Of what a client's certificate says, beside its hash. */
   readonly client_cert_details?: ClientCertDetails | undefined;
+  readonly codec?: HttpConnectionManager_Codec | undefined;
+  readonly http2?: Http2Options | undefined;
 }
 
 export interface ClientCertDetails {
@@ -1468,6 +1528,36 @@ function writeJsonFormat(out: WireWriter, message: JsonFormat): void {
   if (message.items) for (const item of message.items) out.message(42, item, writeJsonFormat);
 }
 
+function writeHttp2Options(out: WireWriter, message: Http2Options): void {
+  if (message.custom_settings) for (const item of message.custom_settings) out.message(10, item, writeHttp2Setting);
+  if (message.header_table_bytes) out.number(16, message.header_table_bytes);
+  if (message.max_concurrent_streams) out.number(24, message.max_concurrent_streams);
+  if (message.stream_window_bytes) out.number(32, message.stream_window_bytes);
+  if (message.connection_window_bytes) out.number(40, message.connection_window_bytes);
+  if (message.allow_connect) out.number(48, message.allow_connect ? 1 : 0);
+  if (message.max_outbound_frames) out.number(56, message.max_outbound_frames);
+  if (message.max_outbound_control_frames) out.number(64, message.max_outbound_control_frames);
+  if (message.max_empty_frames) out.number(72, message.max_empty_frames);
+  if (message.max_priority_frames_per_stream) out.number(80, message.max_priority_frames_per_stream);
+  if (message.max_window_updates_per_data_frame) out.number(88, message.max_window_updates_per_data_frame);
+  if (message.only_resets_invalid) out.number(96, message.only_resets_invalid ? 1 : 0);
+  if (message.ping_interval_ms) out.number(104, message.ping_interval_ms);
+  if (message.ping_jitter_ms) out.number(112, message.ping_jitter_ms);
+  if (message.ping_timeout_ms) out.number(120, message.ping_timeout_ms);
+  if (message.ping_idle_ms) out.number(128, message.ping_idle_ms);
+  if (message.without_huffman) out.number(136, message.without_huffman ? 1 : 0);
+  if (message.max_header_field_bytes) out.number(144, message.max_header_field_bytes);
+  if (message.disallow_obs_text) out.number(152, message.disallow_obs_text ? 1 : 0);
+  if (message.stream_reset_burst !== undefined) out.number(160, message.stream_reset_burst);
+  if (message.stream_reset_rate) out.number(168, message.stream_reset_rate);
+  if (message.counts_as_oghttp2) out.number(176, message.counts_as_oghttp2 ? 1 : 0);
+}
+
+function writeHttp2Setting(out: WireWriter, message: Http2Setting): void {
+  if (message.id) out.number(8, message.id);
+  if (message.value) out.number(16, message.value);
+}
+
 function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.kind) out.number(16, message.kind);
@@ -1654,13 +1744,14 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.keepalive_interval_s) out.number(176, message.keepalive_interval_s);
   if (message.source_address !== undefined) out.message(186, message.source_address, writeAddress);
   if (message.max_stream_duration_ms) out.number(192, message.max_stream_duration_ms);
-  if (message.is_control_only) out.number(200, message.is_control_only ? 1 : 0);
   if (message.tls !== undefined) out.message(210, message.tls, writeTlsContext);
   if (message.is_discovered) out.number(216, message.is_discovered ? 1 : 0);
   if (message.auto_sni) out.number(224, message.auto_sni ? 1 : 0);
   if (message.auto_san_validation) out.number(232, message.auto_san_validation ? 1 : 0);
   if (message.sni_header?.length) out.text(242, message.sni_header);
   if (message.transport_matches) for (const item of message.transport_matches) out.message(250, item, writeTransportMatch);
+  if (message.protocol) out.number(256, message.protocol);
+  if (message.http2 !== undefined) out.message(266, message.http2, writeHttp2Options);
   if (message.proxy_protocol !== undefined) out.message(274, message.proxy_protocol, writeProxyProtocolSocket);
 }
 
@@ -2142,9 +2233,10 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.router !== undefined) out.message(354, message.router, writeRouter);
   if (message.scheme_overwrite?.length) out.text(362, message.scheme_overwrite);
   if (message.http_filters) for (const item of message.http_filters) out.message(370, item, writeHttpFilter);
-  if (message.refuses_http2) out.number(376, message.refuses_http2 ? 1 : 0);
   if (message.forward_client_cert) out.number(384, message.forward_client_cert);
   if (message.client_cert_details !== undefined) out.message(394, message.client_cert_details, writeClientCertDetails);
+  if (message.codec) out.number(400, message.codec);
+  if (message.http2 !== undefined) out.message(410, message.http2, writeHttp2Options);
 }
 
 function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {

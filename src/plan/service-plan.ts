@@ -69,6 +69,8 @@ export interface Http2Plan {
     readonly headerTableSize?: number;
     readonly initialWindowSize?: number;
     readonly maxConcurrentStreams?: number;
+    readonly maxFrameSize?: number;
+    readonly maxHeaderListSize?: number;
   };
   readonly connectionWindowBytes?: number;
   readonly ping?: {

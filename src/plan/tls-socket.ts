@@ -36,24 +36,3 @@ export interface UpstreamSocketPlan {
   /** What connections begin with; absent: nothing. */
   readonly proxyProtocol?: ProxyProtocolSocket;
 }
-
-/** The same socket with another context, now and whenever it is made again. */
-export function withContext(
-  socket: TlsSocketPlan,
-  change: (context: TlsContext) => TlsContext,
-): TlsSocketPlan {
-  const { recipe } = socket;
-  return {
-    ...socket,
-    context: change(socket.context),
-    ...(recipe && {
-      recipe: {
-        requests: recipe.requests,
-        make: (lookup, place) => {
-          const again = recipe.make(lookup, place);
-          return again && withContext(again, change);
-        },
-      },
-    }),
-  };
-}

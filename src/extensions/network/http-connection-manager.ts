@@ -15,6 +15,7 @@ import { DEFAULT_IDLE_TIMEOUT_MS, DEFAULT_MAX_HEADERS } from '../../plan/cluster
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import {
+  HttpConnectionManager_Codec as Codec,
   HttpConnectionManager_EscapedSlashes as EscapedSlashes,
   HttpConnectionManager_ForwardClientCert as ForwardClientCert,
   HttpConnectionManager_ServerHeader as ServerHeader,
@@ -24,6 +25,7 @@ import {
 } from '../../plan/plan.gen.js';
 import { compileConfigSource } from '../../plan/config-source.js';
 import type { ChainFilter } from '../../plan/chain-filter.js';
+import { compileHttp2Options } from '../../plan/http2-options.js';
 import { compileRouteTable } from '../../plan/route/route-table.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
@@ -42,6 +44,7 @@ const FIELDS = supportedFields<HcmConfig>(
     'add_user_agent',
     'common_http_protocol_options',
     'http_protocol_options',
+    'http2_protocol_options',
     'server_name',
     'server_header_transformation',
     'scheme_header_transformation',
@@ -72,7 +75,6 @@ const FIELDS = supportedFields<HcmConfig>(
     'add_proxy_protocol_connection_state',
   ],
   {
-    http2_protocol_options: {},
     http3_protocol_options: {},
     access_log_options: {},
     local_reply_config: {},
@@ -136,7 +138,6 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
     const filters = message.http_filters ?? [];
     const http_filters = withOwnConfigs(filters, place.field('http_filters'), context);
     const config = { ...message, http_filters };
-    refuseOtherCodecs(config, place);
     if (config.strip_matching_host_port && config.strip_any_host_port) {
       place
         .field('strip_any_host_port')
@@ -163,7 +164,11 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compileHttp1(config, place.field('http_protocol_options')),
         ...compileForwarding(config, place, context),
         ...compilePaths(config),
-        refuses_http2: (config.codec_type ?? 'AUTO') === 'AUTO',
+        codec: Codec[compileCodec(config, place)],
+        http2: compileHttp2Options(
+          config.http2_protocol_options ?? {},
+          place.field('http2_protocol_options'),
+        ),
       },
     };
   },
@@ -207,12 +212,13 @@ function requestRoutes(
   });
 }
 
-function refuseOtherCodecs(config: HcmConfig, place: Place): void {
+function compileCodec(config: HcmConfig, place: Place): 'AUTO' | 'HTTP1' | 'HTTP2' {
   const type = config.codec_type ?? 'AUTO';
-  if (type === 'AUTO' || type === 'HTTP1') return;
-  place.field('codec_type').error(`the codec ${type} of ${TYPE} is not supported yet`, {
-    expected: 'AUTO or HTTP1',
+  if (type !== 'HTTP3') return type;
+  place.field('codec_type').error('HTTP/3 codec configured on non-QUIC listener.', {
+    expected: 'AUTO, HTTP1 or HTTP2: HTTP/3 is not supported yet',
   });
+  return 'AUTO';
 }
 
 function compileTimeouts(config: HcmConfig): Partial<HttpConnectionManager> {

@@ -1,9 +1,13 @@
 // envoy.extensions.upstreams.http.v3.HttpProtocolOptions
 import type {
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions as HttpProtocolOptions,
-  envoy_extensions_upstreams_http_v3_HttpProtocolOptions_ExplicitHttpConfig as ExplicitHttpConfig,
+  envoy_extensions_upstreams_http_v3_HttpProtocolOptions_AutoHttpConfig as AutoConfig,
+  envoy_extensions_upstreams_http_v3_HttpProtocolOptions_ExplicitHttpConfig as ExplicitConfig,
+  envoy_extensions_upstreams_http_v3_HttpProtocolOptions_UseDownstreamHttpConfig as DownstreamConfig,
 } from '../../../build/messages.gen.js';
 import type { UpstreamHttpOptions } from '../../plan/extension-plans.js';
+import { Cluster_Protocol as Protocol } from '../../plan/plan.gen.js';
+import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { defineExtension } from '../../plan/extension.js';
 
@@ -12,8 +16,18 @@ const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [
   'common_http_protocol_options',
   'upstream_http_protocol_options',
   'explicit_http_config',
+  'use_downstream_protocol_config',
+  'auto_config',
 ]);
-const EXPLICIT = supportedFields<ExplicitHttpConfig>(`${TYPE}.ExplicitHttpConfig`, [
+const EXPLICIT = supportedFields<ExplicitConfig>(`${TYPE}.ExplicitHttpConfig`, [
+  'http_protocol_options',
+  'http2_protocol_options',
+]);
+const OF_CLIENT = supportedFields<DownstreamConfig>(`${TYPE}.UseDownstreamHttpConfig`, [
+  'http_protocol_options',
+  'http2_protocol_options',
+]);
+const AUTO = supportedFields<AutoConfig>(`${TYPE}.AutoHttpConfig`, [
   'http_protocol_options',
   'http2_protocol_options',
 ]);
@@ -23,18 +37,47 @@ export const httpProtocolOptions = defineExtension<HttpProtocolOptions, Upstream
   type: TYPE,
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
-    const explicit = config.explicit_http_config ?? {};
-    const explicitPlace = place.field('explicit_http_config');
-    refuseOtherFields(explicitPlace, explicit, EXPLICIT);
+    const { protocol, options, at } = chosen(config, place);
     return {
       common: config.common_http_protocol_options,
       commonPlace: place.field('common_http_protocol_options'),
-      http1: explicit.http_protocol_options,
-      http1Place: explicitPlace.field('http_protocol_options'),
-      http2: explicit.http2_protocol_options,
-      http2Place: explicitPlace.field('http2_protocol_options'),
+      protocol,
+      http1: options.http_protocol_options,
+      http1Place: at.field('http_protocol_options'),
+      http2: options.http2_protocol_options,
+      http2Place: at.field('http2_protocol_options'),
       sni: config.upstream_http_protocol_options,
       sniPlace: place.field('upstream_http_protocol_options'),
     };
   },
 });
+
+interface Chosen {
+  readonly protocol: Protocol;
+  readonly options: ExplicitConfig;
+  readonly at: Place;
+}
+
+/** Where several may be spoken, HTTP/2 is one of them, with or without options. */
+function chosen(config: HttpProtocolOptions, place: Place): Chosen {
+  const { auto_config: auto, use_downstream_protocol_config: ofClient } = config;
+  if (auto) {
+    const at = place.field('auto_config');
+    refuseOtherFields(at, auto, AUTO);
+    return { protocol: Protocol.BY_ALPN, options: withHttp2(auto), at };
+  }
+  if (ofClient) {
+    const at = place.field('use_downstream_protocol_config');
+    refuseOtherFields(at, ofClient, OF_CLIENT);
+    return { protocol: Protocol.OF_CLIENT, options: withHttp2(ofClient), at };
+  }
+  const options = config.explicit_http_config ?? {};
+  const at = place.field('explicit_http_config');
+  refuseOtherFields(at, options, EXPLICIT);
+  const protocol = options.http2_protocol_options ? Protocol.HTTP2 : Protocol.HTTP1;
+  return { protocol, options, at };
+}
+
+function withHttp2(options: ExplicitConfig): ExplicitConfig {
+  return { ...options, http2_protocol_options: options.http2_protocol_options ?? {} };
+}

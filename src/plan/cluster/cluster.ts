@@ -7,22 +7,29 @@ import type {
   envoy_config_core_v3_BindConfig as BindConfig,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
 } from '../../../build/messages.gen.js';
-import { type CompileContext, type ControlOnly } from '../extension.js';
+import type { CompileContext } from '../extension.js';
 import { grpcCluster } from '../service-plan.js';
-import type { TlsSocketPlan } from '../tls-socket.js';
+import type { TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
 import { compileSourceAddress } from '../address/address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
 import { compileLimits } from './circuit-limits.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
+import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
+import { compileHttp2Options } from '../http2-options.js';
 import type { UpstreamHttpOptions } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
-import type { Address, Assignment, Cluster, TransportMatch } from '../plan.gen.js';
+import {
+  Cluster_Protocol as Protocol,
+  type Address,
+  type Assignment,
+  type Cluster,
+  type TransportMatch,
+} from '../plan.gen.js';
 import { wantedOf } from './host-labels.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import { compileHttp2 } from './upstream-http2.js';
 import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
@@ -48,6 +55,7 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'common_http_protocol_options',
     'http_protocol_options',
     'http2_protocol_options',
+    'protocol_selection',
     'upstream_http_protocol_options',
     'typed_extension_protocol_options',
     'eds_cluster_config',
@@ -65,7 +73,6 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'metadata',
   ],
   {
-    protocol_selection: 'USE_CONFIGURED_PROTOCOL',
     round_robin_lb_config: {},
     track_cluster_stats: {},
   },
@@ -133,9 +140,8 @@ export function compileCluster(
     : defaultBind;
   const options = findHttpOptions(message, place, context);
   const http = compileUpstreamHttp(options);
-  const http2 = options.http2 && compileHttp2(options.http2, options.http2Place);
-  const why = whyControlOnly(options);
-  if (why) context.controlOnlyClusters.set(message.name ?? '', why);
+  const http2 = options.http2 && compileHttp2Options(options.http2, options.http2Place);
+  if (options.protocol === Protocol.BY_ALPN) demandAlpn(message, socket, matches, place);
   const cluster: Cluster = {
     name: message.name,
     observability_name: message.alt_stat_name || message.name,
@@ -155,14 +161,20 @@ export function compileCluster(
       place.field('upstream_connection_options'),
     ),
     source_address: bind && compileBind(bind.config, bind.place),
-    is_control_only: why !== undefined,
+    protocol: options.protocol,
+    ...(http2 && { http2 }),
     ...(socket?.tls && { tls: socket.tls.context }),
     ...(socket?.proxyProtocol && { proxy_protocol: socket.proxyProtocol }),
     transport_matches: matches.map(({ plan }) => plan),
   };
   if (socket) {
-    const tls = socket.tls?.control;
-    context.grpcClusters.set(message.name ?? '', grpcCluster(cluster, { http2, tls }));
+    context.grpcClusters.set(
+      message.name ?? '',
+      grpcCluster(cluster, {
+        http2: options.http2 && http2 && grpcHttp2(options.http2, http2),
+        tls: socket.tls?.control,
+      }),
+    );
   }
   const sockets = [
     ...(socket?.tls ? [socket.tls] : []),
@@ -171,9 +183,22 @@ export function compileCluster(
   return source && balancer && { cluster, ...source, sockets };
 }
 
-/** Why requests cannot be forwarded to the cluster yet; undefined: they can. */
-function whyControlOnly(options: UpstreamHttpOptions): ControlOnly | undefined {
-  return options.http2 && { protocol: 'HTTP/2', place: options.http2Place };
+/** Only TLS can agree on a protocol. */
+function demandAlpn(
+  message: ClusterMessage,
+  socket: UpstreamSocketPlan | undefined,
+  matches: readonly SocketMatchPlan[],
+  place: Place,
+): void {
+  const at = place.field('typed_extension_protocol_options');
+  const text = `ALPN configured for cluster ${message.name ?? ''} which has a non-ALPN transport socket`;
+  if (socket && !socket.tls) at.error(text, { expected: 'a transport_socket that speaks TLS' });
+  if (matches.some(({ plan }) => !plan.tls)) {
+    at.error(
+      `ALPN configured for cluster ${message.name ?? ''} which has a non-ALPN transport socket matcher`,
+      { expected: 'transport_socket_matches that speak TLS' },
+    );
+  }
 }
 
 interface SocketMatchPlan {
@@ -356,7 +381,8 @@ function findHttpOptions(
 }
 
 function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOptions {
-  if (message.http_protocol_options && message.http2_protocol_options) {
+  const ofClient = message.protocol_selection === 'USE_DOWNSTREAM_PROTOCOL';
+  if (!ofClient && message.http_protocol_options && message.http2_protocol_options) {
     place
       .field('http2_protocol_options')
       .error(
@@ -369,7 +395,12 @@ function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOpti
     commonPlace: place.field('common_http_protocol_options'),
     http1: message.http_protocol_options,
     http1Place: place.field('http_protocol_options'),
-    http2: message.http2_protocol_options,
+    protocol: ofClient
+      ? Protocol.OF_CLIENT
+      : message.http2_protocol_options
+        ? Protocol.HTTP2
+        : Protocol.HTTP1,
+    http2: message.http2_protocol_options ?? (ofClient ? {} : undefined),
     http2Place: place.field('http2_protocol_options'),
     sni: message.upstream_http_protocol_options,
     sniPlace: place.field('upstream_http_protocol_options'),

@@ -1,6 +1,5 @@
 // The clusters that routes name.
 import { nearestName } from '../../base/suggest.js';
-import { refuseRequests } from '../cluster/control-only.js';
 import type { Place } from '../message/place.js';
 import type { RouteScope } from './route-scope.js';
 
@@ -11,7 +10,6 @@ export function checkCluster(
   place: Place,
   scope: RouteScope,
 ): void {
-  refuseRequests(name, place, scope.context);
   const known = scope.context.clusterNames;
   // A cluster whose name is missing, which is an error of its own, may be the one.
   if (!scope.validatesClusters || known.has(name) || known.has('')) return;

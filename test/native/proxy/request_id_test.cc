@@ -32,7 +32,7 @@ TEST("A request id has the two digits of each of its bytes, a version and a vari
     char text[proxy::kRequestIdBytes];
     const std::string_view written = proxy::writeRequestId(one, text);
     const uint64_t high = same.next();
-    EXPECT_EQUAL(std::string(written), writtenPlainly(high, same.next()));
+    EXPECT_EQ(std::string(written), writtenPlainly(high, same.next()));
   }
 }
 
