@@ -73,7 +73,10 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
 
 void Stream::onUpstreamData(std::string_view data, bool end) {
   if (filtered_) {
+    const uint32_t life = chain_->life();
     chain_->onResponseData(data, end);
+    // A filter may keep the end, and the host's codec tells of no read's end behind it.
+    if (end && life == chain_->life()) flushAnswer();
     return;
   }
   writeData(data, end);
@@ -81,7 +84,9 @@ void Stream::onUpstreamData(std::string_view data, bool end) {
 
 void Stream::onUpstreamTrailers(HeaderMap& trailers) {
   if (filtered_) {
+    const uint32_t life = chain_->life();
     chain_->onResponseTrailers(trailers);
+    if (life == chain_->life()) flushAnswer();
     return;
   }
   writeTrailers(trailers);
