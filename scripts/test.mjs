@@ -1,55 +1,12 @@
 // npm test: everything that a change must pass, from a fresh clone on.
-//   --only generate|lint|types|native|unit|integration|package|node-22|node-24   one of its parts
+//   --only generate|lint|types|native|chaos|unit|integration|package|node-22|node-24   one of its parts
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
 import { valueOf } from './arguments.mjs';
+import { FILE_LIMIT_MS, bundleTests, testOptions } from './node-tests.mjs';
 import { MAJORS, nodeOf } from './nodes.mjs';
 import { root, say, setUp } from './set-up.mjs';
 
-const testDir = join(root, 'test');
-const outDir = join(root, 'build', 'test');
-
-/** Of one test file, and so of one test: several times what the longest takes on a busy machine. */
-const FILE_LIMIT_MS = 300_000;
-
-function testFiles(kind) {
-  const folder = join(testDir, kind);
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder, { recursive: true });
-  return names.filter((name) => name.endsWith('.test.ts')).map((name) => join(folder, name));
-}
-
-/** Tests are bundled one by one: Node 20 does not read TypeScript. */
-async function bundleTests(kind, names) {
-  const { build } = await import('esbuild');
-  const files = names?.map((name) => join(testDir, kind, name)) ?? testFiles(kind).sort();
-  rmSync(join(outDir, kind), { recursive: true, force: true });
-  await build({
-    absWorkingDir: root,
-    entryPoints: files,
-    outbase: testDir,
-    outdir: outDir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    packages: 'external',
-    sourcemap: 'linked',
-    logLevel: 'warning',
-  });
-  return files.map((file) => join(outDir, relative(testDir, file).replace(/\.ts$/, '.mjs')));
-}
-
 const node = (...args) => ({ command: process.execPath, args });
-
-const testOptions = (limitMs) => [
-  '--enable-source-maps',
-  '--test',
-  `--test-timeout=${limitMs}`,
-  '--test-reporter=spec',
-];
 
 async function nodeTests(kind, limitMs = FILE_LIMIT_MS) {
   return node(...testOptions(limitMs), ...(await bundleTests(kind)));
@@ -85,6 +42,8 @@ const PARTS = [
   },
   // With AddressSanitizer and UBSan: what is wrong with memory fails here, and checks are on as ever.
   { name: 'native', minutes: 20, run: () => node('scripts/test-native.mjs', '--sanitize') },
+  // Takes the objects of the part before.
+  { name: 'chaos', minutes: 10, run: () => node('scripts/test-chaos.mjs') },
   { name: 'unit', minutes: 10, run: () => nodeTests('unit') },
   { name: 'integration', minutes: 25, run: () => nodeTests('integration') },
   { name: 'package', minutes: 30, run: () => nodeTests('package', 30 * 60_000) },

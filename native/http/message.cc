@@ -311,4 +311,11 @@ std::string_view reasonPhrase(uint16_t status) {
   }
 }
 
+const HeaderEntry* HeaderMap::search(HeaderId id) const {
+  for (const HeaderEntry& entry : *this) {
+    if (entry.id == id) return &entry;
+  }
+  return nullptr;
+}
+
 }  // namespace fairlead::http

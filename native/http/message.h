@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 
 #include "base/arena.h"
@@ -114,6 +115,33 @@ enum class HeaderId : uint8_t {
 // The name of an id; empty for Other.
 std::string_view headerName(HeaderId id);
 
+// A set of ids.
+class HeaderIds {
+ public:
+  constexpr HeaderIds() = default;
+  constexpr HeaderIds(std::initializer_list<HeaderId> ids) {
+    for (HeaderId id : ids) add(id);
+  }
+  constexpr void add(HeaderId id) {
+    words_[static_cast<size_t>(id) / 64] |= 1ULL << (static_cast<size_t>(id) % 64);
+  }
+  constexpr bool has(HeaderId id) const {
+    return (words_[static_cast<size_t>(id) / 64] >> (static_cast<size_t>(id) % 64) & 1) != 0;
+  }
+  constexpr bool hasAny(const HeaderIds& of) const {
+    return ((words_[0] & of.words_[0]) | (words_[1] & of.words_[1])) != 0;
+  }
+
+ private:
+  static_assert(static_cast<size_t>(HeaderId::kCount) <= 128);
+  uint64_t words_[2] = {0, 0};
+};
+
+// What speaks of one connection, and ends with it (RFC 9110 §7.6.1).
+inline constexpr HeaderIds kConnectionHeaders = {HeaderId::Connection, HeaderId::KeepAlive,
+                                                 HeaderId::ProxyConnection,
+                                                 HeaderId::TransferEncoding, HeaderId::Upgrade};
+
 struct HeaderEntry {
   const char* name_data;
   const char* value_data;
@@ -140,7 +168,10 @@ class HeaderMap {
  public:
   static constexpr uint32_t kMax = 1100;
 
-  void clear() { size_ = 0; }
+  void clear() {
+    size_ = 0;
+    added_ = {};
+  }
   uint32_t size() const { return size_; }
   bool full() const { return size_ == kMax; }
 
@@ -148,7 +179,11 @@ class HeaderMap {
     if (full()) return;
     entries_[size_++] = {name.data(), value.data(), static_cast<uint32_t>(value.size()),
                          static_cast<uint16_t>(name.size()), id};
+    added_.add(id);
   }
+  // False: there is none of these for sure. Most messages have few headers, and most of who looks
+  // for one needs to look no further than this.
+  bool mayHave(const HeaderIds& ids) const { return added_.hasAny(ids); }
 
   HeaderEntry* begin() { return entries_; }
   HeaderEntry* end() { return entries_ + size_; }
@@ -158,6 +193,7 @@ class HeaderMap {
   const HeaderEntry& operator[](uint32_t index) const { return entries_[index]; }
 
   void remove(HeaderId id) {
+    if (!added_.has(id)) return;
     for (HeaderEntry& entry : *this) {
       if (entry.id == id) entry.remove();
     }
@@ -177,12 +213,7 @@ class HeaderMap {
   void set(HeaderId id, std::string_view value);
 
   // The first header of that id; null when there is none. Not for HeaderId::Other.
-  const HeaderEntry* find(HeaderId id) const {
-    for (const HeaderEntry& entry : *this) {
-      if (entry.id == id) return &entry;
-    }
-    return nullptr;
-  }
+  const HeaderEntry* find(HeaderId id) const { return added_.has(id) ? search(id) : nullptr; }
 
   HeaderEntry* find(HeaderId id) {
     return const_cast<HeaderEntry*>(static_cast<const HeaderMap*>(this)->find(id));
@@ -200,16 +231,20 @@ class HeaderMap {
   }
 
  private:
+  const HeaderEntry* search(HeaderId id) const;
+
   uint32_t size_ = 0;
+  // Of all that were added, whatever became of them.
+  HeaderIds added_;
   HeaderEntry entries_[kMax];
 };
 
 inline void HeaderMap::set(HeaderId id, std::string_view value) {
-  if (HeaderEntry* entry = find(id)) {
-    entry->setValue(value);
-    removeOthers(entry);
-  } else {
-    add(id, headerName(id), value);
+  HeaderEntry* entry = find(id);
+  if (!entry) return add(id, headerName(id), value);
+  entry->setValue(value);
+  while (++entry != end()) {
+    if (entry->id == id) entry->remove();
   }
 }
 

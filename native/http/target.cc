@@ -32,8 +32,10 @@ constexpr ByteSet kHostName = lettersDigitsAnd("-.");
 constexpr ByteSet kUserInformation = lettersDigitsAnd("-._~!$&'()*+,;=:%");
 
 bool isMadeOf(std::string_view text, const ByteSet& set) {
-  return std::all_of(text.begin(), text.end(),
-                     [&](char c) { return set[static_cast<uint8_t>(c)]; });
+  // Without a branch for each byte: nearly every text is.
+  bool all = true;
+  for (char c : text) all &= set[static_cast<uint8_t>(c)];
+  return all;
 }
 
 bool isLetter(char c) { return lowerAscii(c) >= 'a' && lowerAscii(c) <= 'z'; }

@@ -76,6 +76,8 @@ void Connection::send(OutBatch& batch) {
   batch.clear();
 }
 
+void OutBatch::sendToOwner() { owner_->send(*this); }
+
 void Connection::queue(std::string_view bytes) {
   if (!isOpen() || failed_) return;
   out_.append(loop_.slabs(), bytes);

@@ -63,9 +63,11 @@ int Loop::turn(int timeout_ms, int max_events) {
   ++turn_;
   now_us_ = readClockMicros();
   timers_.advance(now());
+  checkBatch();
   if (!yielded_.empty()) runYielded();
   for (int i = 0; i < count; ++i) {
     static_cast<EventHandler*>(events[i].data.ptr)->onEvents(events[i].events);
+    checkBatch();
   }
   finishTurn();
   // The dying may bury others.
@@ -76,19 +78,30 @@ int Loop::turn(int timeout_ms, int max_events) {
   return count;
 }
 
+void Loop::checkBatch() const { FL_DCHECK(!batch_ || batch_->empty()); }
+
 void Loop::runYielded() {
   List<Deferred> due;
   yielded_.moveAllTo(due);
-  while (Deferred* work = due.popFront()) work->onDeferred();
+  while (Deferred* work = due.popFront()) {
+    work->onDeferred();
+    checkBatch();
+  }
 }
 
 void Loop::finishTurn() {
   for (int round = 0; round < kMaxRounds && !(deferred_.empty() && dirty_.empty()); ++round) {
     List<Deferred> due;
     deferred_.moveAllTo(due);
-    while (Deferred* work = due.popFront()) work->onDeferred();
+    while (Deferred* work = due.popFront()) {
+      work->onDeferred();
+      checkBatch();
+    }
     flushing_.swap(dirty_);
-    for (EventHandler* handler : flushing_) handler->onTurnEnd();
+    for (EventHandler* handler : flushing_) {
+      handler->onTurnEnd();
+      checkBatch();
+    }
     flushing_.clear();
   }
   deferred_.moveAllTo(yielded_);

@@ -13,6 +13,7 @@
 #include "base/slab.h"
 #include "net/event_handler.h"
 #include "net/inbox.h"
+#include "net/out_batch.h"
 #include "net/timer_wheel.h"
 
 namespace fairlead::net {
@@ -90,11 +91,15 @@ class Loop {
   const TimerWheel& timers() const { return timers_; }
   SlabPool& slabs() { return slabs_; }
 
+  // Where tests run, no handler may leave anything there (`net/out_batch`).
+  void watchBatch(const OutBatch& batch) { batch_ = &batch; }
+
   // Holds one connection's bytes, and only until its handler returns.
   char* readBuffer() { return read_buffer_.get(); }
 
  private:
   void runYielded();
+  void checkBatch() const;
   void finishTurn();
 
   int error_ = 0;
@@ -105,6 +110,7 @@ class Loop {
   SlabPool slabs_;
   Inbox inbox_;
   std::unique_ptr<char[]> read_buffer_;
+  const OutBatch* batch_ = nullptr;
   List<Deferred> deferred_;
   List<Deferred> yielded_;
   std::vector<EventHandler*> dirty_;

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/check.h"
-
 namespace fairlead::net {
+
+class Connection;
 
 class OutBatch {
  public:
@@ -25,14 +25,15 @@ class OutBatch {
   OutBatch() : scratch_(std::make_unique_for_overwrite<char[]>(kScratchBytes)) { clear(); }
 
   bool empty() const { return parts_ == 0; }
-  // Says for whom bytes are gathered: one connection at a time.
-  void claim(const void* owner) {
-    FL_DCHECK(parts_ == 0 || owner_ == owner);
-    owner_ = owner;
+  // Says for whom bytes are gathered: one connection at a time. What is here of another one goes out
+  // first, so that nobody ever gets another's bytes.
+  void claim(Connection& owner) {
+    if (parts_ > 0 && owner_ != &owner) [[unlikely]] sendToOwner();
+    owner_ = &owner;
   }
   // What was gathered for `owner`, which has ended, is dropped.
-  void dropOf(const void* owner) {
-    if (owner_ == owner && parts_ > 0) clear();
+  void dropOf(const Connection& owner) {
+    if (owner_ == &owner && parts_ > 0) clear();
   }
   size_t size() const { return size_; }
   // Few parts are left: send what is here first.
@@ -73,6 +74,8 @@ class OutBatch {
   }
 
  private:
+  void sendToOwner();
+
   // A head larger than the scratch (max_request_headers_kb goes up to 8 MiB).
   void grow(size_t bytes) {
     const size_t size = bytes > kScratchBytes ? bytes : kScratchBytes;
@@ -113,7 +116,7 @@ class OutBatch {
     return size;
   }
 
-  const void* owner_ = nullptr;
+  Connection* owner_ = nullptr;
   int parts_ = 0;
   size_t size_ = 0;
   char* scratch_next_;

@@ -12,50 +12,33 @@ using http::HeaderEntry;
 using http::HeaderId;
 using http::HeaderMap;
 
-bool isHopByHop(HeaderId id) {
-  switch (id) {
-    case HeaderId::Connection:
-    case HeaderId::KeepAlive:
-    case HeaderId::ProxyConnection:
-    case HeaderId::TransferEncoding:
-    case HeaderId::Upgrade:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Said by a peer of ours or by nobody.
-bool isForInternalsOnly(HeaderId id) {
-  switch (id) {
-    case HeaderId::XEnvoyRetriableStatusCodes:
-    case HeaderId::XEnvoyRetriableHeaderNames:
-    case HeaderId::XEnvoyRetryOn:
-    case HeaderId::XEnvoyRetryGrpcOn:
-    case HeaderId::XEnvoyMaxRetries:
-    case HeaderId::XEnvoyUpstreamAltStatName:
-    case HeaderId::XEnvoyUpstreamRqTimeoutMs:
-    case HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs:
-    case HeaderId::XEnvoyUpstreamRqTimeoutAltResponse:
-    case HeaderId::XEnvoyExpectedRqTimeoutMs:
-    case HeaderId::XEnvoyForceTrace:
-    case HeaderId::XEnvoyIpTags:
-    case HeaderId::XEnvoyHedgeOnPerTryTimeout:
-    case HeaderId::XEnvoyOriginalUrl:
-    case HeaderId::XEnvoyUpstreamStreamDurationMs:
-      return true;
-    default:
-      return false;
-  }
-}
+constexpr http::HeaderIds kForInternalsOnly = {
+    HeaderId::XEnvoyRetriableStatusCodes,
+    HeaderId::XEnvoyRetriableHeaderNames,
+    HeaderId::XEnvoyRetryOn,
+    HeaderId::XEnvoyRetryGrpcOn,
+    HeaderId::XEnvoyMaxRetries,
+    HeaderId::XEnvoyUpstreamAltStatName,
+    HeaderId::XEnvoyUpstreamRqTimeoutMs,
+    HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs,
+    HeaderId::XEnvoyUpstreamRqTimeoutAltResponse,
+    HeaderId::XEnvoyExpectedRqTimeoutMs,
+    HeaderId::XEnvoyForceTrace,
+    HeaderId::XEnvoyIpTags,
+    HeaderId::XEnvoyHedgeOnPerTryTimeout,
+    HeaderId::XEnvoyOriginalUrl,
+    HeaderId::XEnvoyUpstreamStreamDurationMs,
+};
 
 // Said by nobody outside, where this proxy is the edge.
-bool isForEdgeOnly(HeaderId id) {
-  return id == HeaderId::XEnvoyDecoratorOperation ||
-         id == HeaderId::XEnvoyDownstreamServiceCluster ||
-         id == HeaderId::XEnvoyDownstreamServiceNode || id == HeaderId::XEnvoyOriginalPath ||
-         id == HeaderId::XEnvoyOriginalHost;
-}
+constexpr http::HeaderIds kForEdgeOnly = {
+    HeaderId::XEnvoyDecoratorOperation, HeaderId::XEnvoyDownstreamServiceCluster,
+    HeaderId::XEnvoyDownstreamServiceNode, HeaderId::XEnvoyOriginalPath,
+    HeaderId::XEnvoyOriginalHost};
+
+constexpr http::HeaderIds kLookedAt = {HeaderId::Te, HeaderId::XEnvoyInternal,
+                                       HeaderId::XForwardedClientCert};
 
 // Headers that a connection header names end here too.
 void removeNominated(HeaderMap& headers, std::string_view connection) {
@@ -117,9 +100,13 @@ void appendTo(HeaderMap& headers, HeaderId id, std::string_view value, std::stri
 bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
   const bool internal = facts.internal;
   bool has_client_cert = false;
+  if (!headers.mayHave(http::kConnectionHeaders) && !headers.mayHave(kForInternalsOnly) &&
+      !headers.mayHave(kForEdgeOnly) && !headers.mayHave(kLookedAt)) {
+    return false;
+  }
   for (HeaderEntry& entry : headers) {
     if (entry.id == HeaderId::Other) continue;
-    if (isHopByHop(entry.id)) {
+    if (http::kConnectionHeaders.has(entry.id)) {
       if (entry.id == HeaderId::Connection) removeNominated(headers, entry.value());
       entry.remove();
     } else if (entry.id == HeaderId::Te) {
@@ -128,7 +115,8 @@ bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
       } else {
         entry.remove();
       }
-    } else if (!internal && (isForInternalsOnly(entry.id) || (edge && isForEdgeOnly(entry.id)))) {
+    } else if (!internal &&
+               (kForInternalsOnly.has(entry.id) || (edge && kForEdgeOnly.has(entry.id)))) {
       entry.remove();
     } else if (entry.id == HeaderId::XEnvoyInternal) {
       entry.remove();

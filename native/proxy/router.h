@@ -155,33 +155,32 @@ class Router final : private upstream::AttemptOwner,
   Stream& stream_;
   StreamInfo& info_;
   Attempt first_;
-  // Where one try goes on while another begins. Kept from use to use.
-  std::vector<std::unique_ptr<Attempt>> more_;
   // Null: there is none, or the next one waits for its time.
   Attempt* current_ = nullptr;
-  std::unique_ptr<net::Splice> splice_;
-  uint64_t splice_left_ = 0;
-
-  // What came before there was a host to send it to, or may be sent again.
-  // With whom it shares connections.
-  upstream::PoolUse use_;
-  SavedHead kept_head_;
-  SlabChain kept_body_;
-  SavedHead kept_trailers_;
-
-  // Those that are fed.
-  std::vector<Mirror*> mirrors_;
-  // Kept from use to use; speaks for this request while retries_on_.
-  std::unique_ptr<RetryState> retry_;
-  Timeouts timeouts_;
-  net::Millis route_deadline_ = net::kNever;
-  net::Millis retry_at_ = net::kNever;
   bool retries_on_ = false;
   bool retry_is_after_timeout_ = false;
   bool has_body_ = false;
   bool request_complete_ = false;
   bool client_paused_ = false;
   bool upstream_paused_ = false;
+  net::Millis route_deadline_ = net::kNever;
+  net::Millis retry_at_ = net::kNever;
+  Timeouts timeouts_;
+  // Kept from use to use; speaks for this request while retries_on_.
+  std::unique_ptr<RetryState> retry_;
+  // Where one try goes on while another begins. Kept from use to use.
+  std::vector<std::unique_ptr<Attempt>> more_;
+  // Those that are fed.
+  std::vector<Mirror*> mirrors_;
+  std::unique_ptr<net::Splice> splice_;
+  uint64_t splice_left_ = 0;
+
+  // What came before there was a host to send it to, or may be sent again.
+  SavedHead kept_head_;
+  SavedHead kept_trailers_;
+  SlabChain kept_body_;
+  // With whom it shares connections.
+  upstream::PoolUse use_;
 };
 
 }  // namespace fairlead::proxy

@@ -20,10 +20,7 @@ class SavedHead {
   // Memory beyond what most heads need is given back.
   void clear() {
     set_ = false;
-    if (capacity_ <= kKeptBytes) return;
-    bytes_.reset();
-    capacity_ = 0;
-    entries_ = {};
+    if (kept_ && kept_->capacity > kKeptBytes) kept_.reset();
   }
 
   void save(std::string_view method, std::string_view path, std::string_view authority,
@@ -32,51 +29,59 @@ class SavedHead {
     for (const http::HeaderEntry& entry : headers) {
       if (entry.name_size > 0) bytes += entry.name_size + entry.value_size;
     }
-    if (bytes > capacity_) {
-      bytes_ = std::make_unique_for_overwrite<char[]>(bytes);
-      capacity_ = bytes;
+    if (!kept_) kept_ = std::make_unique<Kept>();
+    Kept& kept = *kept_;
+    if (bytes > kept.capacity) {
+      kept.bytes = std::make_unique_for_overwrite<char[]>(bytes);
+      kept.capacity = bytes;
     }
-    next_ = bytes_.get();
-    method_ = keep(method);
-    path_ = keep(path);
-    authority_ = keep(authority);
-    entries_.clear();
+    char* next = kept.bytes.get();
+    kept.method = keep(method, &next);
+    kept.path = keep(path, &next);
+    kept.authority = keep(authority, &next);
+    kept.entries.clear();
     for (const http::HeaderEntry& entry : headers) {
       if (entry.name_size == 0) continue;
-      const std::string_view name = keep(entry.name());
-      const std::string_view value = keep(entry.value());
-      entries_.push_back({name.data(), value.data(), entry.value_size, entry.name_size, entry.id});
+      const std::string_view name = keep(entry.name(), &next);
+      const std::string_view value = keep(entry.value(), &next);
+      kept.entries.push_back(
+          {name.data(), value.data(), entry.value_size, entry.name_size, entry.id});
     }
     set_ = true;
   }
 
+  // These four: of a head that was saved.
   void restore(http::HeaderMap* headers) const {
     headers->clear();
-    for (const http::HeaderEntry& entry : entries_) {
+    for (const http::HeaderEntry& entry : kept_->entries) {
       headers->add(entry.id, entry.name(), entry.value());
     }
   }
-  std::string_view method() const { return method_; }
-  std::string_view path() const { return path_; }
-  std::string_view authority() const { return authority_; }
+  std::string_view method() const { return kept_->method; }
+  std::string_view path() const { return kept_->path; }
+  std::string_view authority() const { return kept_->authority; }
 
  private:
   static constexpr size_t kKeptBytes = 8 * 1024;
 
-  std::string_view keep(std::string_view text) {
+  // Apart, because few streams keep a head, and all of them are as large as this is.
+  struct Kept {
+    size_t capacity = 0;
+    std::unique_ptr<char[]> bytes;
+    std::vector<http::HeaderEntry> entries;
+    std::string_view method, path, authority;
+  };
+
+  static std::string_view keep(std::string_view text, char** next) {
     // Nothing may be nowhere: a CONNECT has no path.
-    if (!text.empty()) std::memcpy(next_, text.data(), text.size());
-    const std::string_view kept(next_, text.size());
-    next_ += text.size();
+    if (!text.empty()) std::memcpy(*next, text.data(), text.size());
+    const std::string_view kept(*next, text.size());
+    *next += text.size();
     return kept;
   }
 
   bool set_ = false;
-  size_t capacity_ = 0;
-  char* next_ = nullptr;
-  std::unique_ptr<char[]> bytes_;
-  std::vector<http::HeaderEntry> entries_;
-  std::string_view method_, path_, authority_;
+  std::unique_ptr<Kept> kept_;
 };
 
 }  // namespace fairlead::proxy

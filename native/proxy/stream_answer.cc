@@ -15,18 +15,9 @@ using ServerHeader = plan::HttpConnectionManager::ServerHeader;
 namespace {
 
 void removeHopByHop(HeaderMap& headers) {
+  if (!headers.mayHave(http::kConnectionHeaders)) return;
   for (HeaderEntry& entry : headers) {
-    switch (entry.id) {
-      case HeaderId::Connection:
-      case HeaderId::KeepAlive:
-      case HeaderId::ProxyConnection:
-      case HeaderId::TransferEncoding:
-      case HeaderId::Upgrade:
-        entry.remove();
-        break;
-      default:
-        break;
-    }
+    if (http::kConnectionHeaders.has(entry.id)) entry.remove();
   }
 }
 
@@ -82,7 +73,10 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
 
 void Stream::onUpstreamData(std::string_view data, bool end) {
   if (filtered_) {
+    const uint32_t life = chain_->life();
     chain_->onResponseData(data, end);
+    // A filter may keep the end, and the host's codec tells of no read's end behind it.
+    if (end && life == chain_->life()) flushAnswer();
     return;
   }
   writeData(data, end);
@@ -90,7 +84,9 @@ void Stream::onUpstreamData(std::string_view data, bool end) {
 
 void Stream::onUpstreamTrailers(HeaderMap& trailers) {
   if (filtered_) {
+    const uint32_t life = chain_->life();
     chain_->onResponseTrailers(trailers);
+    if (life == chain_->life()) flushAnswer();
     return;
   }
   writeTrailers(trailers);

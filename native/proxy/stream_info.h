@@ -17,6 +17,9 @@ namespace fairlead::proxy {
 class Downstream;
 
 struct StreamInfo {
+  // What every request reads and writes comes first: with thousands of streams, each line of the
+  // cache that one takes is fetched from memory.
+
   // ---- whose it is ----
   // Null: the stream rests.
   HttpServer* server = nullptr;
@@ -27,14 +30,8 @@ struct StreamInfo {
   // ---- the request ----
   // The head where it was read, while that handler runs.
   http::RequestHead* live_head = nullptr;
-  // As routing left it, where somebody will speak of it later.
-  SavedHead request;
   // "http" or "https", or what the configuration says instead.
   std::string_view scheme = "http";
-  // Where it is neither.
-  std::string odd_scheme;
-  // The client as far as it can be trusted.
-  net::Address client_address;
   bool is_internal = false;
   bool is_http_10 = false;
   bool is_http2 = false;
@@ -51,25 +48,14 @@ struct StreamInfo {
   const route::Target* target = nullptr;
   // Held, by use(): it goes on until the request's end, whatever becomes of it.
   upstream::WorkerCluster* cluster = nullptr;
-  // Where logs or headers speak of it.
-  std::string cluster_name;
   upstream::Host* host = nullptr;
-  net::Address upstream_local;
-  net::SharedTlsInfo upstream_tls;
-  std::string_view upstream_protocol;
-  std::string_view transport_failure;
 
   // ---- what became of it ----
-  // For the access log.
-  SavedHead response;
-  format::ResponseFlags flags;
-  std::string details;
-  // By its filters.
-  std::vector<format::SetMetadata> metadata;
   // 0: there is no answer so far.
   uint16_t status = 0;
   // 0: the request was never to go to a host.
   uint32_t attempts = 0;
+  format::ResponseFlags flags;
   uint64_t start_us = 0;
   // 0: not yet, of these two.
   uint64_t request_end_us = 0;
@@ -82,6 +68,23 @@ struct StreamInfo {
   // Of everything.
   http::ByteMeter downstream_bytes;
   http::ByteMeter upstream_bytes;
+  std::string details;
+  // The client as far as it can be trusted.
+  net::Address client_address;
+
+  // ---- what logs, headers and filters may speak of besides ----
+  // The request's head as routing left it.
+  SavedHead request;
+  SavedHead response;
+  // Where it is neither http nor https.
+  std::string odd_scheme;
+  net::SharedTlsInfo upstream_tls;
+  std::string_view upstream_protocol;
+  std::string_view transport_failure;
+  net::Address upstream_local;
+  std::string cluster_name;
+  // By its filters.
+  std::vector<format::SetMetadata> metadata;
 
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }

@@ -65,9 +65,16 @@ Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
     timeouts.try_ms = action.retry->plan.per_try_timeout_ms;
     timeouts.try_idle_ms = action.retry->plan.per_try_idle_timeout_ms;
   }
+  static constexpr http::HeaderIds kSpoken = {
+      HeaderId::XEnvoyUpstreamRqTimeoutMs,       HeaderId::XEnvoyExpectedRqTimeoutMs,
+      HeaderId::XEnvoyUpstreamRqPerTryTimeoutMs, HeaderId::XEnvoyUpstreamStreamDurationMs,
+      HeaderId::XEnvoyHedgeOnPerTryTimeout,      HeaderId::XEnvoyUpstreamRqTimeoutAltResponse,
+      HeaderId::XEnvoyUpstreamAltStatName};
   HeaderEntry* wanted = nullptr;
   HeaderEntry* expected = nullptr;
-  for (HeaderEntry& entry : headers) {
+  const bool says_any = headers.mayHave(kSpoken);
+  for (HeaderEntry* at = headers.begin(); says_any && at != headers.end(); ++at) {
+    HeaderEntry& entry = *at;
     switch (entry.id) {
       case HeaderId::XEnvoyUpstreamRqTimeoutMs:
         wanted = &entry;
@@ -107,7 +114,11 @@ Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
 }
 
 RetryWishes takeRetryWishes(HeaderMap& headers) {
+  static constexpr http::HeaderIds kWishes = {
+      HeaderId::XEnvoyRetryOn, HeaderId::XEnvoyRetryGrpcOn, HeaderId::XEnvoyMaxRetries,
+      HeaderId::XEnvoyRetriableStatusCodes, HeaderId::XEnvoyRetriableHeaderNames};
   RetryWishes wishes;
+  if (!headers.mayHave(kWishes)) return wishes;
   for (HeaderEntry& entry : headers) {
     switch (entry.id) {
       case HeaderId::XEnvoyRetryOn:

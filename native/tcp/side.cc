@@ -47,7 +47,7 @@ void Side::onReadable() {
 
 void Side::copyOn(const net::Connection::Read& got) {
   net::Connection& to = other_->connection_;
-  batch_.claim(other_);
+  batch_.claim(to);
   batch_.addView({got.data, got.size});
   to.send(batch_);
   callbacks_.onMoved(*this);
@@ -131,7 +131,7 @@ void Side::end() {
   over_ = true;
   other_ = nullptr;
   splice_.reset();
-  batch_.dropOf(this);
+  batch_.dropOf(connection_);
   connection_.close();
   connection_.loop().bury(std::unique_ptr<Mortal>(this));
 }

@@ -1,6 +1,7 @@
 #include "tls/failure.h"
 
 #include <cctype>
+#include <mutex>
 #include <unordered_set>
 
 #include "tls/openssl.h"
@@ -115,11 +116,15 @@ Failure takeFailure(std::string_view details) {
 
 std::string_view keepText(std::string text) {
   if (text.empty()) return {};
-  static thread_local std::unordered_set<std::string>& kept = *new std::unordered_set<std::string>;
-  const auto found = kept.find(text);
-  if (found != kept.end()) return *found;
-  if (kept.size() >= kMaxKept) return "TLS_error";
-  return *kept.insert(std::move(text)).first;
+  // What this thread has had before takes no lock.
+  static thread_local std::unordered_set<std::string_view> known;
+  const auto found = known.find(text);
+  if (found != known.end()) return *found;
+  static std::mutex& mutex = *new std::mutex;
+  static std::unordered_set<std::string>& all = *new std::unordered_set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (all.size() >= kMaxKept && !all.contains(text)) return "TLS_error";
+  return *known.insert(*all.insert(std::move(text)).first).first;
 }
 
 }  // namespace fairlead::tls

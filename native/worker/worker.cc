@@ -35,7 +35,9 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& inte
               context_.streams.trim();
               http2_streams_.trim();
             }),
-      look_(loop_, kLookMs, [] {}) {}
+      look_(loop_, kLookMs, [] {}) {
+  loop_.watchBatch(batch_);
+}
 
 // ---- turns ----
 

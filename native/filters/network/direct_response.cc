@@ -29,7 +29,7 @@ class Answer final : public net::DownstreamConnection,
       finish();
       return false;
     }
-    batch.claim(this);
+    batch.claim(connection_);
     batch.addView(body);
     size_ = body.size();
     connection_.send(batch);

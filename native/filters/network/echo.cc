@@ -47,7 +47,7 @@ class EchoConnection final : public net::DownstreamConnection,
         return;
       }
       received_ += got.size;
-      batch_.claim(this);
+      batch_.claim(connection_);
       batch_.addView({got.data, got.size});
       connection_.send(batch_);
       if (connection_.isOverHighWatermark()) connection_.pauseReading();

@@ -136,7 +136,7 @@ void ClientConnection::abort(CloseReason reason) {
   ResponseSink* const lost = std::exchange(sink_, nullptr);
   meter_ = nullptr;
   Timer::disarm();
-  batch_.dropOf(this);
+  batch_.dropOf(connection_);
   countBytes();
   connection_.close();
   if (lost) callbacks_.onStreamEnded(*lost);
@@ -149,7 +149,7 @@ void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
   method_ = head.method == "HEAD"      ? AnsweredMethod::Head
             : head.method == "CONNECT" ? AnsweredMethod::Connect
                                        : AnsweredMethod::Other;
-  batch_.claim(this);
+  batch_.claim(connection_);
   const WrittenHead written = writeRequestHead(batch_, head, end);
   out_body_ = written.body;
   meter_->wire_sent += written.bytes;
@@ -161,7 +161,7 @@ void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
 }
 
 void ClientConnection::sendData(std::string_view data, bool end) {
-  batch_.claim(this);
+  batch_.claim(connection_);
   if (batch_.isAlmostFull()) flush();
   const size_t bytes = writeData(batch_, out_body_, data);
   if (meter_) meter_->wire_sent += bytes;
@@ -169,7 +169,7 @@ void ClientConnection::sendData(std::string_view data, bool end) {
 }
 
 void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
-  batch_.claim(this);
+  batch_.claim(connection_);
   const size_t bytes = writeEnd(batch_, out_body_, settings_.enable_trailers ? trailers : nullptr);
   if (meter_) meter_->wire_sent += bytes;
   request_done_ = true;
@@ -177,7 +177,7 @@ void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
 }
 
 void ClientConnection::flush() {
-  batch_.claim(this);
+  batch_.claim(connection_);
   connection_.send(batch_);
 }
 

@@ -129,6 +129,7 @@ void ClientConnection::noteConnectionHeaders(const http::ResponseHead& head) {
   // Another protocol that nobody asked for: what follows cannot be understood.
   keep_alive_ = head.version == http::Version::Http11 && head.status != 101;
   close_notified_ = head.version == http::Version::Http10;
+  if (!head.headers.mayHave(http::kConnectionHeaders)) return;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
     if (containsToken(entry.value(), "close")) {

@@ -93,7 +93,7 @@ void ServerConnection::finishExchange() {
 // ---- writing ----
 
 void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* headers) {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   meter_->wire_sent += writeInformational(scratch_.batch, status, headers);
   flush();
 }
@@ -114,7 +114,7 @@ void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
 }
 
 void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   const ResponseForm form{.to_head = head_request_,
                           .to_connect = connect_request_ && head.status / 100 == 2,
                           .http_10 = http_10_,
@@ -133,21 +133,21 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
 }
 
 void ServerConnection::sendData(std::string_view data, bool end) {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   if (scratch_.batch.isAlmostFull()) flush();
   meter_->wire_sent += writeData(scratch_.batch, out_body_, data);
   if (end) sendTrailers(nullptr);
 }
 
 void ServerConnection::sendTrailers(http::HeaderMap* trailers) {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   meter_->wire_sent +=
       writeEnd(scratch_.batch, out_body_, settings_.enable_trailers ? trailers : nullptr);
   answerComplete();
 }
 
 void ServerConnection::flush() {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   connection_.send(scratch_.batch);
 }
 
@@ -199,7 +199,7 @@ void ServerConnection::closed(bool by_peer) {
   if (!isOpen()) return;
   state_ = State::Closed;
   Timer::disarm();
-  scratch_.batch.dropOf(this);
+  scratch_.batch.dropOf(connection_);
   countBytes();
   resetStream(ResetReason::LocalReset, "downstream_local_disconnect");
   connection_.close();

@@ -192,6 +192,7 @@ void ServerConnection::noteConnectionHeaders(const http::RequestHead& head) {
   keep_alive_asked_ = false;
   head_request_ = head.method == "HEAD";
   connect_request_ = head.method == "CONNECT";
+  if (!head.headers.mayHave(http::kConnectionHeaders)) return;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
     if (containsToken(entry.value(), "close")) {

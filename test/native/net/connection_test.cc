@@ -29,7 +29,7 @@ class Recorder final : private ConnectionHandler {
   }
   Connection* operator->() { return &connection_; }
   void write(OutBatch& batch, std::string_view bytes) {
-    batch.claim(this);
+    batch.claim(connection_);
     batch.addView(bytes);
     connection_.send(batch);
   }
@@ -189,10 +189,14 @@ TEST("A write that fails is told with the next event, once the caller is done") 
 }
 
 TEST("A batch gathers heads and bodies in order, and large ones beyond its scratch") {
+  Loop loop;
   OutBatch batch;
+  FileDescriptor ends[2];
+  Peer first(&ends[0]), second(&ends[1]);
+  Recorder connection(loop, std::move(ends[0])), other(loop, std::move(ends[1]));
   const std::string body(5000, 'b');
   const std::string huge(OutBatch::kScratchBytes + 1, 'h');
-  batch.claim(&body);
+  batch.claim(*connection.operator->());
   batch.copy("head ");
   batch.copy("line ");
   EXPECT_EQ(batch.partCount(), 1);
@@ -205,11 +209,34 @@ TEST("A batch gathers heads and bodies in order, and large ones beyond its scrat
   }
   EXPECT(all == "head line " + body + "small" + huge);
   EXPECT_EQ(batch.size(), all.size());
-  const int other = 0;
-  batch.dropOf(&other);
+  batch.dropOf(*other.operator->());
   EXPECT(!batch.empty());
-  batch.dropOf(&body);
+  batch.dropOf(*connection.operator->());
   EXPECT(batch.empty());
+  connection->close();
+  other->close();
+  settle(loop);
+}
+
+TEST("What is gathered for one connection goes out before another's, each to its own peer") {
+  Loop loop;
+  OutBatch batch;
+  FileDescriptor ends[2];
+  Peer first(&ends[0]), second(&ends[1]);
+  Recorder one(loop, std::move(ends[0])), two(loop, std::move(ends[1]));
+  settle(loop);
+  batch.claim(*one.operator->());
+  batch.copy("for the first");
+  batch.claim(*two.operator->());
+  EXPECT(batch.empty());
+  batch.copy("for the second");
+  two->send(batch);
+  settle(loop);
+  EXPECT_EQ(first.read(), "for the first");
+  EXPECT_EQ(second.read(), "for the second");
+  one->close();
+  two->close();
+  settle(loop);
 }
 
 }  // namespace fairlead::net

@@ -87,7 +87,7 @@ class TlsEnd final : private net::ConnectionHandler {
   ~TlsEnd() { connection_.close(); }
   net::Connection* operator->() { return &connection_; }
   void write(std::string_view bytes) {
-    batch_.claim(this);
+    batch_.claim(connection_);
     batch_.addView(bytes);
     connection_.send(batch_);
   }

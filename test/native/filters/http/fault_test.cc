@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "filters/http/fault_headers.h"
+#include "test/native/support/exchange.h"
 #include "test/native/support/http_filters.h"
 #include "test/native/test.h"
 
@@ -181,6 +182,18 @@ TEST("An answer is slowed down, and loses nothing") {
   EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, 40'960u);
   EXPECT_EQ(proxy.stat("http.in.fault.response_rl_injected"), 1u);
   EXPECT(proxy.waitFor("http.in.fault.active_faults", 0));
+}
+
+TEST("The head of an answer whose body waits goes out at once, and to its own client") {
+  Origin origin(answering("own"));
+  Proxy proxy(withFault(origin.port(), slowing(1)));
+  Socket slow = proxy.connect();
+  slow.write(kGet);
+  EXPECT(slow.readUntil("\r\n\r\n").starts_with("HTTP/1.1 200"));
+  Socket other = proxy.connect();
+  other.write(kGet);
+  EXPECT(other.readMessage().ends_with("\r\n\r\nown"));
+  EXPECT_EQ(slow.readExactly(3), "own");
 }
 
 TEST("A slow answer pauses its host at the limit; its trailers come last") {
