@@ -12,7 +12,7 @@ import {
   SERVER_KEY,
 } from './support/certificates.js';
 import { MetricsServer } from './support/metrics-server.js';
-import { runCommand, startProxy } from './support/start-proxy.js';
+import { startProxy } from './support/start-proxy.js';
 
 const TYPE = 'type.googleapis.com/envoy';
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
@@ -305,25 +305,4 @@ test('google_grpc reaches its target by itself, and is counted by its prefix', a
     metrics,
     /envoy_grpc_streams_total\{envoy_google_grpc_client_prefix="collector"\} 1/,
   );
-});
-
-test('requests do not go to a cluster that speaks HTTP/2: a route is refused, a header finds none', async (t) => {
-  const server = await MetricsServer.start(t);
-  const cluster = metricsCluster([server.port]);
-  const route = { match: { prefix: '/' }, route: { cluster: 'metrics' } };
-  const refused = await runCommand(
-    t,
-    ...['--mode', 'validate', '--config-yaml'],
-    JSON.stringify(bootstrapOf(ENVOY_GRPC, [cluster], [route])),
-  );
-  assert.equal(refused.code, 1);
-  assert.match(
-    refused.stderr,
-    /routes\[0\]\.route\.cluster: cluster 'metrics' speaks HTTP\/2: to forward requests over it is not supported yet; .*; see static_resources\.clusters\[0\]\.typed_extension_protocol_options/,
-  );
-  const byHeader = { match: { prefix: '/' }, route: { cluster_header: 'x-to' } };
-  const proxy = await startProxy(t, bootstrapOf(ENVOY_GRPC, [cluster], [byHeader]));
-  const headers = { 'x-to': 'metrics' };
-  assert.equal((await fetch(await proxy.listenerUrl('web'), { headers })).status, 503);
-  assert.equal(await statOf(proxy.adminUrl, 'cluster.metrics.upstream_cx_http1_total'), 0);
 });

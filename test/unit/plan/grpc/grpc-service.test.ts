@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SinkPlan } from '../../../../src/plan/extension-plans.js';
-import { any, compile, connectionManager, issuesOf, listenerOf, TCP_PROXY } from '../helpers.js';
+import { Cluster_Protocol as Protocol } from '../../../../src/plan/plan.gen.js';
+import { any, compile, issuesOf, listenerOf, TCP_PROXY } from '../helpers.js';
 
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const TLS = 'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext';
@@ -48,7 +49,7 @@ test('a service at a cluster that speaks HTTP/2 is sent what the real server sen
     ],
   });
   assert.deepEqual(issues, []);
-  assert.equal(compiled.update.clusters?.[0]?.is_control_only, true);
+  assert.equal(compiled.update.clusters?.[0]?.protocol, Protocol.HTTP2);
   assert.ok(service?.kind === 'envoy');
   assert.equal(service.authority, 'metrics');
   assert.deepEqual(service.metadata, [
@@ -133,7 +134,7 @@ test('an unknown cluster is an error that knows the nearest name', () => {
   ]);
 });
 
-test('HTTP/2 options are what connections begin with, and the peer’s abuse has other bounds', () => {
+test('what HTTP/2 options ask for explicitly is what gRPC connections begin with', () => {
   const { issues, service } = compileSink(
     ENVOY,
     http2({
@@ -144,36 +145,13 @@ test('HTTP/2 options are what connections begin with, and the peer’s abuse has
       connection_keepalive: { interval: 30_000, timeout: 5000 },
     }),
   );
-  assert.deepEqual(issues, [
-    `warning clusters[0].typed_extension_protocol_options["${HTTP_OPTIONS}"].explicit_http_config.http2_protocol_options.max_outbound_frames: has no effect: gRPC clients have bounds of their own`,
-  ]);
+  assert.deepEqual(issues, []);
   assert.ok(service?.kind === 'envoy');
   assert.deepEqual(service.cluster.http2, {
     settings: { headerTableSize: 1000, initialWindowSize: 70_000 },
     connectionWindowBytes: 100_000,
     ping: { intervalMs: 30_000, timeoutMs: 5000, jitterPct: 15 },
   });
-});
-
-test('settings by number that contradict something are errors', () => {
-  const custom = [
-    { identifier: 1, value: 2 },
-    { identifier: 2, value: 1 },
-    { identifier: 8, value: 1 },
-    { identifier: 16, value: 1 },
-    { identifier: 16, value: 2 },
-  ];
-  const { issues } = compileSink(ENVOY, {
-    http2_protocol_options: { hpack_table_size: 1, custom_settings_parameters: custom },
-  });
-  const at = 'error clusters[0].http2_protocol_options.custom_settings_parameters';
-  assert.deepEqual(issues, [
-    `${at}[0]: the {hpack_table_size} HTTP/2 SETTINGS parameter(s) can not be configured through both named and custom parameters`,
-    `${at}[1]: server push is not supported by Envoy and can not be enabled via a SETTINGS parameter.`,
-    `${at}[2]: the "allow_connect" SETTINGS parameter must only be configured through the named field`,
-    `${at}[3]: the HTTP/2 setting 0x10 is not supported yet`,
-    `${at}[4]: inconsistent HTTP/2 custom SETTINGS parameter(s) detected; identifiers = {0x10}`,
-  ]);
 });
 
 test('a cluster cannot have both protocols in its own fields', () => {
@@ -185,41 +163,10 @@ test('a cluster cannot have both protocols in its own fields', () => {
   );
 });
 
-const routed = (route: object) =>
-  listenerOf(
-    connectionManager({
-      virtual_hosts: [{ name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, route }] }],
-    }),
-  );
-
-test('routes to a cluster that speaks HTTP/2 are refused with where it says so', () => {
-  const routes = [
-    { cluster: 'metrics' },
-    { weighted_clusters: { clusters: [{ name: 'metrics', weight: 1 }] } },
-  ];
-  for (const route of routes) {
-    const { compiled } = compileSink(ENVOY, { http2_protocol_options: {} }, [routed(route)]);
-    const [issue, ...others] = compiled.issues;
-    assert.deepEqual(others, []);
-    assert.equal(
-      issue?.message,
-      "cluster 'metrics' speaks HTTP/2: to forward requests over it is not supported yet",
-    );
-    assert.equal(issue.related?.path, 'static_resources.clusters[0].http2_protocol_options');
-  }
-});
-
 test('TCP goes to a cluster that speaks HTTP/2, be it over TLS', () => {
   const proxied = listenerOf(any(TCP_PROXY, { stat_prefix: 'in', cluster: 'metrics' }));
   assert.deepEqual(compileSink(ENVOY, http2(), [proxied]).issues, []);
   assert.deepEqual(compileSink(ENVOY, { ...http2(), ...tls() }, [proxied]).issues, []);
-});
-
-test('a cluster that nothing uses may speak HTTP/2 and TLS', () => {
-  const compiled = compile({
-    static_resources: { clusters: [{ name: 'later', ...http2(), ...tls({ sni: 'xds' }) }] },
-  });
-  assert.deepEqual(issuesOf(compiled), []);
 });
 
 test('TLS is what a client of the real server offers unless it is told', () => {
