@@ -23,8 +23,9 @@ enum class Shown : uint8_t {
 struct StatName {
   std::string_view name;
   Shown shown;
-  // The other counter, for Shown::With.
+  // For Shown::With: the other counter, the first of so many.
   uint16_t companion;
+  uint16_t companions = 1;
 };
 
 struct StatRef {

@@ -12,7 +12,10 @@ bool RowSource::isShown(const StatName& stat, bool used) const {
     case Shown::OnceUsed:
       return false;
     case Shown::With:
-      return counters_[stat.companion].used;
+      for (size_t i = 0; i < stat.companions; ++i) {
+        if (counters_[stat.companion + i].used) return true;
+      }
+      return false;
   }
   return false;
 }
@@ -93,7 +96,12 @@ void RowSource::addHistograms(const BlockBase& block, std::vector<Row>* rows) co
 
 bool RowSource::isHistogramShown(const BlockBase& block, size_t index) const {
   if (query_.used_only) return !block.total(index).empty();
-  return block.layout().histograms[index].shown == Shown::Always || block.isRecorded(index);
+  const StatName& name = block.layout().histograms[index];
+  if (name.shown == Shown::Always || block.isRecorded(index)) return true;
+  for (size_t i = 0; name.shown == Shown::With && i < name.companions; ++i) {
+    if (block.counter(name.companion + i).used) return true;
+  }
+  return false;
 }
 
 Walk::Walk(const Registry& registry, const Query& query)
