@@ -291,6 +291,8 @@ class ClientCodec {
   virtual ClientStream& newStream(ResponseSink& sink) = 0;
   // Whether streams are under way.
   virtual bool isActive() const = 0;
+  // Whether there may be several at once.
+  virtual bool isMultiplexed() const = 0;
   // No more streams begin; it ends with the last of those that it has: now, if there are none.
   virtual void drain() = 0;
   // Ends it now. onClosed() is told.

@@ -215,7 +215,7 @@ inline void HeaderMap::set(HeaderId id, std::string_view value) {
 
 // The id of a lower-case name; Other when it is none of ours. Pure.
 HeaderId internHeader(std::string_view lower_case_name);
-enum class Version : uint8_t { Http10, Http11 };
+enum class Version : uint8_t { Http10, Http11, Http2 };
 
 struct RequestHead {
   std::string_view method;

@@ -53,6 +53,9 @@ struct TransportTarget {
   std::string_view server_name = {};
   // Its certificate must be for this name; empty: it need not.
   std::string_view wanted_name = {};
+  // What a host is offered by ALPN where the configuration names nothing, each with its length
+  // before it; empty: nothing.
+  std::string_view protocols = {};
 };
 
 // Of a filter chain, or of a cluster. Shared by all workers; called on any of their threads.

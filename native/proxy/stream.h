@@ -115,7 +115,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void findRoute(http::RequestHead& head);
   void keepHead(const http::RequestHead& head);
   void beginDeadlines(bool end);
-  void applyRouteDeadlines();
+  void applyRouteDeadlines(http::HeaderMap& headers);
   void requestComplete();
 
   // ---- stream_filter.cc: past the filters ----

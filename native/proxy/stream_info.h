@@ -83,6 +83,9 @@ struct StreamInfo {
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
   net::Loop& loop() const { return server->context().loop(); }
+  http::Version clientVersion() const {
+    return is_http_10 ? http::Version::Http10 : http::Version::Http11;
+  }
   // Of a head that is this request's.
   route::RequestView viewOf(const http::RequestHead& head) const {
     return {head.method, head.path, head.authority, scheme, &head.headers, id};
