@@ -32,7 +32,7 @@ void AlpnClient::onReady(int error) {
   } else {
     auto codec = std::make_unique<http1::ClientConnection>(
         connection_, settings_, loans_.scratch.batch, loans_.scratch.response, callbacks_);
-    codec->begin();
+    codec->beginSession();
     codec_ = std::move(codec);
   }
   callbacks_.onConnected();

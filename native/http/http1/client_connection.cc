@@ -45,11 +45,11 @@ void ClientConnection::onReady(int error) {
     connectFailed(Failure::Refused, error);
     return;
   }
-  begin();
+  beginSession();
   callbacks_.onConnected();
 }
 
-void ClientConnection::begin() {
+void ClientConnection::beginSession() {
   if (settings_.max_duration_ms > 0) {
     duration_end_ = connection_.loop().now() + settings_.max_duration_ms;
   }

@@ -26,7 +26,7 @@ class ClientConnection final : public http::ClientCodec,
                    net::OutBatch& batch, http::ResponseHead& scratch,
                    http::ClientCodecCallbacks& callbacks);
   // The connection is there already; nobody is told so.
-  void begin();
+  void beginSession();
   ~ClientConnection() override;
 
   // http::ClientCodec
