@@ -26,6 +26,7 @@ class PooledConnection final : public ListNode<PooledConnection>,
 
   void use(std::unique_ptr<http::ClientCodec> codec) { codec_ = std::move(codec); }
   http::ClientCodec& codec() { return *codec_; }
+  const http::ClientCodec& codec() const { return *codec_; }
   bool hasRoom() const { return codec_->freeStreams() > 0; }
   uint32_t expectedStreams() const { return expected_streams_; }
 
