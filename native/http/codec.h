@@ -17,6 +17,7 @@
 #include "http/byte_meter.h"
 #include "http/message.h"
 #include "net/connection.h"
+#include "stats/registry.h"
 
 namespace fairlead::http {
 
@@ -126,8 +127,12 @@ class ServerCodecCallbacks {
   };
   // Never null. The sink is told of nothing before this returns.
   virtual RequestSink* newStream(ServerStream& stream, Opening opening) = 0;
-  // The client speaks HTTP/2; it has been refused, and the connection ends.
-  virtual void onHttp2() = 0;
+  // The client begins as HTTP/2 does, with these bytes: another codec is to take the connection.
+  virtual void onHttp2(std::string_view bytes) = 0;
+  // What came breaks the protocol of the connection, which ends.
+  virtual void onProtocolError(std::string_view details) = 0;
+  // Where HTTP/2 counts what it does. Asked only then.
+  virtual stats::Shard<stats::Http2Codec>& http2Stats() = 0;
   virtual void onIdleTimeout() = 0;
   virtual void onDelayedCloseTimeout() = 0;
   // All that has moved since the connection began.
@@ -145,6 +150,8 @@ class ServerCodec {
  public:
   virtual ~ServerCodec() = default;
 
+  // Bytes that another codec has read of the connection, as if they were read now.
+  virtual void takeFirst(std::string_view bytes) {}
   // Ends after so long; a request that is under way then is still answered.
   virtual void endAfter(net::Millis ms) = 0;
   // Ends once what is written has left.

@@ -5,12 +5,18 @@
 #include "http/message.h"
 #include "net/out_batch.h"
 
+namespace fairlead::http2 {
+struct StreamPools;
+}
+
 namespace fairlead::http {
 
 struct CodecScratch {
   net::OutBatch& batch;
   RequestHead& request;
   ResponseHead& response;
+  // Null: streams do not rest between two uses.
+  http2::StreamPools* http2 = nullptr;
 };
 
 }  // namespace fairlead::http

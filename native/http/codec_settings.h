@@ -21,8 +21,10 @@ struct ServerSettings {
   // http_protocol_options.allow_chunked_length: with both, chunked wins and the length is dropped.
   bool allow_chunked_length = false;
   bool accept_http_10 = false;
-  // A client that begins as HTTP/2 does is refused in its own words.
-  bool refuses_http2 = false;
+  // A client that begins as HTTP/2 does is spoken to so.
+  bool detects_http2 = false;
+  // Outlives all that are told of it; null: HTTP/2 is never spoken.
+  const plan::Http2Options* http2_options = nullptr;
   bool enable_trailers = false;
   // HTTP/1 header names are written as "Content-Type".
   bool proper_case_words = false;
@@ -31,6 +33,8 @@ struct ServerSettings {
   net::Millis idle_timeout_ms = 0;
   // From the first byte of a head to its last.
   net::Millis head_timeout_ms = 0;
+  // Of HTTP/2: an answer that is composed whole, and whose client takes nothing of it.
+  net::Millis flush_timeout_ms = 0;
 };
 
 // Of connections to hosts. 0: none, or no limit.

@@ -4,13 +4,17 @@
 #include "http/http1/client_connection.h"
 #include "http/http1/server_connection.h"
 #include "http/http2/client_session.h"
+#include "http/http2/server_session.h"
 
 namespace fairlead::http {
 
-std::unique_ptr<ServerCodec> makeServerCodec(net::Connection& connection,
+std::unique_ptr<ServerCodec> makeServerCodec(Protocol protocol, net::Connection& connection,
                                              const ServerSettings& settings,
                                              const CodecScratch& scratch,
                                              ServerCodecCallbacks& callbacks) {
+  if (protocol == Protocol::Http2) {
+    return std::make_unique<http2::ServerSession>(connection, settings, scratch, callbacks);
+  }
   return std::make_unique<http1::ServerConnection>(connection, settings, scratch, callbacks);
 }
 

@@ -11,7 +11,8 @@ namespace fairlead::http {
 
 // The codec becomes the connection's handler, which is there or is being made, and closes it.
 // `settings`, `scratch` and `callbacks` outlive the codec.
-std::unique_ptr<ServerCodec> makeServerCodec(net::Connection& connection,
+enum class Protocol : uint8_t { Http1, Http2 };
+std::unique_ptr<ServerCodec> makeServerCodec(Protocol protocol, net::Connection& connection,
                                              const ServerSettings& settings,
                                              const CodecScratch& scratch,
                                              ServerCodecCallbacks& callbacks);

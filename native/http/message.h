@@ -225,6 +225,9 @@ struct RequestHead {
   std::string_view authority;
   // With its query.
   std::string_view path;
+  // HTTP/2 alone says these two; `protocol`: what is to be spoken after a CONNECT (RFC 8441).
+  std::string_view scheme;
+  std::string_view protocol;
   Version version = Version::Http11;
   // Bytes of the head, its empty line included.
   uint32_t head_bytes = 0;

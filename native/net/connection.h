@@ -67,6 +67,7 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void send(OutBatch& batch);
   // Waits in slabs for the end of the turn: what several give leaves at once.
   void queue(std::string_view bytes);
+  uint32_t bufferLimit() const { return buffer_limit_bytes_; }
   // Bytes that wait to be written.
   size_t pendingBytes() const { return out_.size(); }
   // More waits than the buffer limit: who feeds this connection should pause.

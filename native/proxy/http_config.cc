@@ -31,7 +31,9 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   codec.limits.max_headers = settings.max_headers_count;
   codec.allow_chunked_length = settings.allow_chunked_length;
   codec.accept_http_10 = settings.accept_http_10;
-  codec.refuses_http2 = settings.codec == plan::HttpConnectionManager::Codec::Auto;
+  codec.detects_http2 = settings.codec == plan::HttpConnectionManager::Codec::Auto;
+  if (plan.http2) codec.http2_options = &*plan.http2;
+  codec.flush_timeout_ms = settings.stream_idle_timeout_ms;
   codec.enable_trailers = settings.enable_trailers;
   codec.proper_case_words = settings.proper_case_words;
   codec.delayed_close_ms = settings.delayed_close_timeout_ms;

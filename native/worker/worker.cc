@@ -33,6 +33,7 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& inte
             [this] {
               pipes_.trim();
               context_.streams.trim();
+              http2_streams_.trim();
             }),
       look_(loop_, kLookMs, [] {}) {}
 

@@ -11,6 +11,7 @@
 
 #include "access_log/log_files.h"
 #include "net/listener.h"
+#include "http/http2/stream_pool.h"
 #include "net/loop.h"
 #include "proxy/context.h"
 #include "worker/delta.h"
@@ -131,7 +132,8 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   net::SplicePipes pipes_;
   http::RequestHead request_scratch_;
   http::ResponseHead response_scratch_;
-  const http::CodecScratch scratch_{batch_, request_scratch_, response_scratch_};
+  http2::StreamPools http2_streams_;
+  const http::CodecScratch scratch_{batch_, request_scratch_, response_scratch_, &http2_streams_};
   Random random_;
   upstream::WorkerClusters clusters_;
   proxy::Context context_;

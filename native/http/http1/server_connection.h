@@ -96,7 +96,8 @@ class ServerConnection final : public http::ServerCodec,
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);
   size_t waitForHead(const char* data, size_t size);
-  void refuseHttp2();
+  bool mayBecomeHttp2() const;
+  void leaveToHttp2(std::string_view bytes);
   void keep(const char* data, size_t size, std::unique_ptr<std::string> owner);
   void openStream(Opening opening);
   void refuse(const ScanError& error, uint32_t header_bytes = 0);
@@ -137,6 +138,7 @@ class ServerConnection final : public http::ServerCodec,
   State state_ = State::Head;
   OutBody out_body_ = OutBody::None;
   bool in_head_ : 1 = false;  // A part of a head has come.
+  bool had_request_ : 1 = false;
   bool chunked_ : 1 = false;
   bool in_trailers_ : 1 = false;
   bool consuming_ : 1 = false;

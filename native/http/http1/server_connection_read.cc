@@ -13,27 +13,16 @@ using http::HeaderId;
 using http::RequestSink;
 using http::ResetReason;
 using ReadResult = net::Connection::ReadResult;
-using std::string_view_literals::operator""sv;
 
 namespace {
 
 // RFC 9113, 3.4: what a client begins with; no request can.
 constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-bool mayBeHttp2(std::string_view bytes) {
+bool beginsHttp2(std::string_view bytes) {
   const size_t common = std::min(bytes.size(), kHttp2Preface.size());
   return bytes.substr(0, common) == kHttp2Preface.substr(0, common);
 }
-
-// Frames of RFC 9113: SETTINGS (6.5), with which a server begins, and GOAWAY (6.8): no stream was
-// looked at, HTTP_1_1_REQUIRED, and why.
-constexpr std::string_view kHttp2Refusal =
-    "\0\0\0\x04\0\0\0\0\0"
-    "\0\0\x36\x07\0\0\0\0\0"
-    "\0\0\0\0\0\0\0\x0d"
-    "HTTP/2 is not supported here yet; use HTTP/1.1"sv;
-// The length of the second frame.
-static_assert(kHttp2Refusal.size() == 9 + 9 + 0x36);
 
 }  // namespace
 
@@ -144,10 +133,9 @@ size_t ServerConnection::consumeHead(char* data, size_t size) {
   http::RequestHead& head = scratch_.request;
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
-  if (scan.state == Scan::Error && settings_.refuses_http2 && mayBeHttp2({data, size})) {
+  if (scan.state == Scan::Error && mayBecomeHttp2() && beginsHttp2({data, size})) {
     if (size < kHttp2Preface.size()) return waitForHead(data, size);
-    in_head_ = false;
-    refuseHttp2();
+    leaveToHttp2({data, size});
     return size;
   }
   in_head_ = false;
@@ -186,7 +174,9 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   const bool end = framing.kind == BodyFraming::Kind::None;
   if (chunked_) chunks_.reset();
   close_after_ = false;
+  had_request_ = true;
   deadline_ = net::kNever;
+  head.scheme = head.protocol = {};
   state_ = end ? State::Complete : State::Body;
   noteConnectionHeaders(head);
   openStream(Opening::Request);
@@ -212,12 +202,17 @@ void ServerConnection::noteConnectionHeaders(const http::RequestHead& head) {
   }
 }
 
-void ServerConnection::refuseHttp2() {
-  scratch_.batch.claim(this);
-  scratch_.batch.copy(kHttp2Refusal);
-  callbacks_.onHttp2();
-  flush();
-  finish(Linger::Delayed);
+// Before its first request, unless something else was agreed on with TLS.
+bool ServerConnection::mayBecomeHttp2() const {
+  if (!settings_.detects_http2 || had_request_) return false;
+  const net::SharedTlsInfo tls = connection_.tls();
+  return !tls || tls->protocol().empty();
+}
+
+void ServerConnection::leaveToHttp2(std::string_view bytes) {
+  state_ = State::Closed;
+  Timer::disarm();
+  callbacks_.onHttp2(bytes);
 }
 
 // Empty lines before a head are dropped, but begin it; for the rest of it more must come.

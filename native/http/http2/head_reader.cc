@@ -1,0 +1,292 @@
+#include "http/http2/head_reader.h"
+
+#include "base/text.h"
+#include "http/http1/byte_scan.h"
+#include "http/joined_headers.h"
+#include "http/target.h"
+
+namespace fairlead::http2 {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+
+namespace {
+
+constexpr std::string_view kInvalidField = "http2.invalid.header.field";
+constexpr std::string_view kBrokenRule = "http2.violation.of.messaging.rule";
+constexpr std::string_view kTooMany = "http2.too_many_headers";
+constexpr std::string_view kTooLarge = "http2.header_list_size_too_large";
+
+bool isLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool isDecimal(char c) { return c >= '0' && c <= '9'; }
+
+bool isToken(std::string_view text) {
+  for (const char c : text) {
+    if (http1::kTokenLower[static_cast<uint8_t>(c)] == 0) return false;
+  }
+  return !text.empty();
+}
+
+bool isLowerToken(std::string_view text) {
+  for (const char c : text) {
+    if (http1::kTokenLower[static_cast<uint8_t>(c)] != c || c == 0) return false;
+  }
+  return !text.empty();
+}
+
+bool isValue(std::string_view text, bool disallow_obs_text) {
+  for (const char c : text) {
+    if (!http1::isValueByte(c) || (disallow_obs_text && static_cast<uint8_t>(c) >= 0x80)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool isPath(std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte <= 0x20 || byte == 0x7f) return false;
+  }
+  return true;
+}
+
+bool isScheme(std::string_view text) {
+  if (text.empty() || !isLetter(text[0])) return false;
+  for (const char c : text) {
+    if (!isLetter(c) && !isDecimal(c) && c != '+' && c != '-' && c != '.') return false;
+  }
+  return true;
+}
+
+// Of one connection alone (RFC 9113, 8.2.2).
+bool isOfConnection(HeaderId id) {
+  switch (id) {
+    case HeaderId::Connection:
+    case HeaderId::KeepAlive:
+    case HeaderId::ProxyConnection:
+    case HeaderId::TransferEncoding:
+    case HeaderId::Upgrade:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// One block as it is read. Of what it breaks, the first counts.
+class BlockReader {
+ public:
+  BlockReader(Message message, const http::HeadLimits& limits, const plan::Http2Options& options,
+              HeaderMap& headers, Arena& arena)
+      : message_(message), limits_(limits), options_(options), headers_(headers), arena_(arena) {}
+
+  void take(Field& field);
+  ReadHead finish();
+  // Nobody wants to know any more what the rest of the block says.
+  bool isSpent() const { return read_.result != ReadHead::Result::Ok; }
+
+ private:
+  bool isFull(const Field& field);
+  void takePseudo(const Field& field);
+  std::string_view* placeOf(std::string_view name);
+  void takeHeader(Field& field);
+  bool takeLength(std::string_view value);
+  void joinCookies();
+  void checkRequest();
+  void broken(std::string_view details) {
+    if (read_.result != ReadHead::Result::Ok) return;
+    read_.result = ReadHead::Result::Broken;
+    read_.details = details;
+  }
+
+  const Message message_;
+  const http::HeadLimits& limits_;
+  const plan::Http2Options& options_;
+  HeaderMap& headers_;
+  Arena& arena_;
+  ReadHead read_;
+  uint32_t fields_ = 0;
+  uint32_t cookies_ = 0;
+  uint32_t cookie_bytes_ = 0;
+  bool has_headers_ = false;
+  bool repeats_ = false;
+  HeaderEntry* host_ = nullptr;
+  // Of those that are joined when they repeat.
+  uint64_t seen_[(static_cast<size_t>(HeaderId::kCount) + 63) / 64] = {};
+};
+
+void BlockReader::take(Field& field) {
+  if (isFull(field) || read_.result != ReadHead::Result::Ok) return;
+  if (!field.name.empty() && field.name[0] == ':') {
+    takePseudo(field);
+  } else {
+    has_headers_ = true;
+    takeHeader(field);
+  }
+}
+
+bool BlockReader::isFull(const Field& field) {
+  read_.header_bytes += static_cast<uint32_t>(field.name.size() + field.value.size());
+  ++fields_;
+  const bool too_many = fields_ > limits_.max_headers || headers_.full();
+  const bool too_large = read_.header_bytes > limits_.max_head_bytes ||
+                         field.name.size() + field.value.size() > options_.max_header_field_bytes;
+  if (!too_many && !too_large) return false;
+  if (read_.result != ReadHead::Result::TooLarge) {
+    read_.result = ReadHead::Result::TooLarge;
+    read_.details = too_many ? kTooMany : kTooLarge;
+    read_.is_count = too_many;
+  }
+  return true;
+}
+
+std::string_view* BlockReader::placeOf(std::string_view name) {
+  PseudoHeaders& pseudo = read_.pseudo;
+  if (message_ == Message::Response) return name == ":status" ? &pseudo.status : nullptr;
+  if (message_ == Message::Trailers) return nullptr;
+  if (name == ":method") return &pseudo.method;
+  if (name == ":path") return &pseudo.path;
+  if (name == ":scheme") return &pseudo.scheme;
+  if (name == ":authority") return &pseudo.authority;
+  if (name == ":protocol" && options_.allow_connect) return &pseudo.protocol;
+  return nullptr;
+}
+
+void BlockReader::takePseudo(const Field& field) {
+  std::string_view* const place = placeOf(field.name);
+  if (!place || place->data() || has_headers_) return broken(kInvalidField);
+  *place = field.value;
+  // That it is there shows in its data.
+  if (!place->data()) *place = std::string_view("", 0);
+}
+
+void BlockReader::takeHeader(Field& field) {
+  if (!isLowerToken(field.name) || !isValue(field.value, options_.disallow_obs_text)) {
+    return broken(kInvalidField);
+  }
+  field.value = trimmed(field.value);
+  if (isOfConnection(field.id)) return broken(kInvalidField);
+  switch (field.id) {
+    case HeaderId::Te:
+      if (field.value != "trailers") return broken(kInvalidField);
+      break;
+    case HeaderId::ContentLength:
+      if (message_ != Message::Trailers && !takeLength(field.value)) return broken(kInvalidField);
+      break;
+    case HeaderId::Cookie:
+      ++cookies_;
+      cookie_bytes_ += static_cast<uint32_t>(field.value.size()) + 2;
+      break;
+    case HeaderId::Host:
+      if (message_ != Message::Request) break;
+      if (host_ || !http::isValidAuthority(field.value)) return broken(kInvalidField);
+      headers_.add(field.id, field.name, field.value);
+      host_ = headers_.end() - 1;
+      return;
+    default:
+      break;
+  }
+  if (field.id != HeaderId::Other) {
+    const auto id = static_cast<size_t>(field.id);
+    repeats_ |= (seen_[id / 64] >> (id % 64) & 1) != 0;
+    seen_[id / 64] |= uint64_t{1} << (id % 64);
+  }
+  headers_.add(field.id, field.name, field.value);
+}
+
+bool BlockReader::takeLength(std::string_view value) {
+  return read_.length == ReadHead::kNoLength && parseDecimal(value, &read_.length);
+}
+
+// They came apart so that they compress better (RFC 9113, 8.2.3).
+void BlockReader::joinCookies() {
+  char* const begin = arena_.allocate(cookie_bytes_);
+  char* to = begin;
+  HeaderEntry* first = nullptr;
+  for (HeaderEntry& entry : headers_) {
+    if (entry.id != HeaderId::Cookie) continue;
+    if (to > begin) {
+      *to++ = ';';
+      *to++ = ' ';
+    }
+    std::memcpy(to, entry.value_data, entry.value_size);
+    to += entry.value_size;
+    if (first) {
+      entry.remove();
+    } else {
+      first = &entry;
+    }
+  }
+  arena_.shrink(to);
+  first->setValue({begin, static_cast<size_t>(to - begin)});
+}
+
+void BlockReader::checkRequest() {
+  PseudoHeaders& pseudo = read_.pseudo;
+  if (!isToken(pseudo.method)) return broken(kBrokenRule);
+  const bool is_connect = pseudo.method == "CONNECT";
+  if (pseudo.authority.data() && !http::isValidAuthority(pseudo.authority)) {
+    return broken(kInvalidField);
+  }
+  if (pseudo.protocol.data() && !is_connect) return broken(kBrokenRule);
+  if (is_connect && !pseudo.protocol.data()) {
+    // It names whom to connect to, and nothing else (8.5).
+    if (!pseudo.authority.data() || pseudo.scheme.data() || pseudo.path.data()) {
+      return broken(kBrokenRule);
+    }
+  } else {
+    if (!isScheme(pseudo.scheme) || pseudo.path.empty()) return broken(kBrokenRule);
+    const bool is_asterisk = pseudo.path == "*" && pseudo.method == "OPTIONS";
+    if ((pseudo.path[0] != '/' && !is_asterisk) || !isPath(pseudo.path)) {
+      return broken(kInvalidField);
+    }
+  }
+  if (!pseudo.authority.data()) {
+    if (!host_) return broken(kBrokenRule);
+    pseudo.authority = host_->value();
+  }
+  if (host_) host_->remove();
+}
+
+ReadHead BlockReader::finish() {
+  if (read_.result != ReadHead::Result::Ok) return read_;
+  if (message_ == Message::Request) checkRequest();
+  if (message_ == Message::Response) {
+    const std::string_view status = read_.pseudo.status;
+    const bool is_status = status.size() == 3 && isDecimal(status[0]) && isDecimal(status[1]) &&
+                           isDecimal(status[2]) && status[0] >= '1';
+    if (!is_status) broken(kBrokenRule);
+  }
+  if (cookies_ > 1 && message_ == Message::Request) joinCookies();
+  if (repeats_ && message_ == Message::Request) http::joinRequestLines(headers_, arena_);
+  if (repeats_ && message_ == Message::Response) http::joinResponseLines(headers_, arena_);
+  return read_;
+}
+
+}  // namespace
+
+ReadHead readHead(HpackDecoder& decoder, std::string_view block, Message message,
+                  const http::HeadLimits& limits, const plan::Http2Options& options,
+                  HeaderMap& headers, Arena& arena) {
+  headers.clear();
+  arena.reset();
+  BlockReader reader(message, limits, options, headers, arena);
+  decoder.begin(block);
+  Field field;
+  for (;;) {
+    // What expands to far more than it takes on the wire is not expanded for nobody.
+    if (reader.isSpent()) arena.reset();
+    switch (decoder.next(arena, &field, !reader.isSpent())) {
+      case HpackDecoder::Step::Field:
+        reader.take(field);
+        continue;
+      case HpackDecoder::Step::End:
+        return reader.finish();
+      case HpackDecoder::Step::Error:
+        return {.result = ReadHead::Result::Undecodable};
+    }
+  }
+}
+
+}  // namespace fairlead::http2

@@ -1,0 +1,55 @@
+// Header blocks to messages: the rules that RFC 9113 (8) has for names, values and pseudo headers,
+// and the limits of ours. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "http/codec_settings.h"
+#include "http/http2/hpack_decoder.h"
+#include "http/message.h"
+#include "plan/plan.gen.h"
+
+namespace fairlead::http2 {
+
+// What came before the other fields. No data: it did not.
+struct PseudoHeaders {
+  std::string_view method;
+  std::string_view scheme;
+  std::string_view authority;
+  std::string_view path;
+  std::string_view protocol;
+  std::string_view status;
+};
+
+enum class Message : uint8_t { Request, Response, Trailers };
+
+struct ReadHead {
+  enum class Result : uint8_t {
+    Ok,
+    // The block is no HPACK: the connection cannot go on.
+    Undecodable,
+    // It breaks a rule: `details` says which.
+    Broken,
+    // More bytes or fields than the limits allow: `details` says which.
+    TooLarge,
+  };
+  static constexpr uint64_t kNoLength = UINT64_MAX;
+
+  Result result = Result::Ok;
+  std::string_view details = {};
+  PseudoHeaders pseudo = {};
+  uint64_t length = kNoLength;
+  // Names and values.
+  uint32_t header_bytes = 0;
+  // Too large: there are too many of them.
+  bool is_count = false;
+};
+
+// The fields but the pseudo headers go to `headers`, a request's cookies in one line. What is made
+// lives in `arena`. The block is read to its end unless it is undecodable.
+ReadHead readHead(HpackDecoder& decoder, std::string_view block, Message message,
+                  const http::HeadLimits& limits, const plan::Http2Options& options,
+                  http::HeaderMap& headers, Arena& arena);
+
+}  // namespace fairlead::http2

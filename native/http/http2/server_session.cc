@@ -1,0 +1,227 @@
+#include "http/http2/server_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/http2/stream_pool.h"
+
+namespace fairlead::http2 {
+
+using http::ResetReason;
+using Opening = http::ServerCodecCallbacks::Opening;
+
+ServerSession::ServerSession(net::Connection& connection, const http::ServerSettings& settings,
+                             const http::CodecScratch& scratch,
+                             http::ServerCodecCallbacks& callbacks)
+    : Session(Side::Server, connection, *settings.http2_options, settings.limits, scratch,
+              callbacks.http2Stats()),
+      settings_(settings),
+      callbacks_(callbacks),
+      idle_since_(connection.loop().now()) {
+  delayed_close_ms_ = settings.delayed_close_ms;
+  if (const auto& burst = options().stream_reset_burst) {
+    reset_tokens_ = uint64_t{*burst} * 1000;
+    reset_tokens_at_ = idle_since_;
+  }
+  beginIdle();
+}
+
+ServerSession::~ServerSession() { endStreams(); }
+
+// ---- the connection ----
+
+void ServerSession::endAfter(net::Millis ms) {
+  if (!isOpen() || isLingering() || end_ != net::kNever) return;
+  // Clients that are about to ask are told in time; what they ask until then is answered.
+  goAway(kMostStreamId, ErrorCode::NoError);
+  end_ = loop().now() + ms;
+  rearm();
+}
+
+void ServerSession::abort() {
+  close(false, ResetReason::LocalReset, "downstream_local_disconnect");
+}
+
+bool ServerSession::isIdleFor(net::Millis ms) const {
+  return openStreams() == 0 && !hasLeftover() && connection().pendingBytes() == 0 &&
+         net::Loop::readClockMicros() / 1000 >= idle_since_ + ms;
+}
+
+void ServerSession::beginIdle() {
+  idle_since_ = loop().now();
+  if (settings_.idle_timeout_ms == 0) return;
+  idle_deadline_ = idle_since_ + settings_.idle_timeout_ms;
+  rearm();
+}
+
+net::Millis ServerSession::nextDeadline() const { return std::min(end_, idle_deadline_); }
+
+void ServerSession::onDeadline(net::Millis now) {
+  if (end_ <= now) {
+    end_ = idle_deadline_ = net::kNever;
+    ends_after_streams_ = true;
+    goAway(lastStream(), ErrorCode::NoError);
+    if (openStreams() == 0) Session::finish(settings_.delayed_close_ms, settings_.delayed_close_ms);
+    return;
+  }
+  idle_deadline_ = net::kNever;
+  callbacks_.onIdleTimeout();
+}
+
+void ServerSession::onLastStreamEnded() {
+  if (!ends_after_streams_) {
+    beginIdle();
+    return;
+  }
+  if (isLingering()) return;
+  if (!isRefusing()) goAway(lastStream(), ErrorCode::NoError);
+  Session::finish(settings_.delayed_close_ms, settings_.delayed_close_ms);
+}
+
+void ServerSession::onMoved() {
+  callbacks_.onBytes(connection().readBytes(), connection().writtenBytes());
+}
+
+void ServerSession::onBroken(std::string_view details) { callbacks_.onProtocolError(details); }
+
+void ServerSession::onOver(bool by_peer) { callbacks_.onConnectionClosed(by_peer); }
+
+// Who opens streams only to reset them makes work that nobody waits for: stream_reset_burst and
+// stream_reset_rate say how many may be.
+void ServerSession::onPeerReset(ErrorCode) {
+  const auto& burst = options().stream_reset_burst;
+  if (!burst) return;
+  const net::Millis now = loop().now();
+  const uint64_t gained = (now - std::exchange(reset_tokens_at_, now)) * options().stream_reset_rate;
+  reset_tokens_ = std::min(reset_tokens_ + gained, uint64_t{*burst} * 1000);
+  if (reset_tokens_ < 1000) {
+    fail(ErrorCode::EnhanceYourCalm, "too many resets", "http2.stream_reset_flood");
+    return;
+  }
+  reset_tokens_ -= 1000;
+}
+
+// ---- streams ----
+
+ServerStream& ServerSession::newStream(uint32_t id, Opening opening, size_t wire_bytes) {
+  StreamPools* const pools = scratch().http2;
+  ServerStream* const stream = pools ? pools->server.take() : new ServerStream;
+  open(*stream, id);
+  idle_deadline_ = net::kNever;
+  stream->sink_ = callbacks_.newStream(*stream, opening);
+  stream->meter_ = &stream->sink_->downstreamMeter();
+  stream->meter_->wire_received += wire_bytes;
+  stream->meter_->header_received += wire_bytes;
+  return *stream;
+}
+
+void ServerSession::release(StreamBase& stream) {
+  auto& released = static_cast<ServerStream&>(stream);
+  released.clear();
+  if (StreamPools* pools = scratch().http2) {
+    pools->server.give(&released, loop());
+  } else {
+    struct Buried final : net::Mortal {
+      explicit Buried(ServerStream* of) : stream(of) {}
+      std::unique_ptr<ServerStream> stream;
+    };
+    loop().bury(std::make_unique<Buried>(&released));
+  }
+}
+
+// ---- requests ----
+
+void ServerSession::onFields(uint32_t id, std::string_view block, bool end) {
+  if (StreamBase* stream = find(id)) {
+    onTrailers(static_cast<ServerStream&>(*stream), block, end);
+  } else if (mayOpen(id, block)) {
+    onRequest(id, block, end);
+  }
+}
+
+bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
+  if (id % 2 == 0) {
+    fail(ErrorCode::ProtocolError, "request HEADERS: invalid stream_id", "http2.invalid_stream_id");
+    return false;
+  }
+  // It was told that these are not looked at: it asks again elsewhere.
+  if (isRefusing()) {
+    ignoreBlock(block);
+    return false;
+  }
+  sawStream(id);
+  if (openStreams() < options().max_concurrent_streams) return true;
+  ignoreBlock(block);
+  if (!isOpen() || isLingering()) return false;
+  stats().add(Counter::StreamRefusedErrors);
+  if (haveSettingsCome()) {
+    failSilently("http2.too_many_streams");
+  } else {
+    streamError(id, ErrorCode::RefusedStream, {});
+  }
+  return false;
+}
+
+void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
+  http::RequestHead& head = scratch().request;
+  const ReadHead read = readFields(block, Message::Request, head.headers, head.joined);
+  if (read.result == ReadHead::Result::Undecodable) return;
+  const bool is_ok = read.result == ReadHead::Result::Ok;
+  const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
+  ServerStream& stream = newStream(id, is_ok && is_whole ? Opening::Request : Opening::Malformed,
+                                   kFrameHeadBytes + block.size());
+  headReceived(stream, read, end);
+  if (read.result == ReadHead::Result::TooLarge) {
+    refuseTooLarge(stream, read);
+    return;
+  }
+  if (!is_ok || !is_whole) {
+    brokenMessage(id, is_ok ? "http2.violation.of.messaging.rule" : read.details);
+    return;
+  }
+  head.version = http::Version::Http2;
+  head.method = read.pseudo.method;
+  head.scheme = read.pseudo.scheme;
+  head.target = head.path = read.pseudo.path;
+  head.authority = read.pseudo.authority;
+  head.protocol = read.pseudo.protocol;
+  head.head_bytes = static_cast<uint32_t>(block.size());
+  head.header_bytes = read.header_bytes;
+  telling(stream);
+  stream.sink_->onRequestHead(head, end);
+}
+
+void ServerSession::refuseTooLarge(ServerStream& stream, const ReadHead& read) {
+  countTooLarge(read);
+  sendReset(stream.id(), ErrorCode::InternalError);
+  tellReset(stream, ResetReason::LocalReset, read.details, true);
+}
+
+void ServerSession::onTrailers(ServerStream& stream, std::string_view block, bool end) {
+  const uint32_t id = stream.id();
+  http::RequestHead& scratch = this->scratch().request;
+  const ReadHead read = readFields(block, Message::Trailers, scratch.headers, scratch.joined);
+  stats().add(Counter::Trailers);
+  if (read.result == ReadHead::Result::Undecodable) return;
+  if (read.result == ReadHead::Result::TooLarge) {
+    refuseTooLarge(stream, read);
+    return;
+  }
+  // Trailers are the end (8.1).
+  if (read.result == ReadHead::Result::Broken || !end || !isWholeAtEnd(stream)) {
+    brokenMessage(id, read.result == ReadHead::Result::Broken ? read.details
+                                                              : "http2.violation.of.messaging.rule");
+    return;
+  }
+  if (stream.meter_) stream.meter_->wire_received += kFrameHeadBytes + block.size();
+  markRemoteEnd(stream);
+  telling(stream);
+  if (!stream.sink_) return;
+  if (scratch.headers.size() > 0) {
+    stream.sink_->onRequestTrailers(scratch.headers);
+  } else {
+    stream.sink_->onRequestData({}, true);
+  }
+}
+
+}  // namespace fairlead::http2

@@ -1,0 +1,64 @@
+// One client's HTTP/2 connection: makes requests of its streams. Owned by its callbacks; the
+// worker's thread.
+#pragma once
+
+#include "http/codec.h"
+#include "http/http2/server_stream.h"
+#include "http/http2/session.h"
+
+namespace fairlead::http2 {
+
+class ServerSession final : public http::ServerCodec, public Session {
+ public:
+  ServerSession(net::Connection& connection, const http::ServerSettings& settings,
+                const http::CodecScratch& scratch, http::ServerCodecCallbacks& callbacks);
+  ~ServerSession() override;
+
+  // http::ServerCodec
+  void takeFirst(std::string_view bytes) override { take(bytes); }
+  void endAfter(net::Millis ms) override;
+  void finish() override { Session::finish(0, settings_.delayed_close_ms); }
+  void abort() override;
+  bool isIdleFor(net::Millis ms) const override;
+
+  // ---- for its streams ----
+
+  const http::ServerSettings& settings() const { return settings_; }
+  // The connection ends once the requests that it has are answered.
+  void endAfterStreams() { ends_after_streams_ = true; }
+
+ private:
+  // Session
+  void onFields(uint32_t id, std::string_view block, bool end) override;
+  void onLastStreamEnded() override;
+  void onMoved() override;
+  void onBroken(std::string_view details) override;
+  void onOver(bool by_peer) override;
+  void onPeerReset(ErrorCode code) override;
+  void onLingerTimeout() override { callbacks_.onDelayedCloseTimeout(); }
+  void release(StreamBase& stream) override;
+  net::Millis nextDeadline() const override;
+  void onDeadline(net::Millis now) override;
+
+  void onRequest(uint32_t id, std::string_view block, bool end);
+  void onTrailers(ServerStream& stream, std::string_view block, bool end);
+  void refuseTooLarge(ServerStream& stream, const ReadHead& read);
+  bool mayOpen(uint32_t id, std::string_view block);
+  ServerStream& newStream(uint32_t id, http::ServerCodecCallbacks::Opening opening,
+                          size_t wire_bytes);
+  void beginIdle();
+
+  const http::ServerSettings& settings_;
+  http::ServerCodecCallbacks& callbacks_;
+  // Of endAfter(): then nothing new is taken any more.
+  net::Millis end_ = net::kNever;
+  net::Millis idle_since_;
+  // When it may be told that it has been idle for too long; kNever: a stream is open.
+  net::Millis idle_deadline_ = net::kNever;
+  // Resets that the client may make still, in thousandths, and when that was so.
+  uint64_t reset_tokens_ = 0;
+  net::Millis reset_tokens_at_ = 0;
+  bool ends_after_streams_ = false;
+};
+
+}  // namespace fairlead::http2

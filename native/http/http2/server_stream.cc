@@ -1,0 +1,157 @@
+#include "http/http2/server_stream.h"
+
+#include <utility>
+
+#include "http/http2/server_session.h"
+
+namespace fairlead::http2 {
+
+using http::HeaderEntry;
+using http::HeaderMap;
+
+namespace {
+
+// Its number in the static table; 0: it has none.
+uint32_t indexOfStatus(uint16_t status) {
+  switch (status) {
+    case 200:
+      return HpackEncoder::kStatus200;
+    case 204:
+      return HpackEncoder::kStatus200 + 1;
+    case 206:
+      return HpackEncoder::kStatus200 + 2;
+    case 304:
+      return HpackEncoder::kStatus200 + 3;
+    case 400:
+      return HpackEncoder::kStatus200 + 4;
+    case 404:
+      return HpackEncoder::kStatus200 + 5;
+    case 500:
+      return HpackEncoder::kStatus200 + 6;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+ServerSession& ServerStream::session() const { return static_cast<ServerSession&>(*session_); }
+
+void ServerStream::clear() {
+  clearBase();
+  sink_ = nullptr;
+  meter_ = nullptr;
+}
+
+// ---- the request ----
+
+void ServerStream::onData(std::string_view data, bool end) {
+  if (sink_) sink_->onRequestData(data, end);
+}
+
+void ServerStream::onReadEnd() {
+  if (sink_) sink_->onRequestReadEnd();
+}
+
+void ServerStream::onWritable() {
+  if (sink_) sink_->onDownstreamWritable();
+}
+
+void ServerStream::onReset(http::ResetReason reason, std::string_view details) {
+  meter_ = nullptr;
+  if (http::RequestSink* sink = std::exchange(sink_, nullptr)) {
+    sink->onRequestReset(reason, details);
+  }
+}
+
+void ServerStream::pauseReading() { session().pauseReading(*this); }
+void ServerStream::resumeReading() { session().resumeReading(*this); }
+
+// ---- its answer ----
+
+size_t ServerStream::writeHead(uint16_t status, const HeaderMap* headers, bool end) {
+  ServerSession& session = this->session();
+  HpackEncoder& encoder = session.encoder();
+  size_t most = HpackEncoder::mostBytes(7, 3);
+  if (headers) {
+    for (const HeaderEntry& entry : *headers) {
+      most += HpackEncoder::mostBytes(entry.name_size, entry.value_size);
+    }
+  }
+  char* const begin = session.beginBlock(most);
+  char* to = encoder.begin(begin);
+  if (const uint32_t index = indexOfStatus(status)) {
+    to = encoder.writeIndexed(index, to);
+  } else {
+    const char text[3] = {static_cast<char>('0' + status / 100 % 10),
+                          static_cast<char>('0' + status / 10 % 10),
+                          static_cast<char>('0' + status % 10)};
+    to = encoder.writeStatic(HpackEncoder::kStatus200, {text, sizeof(text)}, to);
+  }
+  if (headers) {
+    for (const HeaderEntry& entry : *headers) {
+      if (entry.name_size > 0) to = encoder.write({entry.id, entry.name(), entry.value()}, to);
+    }
+  }
+  http::ByteMeter* const meter = meter_;
+  const size_t written = session.writeBlock(*this, begin, to, end);
+  if (meter) {
+    meter->wire_sent += written;
+    meter->header_sent += written;
+  }
+  return written;
+}
+
+void ServerStream::sendInformational(uint16_t status, HeaderMap* headers) {
+  writeHead(status, headers, false);
+}
+
+void ServerStream::finishHead(http::ResponseOut& head, bool) {
+  if (head.close) session().endAfterStreams();
+}
+
+http::RequestSink* ServerStream::leave() {
+  ServerSession& session = this->session();
+  session.leave(*this, session.settings().flush_timeout_ms);
+  // What is still to come of the request is not wanted.
+  if (!Session::hasRemoteEnded(*this)) session.resetAfterEnd(*this, ErrorCode::NoError);
+  return std::exchange(sink_, nullptr);
+}
+
+void ServerStream::sendHead(const http::ResponseOut& head, bool end) {
+  http::RequestSink* const sink = end ? leave() : nullptr;
+  writeHead(head.status, head.headers, end);
+  if (sink) sink->onAnswerComplete();
+}
+
+void ServerStream::sendData(std::string_view data, bool end) {
+  http::RequestSink* const sink = end ? leave() : nullptr;
+  session().sendData(*this, data, end);
+  if (!sink) return;
+  // What is still to be sent is counted no more: the request's account is closed.
+  meter_ = nullptr;
+  sink->onAnswerComplete();
+}
+
+void ServerStream::sendTrailers(HeaderMap* trailers) {
+  if (!trailers || trailers->size() == 0) {
+    sendData({}, true);
+    return;
+  }
+  http::RequestSink* const sink = leave();
+  session().sendTrailers(*this, *trailers);
+  meter_ = nullptr;
+  if (sink) sink->onAnswerComplete();
+}
+
+void ServerStream::flush() { session().noteWatermark(*this); }
+
+void ServerStream::reset() {
+  sink_ = nullptr;
+  meter_ = nullptr;
+  session().reset(*this, ErrorCode::InternalError);
+}
+
+bool ServerStream::isOverHighWatermark() const { return session().isOverHighWatermark(*this); }
+
+}  // namespace fairlead::http2

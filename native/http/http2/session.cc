@@ -1,0 +1,321 @@
+// A session's life: its streams, its timers, its end. Frames in: session_read.cc; out:
+// session_write.cc.
+#include "http/http2/session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::http2 {
+
+using http::ResetReason;
+
+namespace {
+
+// A stream that ended as we reset it.
+constexpr uint32_t kResetByUs = 1u << 31;
+
+}  // namespace
+
+Session::Session(Side side, net::Connection& connection, const plan::Http2Options& options,
+                 const http::HeadLimits& limits, const http::CodecScratch& scratch,
+                 stats::Shard<stats::Http2Codec>& stats)
+    : connection_(connection),
+      options_(options),
+      limits_(limits),
+      scratch_(scratch),
+      stats_(stats),
+      decoder_(options.header_table_bytes),
+      encoder_(!options.without_huffman),
+      buffer_limit_(std::max<uint32_t>(connection.bufferLimit(), kDefaultFrameBytes)),
+      side_(side),
+      phase_(side == Side::Server ? Phase::Preface : Phase::Settings) {
+  connection_.setHandler(*this);
+}
+
+Session::~Session() {
+  if (isOpen()) connection_.close();
+}
+
+void Session::endStreams() {
+  while (StreamBase* stream = streams_.any()) {
+    forget(*stream, false);
+    release(*stream);
+  }
+}
+
+// ---- streams ----
+
+void Session::open(StreamBase& stream, uint32_t id) {
+  stream.session_ = this;
+  stream.id_ = id;
+  stream.send_window_ = static_cast<int32_t>(peer_.initial_window);
+  stream.receive_window_ = static_cast<int32_t>(options_.stream_window_bytes);
+  streams_.insert(stream);
+  ++opened_streams_;
+  stats_.up(Gauge::StreamsActive);
+  beginKeepalive();
+}
+
+void Session::sawStream(uint32_t id) { last_stream_ = std::max(last_stream_, id); }
+
+void Session::headReceived(StreamBase& stream, const ReadHead& head, bool end) {
+  stream.head_received_ = true;
+  if (head.length != ReadHead::kNoLength) stream.length_left_ = head.length;
+  if (end) stream.remote_ended_ = true;
+}
+
+void Session::telling(StreamBase& stream) {
+  if (told_ && told_ != &stream) endReadOf();
+  told_ = &stream;
+}
+
+void Session::endReadOf() {
+  if (StreamBase* told = std::exchange(told_, nullptr)) told->onReadEnd();
+}
+
+void Session::leave(StreamBase& stream, net::Millis flush_timeout_ms) {
+  if (flush_timeout_ms == 0) return;
+  stream.flush_timeout_ms_ = static_cast<uint32_t>(flush_timeout_ms);
+  stream.flush_deadline_ = loop().now() + flush_timeout_ms;
+}
+
+// It is nobody's from here on, but for who is to release it.
+void Session::forget(StreamBase& stream, bool reset_by_us) {
+  streams_.erase(stream);
+  stream.unlink();
+  if (told_ == &stream) told_ = nullptr;
+  if (!stream.pending_.empty()) {
+    stats_.down(Gauge::PendingSendBytes, stream.pending_.size());
+    stream.pending_.clear(loop().slabs());
+  }
+  // What nobody will read is used up.
+  consumed_ += stream.held_;
+  remember(stream.id_, reset_by_us);
+  stats_.down(Gauge::StreamsActive);
+  stream.session_ = nullptr;
+}
+
+void Session::remember(uint32_t id, bool reset_by_us) {
+  ended_[next_ended_] = id | (reset_by_us ? kResetByUs : 0);
+  next_ended_ = (next_ended_ + 1) % kRemembered;
+}
+
+void Session::remove(StreamBase& stream, bool reset_by_us) {
+  forget(stream, reset_by_us);
+  release(stream);
+  if (streams_.size() == 0 && isOpen()) onLastStreamEnded();
+}
+
+void Session::tellReset(StreamBase& stream, ResetReason reason, std::string_view details,
+                        bool reset_by_us) {
+  if (told_ && told_ != &stream) endReadOf();
+  // Those who were told of the read before it may have ended it.
+  if (stream.session_ != this) return;
+  forget(stream, reset_by_us);
+  stream.onReset(reason, details);
+  release(stream);
+  if (streams_.size() == 0 && isOpen()) onLastStreamEnded();
+}
+
+void Session::resetAll(ResetReason reason, std::string_view details) {
+  while (StreamBase* stream = streams_.any()) tellReset(*stream, reason, details, false);
+}
+
+bool Session::wasResetByUs(uint32_t id) const {
+  return std::find(ended_, ended_ + kRemembered, id | kResetByUs) != ended_ + kRemembered;
+}
+
+bool Session::hasClosed(uint32_t id) const {
+  return wasResetByUs(id) || std::find(ended_, ended_ + kRemembered, id) != ended_ + kRemembered;
+}
+
+// ---- the end ----
+
+void Session::fail(ErrorCode code, std::string_view text, std::string_view details) {
+  if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  goAway(side_ == Side::Server ? last_stream_ : 0, code, text);
+  failSilently(details);
+}
+
+void Session::failSilently(std::string_view details) {
+  if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  onBroken(details);
+  resetAll(ResetReason::ProtocolError, details);
+  if (isOpen()) finish(delayed_close_ms_, delayed_close_ms_);
+}
+
+void Session::finish(net::Millis wait_ms, net::Millis flush_ms) {
+  if (phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  if (wait_ms == 0 && connection_.pendingBytes() == 0) {
+    close(false, ResetReason::LocalReset, {});
+    return;
+  }
+  phase_ = Phase::Lingering;
+  leftover_.reset();
+  block_.reset();
+  connection_.forgetPauses();
+  linger_for_peer_ = wait_ms > 0;
+  linger_ms_ = static_cast<uint32_t>(linger_for_peer_ ? wait_ms : flush_ms);
+  onMoved();
+  watchLinger();
+  if (!consuming_ && connection_.isReadable()) connection_.readSoon();
+}
+
+// Time runs only while nothing moves: a slow peer gets what is written whole.
+void Session::watchLinger() {
+  if (linger_ms_ == 0) return;
+  written_before_linger_ = connection_.writtenBytes();
+  linger_deadline_ = loop().now() + linger_ms_;
+  rearm();
+}
+
+void Session::close(bool by_peer, ResetReason reason, std::string_view details) {
+  if (!isOpen()) return;
+  phase_ = Phase::Closed;
+  Timer::disarm();
+  Deferred::unlink();
+  onMoved();
+  resetAll(reason, details);
+  connection_.close();
+  onOver(by_peer);
+}
+
+void Session::peerEnded() {
+  close(true, ResetReason::ConnectionTermination,
+        side_ == Side::Server ? "downstream_remote_disconnect" : "upstream_remote_disconnect");
+}
+
+// Not from within whoever asked for what overflows: at the end of the turn.
+void Session::overflow(Counter counter, std::string_view details) {
+  if (!overflow_.empty() || phase_ == Phase::Closed || phase_ == Phase::Lingering) return;
+  stats_.add(counter);
+  overflow_ = details;
+  loop().defer(this);
+}
+
+void Session::onDeferred() {
+  if (!overflow_.empty() && isOpen()) failSilently(std::exchange(overflow_, {}));
+}
+
+// ---- events ----
+
+void Session::onBelowLowWatermark() {
+  pump();
+  if (!isOpen()) return;
+  // Streams whose bytes never came to wait here are behind all the same.
+  bool is_told = true;
+  while (is_told && isOpen()) {
+    is_told = false;
+    streams_.forEach([&](StreamBase& stream) {
+      if (is_told || !stream.behind_ || isOverHighWatermark(stream)) return;
+      stream.behind_ = false;
+      is_told = true;
+      stream.onWritable();
+    });
+  }
+  if (isOpen() && connection_.isReadable()) connection_.readSoon();
+}
+
+void Session::onDrained() {
+  onMoved();
+  if (phase_ == Phase::Lingering) {
+    if (!linger_for_peer_) {
+      close(false, ResetReason::LocalReset, {});
+      return;
+    }
+    watchLinger();
+    return;
+  }
+  pump();
+}
+
+// ---- time ----
+
+void Session::rearm() {
+  const net::Millis due =
+      std::min({nextDeadline(), ping_at_, ping_deadline_, linger_deadline_, flush_check_});
+  if (due == net::kNever) return;
+  if (!Timer::isArmed() || due < Timer::due()) loop().timers().arm(this, due);
+}
+
+void Session::onTimer() {
+  const net::Millis now = loop().now();
+  if (linger_deadline_ <= now) {
+    if (connection_.writtenBytes() != written_before_linger_ && connection_.pendingBytes() > 0) {
+      onMoved();
+      watchLinger();
+      return;
+    }
+    onLingerTimeout();
+    close(false, ResetReason::LocalReset, {});
+    return;
+  }
+  if (ping_deadline_ <= now) {
+    stats_.add(Counter::KeepaliveTimeout);
+    close(false, ResetReason::LocalReset, "http2_ping_timeout");
+    return;
+  }
+  if (ping_at_ <= now) {
+    ping_at_ = net::kNever;
+    ping();
+  }
+  if (flush_check_ <= now) checkFlushes(now);
+  if (isOpen() && nextDeadline() <= now) onDeadline(now);
+  if (isOpen()) rearm();
+}
+
+// Streams that are composed whole, and whose peer takes nothing.
+void Session::checkFlushes(net::Millis now) {
+  flush_check_ = net::kNever;
+  StreamBase* late = nullptr;
+  do {
+    late = nullptr;
+    streams_.forEach([&](StreamBase& stream) {
+      if (stream.flush_deadline_ <= now) {
+        late = &stream;
+      } else {
+        flush_check_ = std::min(flush_check_, stream.flush_deadline_);
+      }
+    });
+    if (late) {
+      stats_.add(Counter::TxFlushTimeout);
+      reset(*late, ErrorCode::NoError);
+    }
+  } while (late && isOpen());
+}
+
+// ---- pings ----
+
+void Session::beginKeepalive() {
+  if (options_.ping_interval_ms == 0 || ping_at_ != net::kNever || ping_deadline_ != net::kNever) {
+    return;
+  }
+  schedulePing();
+}
+
+void Session::schedulePing() {
+  net::Millis wait = options_.ping_interval_ms;
+  if (options_.ping_jitter_ms > 0) {
+    // Any clock will do to keep peers from asking at once.
+    wait += net::Loop::readClockMicros() % options_.ping_jitter_ms;
+  }
+  ping_at_ = loop().now() + wait;
+  rearm();
+}
+
+void Session::ping() {
+  if (ping_deadline_ != net::kNever) return;
+  char payload[8];
+  write32(write32(payload, 0x6661726c), static_cast<uint32_t>(loop().now()));
+  sendFrame(FrameType::Ping, 0, 0, {payload, sizeof(payload)});
+  ping_deadline_ = loop().now() + options_.ping_timeout_ms;
+  rearm();
+}
+
+void Session::onPong() {
+  if (ping_deadline_ == net::kNever) return;
+  ping_deadline_ = net::kNever;
+  if (options_.ping_interval_ms > 0) schedulePing();
+}
+
+}  // namespace fairlead::http2

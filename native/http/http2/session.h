@@ -1,0 +1,331 @@
+// One HTTP/2 connection, of either side: reads frames and keeps what RFC 9113 wants of both sides
+// (settings, windows, pings, the ends of streams), bounds what a peer may cost, and writes. What a
+// message means is its sides': server_session, client_session. One thread; owned by its side's
+// callbacks.
+//
+// Always holds:
+// - What is written goes to the connection's queue, and leaves at the end of the turn: many
+//   streams in one system call. A stream's body waits with the stream while its window, the
+//   connection's, or the connection's watermark does not let it go on.
+// - A stream's window is given back as its bytes are used up, which is when they are told, unless
+//   its reading is paused: a peer that sends more than is taken stops at its window.
+// - Between two streams that one read tells of, the former hears onReadEnd(): bytes for one
+//   connection are gathered at a time.
+// - A block of fields is read to its end, whatever becomes of its stream: the tables depend on it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/codec.h"
+#include "http/codec_scratch.h"
+#include "http/codec_settings.h"
+#include "http/http2/frames.h"
+#include "http/http2/head_reader.h"
+#include "http/http2/hpack_decoder.h"
+#include "http/http2/hpack_encoder.h"
+#include "http/http2/outbound_frames.h"
+#include "http/http2/settings.h"
+#include "http/http2/stream.h"
+#include "http/http2/stream_table.h"
+#include "net/connection.h"
+#include "plan/plan.gen.h"
+#include "stats/registry.h"
+
+namespace fairlead::http2 {
+
+enum class Side : uint8_t { Server, Client };
+
+using Counter = stats::Http2Codec::Counter;
+using Gauge = stats::Http2Codec::Gauge;
+
+class Session : protected net::ConnectionHandler, protected net::Timer, protected net::Deferred {
+ public:
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  net::Connection& connection() { return connection_; }
+  const net::Connection& connection() const { return connection_; }
+  bool isOpen() const { return phase_ != Phase::Closed; }
+
+ protected:
+  Session(Side side, net::Connection& connection, const plan::Http2Options& options,
+          const http::HeadLimits& limits, const http::CodecScratch& scratch,
+          stats::Shard<stats::Http2Codec>& stats);
+  ~Session();
+
+  // ---- what its side says of frames ----
+
+  // A block of fields that is whole. Read it with readFields(), always.
+  virtual void onFields(uint32_t id, std::string_view block, bool end) = 0;
+  // The peer's settings have changed.
+  virtual void onPeerSettings() {}
+  // The peer takes no more streams, and none after `last_stream` was looked at.
+  virtual void onGoAway(uint32_t last_stream, ErrorCode code) {}
+  // The number of open streams became 0.
+  virtual void onLastStreamEnded() = 0;
+  // Something was read or written.
+  virtual void onMoved() = 0;
+  // What came breaks the protocol; the streams have been told, and the connection ends.
+  virtual void onBroken(std::string_view details) = 0;
+  // The connection is over, and closed; the streams have been told.
+  virtual void onOver(bool by_peer) = 0;
+  // Whatever else its side waits for: the next deadline, and that it has come. kNever: none.
+  virtual net::Millis nextDeadline() const { return net::kNever; }
+  virtual void onDeadline(net::Millis now) {}
+  // The peer has reset a stream, which is told next.
+  virtual void onPeerReset(ErrorCode code) {}
+  // The peer did not end its side in time.
+  virtual void onLingerTimeout() {}
+
+  // ---- streams ----
+
+  // `stream` becomes the one of that number.
+  void open(StreamBase& stream, uint32_t id);
+  StreamBase* find(uint32_t id) const { return streams_.find(id); }
+  uint32_t openStreams() const { return streams_.size(); }
+  template <typename Visit>
+  void forEachStream(Visit visit) {
+    streams_.forEach(visit);
+  }
+  // The stream is no more: it goes back to where it came from.
+  virtual void release(StreamBase& stream) = 0;
+
+  // All of a block; of a message that is broken or too large the caller makes a reset.
+  ReadHead readFields(std::string_view block, Message message, http::HeaderMap& headers,
+                      Arena& arena);
+  // One that nobody wants.
+  void ignoreBlock(std::string_view block);
+  void countTooLarge(const ReadHead& head);
+  // The head of a stream was told: its body, if any, may come.
+  void headReceived(StreamBase& stream, const ReadHead& head, bool end);
+  // False: less of a body came than its head said.
+  static bool isWholeAtEnd(const StreamBase& stream) {
+    return stream.length_left_ == StreamBase::kNoLength || stream.length_left_ == 0;
+  }
+  // Its last frame has come; with that of our side the stream ends.
+  static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
+  // What came breaks the rules of HTTP.
+  void brokenMessage(uint32_t id, std::string_view details);
+  // RST_STREAM, and whoever has the stream is told.
+  void streamError(uint32_t id, ErrorCode code, std::string_view details);
+  // It ended early: told, released.
+  void tellReset(StreamBase& stream, http::ResetReason reason, std::string_view details,
+                 bool reset_by_us);
+  // The one that hears onReadEnd() once another one is told of something.
+  void telling(StreamBase& stream);
+  static bool hasHeadOf(const StreamBase& stream) { return stream.head_received_; }
+
+ public:
+  static bool hasRemoteEnded(const StreamBase& stream) { return stream.remote_ended_; }
+  static bool hasLocalEnded(const StreamBase& stream) {
+    return stream.local_ended_ || stream.end_pending_;
+  }
+  // ---- for streams ----
+
+  // Compose a block in memory that `most` bytes fit in, then write it: `begin` and `end` are of the
+  // block. Returns what it takes on the wire.
+  char* beginBlock(size_t most);
+  size_t writeBlock(StreamBase& stream, char* begin, char* end, bool end_stream);
+  HpackEncoder& encoder() { return encoder_; }
+  void sendData(StreamBase& stream, std::string_view data, bool end);
+  void sendTrailers(StreamBase& stream, const http::HeaderMap& trailers);
+  // RST_STREAM, at once, or once what is composed has been sent; the stream is released.
+  void reset(StreamBase& stream, ErrorCode code);
+  void resetAfterEnd(StreamBase& stream, ErrorCode code);
+  // Nobody waits for the stream any more, which goes on until all of it is sent, at most so long
+  // without moving; 0: as long as it takes.
+  void leave(StreamBase& stream, net::Millis flush_timeout_ms);
+  void pauseReading(StreamBase& stream) { ++stream.read_pauses_; }
+  void resumeReading(StreamBase& stream);
+  bool isOverHighWatermark(const StreamBase& stream) const {
+    return stream.pending_.size() > buffer_limit_ || connection_.isOverHighWatermark();
+  }
+  // Who feeds the stream is about to ask whether it is over: it hears onWritable() when it is not.
+  void noteWatermark(StreamBase& stream) { stream.behind_ |= isOverHighWatermark(stream); }
+
+ protected:
+  // ---- the connection ----
+
+  // What both sides begin with: settings, and the connection's window.
+  void begin();
+  const PeerSettings& peer() const { return peer_; }
+  const plan::Http2Options& options() const { return options_; }
+  const http::HeadLimits& limits() const { return limits_; }
+  const http::CodecScratch& scratch() const { return scratch_; }
+  stats::Shard<stats::Http2Codec>& stats() { return stats_; }
+  net::Loop& loop() { return connection_.loop(); }
+  uint32_t lastStream() const { return last_stream_; }
+  void sawStream(uint32_t id);
+  bool isRefusing() const { return goaway_sent_; }
+  void sendReset(uint32_t id, ErrorCode code);
+  void goAway(uint32_t last_stream, ErrorCode code, std::string_view text = {});
+  // The peer broke the protocol. Unless the code is none, it is told so.
+  void fail(ErrorCode code, std::string_view text, std::string_view details);
+  void failSilently(std::string_view details);
+  // Ends once what is written has left; `wait_ms`: and the peer has ended, at most so long.
+  void finish(net::Millis wait_ms, net::Millis flush_ms);
+  // Ends now.
+  void close(bool by_peer, http::ResetReason reason, std::string_view details);
+  // Everything that came is handled as if it was read now.
+  void take(std::string_view bytes);
+  void rearm();
+  void ping();
+  bool isLingering() const { return phase_ == Phase::Lingering; }
+  bool hasLeftover() const { return leftover_ || block_ || in_data_; }
+  // The peer knows ours.
+  bool haveSettingsCome() const { return settings_acked_; }
+  // All that are open end, and nobody is told: for a side that is destroyed.
+  void endStreams();
+  net::Millis delayed_close_ms_ = 0;
+
+  // net::ConnectionHandler
+  void onReadable() override;
+  void onBelowLowWatermark() override;
+  void onDrained() override;
+  void onWriteFailed() override { peerEnded(); }
+  void onResetWhilePaused() override { peerEnded(); }
+  // net::Timer
+  void onTimer() override;
+  // net::Deferred
+  void onDeferred() override;
+
+ private:
+  enum class Phase : uint8_t {
+    Preface,    // A server waits for what a client begins with.
+    Settings,   // The peer's first frame must be its settings.
+    Open,
+    Lingering,  // The end has been written; what comes is thrown away.
+    Closed,
+  };
+
+  // ---- session_read.cc: frames ----
+  bool isReading() const { return phase_ < Phase::Lingering; }
+  void received(const char* data, size_t size);
+  size_t consume(const char* data, size_t size);
+  size_t consumePreface(const char* data, size_t size);
+  size_t consumeFrame(const char* data, size_t size);
+  bool checkHead(const FrameHead& head);
+  void onFrame(const FrameHead& head, std::string_view payload);
+  size_t beginData(const FrameHead& head, const char* data, size_t size);
+  size_t consumeData(const char* data, size_t size);
+  void tellData(std::string_view data);
+  void endData();
+  void onHeadersFrame(const FrameHead& head, std::string_view payload);
+  void onContinuation(const FrameHead& head, std::string_view payload);
+  void onBlock(uint32_t id, std::string_view block, bool end);
+  void onPriority(const FrameHead& head, std::string_view payload);
+  void onRstStream(const FrameHead& head, std::string_view payload);
+  void onSettings(const FrameHead& head, std::string_view payload);
+  bool applySetting(uint16_t id, uint32_t value);
+  bool changeWindows(uint32_t initial);
+  void onPing(const FrameHead& head, std::string_view payload);
+  void onGoAwayFrame(const FrameHead& head, std::string_view payload);
+  void onWindowUpdate(const FrameHead& head, std::string_view payload);
+  void countEmpty(bool is_empty);
+  bool mustWaitForPeer() const { return connection_.isOverHighWatermark(); }
+  bool isIdleId(uint32_t id) const;
+  void endReadOf();
+  void endReadUnless(const StreamBase* stream) {
+    if (told_ != stream) endReadOf();
+  }
+
+  // ---- session_write.cc: what goes out ----
+  void out(std::string_view bytes, bool is_control);
+  void sendFrame(FrameType type, uint8_t flags, uint32_t id, std::string_view payload);
+  void countOut(bool is_control);
+  void sendSettings();
+  void announceWindow();
+  void writeTrailers(StreamBase& stream, const http::HeaderMap& trailers);
+  void writeDataHead(StreamBase& stream, size_t bytes, bool is_last);
+  void sendWindowUpdate(uint32_t id, uint32_t bytes);
+  void useUp(StreamBase* stream, uint32_t bytes);
+  void giveBack(StreamBase& stream, uint32_t bytes);
+  void giveBackConnection();
+  size_t sendNow(StreamBase& stream, std::string_view data, bool end);
+  void sendPending(StreamBase& stream);
+  void pump();
+  void wantToSend(StreamBase& stream);
+  void afterLocalEnd(StreamBase& stream);
+
+  // ---- session.cc ----
+  void forget(StreamBase& stream, bool reset_by_us);
+  void remove(StreamBase& stream, bool reset_by_us);
+  void remember(uint32_t id, bool reset_by_us);
+  bool wasResetByUs(uint32_t id) const;
+  bool hasClosed(uint32_t id) const;
+  void resetAll(http::ResetReason reason, std::string_view details);
+  void peerEnded();
+  void overflow(Counter counter, std::string_view details);
+  void watchLinger();
+  void checkFlushes(net::Millis now);
+  void beginKeepalive();
+  void schedulePing();
+  void onPong();
+
+  net::Connection& connection_;
+  const plan::Http2Options& options_;
+  const http::HeadLimits& limits_;
+  const http::CodecScratch& scratch_;
+  stats::Shard<stats::Http2Codec>& stats_;
+  HpackDecoder decoder_;
+  HpackEncoder encoder_;
+  StreamTable streams_;
+  // Those with bytes, and a window of their own, for them.
+  List<StreamBase> senders_;
+  // Of the latest read.
+  StreamBase* told_ = nullptr;
+  PeerSettings peer_;
+  // Part of a frame; of a block of fields whose rest comes in CONTINUATION frames.
+  std::unique_ptr<std::string> leftover_;
+  std::unique_ptr<std::string> block_;
+  OutboundFrames outbound_;
+  uint32_t buffer_limit_;
+  int32_t send_window_ = kDefaultWindow;
+  int64_t receive_window_ = kDefaultWindow;
+  uint32_t consumed_ = 0;
+  uint32_t max_frame_bytes_ = kDefaultFrameBytes;
+  // The highest number that the peer (of a client: we) has used.
+  uint32_t last_stream_ = 0;
+  // The DATA frame that is being read.
+  uint32_t data_stream_ = 0;
+  uint32_t data_left_ = 0;
+  uint32_t padding_left_ = 0;
+  // The block that is being read.
+  uint32_t block_stream_ = 0;
+  // What a peer may not do without end.
+  uint32_t opened_streams_ = 0;
+  uint32_t empty_frames_ = 0;
+  uint32_t priority_frames_ = 0;
+  uint32_t window_updates_ = 0;
+  uint64_t data_frames_sent_ = 0;
+  // Keepalive and the end.
+  net::Millis ping_at_ = net::kNever;
+  net::Millis ping_deadline_ = net::kNever;
+  net::Millis linger_deadline_ = net::kNever;
+  net::Millis flush_check_ = net::kNever;
+  uint64_t written_before_linger_ = 0;
+  uint32_t linger_ms_ = 0;
+  // Of the latest streams that ended: their numbers, those that we reset with the top bit set.
+  static constexpr size_t kRemembered = 16;
+  uint32_t ended_[kRemembered] = {};
+  // Why the connection ends at the end of the turn; empty: it does not.
+  std::string_view overflow_;
+  const Side side_;
+  Phase phase_;
+  uint8_t next_ended_ = 0;
+  bool in_data_ : 1 = false;
+  bool data_ends_ : 1 = false;
+  bool block_ends_ : 1 = false;
+  bool depends_on_itself_ : 1 = false;
+  bool begun_ : 1 = false;
+  bool settings_acked_ : 1 = false;
+  bool window_announced_ : 1 = false;
+  bool goaway_sent_ : 1 = false;
+  bool linger_for_peer_ : 1 = false;
+  bool consuming_ : 1 = false;
+  bool pumping_ : 1 = false;
+};
+
+}  // namespace fairlead::http2

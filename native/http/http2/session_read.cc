@@ -1,0 +1,609 @@
+// A session's way in: bytes to frames, frames to what they mean.
+#include <algorithm>
+#include <cstring>
+
+#include "http/http2/session.h"
+
+namespace fairlead::http2 {
+
+using http::ResetReason;
+using ReadResult = net::Connection::ReadResult;
+
+namespace {
+
+// What is kept of a frame whose rest has not come is put before the next read, in its buffer, as
+// long as there is room for more than that.
+constexpr size_t kMostHeadroom = 24 * 1024;
+// A block may take more than its limit allows as fields: where it is refused, the tables go on.
+constexpr size_t kMostBlockOver = 128 * 1024;
+constexpr uint32_t kSettingBytes = 6;
+
+}  // namespace
+
+// ---- bytes ----
+
+void Session::onReadable() {
+  while (isOpen() && !connection_.isReadingPaused() && !mustWaitForPeer()) {
+    if (!connection_.isReadable()) break;
+    const size_t kept = leftover_ ? leftover_->size() : 0;
+    const bool fits = kept <= kMostHeadroom;
+    const net::Connection::Read got = connection_.read(fits ? kept : 0);
+    if (got.result == ReadResult::Nothing) break;
+    if (got.result != ReadResult::Data) {
+      peerEnded();
+      return;
+    }
+    if (phase_ == Phase::Lingering) {
+      // Thrown away, and not counted.
+      connection_.uncountRead(got.size);
+      continue;
+    }
+    if (kept == 0) {
+      received(got.data, got.size);
+    } else if (fits) {
+      const std::unique_ptr<std::string> before = std::move(leftover_);
+      std::memcpy(got.data - kept, before->data(), kept);
+      received(got.data - kept, kept + got.size);
+    } else {
+      const std::unique_ptr<std::string> all = std::move(leftover_);
+      all->append(got.data, got.size);
+      received(all->data(), all->size());
+    }
+  }
+}
+
+void Session::take(std::string_view bytes) { received(bytes.data(), bytes.size()); }
+
+void Session::received(const char* data, size_t size) {
+  consuming_ = true;
+  const size_t used = consume(data, size);
+  consuming_ = false;
+  if (isReading()) {
+    endReadOf();
+    if (used < size) leftover_ = std::make_unique<std::string>(data + used, size - used);
+  }
+  if (isReading()) {
+    if (begun_) announceWindow();
+    giveBackConnection();
+  }
+  if (isOpen()) onMoved();
+}
+
+size_t Session::consume(const char* data, size_t size) {
+  size_t used = 0;
+  while (used < size && isReading()) {
+    size_t step = 0;
+    if (phase_ == Phase::Preface) {
+      step = consumePreface(data, size);
+    } else if (in_data_) {
+      step = consumeData(data + used, size - used);
+    } else {
+      step = consumeFrame(data + used, size - used);
+    }
+    if (step == 0) break;
+    used += step;
+  }
+  return used;
+}
+
+size_t Session::consumePreface(const char* data, size_t size) {
+  const size_t common = std::min(size, kPreface.size());
+  if (std::memcmp(data, kPreface.data(), common) != 0) {
+    failSilently("http2.bad_preface");
+    return size;
+  }
+  if (common < kPreface.size()) return 0;
+  phase_ = Phase::Settings;
+  begin();
+  return common;
+}
+
+size_t Session::consumeFrame(const char* data, size_t size) {
+  if (size < kFrameHeadBytes) return 0;
+  const FrameHead head = readFrameHead(data);
+  if (!checkHead(head)) return size;
+  if (head.type == FrameType::Data) return beginData(head, data, size);
+  const size_t whole = kFrameHeadBytes + head.length;
+  if (size < whole) return 0;
+  onFrame(head, {data + kFrameHeadBytes, head.length});
+  return whole;
+}
+
+// What holds for frames of any kind. False: the connection has failed.
+bool Session::checkHead(const FrameHead& head) {
+  if (phase_ == Phase::Settings &&
+      (head.type != FrameType::Settings || head.has(flags::kAck) || head.stream != 0)) {
+    fail(ErrorCode::ProtocolError, "SETTINGS expected", "http2.settings_expected");
+    return false;
+  }
+  if (head.length > max_frame_bytes_) {
+    fail(ErrorCode::FrameSizeError, "too large frame size", "http2.frame_size_error");
+    return false;
+  }
+  if (block_stream_ != 0 &&
+      (head.type != FrameType::Continuation || head.stream != block_stream_)) {
+    fail(ErrorCode::ProtocolError, "CONTINUATION expected", "http2.continuation_expected");
+    return false;
+  }
+  return true;
+}
+
+void Session::onFrame(const FrameHead& head, std::string_view payload) {
+  switch (head.type) {
+    case FrameType::Headers:
+      onHeadersFrame(head, payload);
+      return;
+    case FrameType::Priority:
+      onPriority(head, payload);
+      return;
+    case FrameType::RstStream:
+      onRstStream(head, payload);
+      return;
+    case FrameType::Settings:
+      onSettings(head, payload);
+      return;
+    case FrameType::PushPromise:
+      fail(ErrorCode::ProtocolError, "PUSH_PROMISE: push disabled", "http2.push_promise");
+      return;
+    case FrameType::Ping:
+      onPing(head, payload);
+      return;
+    case FrameType::GoAway:
+      onGoAwayFrame(head, payload);
+      return;
+    case FrameType::WindowUpdate:
+      onWindowUpdate(head, payload);
+      return;
+    case FrameType::Continuation:
+      onContinuation(head, payload);
+      return;
+    case FrameType::Data:
+      return;
+  }
+  // Of a kind that nobody knows: ignored (4.1).
+}
+
+// Nobody has used the number yet: neither may anything be said of its stream.
+bool Session::isIdleId(uint32_t id) const {
+  return id % 2 == 0 || id > last_stream_;
+}
+
+// Frames without payload that end nothing cost, and bring nothing.
+void Session::countEmpty(bool is_empty) {
+  empty_frames_ = is_empty ? empty_frames_ + 1 : 0;
+  if (empty_frames_ <= options_.max_empty_frames) return;
+  stats_.add(Counter::InboundEmptyFramesFlood);
+  failSilently("http2.inbound_empty_frames_flood");
+}
+
+// ---- DATA: its bytes go on as they come ----
+
+size_t Session::beginData(const FrameHead& head, const char* data, size_t size) {
+  const bool is_padded = head.has(flags::kPadded);
+  size_t used = kFrameHeadBytes;
+  uint32_t padding = 0;
+  if (head.stream == 0) {
+    fail(ErrorCode::ProtocolError, "DATA: stream_id == 0", "http2.data_without_stream");
+    return size;
+  }
+  if (isIdleId(head.stream)) {
+    fail(ErrorCode::ProtocolError, "DATA: stream in idle", "http2.data_on_idle_stream");
+    return size;
+  }
+  if (is_padded && head.length > 0) {
+    if (size < used + 1) return 0;
+    padding = static_cast<uint8_t>(data[used]);
+    ++used;
+  }
+  if (is_padded && padding + 1 > head.length) {
+    fail(ErrorCode::ProtocolError, "DATA: invalid padding", "http2.invalid_padding");
+    return size;
+  }
+  if (int64_t{head.length} > receive_window_) {
+    fail(ErrorCode::FlowControlError, "DATA: window exceeded", "http2.flow_control_error");
+    return size;
+  }
+  receive_window_ -= head.length;
+  data_left_ = head.length - padding - (is_padded ? 1 : 0);
+  padding_left_ = padding;
+  data_ends_ = head.has(flags::kEndStream);
+  data_stream_ = head.stream;
+  in_data_ = true;
+  countEmpty(data_left_ == 0 && !data_ends_);
+  if (!isReading()) return size;
+  StreamBase* const stream = find(head.stream);
+  if (!stream) {
+    if (!wasResetByUs(head.stream)) streamError(head.stream, ErrorCode::StreamClosed, {});
+  } else if (stream->remote_ended_) {
+    streamError(head.stream, ErrorCode::StreamClosed, "http2.stream_closed");
+  } else if (static_cast<int64_t>(head.length) > stream->receive_window_) {
+    streamError(head.stream, ErrorCode::FlowControlError, "http2.flow_control_error");
+  } else {
+    stream->receive_window_ -= static_cast<int32_t>(head.length);
+    if (http::ByteMeter* meter = stream->meter()) meter->wire_received += used + padding;
+    if (is_padded) useUp(stream, padding + 1);
+  }
+  if (!find(head.stream) && is_padded) useUp(nullptr, padding + 1);
+  if (data_left_ == 0 && padding_left_ == 0) endData();
+  return used;
+}
+
+size_t Session::consumeData(const char* data, size_t size) {
+  const auto piece = static_cast<uint32_t>(std::min<size_t>(size, data_left_));
+  if (piece > 0) {
+    data_left_ -= piece;
+    tellData({data, piece});
+    if (!isReading()) return size;
+  }
+  const auto padding =
+      data_left_ == 0 ? static_cast<uint32_t>(std::min<size_t>(size - piece, padding_left_)) : 0;
+  padding_left_ -= padding;
+  if (data_left_ == 0 && padding_left_ == 0) endData();
+  return piece + padding;
+}
+
+void Session::tellData(std::string_view data) {
+  const auto bytes = static_cast<uint32_t>(data.size());
+  StreamBase* const stream = find(data_stream_);
+  if (!stream) {
+    useUp(nullptr, bytes);
+    return;
+  }
+  if (http::ByteMeter* meter = stream->meter()) meter->wire_received += bytes;
+  if (stream->length_left_ != StreamBase::kNoLength) {
+    if (bytes > stream->length_left_) {
+      useUp(nullptr, bytes);
+      brokenMessage(data_stream_, "http2.violation.of.messaging.rule");
+      return;
+    }
+    stream->length_left_ -= bytes;
+  }
+  const bool ends = data_ends_ && data_left_ == 0 && padding_left_ == 0;
+  if (ends && !isWholeAtEnd(*stream)) {
+    brokenMessage(data_stream_, "http2.violation.of.messaging.rule");
+    return;
+  }
+  const uint32_t id = data_stream_;
+  telling(*stream);
+  if (ends) {
+    // Its end goes along with the last bytes.
+    data_ends_ = false;
+    stream->remote_ended_ = true;
+  }
+  stream->onData(data, ends);
+  if (!isOpen()) return;
+  StreamBase* const still = find(id);
+  useUp(still, bytes);
+  if (still && ends && still->local_ended_) remove(*still, false);
+}
+
+void Session::endData() {
+  in_data_ = false;
+  if (!data_ends_ || !isReading()) return;
+  data_ends_ = false;
+  StreamBase* const stream = find(data_stream_);
+  if (!stream) return;
+  if (!isWholeAtEnd(*stream)) {
+    brokenMessage(data_stream_, "http2.violation.of.messaging.rule");
+    return;
+  }
+  telling(*stream);
+  stream->remote_ended_ = true;
+  stream->onData({}, true);
+  if (!isOpen()) return;
+  if (StreamBase* still = find(data_stream_); still && still->local_ended_) remove(*still, false);
+}
+
+// ---- HEADERS and CONTINUATION ----
+
+void Session::onHeadersFrame(const FrameHead& head, std::string_view payload) {
+  const auto invalid = [this] {
+    fail(ErrorCode::ProtocolError, "HEADERS: invalid padding", "http2.invalid_padding");
+  };
+  if (head.stream == 0) {
+    fail(ErrorCode::ProtocolError, "HEADERS: stream_id == 0", "http2.headers_without_stream");
+    return;
+  }
+  if (head.has(flags::kPadded)) {
+    if (payload.empty()) return invalid();
+    const auto padding = static_cast<uint8_t>(payload[0]);
+    payload.remove_prefix(1);
+    if (padding > payload.size()) return invalid();
+    payload.remove_suffix(padding);
+  }
+  depends_on_itself_ = false;
+  if (head.has(flags::kPriority)) {
+    if (payload.size() < 5) return invalid();
+    depends_on_itself_ = (read32(payload.data()) & kMostStreamId) == head.stream;
+    payload.remove_prefix(5);
+  }
+  countEmpty(payload.empty() && !head.has(flags::kEndStream));
+  if (!isReading()) return;
+  block_ends_ = head.has(flags::kEndStream);
+  if (head.has(flags::kEndHeaders)) {
+    onBlock(head.stream, payload, block_ends_);
+    return;
+  }
+  block_stream_ = head.stream;
+  block_ = std::make_unique<std::string>(payload);
+}
+
+void Session::onContinuation(const FrameHead& head, std::string_view payload) {
+  if (block_stream_ == 0) {
+    fail(ErrorCode::ProtocolError, "unexpected CONTINUATION", "http2.continuation_unexpected");
+    return;
+  }
+  countEmpty(payload.empty() && !head.has(flags::kEndHeaders));
+  if (!isReading()) return;
+  if (block_->size() + payload.size() > limits_.max_head_bytes + kMostBlockOver) {
+    fail(ErrorCode::EnhanceYourCalm, "too large header block", "http2.too_large_header_block");
+    return;
+  }
+  block_->append(payload);
+  if (!head.has(flags::kEndHeaders)) return;
+  const std::unique_ptr<std::string> block = std::move(block_);
+  onBlock(std::exchange(block_stream_, 0), *block, block_ends_);
+}
+
+void Session::onBlock(uint32_t id, std::string_view block, bool end) {
+  StreamBase* const stream = find(id);
+  if (stream && stream->remote_ended_) {
+    ignoreBlock(block);
+    if (isReading()) streamError(id, ErrorCode::StreamClosed, "http2.stream_closed");
+    return;
+  }
+  if (!stream && !isIdleId(id)) {
+    ignoreBlock(block);
+    if (!isReading() || wasResetByUs(id)) return;
+    const bool is_closed = hasClosed(id);
+    fail(is_closed ? ErrorCode::StreamClosed : ErrorCode::ProtocolError, "HEADERS: stream closed",
+         "http2.stream_closed");
+    return;
+  }
+  if (depends_on_itself_) {
+    ignoreBlock(block);
+    sawStream(id);
+    if (isReading()) streamError(id, ErrorCode::ProtocolError, "http2.depends_on_itself");
+    return;
+  }
+  endReadUnless(stream);
+  onFields(id, block, end);
+}
+
+void Session::ignoreBlock(std::string_view block) {
+  http::RequestHead& scratch = scratch_.request;
+  readFields(block, Message::Trailers, scratch.headers, scratch.joined);
+}
+
+ReadHead Session::readFields(std::string_view block, Message message, http::HeaderMap& headers,
+                             Arena& arena) {
+  const ReadHead head = readHead(decoder_, block, message, limits_, options_, headers, arena);
+  if (head.result == ReadHead::Result::Undecodable) {
+    fail(ErrorCode::CompressionError, "header block cannot be decoded", "http2.compression_error");
+  }
+  return head;
+}
+
+void Session::countTooLarge(const ReadHead& head) {
+  stats_.add(head.is_count ? Counter::HeaderOverflow : Counter::HeaderListSizeTooLarge);
+}
+
+// ---- errors of one stream ----
+
+void Session::streamError(uint32_t id, ErrorCode code, std::string_view details) {
+  sendReset(id, code);
+  if (StreamBase* stream = find(id)) {
+    tellReset(*stream, ResetReason::ProtocolError, details, true);
+  } else {
+    remember(id, true);
+  }
+}
+
+// What came breaks the rules of HTTP: its stream ends, and unless only that is wanted, everything.
+void Session::brokenMessage(uint32_t id, std::string_view details) {
+  stats_.add(Counter::RxMessagingError);
+  if (options_.only_resets_invalid) {
+    streamError(id, ErrorCode::ProtocolError, details);
+    return;
+  }
+  if (StreamBase* stream = find(id)) {
+    tellReset(*stream, ResetReason::ProtocolError, details, false);
+  }
+  failSilently(details);
+}
+
+// ---- frames about a stream ----
+
+void Session::onPriority(const FrameHead& head, std::string_view payload) {
+  if (head.stream == 0) {
+    fail(ErrorCode::ProtocolError, "PRIORITY: stream_id == 0", "http2.priority_without_stream");
+    return;
+  }
+  if (++priority_frames_ >
+      uint64_t{options_.max_priority_frames_per_stream} * (1 + uint64_t{opened_streams_})) {
+    stats_.add(Counter::InboundPriorityFramesFlood);
+    failSilently("http2.inbound_priority_frames_flood");
+    return;
+  }
+  if (payload.size() != 5) {
+    streamError(head.stream, ErrorCode::FrameSizeError, "http2.frame_size_error");
+  } else if ((read32(payload.data()) & kMostStreamId) == head.stream) {
+    streamError(head.stream, ErrorCode::ProtocolError, "http2.depends_on_itself");
+  }
+}
+
+void Session::onRstStream(const FrameHead& head, std::string_view payload) {
+  if (head.stream == 0 || isIdleId(head.stream)) {
+    fail(ErrorCode::ProtocolError, "RST_STREAM: stream in idle", "http2.reset_of_idle_stream");
+    return;
+  }
+  if (payload.size() != 4) {
+    fail(ErrorCode::FrameSizeError, "RST_STREAM: invalid length", "http2.frame_size_error");
+    return;
+  }
+  StreamBase* const stream = find(head.stream);
+  if (!stream) return;
+  stats_.add(Counter::RxReset);
+  const auto code = static_cast<ErrorCode>(read32(payload.data()));
+  const bool is_refused = code == ErrorCode::RefusedStream;
+  onPeerReset(code);
+  if (!isReading()) return;
+  tellReset(*stream, is_refused ? ResetReason::RemoteRefused : ResetReason::RemoteReset,
+            is_refused ? "http2.remote_refuse" : "http2.remote_reset", false);
+}
+
+void Session::onWindowUpdate(const FrameHead& head, std::string_view payload) {
+  if (payload.size() != 4) {
+    fail(ErrorCode::FrameSizeError, "WINDOW_UPDATE: invalid length", "http2.frame_size_error");
+    return;
+  }
+  if (head.stream != 0 && isIdleId(head.stream)) {
+    fail(ErrorCode::ProtocolError, "WINDOW_UPDATE to idle stream", "http2.window_of_idle_stream");
+    return;
+  }
+  // As the real server has it: some for each stream, and for each frame that they may be about.
+  const uint64_t allowed =
+      5 + 2 * (uint64_t{opened_streams_} +
+               uint64_t{options_.max_window_updates_per_data_frame} * data_frames_sent_);
+  if (++window_updates_ > allowed) {
+    stats_.add(Counter::InboundWindowUpdateFramesFlood);
+    failSilently("http2.inbound_window_update_frames_flood");
+    return;
+  }
+  const uint32_t increment = read32(payload.data()) & kMostWindow;
+  if (head.stream == 0) {
+    if (increment == 0 || int64_t{send_window_} + increment > kMostWindow) {
+      fail(increment == 0 ? ErrorCode::ProtocolError : ErrorCode::FlowControlError,
+           "WINDOW_UPDATE: invalid increment", "http2.invalid_window_update");
+      return;
+    }
+    send_window_ += static_cast<int32_t>(increment);
+    pump();
+    return;
+  }
+  StreamBase* const stream = find(head.stream);
+  if (!stream) return;
+  if (increment == 0 || int64_t{stream->send_window_} + increment > kMostWindow) {
+    streamError(head.stream,
+                increment == 0 ? ErrorCode::ProtocolError : ErrorCode::FlowControlError,
+                "http2.invalid_window_update");
+    return;
+  }
+  stream->send_window_ += static_cast<int32_t>(increment);
+  wantToSend(*stream);
+  pump();
+}
+
+// ---- frames about the connection ----
+
+void Session::onSettings(const FrameHead& head, std::string_view payload) {
+  if (head.stream != 0) {
+    fail(ErrorCode::ProtocolError, "SETTINGS: stream_id != 0", "http2.settings_on_stream");
+    return;
+  }
+  if (head.has(flags::kAck)) {
+    if (!payload.empty()) {
+      fail(ErrorCode::FrameSizeError, "SETTINGS: ACK and payload != 0", "http2.frame_size_error");
+    }
+    settings_acked_ = true;
+    return;
+  }
+  if (payload.size() % kSettingBytes != 0) {
+    fail(ErrorCode::FrameSizeError, "SETTINGS: invalid length", "http2.frame_size_error");
+    return;
+  }
+  if (phase_ == Phase::Settings) phase_ = Phase::Open;
+  for (; !payload.empty(); payload.remove_prefix(kSettingBytes)) {
+    if (!applySetting(read16(payload.data()), read32(payload.data() + 2))) return;
+  }
+  sendFrame(FrameType::Settings, flags::kAck, 0, {});
+  onPeerSettings();
+  pump();
+}
+
+// False: the connection has failed.
+bool Session::applySetting(uint16_t id, uint32_t value) {
+  const auto invalid = [this](ErrorCode code) {
+    fail(code, "SETTINGS: invalid value", "http2.invalid_settings");
+    return false;
+  };
+  switch (static_cast<SettingId>(id)) {
+    case SettingId::HeaderTableSize:
+      encoder_.setPeerLimit(value);
+      return true;
+    case SettingId::EnablePush:
+      return value <= 1 && (side_ == Side::Server || value == 0)
+                 ? true
+                 : invalid(ErrorCode::ProtocolError);
+    case SettingId::MaxConcurrentStreams:
+      peer_.max_concurrent_streams = value;
+      return true;
+    case SettingId::InitialWindowSize:
+      return value <= kMostWindow && changeWindows(value) ? true
+                                                          : invalid(ErrorCode::FlowControlError);
+    case SettingId::MaxFrameSize:
+      if (value < kDefaultFrameBytes || value > kMostFrameBytes) {
+        return invalid(ErrorCode::ProtocolError);
+      }
+      // More than a read brings would only make others wait for longer.
+      peer_.max_frame_bytes = std::min<uint32_t>(value, 64 * 1024);
+      return true;
+    case SettingId::MaxHeaderListSize:
+      return true;
+    case SettingId::EnableConnectProtocol:
+      if (value > 1) return invalid(ErrorCode::ProtocolError);
+      peer_.enable_connect = value == 1;
+      return true;
+  }
+  return true;
+}
+
+// Of all streams, by what the initial one changes by (6.9.2). False: one would be too large.
+bool Session::changeWindows(uint32_t initial) {
+  const int64_t change = int64_t{initial} - peer_.initial_window;
+  peer_.initial_window = initial;
+  bool fits = true;
+  streams_.forEach([&](StreamBase& stream) {
+    const int64_t window = stream.send_window_ + change;
+    fits &= window <= kMostWindow;
+    stream.send_window_ = static_cast<int32_t>(std::min<int64_t>(window, kMostWindow));
+    if (stream.send_window_ <= 0) {
+      stream.unlink();
+    } else {
+      wantToSend(stream);
+    }
+  });
+  return fits;
+}
+
+void Session::onPing(const FrameHead& head, std::string_view payload) {
+  if (head.stream != 0) {
+    fail(ErrorCode::ProtocolError, "PING: stream_id != 0", "http2.ping_on_stream");
+    return;
+  }
+  if (payload.size() != 8) {
+    fail(ErrorCode::FrameSizeError, "PING: invalid length", "http2.frame_size_error");
+    return;
+  }
+  if (head.has(flags::kAck)) {
+    onPong();
+    return;
+  }
+  sendFrame(FrameType::Ping, flags::kAck, 0, payload);
+}
+
+void Session::onGoAwayFrame(const FrameHead& head, std::string_view payload) {
+  if (head.stream != 0) {
+    fail(ErrorCode::ProtocolError, "GOAWAY: stream_id != 0", "http2.goaway_on_stream");
+    return;
+  }
+  if (payload.size() < 8) {
+    fail(ErrorCode::FrameSizeError, "GOAWAY: invalid length", "http2.frame_size_error");
+    return;
+  }
+  endReadOf();
+  onGoAway(read32(payload.data()) & kMostStreamId,
+           static_cast<ErrorCode>(read32(payload.data() + 4)));
+}
+
+}  // namespace fairlead::http2

@@ -1,0 +1,341 @@
+// What a session writes: blocks of fields, bodies as windows let them, and frames about the
+// connection.
+#include <algorithm>
+
+#include "http/http2/session.h"
+
+namespace fairlead::http2 {
+
+// ---- frames ----
+
+void Session::out(std::string_view bytes, bool is_control) {
+  connection_.queue(bytes);
+  countOut(is_control);
+}
+
+void Session::countOut(bool is_control) {
+  const uint64_t written = connection_.writtenBytes();
+  const size_t pending = connection_.pendingBytes();
+  outbound_.add(is_control, written, written + pending);
+  if (outbound_.all() > options_.max_outbound_frames) {
+    overflow(Counter::OutboundFlood, "http2.outbound_frames_flood");
+  } else if (outbound_.control() > options_.max_outbound_control_frames) {
+    overflow(Counter::OutboundControlFlood, "http2.outbound_control_frames_flood");
+  }
+}
+
+void Session::sendFrame(FrameType type, uint8_t flags, uint32_t id, std::string_view payload) {
+  char frame[kFrameHeadBytes + 64];
+  char* const to =
+      writeFrameHead(frame, static_cast<uint32_t>(payload.size()), type, flags, id);
+  std::copy(payload.begin(), payload.end(), to);
+  out({frame, kFrameHeadBytes + payload.size()},
+      (flags & flags::kAck) != 0 || type == FrameType::RstStream);
+}
+
+void Session::begin() {
+  if (begun_) return;
+  begun_ = true;
+  if (side_ == Side::Client) connection_.queue(kPreface);
+  sendSettings();
+}
+
+void Session::sendSettings() {
+  std::string payload;
+  const auto add = [&payload](uint16_t id, uint32_t value) {
+    char setting[6];
+    write32(write16(setting, id), value);
+    payload.append(setting, sizeof(setting));
+  };
+  const auto add_known = [&](SettingId id, uint32_t value) {
+    add(static_cast<uint16_t>(id), value);
+  };
+  for (const plan::Http2Setting& setting : options_.custom_settings) {
+    add(static_cast<uint16_t>(setting.id), setting.value);
+    if (setting.id == static_cast<uint32_t>(SettingId::MaxFrameSize)) {
+      max_frame_bytes_ = setting.value;
+    }
+  }
+  add_known(SettingId::HeaderTableSize, options_.header_table_bytes);
+  if (side_ == Side::Client) {
+    add_known(SettingId::EnablePush, 0);
+  } else {
+    add_known(SettingId::EnableConnectProtocol, options_.allow_connect ? 1 : 0);
+  }
+  add_known(SettingId::MaxConcurrentStreams, options_.max_concurrent_streams);
+  add_known(SettingId::InitialWindowSize, options_.stream_window_bytes);
+  char head[kFrameHeadBytes];
+  writeFrameHead(head, static_cast<uint32_t>(payload.size()), FrameType::Settings, 0, 0);
+  connection_.queue({head, sizeof(head)});
+  out(payload, false);
+}
+
+// After what answers the peer's own settings, and before anything of a stream.
+void Session::announceWindow() {
+  if (window_announced_) return;
+  window_announced_ = true;
+  const uint32_t wanted = std::max(options_.connection_window_bytes, kDefaultWindow);
+  if (wanted > kDefaultWindow) sendWindowUpdate(0, wanted - kDefaultWindow);
+  receive_window_ += wanted - kDefaultWindow;
+}
+
+void Session::sendReset(uint32_t id, ErrorCode code) {
+  char payload[4];
+  write32(payload, static_cast<uint32_t>(code));
+  sendFrame(FrameType::RstStream, 0, id, {payload, sizeof(payload)});
+  stats_.add(Counter::TxReset);
+}
+
+void Session::sendWindowUpdate(uint32_t id, uint32_t bytes) {
+  char payload[4];
+  write32(payload, bytes);
+  sendFrame(FrameType::WindowUpdate, 0, id, {payload, sizeof(payload)});
+}
+
+void Session::goAway(uint32_t last_stream, ErrorCode code, std::string_view text) {
+  char payload[64];
+  char* to = write32(write32(payload, last_stream), static_cast<uint32_t>(code));
+  text = text.substr(0, sizeof(payload) - 8);
+  to = std::copy(text.begin(), text.end(), to);
+  sendFrame(FrameType::GoAway, 0, 0, {payload, static_cast<size_t>(to - payload)});
+  if (last_stream < kMostStreamId) goaway_sent_ = true;
+}
+
+// ---- blocks of fields ----
+
+char* Session::beginBlock(size_t most) {
+  announceWindow();
+  // Memory beside what is gathered for others: it is queued before anything else is written there.
+  char* const frame = scratch_.batch.reserve(kFrameHeadBytes + HpackEncoder::kMostBeginBytes + most);
+  return frame + kFrameHeadBytes;
+}
+
+size_t Session::writeBlock(StreamBase& stream, char* begin, char* end, bool end_stream) {
+  const auto size = static_cast<size_t>(end - begin);
+  const uint32_t most = peer_.max_frame_bytes;
+  const uint8_t end_flag = end_stream ? flags::kEndStream : 0;
+  size_t written = 0;
+  for (size_t at = 0; at < size || at == 0;) {
+    const size_t piece = std::min<size_t>(size - at, most);
+    const uint8_t last = at + piece == size ? flags::kEndHeaders : 0;
+    // In the place before the piece, where nothing is that is still needed.
+    char* const frame = begin + at - kFrameHeadBytes;
+    const FrameType type = at == 0 ? FrameType::Headers : FrameType::Continuation;
+    writeFrameHead(frame, static_cast<uint32_t>(piece), type,
+                   static_cast<uint8_t>(last | (at == 0 ? end_flag : 0)), stream.id_);
+    out({frame, kFrameHeadBytes + piece}, false);
+    written += kFrameHeadBytes + piece;
+    at += piece;
+    if (piece == 0) break;
+  }
+  if (end_stream) afterLocalEnd(stream);
+  return written;
+}
+
+void Session::sendTrailers(StreamBase& stream, const http::HeaderMap& trailers) {
+  if (!stream.pending_.empty()) {
+    stream.trailers_ = std::make_unique<SavedFields>();
+    stream.trailers_->save(trailers);
+    stream.end_pending_ = true;
+    return;
+  }
+  stats_.add(Counter::Trailers);
+  writeTrailers(stream, trailers);
+}
+
+void Session::writeTrailers(StreamBase& stream, const http::HeaderMap& trailers) {
+  size_t most = 0;
+  for (const http::HeaderEntry& entry : trailers) {
+    most += HpackEncoder::mostBytes(entry.name_size, entry.value_size);
+  }
+  char* const begin = beginBlock(most);
+  char* to = encoder_.begin(begin);
+  for (const http::HeaderEntry& entry : trailers) {
+    if (entry.name_size > 0) to = encoder_.write({entry.id, entry.name(), entry.value()}, to);
+  }
+  http::ByteMeter* const meter = stream.meter();
+  const size_t written = writeBlock(stream, begin, to, true);
+  if (meter) meter->wire_sent += written;
+}
+
+// ---- bodies ----
+
+void Session::sendData(StreamBase& stream, std::string_view data, bool end) {
+  announceWindow();
+  size_t sent = 0;
+  if (stream.pending_.empty()) {
+    sent = sendNow(stream, data, end);
+    if (sent == data.size()) return;
+  }
+  const std::string_view rest = data.substr(sent);
+  stream.pending_.append(loop().slabs(), rest);
+  stats_.up(Gauge::PendingSendBytes, rest.size());
+  stream.end_pending_ = end;
+  if (stream.pending_.size() > buffer_limit_) stream.behind_ = true;
+  if (stream.flush_deadline_ != net::kNever && stream.flush_deadline_ < flush_check_) {
+    flush_check_ = stream.flush_deadline_;
+    rearm();
+  }
+  wantToSend(stream);
+}
+
+// As much as windows and the connection's queue take. With `end` and all of it, the end.
+size_t Session::sendNow(StreamBase& stream, std::string_view data, bool end) {
+  http::ByteMeter* const meter = stream.meter();
+  size_t sent = 0;
+  while (sent < data.size() || (end && data.empty())) {
+    const int64_t window = std::min(stream.send_window_, send_window_);
+    size_t piece = std::min<size_t>(data.size() - sent, peer_.max_frame_bytes);
+    if (piece > 0) {
+      if (window <= 0 || connection_.isOverHighWatermark()) return sent;
+      piece = std::min<size_t>(piece, static_cast<size_t>(window));
+    }
+    const bool is_last = end && sent + piece == data.size();
+    writeDataHead(stream, piece, is_last);
+    if (piece > 0) connection_.queue(data.substr(sent, piece));
+    countOut(false);
+    if (meter) meter->wire_sent += kFrameHeadBytes + piece;
+    sent += piece;
+    if (is_last) {
+      afterLocalEnd(stream);
+      return sent;
+    }
+  }
+  return sent;
+}
+
+void Session::writeDataHead(StreamBase& stream, size_t bytes, bool is_last) {
+  char head[kFrameHeadBytes];
+  writeFrameHead(head, static_cast<uint32_t>(bytes), FrameType::Data,
+                 is_last ? flags::kEndStream : 0, stream.id_);
+  connection_.queue({head, sizeof(head)});
+  stream.send_window_ -= static_cast<int32_t>(bytes);
+  send_window_ -= static_cast<int32_t>(bytes);
+  ++data_frames_sent_;
+}
+
+void Session::wantToSend(StreamBase& stream) {
+  if (!stream.isLinked() && !stream.pending_.empty() && stream.send_window_ > 0) {
+    senders_.pushBack(&stream);
+  }
+}
+
+// One frame of each in turn.
+void Session::pump() {
+  if (pumping_) return;
+  pumping_ = true;
+  while (isOpen() && send_window_ > 0 && !connection_.isOverHighWatermark()) {
+    StreamBase* const stream = senders_.popFront();
+    if (!stream) break;
+    sendPending(*stream);
+  }
+  pumping_ = false;
+}
+
+void Session::sendPending(StreamBase& stream) {
+  iovec parts[2];
+  const int count = stream.pending_.gather(parts, 2);
+  size_t here = 0;
+  for (int i = 0; i < count; ++i) here += parts[i].iov_len;
+  const auto window = static_cast<size_t>(std::min(stream.send_window_, send_window_));
+  const size_t piece = std::min({here, window, size_t{peer_.max_frame_bytes}});
+  const bool is_last = stream.end_pending_ && !stream.trailers_ && piece == stream.pending_.size();
+  writeDataHead(stream, piece, is_last);
+  size_t left = piece;
+  for (int i = 0; i < count && left > 0; ++i) {
+    const size_t part = std::min(left, parts[i].iov_len);
+    connection_.queue({static_cast<const char*>(parts[i].iov_base), part});
+    left -= part;
+  }
+  countOut(false);
+  if (http::ByteMeter* meter = stream.meter()) meter->wire_sent += kFrameHeadBytes + piece;
+  stream.pending_.consume(loop().slabs(), piece);
+  stats_.down(Gauge::PendingSendBytes, piece);
+  if (stream.flush_deadline_ != net::kNever) {
+    stream.flush_deadline_ = loop().now() + stream.flush_timeout_ms_;
+  }
+  if (is_last) {
+    afterLocalEnd(stream);
+    return;
+  }
+  if (stream.pending_.empty() && stream.trailers_) {
+    const std::unique_ptr<SavedFields> saved = std::move(stream.trailers_);
+    // No head is being read now.
+    http::HeaderMap& headers = scratch_.request.headers;
+    saved->restore(&headers);
+    stats_.add(Counter::Trailers);
+    writeTrailers(stream, headers);
+    return;
+  }
+  wantToSend(stream);
+  if (stream.behind_ && stream.pending_.size() <= buffer_limit_ / 2 &&
+      !connection_.isOverHighWatermark()) {
+    stream.behind_ = false;
+    stream.onWritable();
+  }
+}
+
+// ---- ends ----
+
+void Session::afterLocalEnd(StreamBase& stream) {
+  stream.local_ended_ = true;
+  stream.end_pending_ = false;
+  stream.flush_deadline_ = net::kNever;
+  if (stream.remote_ended_) {
+    remove(stream, false);
+  } else if (stream.reset_after_ >= 0) {
+    sendReset(stream.id_, static_cast<ErrorCode>(stream.reset_after_));
+    remove(stream, true);
+  }
+}
+
+void Session::reset(StreamBase& stream, ErrorCode code) {
+  sendReset(stream.id_, code);
+  remove(stream, true);
+}
+
+void Session::resetAfterEnd(StreamBase& stream, ErrorCode code) {
+  if (stream.local_ended_) {
+    reset(stream, code);
+  } else {
+    stream.reset_after_ = static_cast<int8_t>(code);
+  }
+}
+
+// ---- what is given back ----
+
+void Session::useUp(StreamBase* stream, uint32_t bytes) {
+  if (stream && stream->read_pauses_ > 0) {
+    stream->held_ += bytes;
+    return;
+  }
+  consumed_ += bytes;
+  if (stream) giveBack(*stream, bytes);
+}
+
+void Session::giveBack(StreamBase& stream, uint32_t bytes) {
+  stream.consumed_ += bytes;
+  if (stream.remote_ended_ || stream.consumed_ < std::max(options_.stream_window_bytes / 2, 1u)) {
+    return;
+  }
+  stream.receive_window_ += static_cast<int32_t>(stream.consumed_);
+  sendWindowUpdate(stream.id_, std::exchange(stream.consumed_, 0));
+}
+
+void Session::giveBackConnection() {
+  const uint32_t window = std::max(options_.connection_window_bytes, kDefaultWindow);
+  if (consumed_ < window / 2) return;
+  receive_window_ += consumed_;
+  sendWindowUpdate(0, std::exchange(consumed_, 0));
+}
+
+void Session::resumeReading(StreamBase& stream) {
+  FL_DCHECK(stream.read_pauses_ > 0);
+  if (--stream.read_pauses_ > 0 || stream.held_ == 0) return;
+  const uint32_t held = std::exchange(stream.held_, 0);
+  consumed_ += held;
+  giveBack(stream, held);
+  giveBackConnection();
+}
+
+}  // namespace fairlead::http2
