@@ -23,9 +23,8 @@ enum class Shown : uint8_t {
 struct StatName {
   std::string_view name;
   Shown shown;
-  // For Shown::With: the other counter, the first of so many.
+  // The other counter, for Shown::With.
   uint16_t companion;
-  uint16_t companions = 1;
 };
 
 struct StatRef {

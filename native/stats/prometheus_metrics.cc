@@ -98,10 +98,7 @@ bool MetricWalk::isShown(const BlockBase& block, const StatName& stat, bool used
     case Shown::OnceUsed:
       return false;
     case Shown::With:
-      for (size_t i = 0; i < stat.companions; ++i) {
-        if (block.counter(stat.companion + i).used) return true;
-      }
-      return false;
+      return block.counter(stat.companion).used;
   }
   return false;
 }

@@ -12,10 +12,7 @@ bool RowSource::isShown(const StatName& stat, bool used) const {
     case Shown::OnceUsed:
       return false;
     case Shown::With:
-      for (size_t i = 0; i < stat.companions; ++i) {
-        if (counters_[stat.companion + i].used) return true;
-      }
-      return false;
+      return counters_[stat.companion].used;
   }
   return false;
 }
@@ -96,12 +93,7 @@ void RowSource::addHistograms(const BlockBase& block, std::vector<Row>* rows) co
 
 bool RowSource::isHistogramShown(const BlockBase& block, size_t index) const {
   if (query_.used_only) return !block.total(index).empty();
-  const StatName& name = block.layout().histograms[index];
-  if (name.shown == Shown::Always || block.isRecorded(index)) return true;
-  for (size_t i = 0; name.shown == Shown::With && i < name.companions; ++i) {
-    if (block.counter(name.companion + i).used) return true;
-  }
-  return false;
+  return block.layout().histograms[index].shown == Shown::Always || block.isRecorded(index);
 }
 
 Walk::Walk(const Registry& registry, const Query& query)

@@ -43,23 +43,9 @@ export function parseCatalogue(text) {
   }
   for (const scope of scopes) {
     scope.stats.sort(byName);
-    checkCompanions(scope);
     scope.groups = groupsOf(scope);
   }
   return scopes;
-}
-
-/** Readers look at the first of them and those after it. */
-function checkCompanions(scope) {
-  const counters = scope.stats.filter(({ kind }) => kind === 'counter').map(({ name }) => name);
-  for (const { name, companion } of scope.stats) {
-    if (!companion) continue;
-    const others = companion.split('|');
-    const at = counters.indexOf(others[0]);
-    if (at < 0 || others.some((other, index) => counters[at + index] !== other)) {
-      throw new Error(`${scope.name}: ${name} is with ${companion}, which are no counters in a row`);
-    }
-  }
 }
 
 /** The counters and gauges that have slots together: of each `apart` line, after all others. */
@@ -103,9 +89,8 @@ function emitPlaces(kind, stats, places) {
 
 function emitStat(stat) {
   if (stat.companion) {
-    const [first, ...others] = stat.companion.split('|');
-    const counter = `static_cast<int>(Counter::${pascal(first)})`;
-    return `      {"${stat.name}", Shown::With,\n       ${counter}, ${others.length + 1}},\n`;
+    const counter = `static_cast<int>(Counter::${pascal(stat.companion)})`;
+    return `      {"${stat.name}", Shown::With,\n       ${counter}},\n`;
   }
   return `      {"${stat.name}", Shown::${stat.lazy ? 'OnceUsed' : 'Always'}, 0},\n`;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/http2/stream_pool.h"
+
 namespace fairlead::http2 {
 
 using http::ResetReason;
@@ -14,6 +16,12 @@ uint16_t statusOf(std::string_view digits) {
   return static_cast<uint16_t>((digits[0] - '0') * 100 + (digits[1] - '0') * 10 +
                                (digits[2] - '0'));
 }
+
+// Its callers may still use it until the turn ends.
+struct BuriedStream final : net::Mortal {
+  explicit BuriedStream(ClientStream* of) : stream(of) {}
+  std::unique_ptr<ClientStream> stream;
+};
 
 }  // namespace
 
@@ -138,7 +146,8 @@ http::ClientStream& ClientSession::newStream(ResponseSink& sink) {
       loop().now() - idle_since_ >= options().ping_idle_ms) {
     ping();
   }
-  ClientStream* const stream = ClientStream::take().release();
+  StreamPools* const pools = scratch().http2;
+  ClientStream* const stream = pools ? pools->client.take() : new ClientStream;
   stream->begin(*this, sink);
   ++requests_;
   ++unopened_;
@@ -154,7 +163,13 @@ void ClientSession::opened(ClientStream& stream) {
 }
 
 void ClientSession::release(StreamBase& stream) {
-  ClientStream::give(std::unique_ptr<ClientStream>(static_cast<ClientStream*>(&stream)));
+  auto& released = static_cast<ClientStream&>(stream);
+  released.clear();
+  if (StreamPools* pools = scratch().http2) {
+    pools->client.give(&released, loop());
+  } else {
+    loop().bury(std::make_unique<BuriedStream>(&released));
+  }
 }
 
 // The pool hears of it before the sink does. What was not sent of the request is not wanted.

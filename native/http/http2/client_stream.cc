@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/resting.h"
 #include "http/http2/client_session.h"
 
 namespace fairlead::http2 {
@@ -11,14 +10,6 @@ using http::HeaderEntry;
 using http::HeaderId;
 
 namespace {
-
-constexpr size_t kMostResting = 256;
-
-// Of one thread: sessions of all its hosts share them.
-Resting<std::unique_ptr<ClientStream>>& restingStreams() {
-  static thread_local Resting<std::unique_ptr<ClientStream>> resting(kMostResting);
-  return resting;
-}
 
 // What speaks of one connection, or has another name here (RFC 9113, 8.2.2).
 bool isOfConnection(const HeaderEntry& entry) {
@@ -75,16 +66,6 @@ size_t mostBytesOf(const http::RequestOut& head) {
 }
 
 }  // namespace
-
-std::unique_ptr<ClientStream> ClientStream::take() {
-  std::optional<std::unique_ptr<ClientStream>> rested = restingStreams().take();
-  return rested ? std::move(*rested) : std::make_unique<ClientStream>();
-}
-
-void ClientStream::give(std::unique_ptr<ClientStream> stream) {
-  stream->clear();
-  restingStreams().give(stream);
-}
 
 void ClientStream::begin(ClientSession& session, http::ResponseSink& sink) {
   client_ = &session;

@@ -1,4 +1,4 @@
-// One request to a host, and its answer. Owned by its session; rests with its thread between two
+// One request to a host, and its answer. Owned by its session; rests with its worker between two
 // uses.
 #pragma once
 
@@ -14,9 +14,6 @@ class ClientSession;
 
 class ClientStream final : public StreamBase, public http::ClientStream {
  public:
-  static std::unique_ptr<ClientStream> take();
-  static void give(std::unique_ptr<ClientStream> stream);
-
   void begin(ClientSession& session, http::ResponseSink& sink);
   bool answersHead() const { return method_ == Method::Head; }
   bool answersConnect() const { return method_ == Method::Connect; }
