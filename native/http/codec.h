@@ -35,6 +35,8 @@ enum class ResetReason : uint8_t {
   RemoteRefused,
   // It could not connect to whom a CONNECT asks for.
   ConnectError,
+  // From here, of this stream alone: its head was more than the limits allow.
+  TooLarge,
 };
 
 // ---- downstream ----
@@ -128,7 +130,7 @@ class ServerCodecCallbacks {
   // Never null. The sink is told of nothing before this returns.
   virtual RequestSink* newStream(ServerStream& stream, Opening opening) = 0;
   // The client begins as HTTP/2 does, with these bytes: another codec is to take the connection.
-  virtual void onHttp2(std::string_view bytes) = 0;
+  virtual void onHttp2(net::Connection& connection, std::string_view bytes) = 0;
   // What came breaks the protocol of the connection, which ends.
   virtual void onProtocolError(std::string_view details) = 0;
   // Where HTTP/2 counts what it does. Asked only then.
@@ -146,10 +148,8 @@ class ServerCodecCallbacks {
 
 // One client's connection. Owned by its callbacks, which outlive it and keep it to the end of the
 // turn in which it closed.
-class ServerCodec {
+class ServerCodec : public net::Mortal {
  public:
-  virtual ~ServerCodec() = default;
-
   // Bytes that another codec has read of the connection, as if they were read now.
   virtual void takeFirst(std::string_view bytes) {}
   // Ends after so long; a request that is under way then is still answered.

@@ -10,6 +10,7 @@
 #include "net/file_descriptor.h"
 #include "net/findings.h"
 #include "net/loop.h"
+#include "net/proxied_client.h"
 #include "net/tls_info.h"
 
 namespace fairlead::format {
@@ -88,6 +89,11 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   const Findings* findings() const { return more_ ? more_->findings.get() : nullptr; }
   // Null: it does not speak TLS.
   const TlsInfo* tls() const { return more_ ? more_->tls.get() : nullptr; }
+  // As hosts may be told of it.
+  SharedProxiedClient asProxied() const {
+    return std::make_shared<const ProxiedClient>(
+        ProxiedClient{remote_, local_, findings() ? findings()->passed_tlvs : std::string()});
+  }
   uint64_t id() const { return id_; }
   uint64_t startedAtMicros() const { return started_at_us_; }
 

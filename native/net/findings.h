@@ -35,6 +35,8 @@ struct Findings {
   Metadata metadata;
   // The filter state "envoy.network.proxy_protocol.tlv".
   Values tlvs;
+  // Type-length-values of the PROXY protocol that hosts may be told, as they came.
+  std::string passed_tlvs;
 };
 
 }  // namespace fairlead::net

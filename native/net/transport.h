@@ -11,6 +11,7 @@
 #include <memory>
 #include <string_view>
 
+#include "net/proxied_client.h"
 #include "net/tls_info.h"
 
 namespace fairlead::net {
@@ -53,6 +54,8 @@ struct TransportTarget {
   std::string_view server_name = {};
   // Its certificate must be for this name; empty: it need not.
   std::string_view wanted_name = {};
+  // Whom a host may be told that the connection is for; null: this proxy itself.
+  const ProxiedClient* client = nullptr;
   // What a host is offered by ALPN where the configuration names nothing, each with its length
   // before it; empty: nothing.
   std::string_view protocols = {};

@@ -38,6 +38,8 @@ bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, FaultRuntime* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
+bool read(WireReader& wire, AddedTlv* out);
+bool read(WireReader& wire, ProxyProtocolSocket* out);
 bool read(WireReader& wire, TransportMatch* out);
 bool read(WireReader& wire, Cluster* out);
 bool read(WireReader& wire, LimitOverrides* out);
@@ -904,6 +906,47 @@ bool read(WireReader& wire, CircuitLimits* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, AddedTlv* out) {
+  while (wire.nextField("AddedTlv")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->type, "AddedTlv.type")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "AddedTlv.value")) return false;
+        break;
+      default:
+        if (!wire.skip("AddedTlv")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProxyProtocolSocket* out) {
+  while (wire.nextField("ProxyProtocolSocket")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->is_version_2, "ProxyProtocolSocket.is_version_2")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->passes_all_tlvs, "ProxyProtocolSocket.passes_all_tlvs")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->passed_tlv_types, "ProxyProtocolSocket.passed_tlv_types")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ProxyProtocolSocket.added_tlvs", [&](WireReader& inner) { return read(inner, &out->added_tlvs.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->allows_unspecified, "ProxyProtocolSocket.allows_unspecified")) return false;
+        break;
+      default:
+        if (!wire.skip("ProxyProtocolSocket")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, TransportMatch* out) {
   while (wire.nextField("TransportMatch")) {
     switch (wire.field()) {
@@ -915,6 +958,9 @@ bool read(WireReader& wire, TransportMatch* out) {
         break;
       case 3:
         if (!wire.readMessage("TransportMatch.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("TransportMatch.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("TransportMatch")) return false;
@@ -1018,6 +1064,9 @@ bool read(WireReader& wire, Cluster* out) {
         break;
       case 33:
         if (!wire.readMessage("Cluster.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        break;
+      case 34:
+        if (!wire.readMessage("Cluster.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("Cluster")) return false;
@@ -1901,6 +1950,12 @@ bool read(WireReader& wire, ProxyProtocol* out) {
         break;
       case 6:
         if (!wire.readNumber(&out->to_filter_state, "ProxyProtocol.to_filter_state")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->passes_all_tlvs, "ProxyProtocol.passes_all_tlvs")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->passed_tlv_types, "ProxyProtocol.passed_tlv_types")) return false;
         break;
       default:
         if (!wire.skip("ProxyProtocol")) return false;

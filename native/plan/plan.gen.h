@@ -465,12 +465,31 @@ struct CircuitLimits {
   std::optional<uint32_t> max_connections_per_host;
 };
 
+struct AddedTlv {
+  uint32_t type = 0;
+  std::string value;
+};
+
+// The header of the PROXY protocol, which tells a host whom a connection is for.
+struct ProxyProtocolSocket {
+  bool is_version_2 = false;
+  // Of values that the client's own proxy has sent: all, or those whose types are among these bytes.
+  bool passes_all_tlvs = false;
+  std::string passed_tlv_types;
+  // Before the others, and in the place of those of the same type.
+  std::vector<AddedTlv> added_tlvs;
+  // A client without an IP address is one of an unspecified family, not this proxy itself.
+  bool allows_unspecified = false;
+};
+
 struct TransportMatch {
   std::string name;
   // A host must have all of them.
   std::vector<std::string> labels;
   // Absent: in the clear.
   std::optional<TlsContext> tls;
+  // As in Cluster.
+  std::optional<ProxyProtocolSocket> proxy_protocol;
 };
 
 // Everything a worker needs of a cluster, without its endpoints.
@@ -536,6 +555,8 @@ struct Cluster {
   Protocol protocol = {};
   // Absent: HTTP/2 is not spoken.
   std::optional<Http2Options> http2;
+  // What connections begin with, before `tls` or what is sent in the clear; absent: nothing.
+  std::optional<ProxyProtocolSocket> proxy_protocol;
 };
 
 // What the runtime says of a cluster's limits; what it does not say stays as it is configured.
@@ -958,6 +979,10 @@ struct ProxyProtocol {
   std::vector<TlvRule> rules;
   // Values go to the filter state, not to dynamic metadata.
   bool to_filter_state = false;
+  // Which values hosts may be told that speak the protocol, too: all, or those whose types are among
+  // these bytes.
+  bool passes_all_tlvs = false;
+  std::string passed_tlv_types;
 };
 
 struct OriginalDst {

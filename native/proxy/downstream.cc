@@ -1,6 +1,6 @@
 #include "proxy/downstream.h"
 
-#include "http/codecs.h"
+
 #include "log/log.h"
 #include "proxy/stream.h"
 
@@ -9,6 +9,7 @@ namespace fairlead::proxy {
 using Counter = stats::Http::Counter;
 using Gauge = stats::Http::Gauge;
 using Histogram = stats::Http::Histogram;
+using Http2Counter = stats::Http2Codec::Counter;
 
 Downstream::Downstream(HttpServer& server, net::AcceptedSocket& socket,
                        net::ConnectionAccounts& accounts)
@@ -35,15 +36,30 @@ bool Downstream::start(net::FileDescriptor fd) {
     setTls(connection->tls());
     codec_ = std::make_unique<Handshake>(*this, *connection);
   } else {
-    speak(*connection);
+    speak(*connection, protocolOf(*connection));
   }
   if (connection->start()) return true;
   abort();
   return false;
 }
 
-void Downstream::speak(net::Connection& connection) {
-  codec_ = http::makeServerCodec(connection, server_.config().codec,
+http::Protocol Downstream::protocolOf(net::Connection& connection) const {
+  using Codec = plan::HttpConnectionManager::Codec;
+  switch (server_.config().plan.codec) {
+    case Codec::Http1:
+      return http::Protocol::Http1;
+    case Codec::Http2:
+      return http::Protocol::Http2;
+    case Codec::Auto:
+      break;
+  }
+  const net::SharedTlsInfo tls = connection.tls();
+  return tls && tls->protocol() == "h2" ? http::Protocol::Http2 : http::Protocol::Http1;
+}
+
+void Downstream::speak(net::Connection& connection, http::Protocol protocol) {
+  is_http2_ = protocol == http::Protocol::Http2;
+  codec_ = http::makeServerCodec(protocol, connection, server_.config().codec,
                                  server_.context().upstream.scratch, *this);
 }
 
@@ -63,7 +79,7 @@ void Downstream::Handshake::end(bool by_peer) {
 
 void Downstream::onHandshakeOver() {
   auto* handshake = static_cast<Handshake*>(codec_.release());
-  speak(handshake->connection());
+  speak(handshake->connection(), protocolOf(handshake->connection()));
   // Its last call is under way.
   server_.context().loop().bury(std::unique_ptr<net::Mortal>(handshake));
 }
@@ -99,6 +115,10 @@ bool Downstream::isQuiet() const {
 
 http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening opening) {
   ++requests_;
+  if (is_http2_ && !draining_ && isAtRequestLimit()) {
+    server_.stats().add(Counter::DownstreamCxMaxRequestsReached);
+    startDraining();
+  }
   has_request_ = has_request_ || opening == Opening::Request;
   is_broken_ = opening == Opening::Malformed;
   Stream* stream = server_.context().streams.take();
@@ -106,17 +126,38 @@ http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening ope
   return stream;
 }
 
-void Downstream::onHttp2() {
-  log::debug(log::Component::Http, log::Tags{.connection = id()},
-             "the client speaks HTTP/2, which is not supported yet");
+void Downstream::onHttp2(net::Connection& connection, std::string_view bytes) {
+  std::unique_ptr<net::Mortal> http1 = std::move(codec_);
+  if (received_ > 0) {
+    // Its first bytes alone did not tell.
+    server_.stats().down(Gauge::DownstreamCxHttp1Active);
+    countProtocol(http::Protocol::Http2);
+  }
+  speak(connection, http::Protocol::Http2);
+  // Its last call is under way.
+  server_.context().loop().bury(std::move(http1));
+  codec_->takeFirst(bytes);
+}
+
+void Downstream::onProtocolError(std::string_view details) {
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", details);
   server_.stats().add(Counter::DownstreamCxProtocolError);
   is_broken_ = true;
+}
+
+void Downstream::countActiveRequests(bool by_peer) {
+  if (has_lost_requests_) return;
+  has_lost_requests_ = true;
+  stats::Shard<stats::Http>& stats = server_.stats();
+  stats.add(Counter::DownstreamCxDestroyActiveRq);
+  stats.add(by_peer ? Counter::DownstreamCxDestroyRemoteActiveRq
+                    : Counter::DownstreamCxDestroyLocalActiveRq);
 }
 
 void Downstream::onIdleTimeout() {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "idle timeout");
   server_.stats().add(Counter::DownstreamCxIdleTimeout);
-  if (requests_ == 0) {
+  if (requests_ == 0 && !(is_http2_ && received_ > 0)) {
     codec_->finish();
     return;
   }
@@ -134,8 +175,7 @@ void Downstream::onBytes(uint64_t received, uint64_t sent) {
   stats::Shard<stats::Http>& stats = server_.stats();
   if (new_received > 0 && new_received == received) {
     // What a connection speaks is known from its first byte on.
-    stats.add(Counter::DownstreamCxHttp1Total);
-    stats.up(Gauge::DownstreamCxHttp1Active);
+    countProtocol(is_http2_ ? http::Protocol::Http2 : http::Protocol::Http1);
   }
   if (new_received > 0) {
     stats.add(Counter::DownstreamCxRxBytesTotal, new_received);
@@ -147,8 +187,22 @@ void Downstream::onBytes(uint64_t received, uint64_t sent) {
   if (new_sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, new_sent);
 }
 
+void Downstream::countProtocol(http::Protocol protocol) {
+  stats::Shard<stats::Http>& stats = server_.stats();
+  if (protocol == http::Protocol::Http1) {
+    stats.add(Counter::DownstreamCxHttp1Total);
+    stats.up(Gauge::DownstreamCxHttp1Active);
+    return;
+  }
+  stats.add(Counter::DownstreamCxHttp2Total);
+  stats.up(Gauge::DownstreamCxHttp2Active);
+  const bool counts_as_other = server_.config().plan.http2->counts_as_oghttp2;
+  server_.http2Stats().add(counts_as_other ? Http2Counter::Oghttp2DownstreamConnections
+                                           : Http2Counter::Nghttp2DownstreamConnections);
+}
+
 void Downstream::describe(format::FormatContext* context) const {
-  if (has_request_) context->protocol = "HTTP/1.1";
+  if (has_request_) context->protocol = is_http2_ ? "HTTP/2" : "HTTP/1.1";
   if (is_broken_) context->flags.set(format::ResponseFlag::DownstreamProtocolError);
   context->bytes_received = received_;
   context->bytes_sent = sent_;
@@ -164,7 +218,9 @@ void Downstream::onConnectionClosed(bool by_peer) {
   stats.down(Gauge::DownstreamCxActive);
   if (server_.config().isTls()) stats.down(Gauge::DownstreamCxSslActive);
   stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
-  if (received_ > 0) stats.down(Gauge::DownstreamCxHttp1Active);
+  if (received_ > 0) {
+    stats.down(is_http2_ ? Gauge::DownstreamCxHttp2Active : Gauge::DownstreamCxHttp1Active);
+  }
   stats.record(Histogram::DownstreamCxLengthMs,
                (net::Loop::readClockMicros() - startedAtMicros()) / 1000);
   lifetime_.reset();

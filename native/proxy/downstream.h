@@ -2,7 +2,7 @@
 // connection itself. Owns itself, as its codec does. The worker's thread.
 #pragma once
 
-#include "http/codec.h"
+#include "http/codecs.h"
 #include "net/downstream_connection.h"
 #include "proxy/http_server.h"
 
@@ -26,6 +26,10 @@ class Downstream final : public net::DownstreamConnection,
   void startDraining();
   // Whether the answer to the request that is served now must be the connection's last.
   bool isAtRequestLimit() const;
+  bool isHttp2() const { return is_http2_; }
+  // The connection ends with requests under way: counted once.
+  void countActiveRequests(bool by_peer);
+  bool isBroken() const { return is_broken_; }
 
   // net::DownstreamConnection
   void abort() override;
@@ -45,9 +49,7 @@ class Downstream final : public net::DownstreamConnection,
   };
 
   // The codec while a transport shakes hands: it speaks of nothing yet.
-  class Handshake final : public http::ServerCodec,
-                          public net::Mortal,
-                          private net::ConnectionHandler {
+  class Handshake final : public http::ServerCodec, private net::ConnectionHandler {
    public:
     Handshake(Downstream& downstream, net::Connection& connection)
         : downstream_(downstream), connection_(connection) {
@@ -72,12 +74,16 @@ class Downstream final : public net::DownstreamConnection,
   };
 
   void onHandshakeOver();
-  void speak(net::Connection& connection);
+  http::Protocol protocolOf(net::Connection& connection) const;
+  void speak(net::Connection& connection, http::Protocol protocol);
   void onMaxDuration();
+  void countProtocol(http::Protocol protocol);
 
   // http::ServerCodecCallbacks
   http::RequestSink* newStream(http::ServerStream& stream, Opening opening) override;
-  void onHttp2() override;
+  void onHttp2(net::Connection& connection, std::string_view bytes) override;
+  void onProtocolError(std::string_view details) override;
+  stats::Shard<stats::Http2Codec>& http2Stats() override { return server_.http2Stats(); }
   void onIdleTimeout() override;
   void onDelayedCloseTimeout() override;
   void onBytes(uint64_t received, uint64_t sent) override;
@@ -91,11 +97,13 @@ class Downstream final : public net::DownstreamConnection,
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   // Small, as each idle connection has them.
-  uint32_t requests_ : 29 = 0;
+  uint32_t requests_ : 27 = 0;
   bool draining_ : 1 = false;
   // A request's head has come whole.
   bool has_request_ : 1 = false;
   bool is_broken_ : 1 = false;
+  bool is_http2_ : 1 = false;
+  bool has_lost_requests_ : 1 = false;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
   uint32_t shown_as_buffered_ = 0;
 };

@@ -49,19 +49,27 @@ bool asksForUpgrade(const HeaderMap& headers) {
 
 }  // namespace
 
-bool acceptUnderscores(HeaderMap& headers, HttpServer& server) {
+bool acceptUnderscores(HeaderMap& headers, HttpServer& server, bool is_http2) {
   using Underscores = plan::HttpConnectionManager::Underscores;
-  using CodecCounter = stats::Http1Codec::Counter;
   const Underscores action = server.config().plan.underscores;
   if (action == Underscores::Allow) return true;
-  stats::Shard<stats::Http1Codec>& codec = server.codecStats();
   for (HeaderEntry& entry : headers) {
     if (entry.name().find('_') == std::string_view::npos) continue;
     if (action == Underscores::Reject) {
-      codec.add(CodecCounter::RequestsRejectedWithUnderscoresInHeaders);
+      if (is_http2) {
+        server.http2Stats().add(
+            stats::Http2Codec::Counter::RequestsRejectedWithUnderscoresInHeaders);
+      } else {
+        server.codecStats().add(
+            stats::Http1Codec::Counter::RequestsRejectedWithUnderscoresInHeaders);
+      }
       return false;
     }
-    codec.add(CodecCounter::DroppedHeadersWithUnderscores);
+    if (is_http2) {
+      server.http2Stats().add(stats::Http2Codec::Counter::DroppedHeadersWithUnderscores);
+    } else {
+      server.codecStats().add(stats::Http1Codec::Counter::DroppedHeadersWithUnderscores);
+    }
     entry.remove();
   }
   return true;
@@ -69,7 +77,8 @@ bool acceptUnderscores(HeaderMap& headers, HttpServer& server) {
 
 std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server) {
   const plan::HttpConnectionManager& plan = server.config().plan;
-  const bool is_connect = head.method == "CONNECT";
+  // With a protocol of its own it asks for an upgrade of a path.
+  const bool is_connect = head.method == "CONNECT" && head.protocol.empty();
   if (!head.authority.data() && head.version == http::Version::Http10 &&
       !plan.default_host_for_http_10.empty()) {
     head.authority = plan.default_host_for_http_10;
@@ -90,7 +99,7 @@ std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server
   if (!is_connect) {
     if (std::optional<LocalReply> answer = normalizePath(head, server)) return answer;
   }
-  if (asksForUpgrade(head.headers)) {
+  if (asksForUpgrade(head.headers) || !head.protocol.empty()) {
     server.stats().add(Counter::DownstreamRqWsOnNonWsRoute);
     return LocalReply{403, {}, "upgrade_failed", std::nullopt, false, true};
   }

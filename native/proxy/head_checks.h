@@ -12,7 +12,7 @@ namespace fairlead::proxy {
 
 // What becomes of names with an underscore, which other servers take for a hyphen. False: the
 // request is to be refused.
-bool acceptUnderscores(http::HeaderMap& headers, HttpServer& server);
+bool acceptUnderscores(http::HeaderMap& headers, HttpServer& server, bool is_http2);
 
 // The answer to a request that goes no further. Counts it.
 std::optional<filters::LocalReply> refuseHead(http::RequestHead& head, HttpServer& server);

@@ -37,6 +37,7 @@ struct HttpConfig {
   std::shared_ptr<stats::Block<stats::Http>> stats;
   std::shared_ptr<stats::Block<stats::ListenerHttp>> listener_stats;
   std::shared_ptr<stats::Block<stats::Http1Codec>> codec_stats;
+  std::shared_ptr<stats::Block<stats::Http2Codec>> http2_stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
   // Whether one of them speaks of the request's head, or of the answer's.
   bool logs_request_head = false;

@@ -9,7 +9,8 @@ HttpServer::HttpServer(std::shared_ptr<const HttpConfig> config, Context& contex
       context_(context),
       stats_(*config_->stats->shard(context.upstream.worker + 1)),
       listener_stats_(*config_->listener_stats->shard(context.upstream.worker + 1)),
-      codec_stats_(*config_->codec_stats->shard(context.upstream.worker + 1)) {}
+      codec_stats_(*config_->codec_stats->shard(context.upstream.worker + 1)),
+      http2_stats_(*config_->http2_stats->shard(context.upstream.worker + 1)) {}
 
 net::DownstreamConnection* HttpServer::accept(net::AcceptedSocket socket,
                                               net::ConnectionAccounts& accounts) {

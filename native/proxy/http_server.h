@@ -23,6 +23,7 @@ class HttpServer final : public net::ConnectionFactory {
   stats::Shard<stats::Http>& stats() { return stats_; }
   stats::Shard<stats::ListenerHttp>& listenerStats() { return listener_stats_; }
   stats::Shard<stats::Http1Codec>& codecStats() { return codec_stats_; }
+  stats::Shard<stats::Http2Codec>& http2Stats() { return http2_stats_; }
 
  private:
   const std::shared_ptr<const HttpConfig> config_;
@@ -30,6 +31,7 @@ class HttpServer final : public net::ConnectionFactory {
   stats::Shard<stats::Http>& stats_;
   stats::Shard<stats::ListenerHttp>& listener_stats_;
   stats::Shard<stats::Http1Codec>& codec_stats_;
+  stats::Shard<stats::Http2Codec>& http2_stats_;
 };
 
 }  // namespace fairlead::proxy

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "log/log.h"
+#include "proxy/pool_use.h"
 
 namespace fairlead::proxy {
 
@@ -75,6 +76,9 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
     host = policy.keeps_host ? head.authority : shadowed(head.authority, context_->arena);
   }
   head_.save(head.method, head.path, host, head.headers);
+  use_ = {};
+  if (!hasSpecialUses(cluster.cluster())) return;
+  use_ = poolUseOf(host, head.headers, cluster.cluster(), *info.downstream);
 }
 
 void Mirror::start() {
@@ -85,7 +89,7 @@ void Mirror::start() {
   }
   // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
   if (upstream::HttpPool* const pool = cluster_->chooseHttpPool(http::Version::Http11)) {
-    attempt_.start(*pool, 0);
+    attempt_.start(cluster_->poolOf(*pool, use_), 0);
   } else {
     charge(503);
   }

@@ -71,6 +71,8 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   upstream::WorkerCluster* cluster_ = nullptr;
   http::ByteMeter bytes_;
   upstream::Attempt attempt_;
+  // With whom it shares connections.
+  upstream::PoolUse use_;
   SavedHead head_;
   SlabChain body_;
   SavedHead trailers_;

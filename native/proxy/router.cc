@@ -1,6 +1,6 @@
 #include "proxy/router.h"
 
-#include "proxy/server_name.h"
+#include "proxy/pool_use.h"
 #include "proxy/stream.h"
 #include "proxy/strict_check.h"
 
@@ -12,11 +12,6 @@ using Counter = stats::Http::Counter;
 
 Router::Router(Stream& stream)
     : stream_(stream), info_(stream.info()), first_(*this, info_.upstream_bytes) {}
-
-// Requests that ask for a name share no connection with others.
-upstream::HttpPool* Router::poolByName(upstream::HttpPool& pool) {
-  return server_name_.empty() ? &pool : &info_.cluster->poolOf(pool, server_name_);
-}
 
 void Router::onHead(http::RequestHead& head, const route::RequestView& view, bool end) {
   has_body_ = !end;
@@ -79,9 +74,9 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerNoHost();
     return;
   }
-  if (info_.cluster->settings().auto_sni) {
-    server_name_ = serverNameOf(head, info_.cluster->settings());
-    pool = poolByName(*pool);
+  if (hasSpecialUses(info_.cluster->cluster())) {
+    use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
+    pool = &info_.cluster->poolOf(*pool, use_);
   }
   beginRetries(head, wishes);
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
@@ -172,7 +167,7 @@ void Router::clear() {
   leaveMirrors();
   splice_left_ = 0;
   kept_head_.clear();
-  server_name_.clear();
+  use_ = {};
   dropKept();
   kept_trailers_.clear();
   timeouts_ = {};

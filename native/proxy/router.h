@@ -85,7 +85,6 @@ class Router final : private upstream::AttemptOwner,
   // Null: no host has the request, or none any more.
   http::ClientStream* hostStream() { return current_ ? current_->stream() : nullptr; }
   void start(Attempt& attempt, upstream::HttpPool& pool);
-  upstream::HttpPool* poolByName(upstream::HttpPool& pool);
   void sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                 std::string_view authority, http::HeaderMap& headers);
   void sendKept(Attempt& attempt);
@@ -164,8 +163,8 @@ class Router final : private upstream::AttemptOwner,
   uint64_t splice_left_ = 0;
 
   // What came before there was a host to send it to, or may be sent again.
-  // Of TLS, where the request has its own.
-  std::string server_name_;
+  // With whom it shares connections.
+  upstream::PoolUse use_;
   SavedHead kept_head_;
   SlabChain kept_body_;
   SavedHead kept_trailers_;

@@ -63,7 +63,7 @@ void Router::retry() {
     return;
   }
   info_.use(cluster);
-  start(restingAttempt(), *poolByName(*pool));
+  start(restingAttempt(), info_.cluster->poolOf(*pool, use_));
 }
 
 void Router::giveUp(Attempt& attempt) {

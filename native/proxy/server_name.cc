@@ -4,10 +4,11 @@
 
 namespace fairlead::proxy {
 
-std::string serverNameOf(const http::RequestHead& head, const plan::Cluster& cluster) {
-  std::string_view name = head.authority;
+std::string serverNameOf(std::string_view authority, const http::HeaderMap& headers,
+                         const plan::Cluster& cluster) {
+  std::string_view name = authority;
   if (!cluster.sni_header.empty()) {
-    for (const http::HeaderEntry& entry : head.headers) {
+    for (const http::HeaderEntry& entry : headers) {
       if (entry.name() != cluster.sni_header || entry.value_size == 0) continue;
       name = entry.value();
       break;

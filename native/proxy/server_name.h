@@ -10,6 +10,7 @@ namespace fairlead::proxy {
 
 // Of a cluster with auto_sni: what its header says, or the host that the request goes out with,
 // without a port. Empty: an address, or nothing.
-std::string serverNameOf(const http::RequestHead& head, const plan::Cluster& cluster);
+std::string serverNameOf(std::string_view authority, const http::HeaderMap& headers,
+                         const plan::Cluster& cluster);
 
 }  // namespace fairlead::proxy

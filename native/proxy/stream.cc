@@ -44,7 +44,8 @@ void Stream::start(Downstream& downstream, http::ServerStream& client) {
   client_ = &client;
   become(State::Opened);
   stats().add(Counter::DownstreamRqTotal);
-  stats().add(Counter::DownstreamRqHttp1Total);
+  info_.is_http2 = downstream.isHttp2();
+  stats().add(info_.is_http2 ? Counter::DownstreamRqHttp2Total : Counter::DownstreamRqHttp1Total);
   log::debug(log::Component::Http, log::Tags{.connection = downstream.id()}, "new stream");
 }
 
@@ -88,8 +89,13 @@ void Stream::keepHead(const http::RequestHead& head) {
 
 // False: it was answered.
 bool Stream::checkHead(http::RequestHead& head) {
-  if (!acceptUnderscores(head.headers, *info_.server)) {
-    onRequestBroken(400, "http1.requests_rejected_with_underscores_in_headers");
+  if (!acceptUnderscores(head.headers, *info_.server, info_.is_http2)) {
+    if (info_.is_http2) {
+      info_.details = "http2.unexpected_underscore";
+      resetClient();
+    } else {
+      onRequestBroken(400, "http1.requests_rejected_with_underscores_in_headers");
+    }
     return false;
   }
   if (const std::optional<LocalReply> refusal = refuseHead(head, *info_.server)) {
@@ -139,8 +145,11 @@ void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
 void Stream::findRoute(http::RequestHead& head) {
   const HttpConfig& config = this->config();
   stripPort(head, config.plan, downstream_->local().port());
-  const RequestFacts facts = prepareRequestHeaders(head.headers, config, downstream_->remote(),
-                                                   downstream_->tls(), context());
+  RequestFacts facts = prepareRequestHeaders(head.headers, config, downstream_->remote(),
+                                             downstream_->tls(), context());
+  if (!head.scheme.empty() && config.plan.scheme_overwrite.empty()) {
+    facts.scheme = keepScheme(head.scheme);
+  }
   info_.client_address = facts.client;
   info_.is_internal = facts.internal;
   info_.scheme = facts.scheme;
@@ -158,6 +167,15 @@ void Stream::findRoute(http::RequestHead& head) {
   if (!config.filters.empty() && filterHead(head, view)) return;
   // Without a router nothing answers: the stream waits for a timeout.
   if (config.plan.router) router_.onHead(head, view, isRequestComplete());
+}
+
+// Of a head that says it, which does not stay.
+std::string_view Stream::keepScheme(std::string_view scheme) {
+  if (equalsIgnoreCase(scheme, "http")) return "http";
+  if (equalsIgnoreCase(scheme, "https")) return "https";
+  info_.odd_scheme.clear();
+  for (const char c : scheme) info_.odd_scheme.push_back(lowerAscii(c));
+  return info_.odd_scheme;
 }
 
 bool Stream::requiresTls(const route::RequestView& view) const {
@@ -235,12 +253,25 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
   log::debug(log::Component::Http, info_.tags(), "stream reset: ", details);
   info_.details = details;
   stats().add(Counter::DownstreamRqRxReset);
-  stats().add(Counter::DownstreamCxDestroyActiveRq);
-  if (reason == http::ResetReason::ConnectionTermination) {
-    info_.flags.set(Flag::DownstreamConnectionTermination);
-    stats().add(Counter::DownstreamCxDestroyRemoteActiveRq);
-  } else {
-    stats().add(Counter::DownstreamCxDestroyLocalActiveRq);
+  using Reason = http::ResetReason;
+  switch (reason) {
+    case Reason::ConnectionTermination:
+      info_.flags.set(Flag::DownstreamConnectionTermination);
+      downstream_->countActiveRequests(true);
+      break;
+    case Reason::LocalReset:
+      downstream_->countActiveRequests(false);
+      break;
+    case Reason::ProtocolError:
+      info_.flags.set(Flag::DownstreamProtocolError);
+      if (downstream_->isBroken()) downstream_->countActiveRequests(false);
+      break;
+    case Reason::RemoteReset:
+    case Reason::RemoteRefused:
+      info_.flags.set(Flag::DownstreamRemoteReset);
+      break;
+    case Reason::TooLarge:
+      break;
   }
   end();
 }

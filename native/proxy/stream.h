@@ -114,6 +114,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool checkHead(http::RequestHead& head);
   void findRoute(http::RequestHead& head);
   void keepHead(const http::RequestHead& head);
+  std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
   void applyRouteDeadlines(http::HeaderMap& headers);
   void requestComplete();

@@ -136,7 +136,8 @@ void Stream::answer(const filters::LocalReply& reply) {
   info_.details = reply.details;
   uint16_t status = reply.status;
   std::string_view body = reply.body;
-  const bool grpc = info_.is_grpc && reply.location.empty() && !reply.is_bare;
+  const bool is_redirect = !reply.location.empty() && status / 100 == 3;
+  const bool grpc = info_.is_grpc && !is_redirect && !reply.is_bare;
   if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
@@ -234,6 +235,10 @@ bool Stream::mustEndConnection(Source source) {
       config().drain->shouldClose(loop().now(), context().upstream.random)) {
     stats().add(Counter::DownstreamCxDrainClose);
     downstream_->startDraining();
+  }
+  if (info_.is_http2) {
+    if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
+    return source == Source::ProxyLast && info_.details == "upgrade_failed";
   }
   if (!isRequestComplete()) {
     stats().add(Counter::DownstreamRqResponseBeforeRqComplete);

@@ -29,7 +29,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.flags = flags;
   format.is_health_check = is_health_check;
   format.status = status;
-  format.protocol = is_http_10 ? "HTTP/1.0" : "HTTP/1.1";
+  format.protocol = is_http2 ? "HTTP/2" : is_http_10 ? "HTTP/1.0" : "HTTP/1.1";
   format.upstream_protocol = upstream_protocol;
   if (live_head) {
     format.method = live_head->method;
@@ -74,7 +74,8 @@ void StreamInfo::clear() {
   request.clear();
   scheme = "http";
   client_address = {};
-  is_internal = is_http_10 = is_head = is_connect = is_grpc = is_health_check = false;
+  odd_scheme.clear();
+  is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc = is_health_check = false;
   virtual_host = nullptr;
   route = nullptr;
   target = nullptr;

@@ -31,10 +31,13 @@ struct StreamInfo {
   SavedHead request;
   // "http" or "https", or what the configuration says instead.
   std::string_view scheme = "http";
+  // Where it is neither.
+  std::string odd_scheme;
   // The client as far as it can be trusted.
   net::Address client_address;
   bool is_internal = false;
   bool is_http_10 = false;
+  bool is_http2 = false;
   bool is_head = false;
   bool is_connect = false;
   bool is_grpc = false;
@@ -83,8 +86,9 @@ struct StreamInfo {
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
   net::Loop& loop() const { return server->context().loop(); }
+  // HTTP/1.0 is spoken with hosts as HTTP/1.1 is.
   http::Version clientVersion() const {
-    return is_http_10 ? http::Version::Http10 : http::Version::Http11;
+    return is_http2 ? http::Version::Http2 : http::Version::Http11;
   }
   // Of a head that is this request's.
   route::RequestView viewOf(const http::RequestHead& head) const {

@@ -13,6 +13,14 @@ const std::string kNoText;
 
 const BlockBase::Memory BlockBase::kNoMemory;
 
+bool BlockBase::isWritten() const {
+  for (size_t i = 0; i < shardCount(); ++i) {
+    const auto shard = view(i);
+    if (shard && shard->group(0)) return true;
+  }
+  return false;
+}
+
 uint64_t BlockBase::sumOf(Place place) const {
   uint64_t sum = 0;
   for (size_t i = 0; i < shardCount(); ++i) {

@@ -72,6 +72,8 @@ class BlockBase {
   std::shared_ptr<const Distribution> heldTotal(size_t histogram) const;
   // Something was recorded, flushed or not.
   bool isRecorded(size_t histogram) const;
+  // Whether readers are to see the scope at all.
+  bool isShown() const { return !layout_.is_late || isWritten(); }
   // Empty until it is set.
   const std::string& text(size_t index) const;
   bool isTextSet(size_t index) const;
@@ -165,6 +167,7 @@ class BlockBase {
     std::vector<bool> rejected[4];
   };
 
+  bool isWritten() const;
   // Sums over the shards alone.
   uint64_t sumOf(Place place) const;
   void sumCounters(std::vector<uint64_t>* sums) const;

@@ -529,7 +529,7 @@ struct Cluster {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      true,
-                                     true};
+                                     true, false};
 };
 
 struct ClusterManager {
@@ -599,7 +599,7 @@ struct ClusterManager {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct OverloadAction {
@@ -637,7 +637,7 @@ struct OverloadAction {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct DnsCares {
@@ -695,7 +695,7 @@ struct DnsCares {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Filesystem {
@@ -753,7 +753,7 @@ struct Filesystem {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpAdmin {
@@ -1027,7 +1027,7 @@ struct HttpAdmin {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct AsyncClient {
@@ -1109,7 +1109,7 @@ struct AsyncClient {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Http {
@@ -1451,7 +1451,7 @@ struct Http {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpCors {
@@ -1493,7 +1493,7 @@ struct HttpCors {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpFault {
@@ -1547,7 +1547,7 @@ struct HttpFault {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpFaultCluster {
@@ -1589,7 +1589,7 @@ struct HttpFaultCluster {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpHealthCheck {
@@ -1655,7 +1655,7 @@ struct HttpHealthCheck {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpTap {
@@ -1697,7 +1697,7 @@ struct HttpTap {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Http1Codec {
@@ -1747,7 +1747,7 @@ struct Http1Codec {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Listener {
@@ -1841,7 +1841,7 @@ struct Listener {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ListenerHttp {
@@ -1899,7 +1899,7 @@ struct ListenerHttp {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ListenerWorker {
@@ -1941,7 +1941,7 @@ struct ListenerWorker {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ListenerAdmin {
@@ -2035,7 +2035,7 @@ struct ListenerAdmin {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ListenerManager {
@@ -2121,7 +2121,7 @@ struct ListenerManager {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Watchdog {
@@ -2163,7 +2163,7 @@ struct Watchdog {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Runtime {
@@ -2233,7 +2233,7 @@ struct Runtime {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Server {
@@ -2369,7 +2369,7 @@ struct Server {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ServerWorker {
@@ -2411,7 +2411,7 @@ struct ServerWorker {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Tcp {
@@ -2509,7 +2509,7 @@ struct Tcp {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ClusterManagerThread {
@@ -2547,7 +2547,7 @@ struct ClusterManagerThread {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Overload {
@@ -2583,7 +2583,7 @@ struct Overload {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct OutlierDetection {
@@ -2701,7 +2701,7 @@ struct OutlierDetection {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HealthCheck {
@@ -2767,7 +2767,7 @@ struct HealthCheck {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct TimeoutBudget {
@@ -2805,7 +2805,7 @@ struct TimeoutBudget {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct MessageSizes {
@@ -2851,7 +2851,7 @@ struct MessageSizes {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Eds {
@@ -2901,7 +2901,7 @@ struct Eds {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Zone {
@@ -2937,7 +2937,7 @@ struct Zone {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      true,
-                                     false};
+                                     false, false};
 };
 
 struct VirtualCluster {
@@ -2997,7 +2997,7 @@ struct VirtualCluster {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      true,
-                                     false};
+                                     false, false};
 };
 
 struct TransportMatch {
@@ -3035,7 +3035,45 @@ struct TransportMatch {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
+};
+
+struct UpstreamProxyProtocol {
+  enum class Counter : uint16_t {
+    V2TlvsExceedMaxLength,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"v2_tlvs_exceed_max_length", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
 };
 
 struct Ssl {
@@ -3273,7 +3311,7 @@ struct Ssl {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct SslCertificate {
@@ -3311,7 +3349,7 @@ struct SslCertificate {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct SslSocketFactory {
@@ -3357,7 +3395,7 @@ struct SslSocketFactory {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Lds {
@@ -3423,7 +3461,7 @@ struct Lds {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Cds {
@@ -3497,7 +3535,7 @@ struct Cds {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Rds {
@@ -3575,7 +3613,7 @@ struct Rds {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Statsd {
@@ -3613,7 +3651,7 @@ struct Statsd {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Sds {
@@ -3683,13 +3721,12 @@ struct Sds {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct Http2Codec {
   enum class Counter : uint16_t {
     CookiesTotalBytesTooLarge,
-    DeferredStreamClose,
     DroppedHeadersWithUnderscores,
     GoawaySent,
     HeaderListSizeTooLarge,
@@ -3716,6 +3753,7 @@ struct Http2Codec {
     kCount,
   };
   enum class Gauge : uint16_t {
+    DeferredStreamClose,
     OutboundControlFramesActive,
     OutboundFramesActive,
     PendingSendBytes,
@@ -3732,9 +3770,8 @@ struct Http2Codec {
     HeaderListSize,
     kCount,
   };
-  static constexpr std::array<StatName, 25> kCounters = {{
+  static constexpr std::array<StatName, 24> kCounters = {{
       {"cookies_total_bytes_too_large", Shown::Always, 0},
-      {"deferred_stream_close", Shown::Always, 0},
       {"dropped_headers_with_underscores", Shown::Always, 0},
       {"goaway_sent", Shown::Always, 0},
       {"header_list_size_too_large", Shown::Always, 0},
@@ -3759,7 +3796,8 @@ struct Http2Codec {
       {"tx_flush_timeout", Shown::Always, 0},
       {"tx_reset", Shown::Always, 0},
   }};
-  static constexpr std::array<StatName, 4> kGauges = {{
+  static constexpr std::array<StatName, 5> kGauges = {{
+      {"deferred_stream_close", Shown::Always, 0},
       {"outbound_control_frames_active", Shown::Always, 0},
       {"outbound_frames_active", Shown::Always, 0},
       {"pending_send_bytes", Shown::Always, 0},
@@ -3775,6 +3813,7 @@ struct Http2Codec {
   }};
   static constexpr std::array<StatRef, 29> kValues = {{
       {Kind::Counter, 0},
+      {Kind::Gauge, 0},
       {Kind::Counter, 1},
       {Kind::Counter, 2},
       {Kind::Counter, 3},
@@ -3790,24 +3829,21 @@ struct Http2Codec {
       {Kind::Counter, 13},
       {Kind::Counter, 14},
       {Kind::Counter, 15},
-      {Kind::Counter, 16},
-      {Kind::Gauge, 0},
-      {Kind::Counter, 17},
       {Kind::Gauge, 1},
+      {Kind::Counter, 16},
       {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 17},
       {Kind::Counter, 18},
       {Kind::Counter, 19},
       {Kind::Counter, 20},
+      {Kind::Gauge, 4},
       {Kind::Counter, 21},
-      {Kind::Gauge, 3},
       {Kind::Counter, 22},
       {Kind::Counter, 23},
-      {Kind::Counter, 24},
   }};
-  static constexpr std::array<Place, 25> kCounterPlaces = {{
+  static constexpr std::array<Place, 24> kCounterPlaces = {{
       {0, 0},
-      {0, 1},
-      {0, 2},
       {0, 3},
       {0, 4},
       {0, 5},
@@ -3822,26 +3858,28 @@ struct Http2Codec {
       {0, 14},
       {0, 15},
       {0, 16},
-      {0, 19},
-      {0, 24},
+      {0, 17},
+      {0, 20},
       {0, 25},
       {0, 26},
       {0, 27},
-      {0, 30},
+      {0, 28},
       {0, 31},
       {0, 32},
+      {0, 33},
   }};
-  static constexpr std::array<Place, 4> kGaugePlaces = {{
-      {0, 17},
-      {0, 20},
-      {0, 22},
-      {0, 28},
+  static constexpr std::array<Place, 5> kGaugePlaces = {{
+      {0, 1},
+      {0, 18},
+      {0, 21},
+      {0, 23},
+      {0, 29},
   }};
-  static constexpr std::array<uint8_t, 1> kGroups = {{33}};
+  static constexpr std::array<uint8_t, 1> kGroups = {{34}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, true};
 };
 
 struct GoogleGrpc {
@@ -3951,7 +3989,7 @@ struct GoogleGrpc {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct HttpInspector {
@@ -4005,7 +4043,7 @@ struct HttpInspector {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct TlsInspector {
@@ -4069,7 +4107,7 @@ struct TlsInspector {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ProxyProtocol {
@@ -4111,7 +4149,7 @@ struct ProxyProtocol {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ProxyProtocolVersion {
@@ -4157,7 +4195,7 @@ struct ProxyProtocolVersion {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 struct ProxyProtocolErrors {
@@ -4195,7 +4233,7 @@ struct ProxyProtocolErrors {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false};
+                                     false, false};
 };
 
 }  // namespace fairlead::stats

@@ -58,6 +58,8 @@ struct Layout {
   // counters, written apart, rather than the sum of all that are counted.
   bool has_codes;
   bool has_completed;
+  // Whether nothing is shown before a counter or gauge of the first group was written.
+  bool is_late;
 
   std::span<const StatName> names(Kind kind) const {
     switch (kind) {

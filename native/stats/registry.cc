@@ -141,7 +141,9 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocksToSend() {
   for (const std::shared_ptr<BlockBase>& block : sent_) sampled_.erase(block->id());
   sent_ = std::exchange(unsent_, {});
   std::vector<std::shared_ptr<BlockBase>> result = sent_;
-  result.insert(result.end(), blocks_.begin(), blocks_.end());
+  for (const std::shared_ptr<BlockBase>& block : blocks_) {
+    if (block->isShown()) result.push_back(block);
+  }
   return result;
 }
 
@@ -149,7 +151,7 @@ std::vector<std::shared_ptr<BlockBase>> Registry::blocks() const {
   std::vector<std::shared_ptr<BlockBase>> result;
   result.reserve(blocks_.size());
   for (const std::shared_ptr<BlockBase>& block : blocks_) {
-    if (block->isHeld()) result.push_back(block);
+    if (block->isHeld() && block->isShown()) result.push_back(block);
   }
   return result;
 }

@@ -88,8 +88,12 @@ void Session::connect() {
   upstream::UpstreamContext& context = proxy_.context();
   upstream::HostCounters& host = host_->counters(context.worker);
   int error = 0;
-  net::Connection* const connection =
-      upstream::beginConnection(*host_, cluster_->cluster(), context.loop, context.worker, &error);
+  upstream::ConnectionUse use;
+  net::SharedProxiedClient client;
+  if (cluster_->cluster().tellsClients()) client = asProxied();
+  use.client = client.get();
+  net::Connection* const connection = upstream::beginConnection(
+      *host_, cluster_->cluster(), context.loop, context.worker, &error, use);
   budget.take();
   holds_upstream_ = true;
   stats.add(ClusterCounter::UpstreamCxTotal);

@@ -106,8 +106,8 @@ bool takesEcdsa(SSL* ssl) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Context>> Context::build(const plan::TlsContext& plan,
-                                                      unsigned workers) {
+Result<std::shared_ptr<const Context>> Context::build(
+    const plan::TlsContext& plan, unsigned workers, const std::vector<std::string>& server_names) {
   std::shared_ptr<Context> context(new Context(plan));
   for (unsigned i = 0; i < workers && !plan.server && plan.max_sessions > 0; ++i) {
     context->sessions_.push_back(std::make_unique<SessionStore>(plan.max_sessions));
@@ -128,12 +128,19 @@ Result<std::shared_ptr<const Context>> Context::build(const plan::TlsContext& pl
     if (protocol.empty() || protocol.size() > 255) return Error{"Invalid ALPN protocol string"};
     context->alpn_.append(1, static_cast<char>(protocol.size())).append(protocol);
   }
+  SessionScope scope(plan);
+  for (const std::string& name : server_names) scope.addServerName(name);
   for (const plan::TlsCertificate& certificate : plan.certificates) {
-    if (auto added = context->addCertificate(&certificate); !added) return added.error();
+    if (auto added = context->addCertificate(&certificate, &scope); !added) return added.error();
   }
   // Of a client without a certificate.
   if (plan.certificates.empty()) {
-    if (auto added = context->addCertificate(nullptr); !added) return added.error();
+    if (auto added = context->addCertificate(nullptr, &scope); !added) return added.error();
+  }
+  // Sessions of other certificates of the same context are good in any.
+  const SessionScope::Digest id = scope.finish();
+  for (const Certificate& certificate : context->certificates_) {
+    SSL_CTX_set_session_id_context(certificate.context.get(), id.data(), id.size());
   }
   if (plan.validation) {
     const BioPtr in = readerOf(plan.validation->trusted_ca);
@@ -144,7 +151,7 @@ Result<std::shared_ptr<const Context>> Context::build(const plan::TlsContext& pl
   return std::shared_ptr<const Context>(std::move(context));
 }
 
-Result<void> Context::addCertificate(const plan::TlsCertificate* plan) {
+Result<void> Context::addCertificate(const plan::TlsCertificate* plan, SessionScope* scope) {
   ERR_clear_error();
   Certificate certificate;
   certificate.context.reset(SSL_CTX_new(isServer() ? TLS_server_method() : TLS_client_method()));
@@ -157,6 +164,7 @@ Result<void> Context::addCertificate(const plan::TlsCertificate* plan) {
     certificate.is_ecdsa = EVP_PKEY_get_base_id(identity.value().key.get()) == EVP_PKEY_EC;
     noteExpiry(plan->name, identity.value().certificate.get());
     const X509Ptr own = std::move(identity.value().certificate);
+    scope->addCertificate(own.get());
     certificates_.push_back(std::move(certificate));
     addNames(own.get(), certificates_.size() - 1);
     return {};
@@ -256,9 +264,6 @@ Result<void> Context::configureServer(SSL_CTX* context) const {
   if (server.session_timeout_s > 0) {
     SSL_CTX_set_timeout(context, static_cast<long>(server.session_timeout_s));
   }
-  // Sessions of other certificates of the same chain are good here.
-  constexpr unsigned char kScope[] = "fairlead";
-  SSL_CTX_set_session_id_context(context, kScope, sizeof(kScope) - 1);
   if (!ticket_keys_.empty()) ticket_keys_.use(context);
   auto* self = const_cast<Context*>(this);
   SSL_CTX_set_cert_cb(context, onCertificate, self);

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "plan/plan.gen.h"
 #include "tls/openssl.h"
+#include "tls/session_scope.h"
 #include "tls/session_store.h"
 #include "tls/ticket_keys.h"
 #include "tls/verifier.h"
@@ -20,8 +21,10 @@ namespace fairlead::tls {
 
 class Context {
  public:
-  static Result<std::shared_ptr<const Context>> build(const plan::TlsContext& plan,
-                                                      unsigned workers);
+  // `server_names`: for which clients are sent here; sessions are good for the same ones only.
+  static Result<std::shared_ptr<const Context>> build(
+      const plan::TlsContext& plan, unsigned workers,
+      const std::vector<std::string>& server_names = {});
 
   // A connection's state, of no role yet. Null: no memory.
   SslPtr makeSsl() const { return SslPtr(SSL_new(certificates_.front().context.get())); }
@@ -48,7 +51,7 @@ class Context {
   };
 
   explicit Context(const plan::TlsContext& plan) : plan_(plan) {}
-  Result<void> addCertificate(const plan::TlsCertificate* plan);
+  Result<void> addCertificate(const plan::TlsCertificate* plan, SessionScope* scope);
   Result<void> configure(SSL_CTX* context) const;
   Result<void> configureServer(SSL_CTX* context) const;
   Result<void> setLists(SSL_CTX* context) const;

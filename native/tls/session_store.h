@@ -15,22 +15,26 @@ class SessionStore {
  public:
   explicit SessionStore(size_t capacity) : capacity_(capacity) {}
 
-  // `server_name`: that the connection has sent.
-  void keep(SessionPtr session, std::string_view server_name) {
+  // What a session is good for: the name that was sent, and the one that the certificate had to
+  // be for.
+  static std::string keyOf(std::string_view server_name, std::string_view wanted_name) {
+    return std::string(server_name).append(1, '\0').append(wanted_name);
+  }
+  void keep(SessionPtr session, std::string_view key) {
     if (capacity_ == 0) return;
     if (entries_.size() >= capacity_) entries_.pop_back();
-    entries_.push_front({std::move(session), std::string(server_name)});
+    entries_.push_front({std::move(session), std::string(key)});
   }
-  // Has the connection resume the latest that was made with this name, as nobody looks at the
+  // Has the connection resume the latest that was made with this key, as nobody looks at the
   // certificate again. Those of TLS 1.3 are good for one use.
-  void offer(SSL* ssl, std::string_view server_name) {
+  void offer(SSL* ssl, std::string_view key) {
     for (auto at = entries_.begin(); at != entries_.end();) {
       SSL_SESSION* const session = at->session.get();
       if (!SSL_SESSION_is_resumable(session)) {
         at = entries_.erase(at);
         continue;
       }
-      if (server_name != at->server_name) {
+      if (key != at->key) {
         ++at;
         continue;
       }
@@ -43,7 +47,7 @@ class SessionStore {
  private:
   struct Entry {
     SessionPtr session;
-    std::string server_name;
+    std::string key;
   };
   const size_t capacity_;
   std::deque<Entry> entries_;

@@ -70,7 +70,10 @@ Transport::Transport(Setup setup)
     SSL_set_alpn_protos(ssl, reinterpret_cast<const unsigned char*>(setup.protocols.data()),
                         static_cast<unsigned>(setup.protocols.size()));
   }
-  if (sessions_) sessions_->offer(ssl, setup.server_name);
+  if (!sessions_) return;
+  session_key_ = std::make_unique<const std::string>(
+      SessionStore::keyOf(setup.server_name, opening_->wanted_name));
+  sessions_->offer(ssl, *session_key_);
 }
 
 Transport::~Transport() {
@@ -175,8 +178,7 @@ int Transport::onNewSession(SSL* ssl, SSL_SESSION* session) {
   auto* transport = static_cast<Transport*>(SSL_get_ex_data(ssl, transportIndex()));
   if (!transport || !transport->sessions_) return 0;
   // 1: it is ours now.
-  const char* const name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-  transport->sessions_->keep(SessionPtr(session), name ? name : "");
+  transport->sessions_->keep(SessionPtr(session), *transport->session_key_);
   return 1;
 }
 

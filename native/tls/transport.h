@@ -74,6 +74,8 @@ class Transport final : public net::Transport, private net::Timer {
   Wire wire_;
   stats::Shard<stats::Ssl>& stats_;
   SessionStore* const sessions_;
+  // What its sessions are kept by, where they are.
+  std::unique_ptr<const std::string> session_key_;
   net::Connection* connection_ = nullptr;
   std::unique_ptr<Opening> opening_;
   bool is_open_ = false;

@@ -13,6 +13,7 @@ UpstreamError::Kind kindOf(http::ResetReason reason) {
     case http::ResetReason::ProtocolError:
       return UpstreamError::Kind::ProtocolError;
     case http::ResetReason::LocalReset:
+    case http::ResetReason::TooLarge:
       return UpstreamError::Kind::LocalReset;
     case http::ResetReason::RemoteReset:
       return UpstreamError::Kind::RemoteReset;

@@ -18,6 +18,12 @@ bool TransportMatch::takes(const plan::Host& host) const {
   });
 }
 
+bool Cluster::tellsClients(const plan::Cluster& settings) {
+  return settings.proxy_protocol ||
+         std::any_of(settings.transport_matches.begin(), settings.transport_matches.end(),
+                     [](const plan::TransportMatch& match) { return !!match.proxy_protocol; });
+}
+
 void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {
   for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
     plan::CircuitLimits limits = settings_.limits[i];

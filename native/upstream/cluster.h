@@ -37,7 +37,8 @@ class Cluster {
       : settings_(settings),
         id_(std::move(id)),
         stats_(std::move(stats)),
-        transport_(std::move(transport)) {
+        transport_(std::move(transport)),
+        tells_clients_(tellsClients(settings_)) {
     for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
       limits_[i].configure(settings_.limits[i]);
     }
@@ -82,6 +83,8 @@ class Cluster {
     }
     return nullptr;
   }
+  // Hosts are told whom connections are for, which then serve nobody else.
+  bool tellsClients() const { return tells_clients_; }
   // Control thread: before any worker knows the cluster.
   void setTransportMatches(std::vector<TransportMatch> matches) {
     transport_matches_ = std::move(matches);
@@ -103,12 +106,15 @@ class Cluster {
   void setHosts(std::shared_ptr<const HostSet> hosts) { hosts_ = std::move(hosts); }
 
  private:
+  static bool tellsClients(const plan::Cluster& settings);
+
   const plan::Cluster settings_;
   const NameIds::Ref id_;
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
   std::shared_ptr<stats::Block<stats::Http2Codec>> http2_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> more_stats_;
   const net::SharedTransport transport_;
+  const bool tells_clients_;
   std::vector<TransportMatch> transport_matches_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};

@@ -69,15 +69,16 @@ net::FileDescriptor beginConnect(const Host& host, const plan::Cluster& settings
 }  // namespace
 
 net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::Loop& loop,
-                                 unsigned worker, int* error, const WantedTls& tls) {
+                                 unsigned worker, int* error, const ConnectionUse& use) {
   net::FileDescriptor fd = beginConnect(host, cluster.settings(), error);
   if (!fd.valid()) return nullptr;
   auto connection = std::make_unique<net::Connection>(
       loop, std::move(fd), cluster.settings().per_connection_buffer_limit_bytes,
       net::Connection::Start::Connecting,
-      makeTransport(cluster.transport(host.settings()),
-                    {worker, host.settings().hostname, tls.asked_name, tls.certificate_name,
-                     tls.protocols}));
+      makeTransport(
+          cluster.transport(host.settings()),
+          {worker, host.settings().hostname, use.asked_name, use.wanted_name, use.client,
+           use.protocols}));
   if (connection->start()) return connection.release();
   *error = errno;
   return nullptr;

@@ -49,10 +49,10 @@ std::string_view offeredProtocols(http::ClientProtocol protocol) {
 }  // namespace
 
 HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host,
-                   http::ClientProtocol protocol, std::string server_name)
+                   http::ClientProtocol protocol, PoolUse use)
     : cluster_(cluster),
       host_(std::move(host)),
-      server_name_(std::move(server_name)),
+      use_(std::move(use)),
       counters_(host_->counters(cluster.context().worker)),
       protocol_(protocol) {}
 
@@ -202,12 +202,13 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
              " (connecting=", connecting_, ")");
   int error = 0;
   UpstreamContext& context = cluster_.context();
-  const WantedTls wanted{server_name_,
-                         cluster_.settings().auto_san_validation ? std::string_view(server_name_)
-                                                                 : std::string_view(),
-                         offeredProtocols(protocol_)};
+  ConnectionUse use;
+  use.asked_name = use_.server_name;
+  if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
+  use.client = use_.client.get();
+  use.protocols = offeredProtocols(protocol_);
   net::Connection* const socket =
-      beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, wanted);
+      beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, use);
   stats.add(Counter::UpstreamCxTotal);
   counters_.cx_total.add();
   if (!socket) {

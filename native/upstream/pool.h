@@ -9,6 +9,7 @@
 #include "base/list.h"
 #include "http/codecs.h"
 #include "upstream/cluster.h"
+#include "upstream/pool_use.h"
 #include "upstream/pooled_connection.h"
 #include "upstream/upstream_error.h"
 
@@ -35,9 +36,8 @@ class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
 
 class HttpPool final {
  public:
-  // `server_name`: which requests ask for, where each has its own; empty: none has.
   HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, http::ClientProtocol protocol,
-           std::string server_name = {});
+           PoolUse use = {});
   ~HttpPool();
   HttpPool(const HttpPool&) = delete;
   HttpPool& operator=(const HttpPool&) = delete;
@@ -56,8 +56,8 @@ class HttpPool final {
   void letGo();
   bool isDraining() const { return draining_; }
   bool isEmpty() const { return connection_count_ == 0 && holders_ == 0; }
-  // Nobody knows whether its name is ever asked for again.
-  bool goesWhenEmpty() const { return draining_ || !server_name_.empty(); }
+  // Nobody knows whether there is ever such a request again.
+  bool goesWhenEmpty() const { return draining_ || !use_.isCommon(); }
 
  private:
   friend class PooledConnection;
@@ -95,7 +95,7 @@ class HttpPool final {
 
   WorkerCluster& cluster_;
   std::shared_ptr<Host> host_;
-  const std::string server_name_;
+  const PoolUse use_;
   HostCounters& counters_;
   // With room for a stream, the latest to be used first; and the others: those that connect, too.
   List<PooledConnection> ready_;

@@ -23,7 +23,7 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
     dropEmptyPoolsSoon();
   };
   for (const auto& [host, pool] : pools_) drainGone(host, *pool);
-  for (const auto& [key, pool] : named_pools_) drainGone(std::get<0>(key), *pool);
+  for (const auto& [key, pool] : special_pools_) drainGone(std::get<0>(key), *pool);
   latest_pool_ = nullptr;
   hosts_ = std::move(hosts);
   balancer_.setHosts(*hosts_);
@@ -31,7 +31,7 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
 
 void WorkerCluster::drain() {
   for (const auto& [host, pool] : pools_) pool->drain();
-  for (const auto& [key, pool] : named_pools_) pool->drain();
+  for (const auto& [key, pool] : special_pools_) pool->drain();
   latest_pool_ = nullptr;
   onDeferred();
 }
@@ -41,7 +41,7 @@ void WorkerCluster::onDeferred() {
     return entry.second->goesWhenEmpty() && entry.second->isEmpty();
   };
   std::erase_if(pools_, isOver);
-  std::erase_if(named_pools_, isOver);
+  std::erase_if(special_pools_, isOver);
   tellIfEmpty();
 }
 
@@ -100,20 +100,18 @@ HttpPool& WorkerCluster::poolOf(Host& host, http::ClientProtocol protocol) {
   const bool is_other = settings().protocol == plan::Cluster::Protocol::OfClient &&
                         protocol == http::ClientProtocol::Http2;
   std::unique_ptr<HttpPool>& pool =
-      is_other ? named_pools_[{&host, std::string(), protocol}] : pools_[&host];
+      is_other ? special_pools_[{&host, std::string(), protocol}] : pools_[&host];
   if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol);
   latest_pool_ = pool.get();
   return *pool;
 }
 
-HttpPool& WorkerCluster::poolOf(HttpPool& chosen, std::string_view server_name) {
+HttpPool& WorkerCluster::poolOf(HttpPool& chosen, const PoolUse& use) {
+  if (use.isCommon()) return chosen;
   Host& host = chosen.host();
   const http::ClientProtocol protocol = chosen.protocol();
-  std::unique_ptr<HttpPool>& pool = named_pools_[{&host, std::string(server_name), protocol}];
-  if (!pool) {
-    pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol,
-                                      std::string(server_name));
-  }
+  std::unique_ptr<HttpPool>& pool = special_pools_[{&host, use.key(), protocol}];
+  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol, use);
   return *pool;
 }
 

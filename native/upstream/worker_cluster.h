@@ -58,7 +58,7 @@ class WorkerCluster : private net::Deferred {
   void letGo() {
     if (--holders_ == 0) tellIfEmpty();
   }
-  bool isEmpty() const { return pools_.empty() && named_pools_.empty() && holders_ == 0; }
+  bool isEmpty() const { return pools_.empty() && special_pools_.empty() && holders_ == 0; }
   // It drains: `owner` is called at the end of the turn in which nothing is left of it.
   void tellWhenEmpty(net::Deferred* owner) { owner_ = owner; }
   // A pool that drains has become empty: it goes in the next turn, when nobody is inside it.
@@ -71,8 +71,8 @@ class WorkerCluster : private net::Deferred {
   HttpPool* chooseHttpPool(http::Version client);
   // The same for a request that is tried again.
   HttpPool* chooseHttpPool(http::Version client, RetryHosts& retry);
-  // The pool of the same host for requests that ask for `server_name`.
-  HttpPool& poolOf(HttpPool& chosen, std::string_view server_name);
+  // The pool of the same host for requests of such a use.
+  HttpPool& poolOf(HttpPool& chosen, const PoolUse& use);
   // For the TCP relay: null when no host may be used.
   std::shared_ptr<Host> chooseHost();
 
@@ -92,9 +92,10 @@ class WorkerCluster : private net::Deferred {
   Balancer balancer_;
   std::shared_ptr<const HostSet> hosts_;
   std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;
-  // Where requests say whom they ask for, or by what they came: by host, name and protocol.
+  // Of requests that do not share connections with all others: by host, PoolUse::key(), and what is
+  // spoken.
   using PoolKey = std::tuple<const Host*, std::string, http::ClientProtocol>;
-  std::map<PoolKey, std::unique_ptr<HttpPool>> named_pools_;
+  std::map<PoolKey, std::unique_ptr<HttpPool>> special_pools_;
   // The latest answer of poolOf: with one host no lookup is needed.
   HttpPool* latest_pool_ = nullptr;
   uint32_t holders_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "net/proxy_protocol_transport.h"
 #include "stats/scopes.h"
 
 namespace fairlead::worker {
@@ -39,16 +40,12 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   const std::string& name = plan.observability_name.empty() ? plan.name : plan.observability_name;
   const stats::Scope scope = stats::clusterScope(name);
-  net::SharedTransport transport = transport_;
-  if (plan.tls) {
-    auto made = tls_sockets_.make(*plan.tls, scope);
-    if (!made) return made.error();
-    transport = std::move(made.value());
-  }
+  auto transport = makeTransport(plan.tls, plan.proxy_protocol, scope);
+  if (!transport) return transport.error();
   auto matches = makeTransportMatches(plan, scope);
   if (!matches) return matches.error();
   auto cluster = std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
-                                           std::move(transport), ids_.hold(plan.name));
+                                           std::move(transport.value()), ids_.hold(plan.name));
   cluster->setTransportMatches(std::move(matches.value()));
   addStats(*cluster);
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
@@ -65,6 +62,22 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   return {};
 }
 
+Result<net::SharedTransport> Clusters::makeTransport(
+    const std::optional<plan::TlsContext>& tls,
+    const std::optional<plan::ProxyProtocolSocket>& proxy_protocol, const stats::Scope& scope) {
+  net::SharedTransport transport = transport_;
+  if (tls) {
+    auto made = tls_sockets_.make(*tls, scope);
+    if (!made) return made.error();
+    transport = std::move(made.value());
+  }
+  if (!proxy_protocol) return transport;
+  return net::SharedTransport(std::make_shared<net::ProxyProtocolTransports>(
+      *proxy_protocol, std::move(transport),
+      registry_.create<stats::UpstreamProxyProtocol>(
+          innerScope(scope, "upstream.proxyprotocol."))));
+}
+
 Result<std::vector<upstream::TransportMatch>> Clusters::makeTransportMatches(
     const plan::Cluster& plan, const stats::Scope& scope) {
   std::vector<upstream::TransportMatch> matches;
@@ -72,11 +85,9 @@ Result<std::vector<upstream::TransportMatch>> Clusters::makeTransportMatches(
     upstream::TransportMatch made;
     made.labels = match.labels;
     made.stats = registry_.create<stats::TransportMatch>(innerScope(scope, match.name + "."));
-    if (match.tls) {
-      auto transport = tls_sockets_.make(*match.tls, scope);
-      if (!transport) return transport.error();
-      made.transport = std::move(transport.value());
-    }
+    auto transport = makeTransport(match.tls, match.proxy_protocol, scope);
+    if (!transport) return transport.error();
+    made.transport = std::move(transport.value());
     matches.push_back(std::move(made));
   }
   return matches;

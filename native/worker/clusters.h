@@ -51,6 +51,10 @@ class Clusters {
            std::shared_ptr<const upstream::HostSet> hosts, Delta* delta);
   void retire(const upstream::Cluster& cluster);
   void addStats(upstream::Cluster& cluster);
+  // Null: bytes in the clear.
+  Result<net::SharedTransport> makeTransport(
+      const std::optional<plan::TlsContext>& tls,
+      const std::optional<plan::ProxyProtocolSocket>& proxy_protocol, const stats::Scope& scope);
   Result<std::vector<upstream::TransportMatch>> makeTransportMatches(const plan::Cluster& plan,
                                                                      const stats::Scope& scope);
   void countTransport(upstream::Cluster& cluster, const plan::Host& host);

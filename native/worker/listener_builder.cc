@@ -92,6 +92,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   config->listener_stats = registry.create<stats::ListenerHttp>(
       stats::listenerHttpScope(listener.stat_name, plan.stat_prefix));
   config->codec_stats = registry.create<stats::Http1Codec>(stats::plainScope("http1."));
+  config->http2_stats = registry.create<stats::Http2Codec>(stats::plainScope("http2."));
   Result<AccessLogs> logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->setAccessLogs(std::move(logs.value()));

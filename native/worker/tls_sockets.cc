@@ -14,7 +14,8 @@ Result<net::SharedTransport> TlsSockets::make(
       registry_.create<stats::Ssl>(innerScope(scope, "ssl.")),
       registry_.create<stats::SslSocketFactory>(innerScope(scope, "server_ssl_socket_factory.")),
       std::move(listener)};
-  return make(*chain.tls, scope, blocks, chain.handshake_timeout_ms);
+  auto server_names = chain.match ? chain.match->server_names : std::vector<std::string>();
+  return make(*chain.tls, scope, blocks, chain.handshake_timeout_ms, std::move(server_names));
 }
 
 Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
@@ -24,19 +25,20 @@ Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
       registry_.create<stats::SslSocketFactory>(innerScope(scope, "client_ssl_socket_factory.")),
       nullptr};
   // How long a connection may take to be made includes its handshake.
-  return make(plan, scope, blocks, 0);
+  return make(plan, scope, blocks, 0, {});
 }
 
 Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
                                               const stats::Scope& scope, tls::Blocks blocks,
-                                              uint64_t handshake_timeout_ms) {
-  auto context = tls::Context::build(plan, workers_);
+                                              uint64_t handshake_timeout_ms,
+                                              std::vector<std::string> server_names) {
+  auto context = tls::Context::build(plan, workers_, server_names);
   if (!context) return context.error();
   auto transports =
       std::make_shared<tls::Transports>(context.value(), std::move(blocks), handshake_timeout_ms);
   showExpiries(*context.value(), scope, *transports);
   std::erase_if(sockets_, [](const auto& entry) { return entry.second.transports.expired(); });
-  if (plan.id != 0) sockets_[plan.id] = {transports, scope};
+  if (plan.id != 0) sockets_[plan.id] = {transports, scope, std::move(server_names)};
   return net::SharedTransport(std::move(transports));
 }
 
@@ -45,7 +47,7 @@ Result<void> TlsSockets::replace(const plan::TlsContext& plan) {
   if (found == sockets_.end()) return {};
   const auto transports = found->second.transports.lock();
   if (!transports) return {};
-  auto context = tls::Context::build(plan, workers_);
+  auto context = tls::Context::build(plan, workers_, found->second.server_names);
   if (!context) return context.error();
   showExpiries(*context.value(), found->second.scope, *transports);
   transports->replace(std::move(context.value()));

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "plan/plan.gen.h"
@@ -30,10 +31,12 @@ class TlsSockets {
   struct Socket {
     std::weak_ptr<tls::Transports> transports;
     stats::Scope scope;
+    std::vector<std::string> server_names;
   };
 
   Result<net::SharedTransport> make(const plan::TlsContext& plan, const stats::Scope& scope,
-                                    tls::Blocks blocks, uint64_t handshake_timeout_ms);
+                                    tls::Blocks blocks, uint64_t handshake_timeout_ms,
+                                    std::vector<std::string> server_names);
   void showExpiries(const tls::Context& context, const stats::Scope& scope,
                     tls::Transports& transports);
 

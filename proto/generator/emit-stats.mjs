@@ -20,12 +20,16 @@ export function parseCatalogue(text) {
   for (const [index, line] of text.split('\n').entries()) {
     if (line === '' || line.startsWith('#')) continue;
     if (!line.startsWith(' ')) {
-      scopes.push({ name: line.trim(), codes: false, stats: [], apart: [] });
+      scopes.push({ name: line.trim(), codes: false, late: false, stats: [], apart: [] });
       continue;
     }
     const scope = scopes.at(-1);
     if (line === '  codes') {
       scope.codes = true;
+      continue;
+    }
+    if (line === '  late') {
+      scope.late = true;
       continue;
     }
     if (line.startsWith('  apart ')) {
@@ -124,7 +128,7 @@ ${slots}  static constexpr std::array<uint8_t, ${sizes.length}> kGroups = {{${si
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      ${scope.codes},
-                                     ${completed}};
+                                     ${completed}, ${scope.late}};
 };
 `;
 }

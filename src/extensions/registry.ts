@@ -31,6 +31,7 @@ import { metricsService } from './stat-sinks/metrics-service.js';
 import { statsd } from './stat-sinks/statsd.js';
 import { downstreamTls } from './transport-sockets/downstream-tls.js';
 import { rawBuffer } from './transport-sockets/raw-buffer.js';
+import { upstreamProxyProtocol } from './transport-sockets/upstream-proxy-protocol.js';
 import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 
@@ -40,7 +41,7 @@ export const REGISTRY: Registry = {
   httpFilters: [healthCheck, tap, cors, buffer, fault, router],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer, downstreamTls],
-  upstreamTransportSockets: [rawBuffer, upstreamTls],
+  upstreamTransportSockets: [rawBuffer, upstreamTls, upstreamProxyProtocol],
   protocolOptions: [httpProtocolOptions],
   balancers: [roundRobin, leastRequest, random],
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],

@@ -19,7 +19,7 @@ import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
 import type { RoutePlaces } from './route-slots.js';
 import type { StaticSecrets } from './static-secrets.js';
-import type { TlsSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
+import type { TlsSocketPlan, UpstreamSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
 
 export interface Extension<Compiled> {
   /** The name it has in the real server: "envoy.filters.network.tcp_proxy". */
@@ -55,7 +55,9 @@ export interface Registry {
   readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
   /** true: bytes in the clear; undefined after an error. */
   readonly downstreamTransportSockets: readonly Extension<true | TlsSocketPlan | undefined>[];
-  readonly upstreamTransportSockets: readonly Extension<true | UpstreamTlsSocketPlan | undefined>[];
+  readonly upstreamTransportSockets: readonly Extension<
+    true | UpstreamTlsSocketPlan | UpstreamSocketPlan | undefined
+  >[];
   readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
   readonly balancers: readonly Extension<BalancerPlan>[];
   readonly retryHostPredicates: readonly Extension<RetryHosts>[];

@@ -499,6 +499,8 @@ export interface Cluster {
   readonly protocol?: Cluster_Protocol | undefined;
   /** Absent: HTTP/2 is not spoken. */
   readonly http2?: Http2Options | undefined;
+  /** What connections begin with, before `tls` or what is sent in the clear; absent: nothing. */
+  readonly proxy_protocol?: ProxyProtocolSocket | undefined;
 }
 
 export interface TransportMatch {
@@ -507,6 +509,25 @@ export interface TransportMatch {
   readonly labels?: readonly string[] | undefined;
   /** Absent: in the clear. */
   readonly tls?: TlsContext | undefined;
+  /** As in Cluster. */
+  readonly proxy_protocol?: ProxyProtocolSocket | undefined;
+}
+
+/** The header of the PROXY protocol, which tells a host whom a connection is for. */
+export interface ProxyProtocolSocket {
+  readonly is_version_2?: boolean | undefined;
+  /** Of values that the client's own proxy has sent: all, or those whose types are among these bytes. */
+  readonly passes_all_tlvs?: boolean | undefined;
+  readonly passed_tlv_types?: Uint8Array | undefined;
+  /** Before the others, and in the place of those of the same type. */
+  readonly added_tlvs?: readonly AddedTlv[] | undefined;
+  /** A client without an IP address is one of an unspecified family, not this proxy itself. */
+  readonly allows_unspecified?: boolean | undefined;
+}
+
+export interface AddedTlv {
+  readonly type?: number | undefined;
+  readonly value?: Uint8Array | undefined;
 }
 
 export interface CircuitLimits {
@@ -984,6 +1005,9 @@ export interface ProxyProtocol {
   readonly rules?: readonly TlvRule[] | undefined;
   /** Values go to the filter state, not to dynamic metadata. */
   readonly to_filter_state?: boolean | undefined;
+  /** Which values hosts may be told that speak the protocol, too: all, or those whose types are among these bytes. */
+  readonly passes_all_tlvs?: boolean | undefined;
+  readonly passed_tlv_types?: Uint8Array | undefined;
 }
 
 /** What is kept of the values that a PROXY header of version 2 carries. */
@@ -1734,12 +1758,27 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.transport_matches) for (const item of message.transport_matches) out.message(250, item, writeTransportMatch);
   if (message.protocol) out.number(256, message.protocol);
   if (message.http2 !== undefined) out.message(266, message.http2, writeHttp2Options);
+  if (message.proxy_protocol !== undefined) out.message(274, message.proxy_protocol, writeProxyProtocolSocket);
 }
 
 function writeTransportMatch(out: WireWriter, message: TransportMatch): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.labels) for (const item of message.labels) out.text(18, item);
   if (message.tls !== undefined) out.message(26, message.tls, writeTlsContext);
+  if (message.proxy_protocol !== undefined) out.message(34, message.proxy_protocol, writeProxyProtocolSocket);
+}
+
+function writeProxyProtocolSocket(out: WireWriter, message: ProxyProtocolSocket): void {
+  if (message.is_version_2) out.number(8, message.is_version_2 ? 1 : 0);
+  if (message.passes_all_tlvs) out.number(16, message.passes_all_tlvs ? 1 : 0);
+  if (message.passed_tlv_types?.length) out.bytes(26, message.passed_tlv_types);
+  if (message.added_tlvs) for (const item of message.added_tlvs) out.message(34, item, writeAddedTlv);
+  if (message.allows_unspecified) out.number(40, message.allows_unspecified ? 1 : 0);
+}
+
+function writeAddedTlv(out: WireWriter, message: AddedTlv): void {
+  if (message.type) out.number(8, message.type);
+  if (message.value?.length) out.bytes(18, message.value);
 }
 
 function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
@@ -2056,6 +2095,8 @@ function writeProxyProtocol(out: WireWriter, message: ProxyProtocol): void {
   if (message.disallow_v2) out.number(32, message.disallow_v2 ? 1 : 0);
   if (message.rules) for (const item of message.rules) out.message(42, item, writeTlvRule);
   if (message.to_filter_state) out.number(48, message.to_filter_state ? 1 : 0);
+  if (message.passes_all_tlvs) out.number(56, message.passes_all_tlvs ? 1 : 0);
+  if (message.passed_tlv_types?.length) out.bytes(66, message.passed_tlv_types);
 }
 
 function writeTlvRule(out: WireWriter, message: TlvRule): void {

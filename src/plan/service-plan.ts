@@ -59,6 +59,8 @@ export interface GrpcClusterPlan {
   readonly source?: Address;
   readonly http2: Http2Plan;
   readonly tls?: UpstreamTlsPlan;
+  /** Its hosts expect the header of the PROXY protocol. */
+  readonly hasProxyProtocol?: boolean;
 }
 
 /** What HTTP/2 connections to a cluster are told at their beginning, and how they are watched. */
@@ -138,6 +140,7 @@ export function grpcCluster(
     }),
     ...(cluster.source_address && { source: cluster.source_address }),
     http2: options.http2 ?? { settings: {} },
+    ...(cluster.proxy_protocol && { hasProxyProtocol: true }),
     ...(options.tls && { tls: options.tls }),
   };
 }

@@ -1,6 +1,6 @@
 // What a transport socket of TLS becomes.
 import type { Place } from './message/place.js';
-import type { TlsContext } from './plan.gen.js';
+import type { ProxyProtocolSocket, TlsContext } from './plan.gen.js';
 import type { SecretLookup, SecretRequest } from './secret-finder.js';
 import type { PemFile, UpstreamTlsPlan } from './service-plan.js';
 
@@ -29,23 +29,10 @@ export interface UpstreamTlsSocketPlan extends TlsSocketPlan {
   readonly control: UpstreamTlsPlan;
 }
 
-/** The same socket with another context, now and whenever it is made again. */
-export function withContext(
-  socket: TlsSocketPlan,
-  change: (context: TlsContext) => TlsContext,
-): TlsSocketPlan {
-  const { recipe } = socket;
-  return {
-    ...socket,
-    context: change(socket.context),
-    ...(recipe && {
-      recipe: {
-        requests: recipe.requests,
-        make: (lookup, place) => {
-          const again = recipe.make(lookup, place);
-          return again && withContext(again, change);
-        },
-      },
-    }),
-  };
+/** How hosts are reached. */
+export interface UpstreamSocketPlan {
+  /** Absent: bytes in the clear. */
+  readonly tls?: UpstreamTlsSocketPlan;
+  /** What connections begin with; absent: nothing. */
+  readonly proxyProtocol?: ProxyProtocolSocket;
 }

@@ -1,7 +1,6 @@
 // What is said of listen sockets, and who may come to them.
 import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
-import { connect as connectHttp2, constants } from 'node:http2';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { says, toCluster, webBootstrap } from './support/bootstraps.js';
@@ -114,26 +113,6 @@ test('a listener of IPv6 that is told nothing takes none of IPv4', async (t) => 
   const proxy = await startProxy(t, listening(anyAddress(false)));
   const port = portOf(await proxy.listenerUrl('web'));
   await assert.rejects(connectTo(t, port), { code: 'ECONNREFUSED' });
-});
-
-test('a client that speaks HTTP/2 unasked hears that HTTP/1.1 is required, and why', async (t) => {
-  const proxy = await startProxy(t, webBootstrap([says('/', 'yes')]));
-  const url = await proxy.listenerUrl('web');
-  const session = connectHttp2(url);
-  t.after(() => session.destroy());
-  const [code, last, data] = await new Promise<[number, number, Buffer]>((resolve, reject) => {
-    session.on('goaway', (...goaway) => resolve(goaway as [number, number, Buffer]));
-    session.on('error', () => undefined);
-    session.on('close', () => reject(new Error('closed without a word')));
-    session.request({ ':path': '/' }).on('error', () => undefined);
-  });
-  assert.deepEqual(
-    [code, last, data.toString()],
-    [constants.NGHTTP2_HTTP_1_1_REQUIRED, 0, 'HTTP/2 is not supported here yet; use HTTP/1.1'],
-  );
-  const stats = await page(proxy.adminUrl, 'stats?filter=http.web.downstream_cx_protocol_error');
-  assert.equal(stats, 'http.web.downstream_cx_protocol_error: 1\n');
-  assert.equal(await (await fetch(url)).text(), 'yes');
 });
 
 test('a router without dynamic statistics counts no answers by status, and takes no times', async (t) => {

@@ -113,6 +113,10 @@ class ProxyProtocol final : public net::ListenerFilter {
     while (!left.empty()) {
       if (!takeTlv(&left, &tlv)) return false;
       if (const plan::TlvRule* rule = config_.rules_[tlv.type]) keep(*rule, tlv.value, findings);
+      if (isPassedOn(tlv.type)) {
+        const size_t size = 3 + tlv.value.size();
+        findings.passed_tlvs.append(tlvs_, tlvs_.size() - left.size() - size, size);
+      }
     }
     return true;
   }
@@ -142,6 +146,10 @@ class ProxyProtocol final : public net::ListenerFilter {
     return Verdict::Refuse;
   }
 
+  bool isPassedOn(uint8_t type) const {
+    return config_.plan_.passes_all_tlvs ||
+           config_.plan_.passed_tlv_types.find(static_cast<char>(type)) != std::string::npos;
+  }
   bool isDisallowed(ProxyVersion version) const {
     return (version == ProxyVersion::V1 && config_.plan_.disallow_v1) ||
            (version == ProxyVersion::V2 && config_.plan_.disallow_v2);

@@ -16,8 +16,9 @@ using ReadResult = net::Connection::ReadResult;
 
 namespace {
 
-// RFC 9113, 3.4: what a client begins with; no request can.
-constexpr std::string_view kHttp2Preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+// What a client of HTTP/2 begins with (RFC 9113, 3.4), as far as the real server looks; no request
+// can.
+constexpr std::string_view kHttp2Preface = "PRI * HTTP/2";
 
 bool beginsHttp2(std::string_view bytes) {
   const size_t common = std::min(bytes.size(), kHttp2Preface.size());
@@ -212,7 +213,7 @@ bool ServerConnection::mayBecomeHttp2() const {
 void ServerConnection::leaveToHttp2(std::string_view bytes) {
   state_ = State::Closed;
   Timer::disarm();
-  callbacks_.onHttp2(bytes);
+  callbacks_.onHttp2(connection_, bytes);
 }
 
 // Empty lines before a head are dropped, but begin it; for the rest of it more must come.

@@ -60,20 +60,6 @@ bool isScheme(std::string_view text) {
   return true;
 }
 
-// Of one connection alone (RFC 9113, 8.2.2).
-bool isOfConnection(HeaderId id) {
-  switch (id) {
-    case HeaderId::Connection:
-    case HeaderId::KeepAlive:
-    case HeaderId::ProxyConnection:
-    case HeaderId::TransferEncoding:
-    case HeaderId::Upgrade:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // One block as it is read. Of what it breaks, the first counts.
 class BlockReader {
  public:

@@ -168,14 +168,15 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   if (read.result == ReadHead::Result::Undecodable) return;
   const bool is_ok = read.result == ReadHead::Result::Ok;
   const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
-  ServerStream& stream = newStream(id, is_ok && is_whole ? Opening::Request : Opening::Malformed,
-                                   kFrameHeadBytes + block.size());
+  const bool is_too_large = read.result == ReadHead::Result::TooLarge;
+  const Opening opening = is_too_large || (is_ok && is_whole) ? Opening::Request : Opening::Malformed;
+  ServerStream& stream = newStream(id, opening, kFrameHeadBytes + block.size());
   headReceived(stream, read, end);
-  if (read.result == ReadHead::Result::TooLarge) {
+  if (is_too_large) {
     refuseTooLarge(stream, read);
     return;
   }
-  if (!is_ok || !is_whole) {
+  if (opening == Opening::Malformed) {
     brokenMessage(id, is_ok ? "http2.violation.of.messaging.rule" : read.details);
     return;
   }
@@ -194,7 +195,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
 void ServerSession::refuseTooLarge(ServerStream& stream, const ReadHead& read) {
   countTooLarge(read);
   sendReset(stream.id(), ErrorCode::InternalError);
-  tellReset(stream, ResetReason::LocalReset, read.details, true);
+  tellReset(stream, ResetReason::TooLarge, read.details, true);
 }
 
 void ServerSession::onTrailers(ServerStream& stream, std::string_view block, bool end) {

@@ -90,7 +90,8 @@ size_t ServerStream::writeHead(uint16_t status, const HeaderMap* headers, bool e
   }
   if (headers) {
     for (const HeaderEntry& entry : *headers) {
-      if (entry.name_size > 0) to = encoder.write({entry.id, entry.name(), entry.value()}, to);
+      if (entry.name_size == 0 || isOfConnection(entry.id)) continue;
+      to = encoder.write({entry.id, entry.name(), entry.value()}, to);
     }
   }
   http::ByteMeter* const meter = meter_;

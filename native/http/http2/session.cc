@@ -239,7 +239,8 @@ void Session::onDrained() {
 
 void Session::rearm() {
   const net::Millis due =
-      std::min({nextDeadline(), ping_at_, ping_deadline_, linger_deadline_, flush_check_});
+      std::min({nextDeadline(), ping_at_, ping_deadline_,
+                                    linger_deadline_, flush_check_, late_resets_at_});
   if (due == net::kNever) return;
   if (!Timer::isArmed() || due < Timer::due()) loop().timers().arm(this, due);
 }
@@ -264,6 +265,12 @@ void Session::onTimer() {
   if (ping_at_ <= now) {
     ping_at_ = net::kNever;
     ping();
+  }
+  if (late_resets_at_ <= now) {
+    late_resets_at_ = net::kNever;
+    while (StreamBase* stream = late_resets_.popFront()) {
+      reset(*stream, static_cast<ErrorCode>(stream->reset_after_));
+    }
   }
   if (flush_check_ <= now) checkFlushes(now);
   if (isOpen() && nextDeadline() <= now) onDeadline(now);

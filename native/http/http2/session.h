@@ -204,7 +204,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
     Closed,
   };
 
-  // ---- session_read.cc: frames ----
+  // ---- session_read.cc and session_frames.cc: frames ----
   bool isReading() const { return phase_ < Phase::Lingering; }
   void received(const char* data, size_t size);
   size_t consume(const char* data, size_t size);
@@ -252,6 +252,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void pump();
   void wantToSend(StreamBase& stream);
   void afterLocalEnd(StreamBase& stream);
+  void lateReset(StreamBase& stream);
 
   // ---- session.cc ----
   void forget(StreamBase& stream, bool reset_by_us);
@@ -281,6 +282,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   StreamTable streams_;
   // Those with bytes, and a window of their own, for them.
   List<StreamBase> senders_;
+  // Those that are reset soon, if their peer has not ended them by then.
+  List<StreamBase> late_resets_;
   // Of the latest read.
   StreamBase* told_ = nullptr;
   PeerSettings peer_;
@@ -312,6 +315,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   net::Millis ping_deadline_ = net::kNever;
   net::Millis linger_deadline_ = net::kNever;
   net::Millis flush_check_ = net::kNever;
+  net::Millis late_resets_at_ = net::kNever;
   uint64_t written_before_linger_ = 0;
   uint32_t linger_ms_ = 0;
   // Of the latest streams that ended: their numbers, those that we reset with the top bit set.

@@ -284,9 +284,17 @@ void Session::afterLocalEnd(StreamBase& stream) {
   if (stream.remote_ended_) {
     remove(stream, false);
   } else if (stream.reset_after_ >= 0) {
-    sendReset(stream.id_, static_cast<ErrorCode>(stream.reset_after_));
-    remove(stream, true);
+    lateReset(stream);
   }
+}
+
+// The rest of what the peer sends is not wanted; but what is short is on its way already, and then
+// there is nothing to be reset.
+void Session::lateReset(StreamBase& stream) {
+  late_resets_.pushBack(&stream);
+  if (late_resets_at_ != net::kNever) return;
+  late_resets_at_ = loop().now() + 1;
+  rearm();
 }
 
 void Session::reset(StreamBase& stream, ErrorCode code) {
@@ -295,11 +303,8 @@ void Session::reset(StreamBase& stream, ErrorCode code) {
 }
 
 void Session::resetAfterEnd(StreamBase& stream, ErrorCode code) {
-  if (stream.local_ended_) {
-    reset(stream, code);
-  } else {
-    stream.reset_after_ = static_cast<int8_t>(code);
-  }
+  stream.reset_after_ = static_cast<int8_t>(code);
+  if (stream.local_ended_) lateReset(stream);
 }
 
 // ---- what is given back ----

@@ -5,6 +5,7 @@ import type {
 } from '../../../build/messages.gen.js';
 import type { ListenerFilterPlan } from '../../plan/extension-plans.js';
 import { defineExtension } from '../../plan/extension.js';
+import { passedTlvs } from '../../plan/passed-tlvs.js';
 import type { TlvRule } from '../../plan/plan.gen.js';
 
 /** A rule that does not say where its value goes keeps nothing. */
@@ -23,8 +24,6 @@ function compileRules(rules: readonly RuleMessage[] | undefined): TlvRule[] {
   );
 }
 
-// What is passed through (pass_through_tlvs) goes to the transport socket of clusters that speak the
-// protocol themselves, which is refused by its own name; to all others it never goes.
 export const proxyProtocol = defineExtension<ProxyProtocolMessage, ListenerFilterPlan>({
   name: 'envoy.filters.listener.proxy_protocol',
   type: 'envoy.extensions.filters.listener.proxy_protocol.v3.ProxyProtocol',
@@ -46,6 +45,7 @@ export const proxyProtocol = defineExtension<ProxyProtocolMessage, ListenerFilte
         disallow_v2: disallowed.has('V2'),
         rules: compileRules(config.rules),
         to_filter_state: config.tlv_location === 'FILTER_STATE',
+        ...passedTlvs(config.pass_through_tlvs),
       },
     };
   },

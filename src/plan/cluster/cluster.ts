@@ -7,10 +7,9 @@ import type {
   envoy_config_core_v3_BindConfig as BindConfig,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
 } from '../../../build/messages.gen.js';
-import { findExtension, type CompileContext } from '../extension.js';
-import { RAW_BUFFER } from '../raw-buffer.js';
+import type { CompileContext } from '../extension.js';
 import { grpcCluster } from '../service-plan.js';
-import type { TlsSocketPlan, UpstreamTlsSocketPlan } from '../tls-socket.js';
+import type { TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
 import { compileSourceAddress } from '../address/address.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
@@ -31,6 +30,7 @@ import {
 } from '../plan.gen.js';
 import { wantedOf } from './host-labels.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
 
@@ -127,7 +127,11 @@ export function compileCluster(
   refuseOtherFields(place, message, CLUSTER);
   const balancer = compileBalancer(message, place, context);
   const source = compileHostSource(message, place, context);
-  const socket = compileSocket(message, place.field('transport_socket'), context);
+  const socket = compileUpstreamSocket(
+    message.transport_socket,
+    place.field('transport_socket'),
+    context,
+  );
   const matches = compileSocketMatches(message, place, context);
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
@@ -159,21 +163,21 @@ export function compileCluster(
     source_address: bind && compileBind(bind.config, bind.place),
     protocol: options.protocol,
     ...(http2 && { http2 }),
-    ...(typeof socket === 'object' && { tls: socket.context }),
+    ...(socket?.tls && { tls: socket.tls.context }),
+    ...(socket?.proxyProtocol && { proxy_protocol: socket.proxyProtocol }),
     transport_matches: matches.map(({ plan }) => plan),
   };
   if (socket) {
-    const control = typeof socket === 'object' ? socket.control : undefined;
     context.grpcClusters.set(
       message.name ?? '',
       grpcCluster(cluster, {
         http2: options.http2 && http2 && grpcHttp2(options.http2, http2),
-        tls: control,
+        tls: socket.tls?.control,
       }),
     );
   }
   const sockets = [
-    ...(typeof socket === 'object' ? [socket] : []),
+    ...(socket?.tls ? [socket.tls] : []),
     ...matches.flatMap(({ socket: one }) => one ?? []),
   ];
   return source && balancer && { cluster, ...source, sockets };
@@ -182,33 +186,19 @@ export function compileCluster(
 /** Only TLS can agree on a protocol. */
 function demandAlpn(
   message: ClusterMessage,
-  socket: true | UpstreamTlsSocketPlan | undefined,
+  socket: UpstreamSocketPlan | undefined,
   matches: readonly SocketMatchPlan[],
   place: Place,
 ): void {
   const at = place.field('typed_extension_protocol_options');
   const text = `ALPN configured for cluster ${message.name ?? ''} which has a non-ALPN transport socket`;
-  if (socket === true) at.error(text, { expected: 'a transport_socket that speaks TLS' });
+  if (socket && !socket.tls) at.error(text, { expected: 'a transport_socket that speaks TLS' });
   if (matches.some(({ plan }) => !plan.tls)) {
     at.error(
       `ALPN configured for cluster ${message.name ?? ''} which has a non-ALPN transport socket matcher`,
       { expected: 'transport_socket_matches that speak TLS' },
     );
   }
-}
-
-/** True: bytes in the clear. Undefined after an error. */
-function compileSocket(
-  message: ClusterMessage,
-  place: Place,
-  context: CompileContext,
-): true | UpstreamTlsSocketPlan | undefined {
-  const config = message.transport_socket ?? RAW_BUFFER;
-  const extension = findExtension(context, 'upstreamTransportSockets', config, place);
-  return (
-    config.typed_config &&
-    extension?.compile(config.typed_config, place.field('typed_config'), context)
-  );
 }
 
 interface SocketMatchPlan {
@@ -231,15 +221,16 @@ function compileSocketMatches(
       at.field('name').error(`Multiple transport sockets have the same name: ${name}`);
     }
     names.add(name);
-    const config = match.transport_socket ?? RAW_BUFFER;
     const socketPlace = at.field('transport_socket');
-    const extension = findExtension(context, 'upstreamTransportSockets', config, socketPlace);
-    const socket =
-      config.typed_config &&
-      extension?.compile(config.typed_config, socketPlace.field('typed_config'), context);
+    const socket = compileUpstreamSocket(match.transport_socket, socketPlace, context);
     if (!socket) return [];
-    const plan = { name, labels: wantedOf(match.match ?? {}) };
-    return socket === true ? { plan } : { plan: { ...plan, tls: socket.context }, socket };
+    const plan = {
+      name,
+      labels: wantedOf(match.match ?? {}),
+      ...(socket.tls && { tls: socket.tls.context }),
+      ...(socket.proxyProtocol && { proxy_protocol: socket.proxyProtocol }),
+    };
+    return socket.tls ? { plan, socket: socket.tls } : { plan };
   });
 }
 

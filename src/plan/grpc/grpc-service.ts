@@ -114,6 +114,13 @@ function compileEnvoyGrpc(
         `cluster '${name}' has TLS with ${cluster.tls.unsupported}, which is not supported yet for gRPC services`,
       );
   }
+  if (cluster.hasProxyProtocol) {
+    place
+      .field('cluster_name')
+      .error(
+        `cluster '${name}' has the PROXY protocol, which is not supported yet for gRPC services`,
+      );
+  }
   const own: GrpcMetadata = message.skip_envoy_headers
     ? []
     : [

@@ -9,8 +9,8 @@ import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js
 import type { NetworkFilterPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
 import { wholeMs } from '../message/numbers.js';
-import type { FilterChain, TlsContext } from '../plan.gen.js';
-import { withContext, type TlsSocketPlan } from '../tls-socket.js';
+import type { FilterChain } from '../plan.gen.js';
+import type { TlsSocketPlan } from '../tls-socket.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 // How long a transport may take to connect only counts for one that does so: TLS.
@@ -37,8 +37,7 @@ export function compileFilterChain(
   const match = message.filter_chain_match;
   const filters = message.filters ?? [];
   const plan = compileFilters(filters, place.field('filters'), context);
-  const own = typeof socket === 'object' ? socket : undefined;
-  const tls = own && plan.http ? withContext(own, withoutHttp2) : own;
+  const tls = typeof socket === 'object' ? socket : undefined;
   if (tls) context.addTls(tls);
   return {
     name: message.name,
@@ -63,11 +62,6 @@ function compileSocket(
     config.typed_config &&
     extension?.compile(config.typed_config, place.field('typed_config'), context)
   );
-}
-
-/** Clients are not offered what connection managers do not speak yet. */
-function withoutHttp2(context: TlsContext): TlsContext {
-  return { ...context, alpn: (context.alpn ?? []).filter((protocol) => protocol !== 'h2') };
 }
 
 /** All network filters so far end their chain: there is one, and it is the last. */

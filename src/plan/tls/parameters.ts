@@ -54,7 +54,25 @@ const CIPHERS = new Set([
 /** Words for many suites at once; a sign before them takes them away or puts them last. */
 const CIPHER_WORDS =
   /^[-+!]?(ALL|HIGH|FIPS|TLSv1|TLSv1\.2|SSLv3|kRSA|RSA|kECDHE|kEECDH|ECDHE|EECDH|aRSA|aECDSA|ECDSA|AES128|AES256|AES|AESGCM|CHACHA20|SHA1|SHA|SHA256|SHA384|kPSK|aPSK|PSK|aNULL|eNULL|NULL|3DES|RC4|MD5|DES|EXPORT|LOW)(\+[A-Za-z0-9]+)*$/;
-const CURVES = new Set(['X25519', 'P-256', 'P-384', 'P-521']);
+/** By either of their names. */
+const CURVES = new Set([
+  'X25519',
+  'P-256',
+  'P-384',
+  'P-521',
+  'x25519',
+  'prime256v1',
+  'secp384r1',
+  'secp521r1',
+]);
+const CURVE_ALIASES: Readonly<Record<string, string>> = {
+  x25519: 'X25519',
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+};
+/** The real server has these, and OpenSSL 3.0 has not. */
+const LATER_CURVES = new Set(['X25519MLKEM768', 'MLKEM1024']);
 
 export type ParameterPlan = Pick<
   TlsContext,
@@ -68,21 +86,11 @@ export function compileParameters(
 ): ParameterPlan {
   refuseOtherFields(place, parameters, PARAMETERS);
   const ciphers = orDefault(parameters.cipher_suites, DEFAULT_CIPHERS);
-  const curves = orDefault(parameters.ecdh_curves, DEFAULT_CURVES);
+  const curves = compileCurves(parameters, place.field('ecdh_curves'));
   const names = ciphers.flatMap((one) => namesOfGroup(one));
   parameters.cipher_suites?.forEach((group, index) => {
     const at = place.field('cipher_suites').index(index);
     for (const name of namesOfGroup(group)) refuseUnknownCipher(name, at);
-  });
-  parameters.ecdh_curves?.forEach((name, index) => {
-    if (CURVES.has(name)) return;
-    place
-      .field('ecdh_curves')
-      .index(index)
-      .error(`Failed to initialize ECDH curves ${parameters.ecdh_curves?.join(':') ?? ''}`, {
-        expected: `one of ${[...CURVES].join(', ')}`,
-        suggestion: nearestName(name, CURVES),
-      });
   });
   return {
     min_version: VERSIONS[parameters.tls_minimum_protocol_version ?? ''] ?? TLS_1_2,
@@ -93,6 +101,30 @@ export function compileParameters(
     curves: curves.join(':'),
     signature_algorithms: parameters.signature_algorithms?.join(':'),
   };
+}
+
+/** Each may be a list of its own, with colons. */
+function compileCurves(parameters: Parameters, place: Place): readonly string[] {
+  const text = (parameters.ecdh_curves ?? []).join(':');
+  if (text === '') return DEFAULT_CURVES;
+  const seen = new Set<string>();
+  parameters.ecdh_curves?.forEach((list, index) => {
+    for (const name of list.split(':')) {
+      const canonical = CURVE_ALIASES[name] ?? name;
+      if (LATER_CURVES.has(name)) {
+        place
+          .index(index)
+          .error(`the curve ${name} is not supported: the OpenSSL of Node does not have it`);
+      } else if (!CURVES.has(name) || seen.has(canonical)) {
+        place.index(index).error(`Failed to initialize ECDH curves ${text}`, {
+          expected: `one of ${[...CURVES].join(', ')}, each once`,
+          suggestion: seen.has(canonical) ? undefined : nearestName(name, CURVES),
+        });
+      }
+      seen.add(canonical);
+    }
+  });
+  return text.split(':');
 }
 
 const orDefault = (list: readonly string[] | undefined, fallback: readonly string[]) =>

@@ -48,10 +48,11 @@ inline plan::TlsContext clientPlan(const std::string& authority = {}) {
 // One side's settings, with its statistics.
 class TlsSide {
  public:
-  explicit TlsSide(const plan::TlsContext& plan, uint64_t handshake_timeout_ms = 0)
+  explicit TlsSide(const plan::TlsContext& plan, uint64_t handshake_timeout_ms = 0,
+                   const std::vector<std::string>& server_names = {})
       : ssl(registry_.create<stats::Ssl>(stats::plainScope("ssl."))),
         listener(registry_.create<stats::Listener>(stats::plainScope("listener."))) {
-    auto context = tls::Context::build(plan, 1);
+    auto context = tls::Context::build(plan, 1, server_names);
     FL_CHECK(context.ok());
     transports = std::make_unique<tls::Transports>(
         context.value(),
@@ -76,10 +77,10 @@ class TlsSide {
 class TlsEnd final : private net::ConnectionHandler {
  public:
   TlsEnd(net::Loop& loop, net::FileDescriptor fd, const TlsSide& side,
-         std::string_view host_name = {})
+         std::string_view host_name = {}, std::string_view wanted_name = {})
       : connection_(*new net::Connection(loop, std::move(fd), 1 << 20,
                                          net::Connection::Start::Established,
-                                         side.transports->make({0, host_name}))) {
+                                         side.transports->make({0, host_name, {}, wanted_name}))) {
     connection_.setHandler(*this);
     FL_CHECK(connection_.start());
   }
@@ -123,11 +124,13 @@ class TlsEnd final : private net::ConnectionHandler {
 
 // Both, connected; the handshake has been given time.
 struct TlsPair {
-  TlsPair(const TlsSide& server_side, const TlsSide& client_side, std::string_view host_name = {}) {
+  TlsPair(const TlsSide& server_side, const TlsSide& client_side, std::string_view host_name = {},
+          std::string_view wanted_name = {}) {
     int ends[2];
     FL_CHECK(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0);
     server = std::make_unique<TlsEnd>(loop, net::FileDescriptor(ends[0]), server_side);
-    client = std::make_unique<TlsEnd>(loop, net::FileDescriptor(ends[1]), client_side, host_name);
+    client = std::make_unique<TlsEnd>(loop, net::FileDescriptor(ends[1]), client_side, host_name,
+                                      wanted_name);
     settle();
   }
   ~TlsPair() {

@@ -74,7 +74,13 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
     opening = how;
     return this;
   }
-  void onHttp2() override { told += "HTTP/2;"; }
+  void onHttp2(net::Connection&, std::string_view bytes) override {
+    told += "HTTP/2 " + std::to_string(bytes.size()) + ";";
+    socket->close();
+    closed = true;
+  }
+  void onProtocolError(std::string_view) override {}
+  stats::Shard<stats::Http2Codec>& http2Stats() override { return http2_stats_; }
   void onIdleTimeout() override {
     told += "idle timeout;";
     connection->finish();
@@ -176,6 +182,7 @@ class Server final : public http::ServerCodecCallbacks, public http::RequestSink
   std::unique_ptr<http::ResponseHead> unused_ = std::make_unique<http::ResponseHead>();
   const http::CodecScratch scratch_{batch_, *head_, *unused_};
   std::unique_ptr<HeaderMap> answer_headers_ = std::make_unique<HeaderMap>();
+  stats::Shard<stats::Http2Codec> http2_stats_;
 
  public:
   Peer peer;
@@ -554,30 +561,30 @@ TEST(
   EXPECT_EQ(server.told, "GET /a;closed by peer;");
 }
 
-TEST("a client that speaks HTTP/2 unasked is refused in its own words, however it comes") {
+TEST("a client that begins as HTTP/2 does is left to that, with all its bytes") {
   const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
   for (const size_t cut : {preface.size(), size_t{3}, size_t{18}, size_t{20}}) {
-    Server server({.refuses_http2 = true});
-    std::string answer = server.send(preface.substr(0, cut));
-    answer += server.send(preface.substr(cut) + settings);
-    EXPECT_EQ(answer.substr(0, 9), settings);
-    // GOAWAY: no stream, HTTP_1_1_REQUIRED.
-    EXPECT_EQ(answer.substr(12, 14), std::string("\7\0\0\0\0\0\0\0\0\0\0\0\0\xd", 14));
-    EXPECT_EQ(answer.substr(26), "HTTP/2 is not supported here yet; use HTTP/1.1");
-    EXPECT_EQ(static_cast<size_t>(answer[11]), answer.size() - 18);
-    EXPECT_EQ(server.told, "HTTP/2;");
-    server.peer.close();
-    settle(server.loop);
-    EXPECT_EQ(server.told, "HTTP/2;closed by peer;");
+    Server server({.detects_http2 = true});
+    server.send(preface.substr(0, cut));
+    EXPECT_EQ(server.told, cut == preface.size() ? "HTTP/2 24;" : "");
+    if (cut == preface.size()) continue;
+    server.send(preface.substr(cut) + settings);
+    EXPECT_EQ(server.told, "HTTP/2 33;");
   }
   Server http1;
   http1.send(preface);
   EXPECT_EQ(http1.told, "error 400 http1.codec_error;");
   // A path of that name is a request's like any other.
-  Server path({.refuses_http2 = true});
+  Server path({.detects_http2 = true});
   path.send("PRI * HTTP/1.1\r\nhost: a\r\n\r\n");
   EXPECT_EQ(path.told, "error 400 http1.codec_error;");
+  // Only a connection's first bytes can be those of HTTP/2.
+  Server late({.detects_http2 = true});
+  late.send(get("/a"));
+  late.answer("ok");
+  late.send(preface);
+  EXPECT_EQ(late.told, "GET /a;error 400 http1.codec_error;");
 }
 
 TEST("a head has its own time, from its first byte") {

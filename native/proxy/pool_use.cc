@@ -1,0 +1,18 @@
+#include "proxy/pool_use.h"
+
+#include "proxy/server_name.h"
+
+namespace fairlead::proxy {
+
+upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& headers,
+                            const upstream::Cluster& cluster,
+                            const net::DownstreamConnection& client) {
+  upstream::PoolUse use;
+  if (cluster.settings().auto_sni) {
+    use.server_name = serverNameOf(authority, headers, cluster.settings());
+  }
+  if (cluster.tellsClients()) use.client = client.asProxied();
+  return use;
+}
+
+}  // namespace fairlead::proxy
