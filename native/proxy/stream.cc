@@ -268,6 +268,7 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
       break;
     case Reason::RemoteReset:
     case Reason::RemoteRefused:
+    case Reason::ConnectError:
       info_.flags.set(Flag::DownstreamRemoteReset);
       break;
     case Reason::TooLarge:

@@ -11,25 +11,18 @@ using http::HeaderId;
 
 namespace {
 
-// What speaks of one connection, or has another name here (RFC 9113, 8.2.2).
-bool isOfConnection(const HeaderEntry& entry) {
+bool isSent(const HeaderEntry& entry) {
+  if (entry.name_size == 0 || isOfConnection(entry.id)) return false;
   switch (entry.id) {
-    case HeaderId::Connection:
     case HeaderId::Host:
     case HeaderId::Http2Settings:
-    case HeaderId::KeepAlive:
-    case HeaderId::ProxyConnection:
-    case HeaderId::TransferEncoding:
-    case HeaderId::Upgrade:
-      return true;
-    case HeaderId::Te:
-      return entry.value() != "trailers";
-    default:
       return false;
+    case HeaderId::Te:
+      return entry.value() == "trailers";
+    default:
+      return true;
   }
 }
-
-bool isSent(const HeaderEntry& entry) { return entry.name_size > 0 && !isOfConnection(entry); }
 
 char* writePseudo(HpackEncoder& encoder, const http::RequestOut& head, bool is_tunnel, char* to) {
   using Encoder = HpackEncoder;
