@@ -1,6 +1,5 @@
 #include "proxy/downstream.h"
 
-
 #include "log/log.h"
 #include "proxy/stream.h"
 

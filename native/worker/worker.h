@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "access_log/log_files.h"
-#include "net/listener.h"
 #include "http/http2/stream_pool.h"
+#include "net/listener.h"
 #include "net/loop.h"
 #include "proxy/context.h"
 #include "worker/delta.h"

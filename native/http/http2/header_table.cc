@@ -154,8 +154,8 @@ DynamicTable::Found DynamicTable::find(const Field& field) const {
     }
     if (found.name < 0) found.name = static_cast<int32_t>(age);
     if (!is_marked ||
-        (!field.value.empty() && std::memcmp(bytes + candidate.name_size, field.value.data(),
-                                             field.value.size()) != 0)) {
+        (!field.value.empty() &&
+         std::memcmp(bytes + candidate.name_size, field.value.data(), field.value.size()) != 0)) {
       continue;
     }
     found.same = static_cast<int32_t>(age);

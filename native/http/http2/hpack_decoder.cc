@@ -18,7 +18,8 @@ HpackDecoder::Step HpackDecoder::next(Arena& arena, Field* field, bool is_wanted
     uint32_t number = 0;
     if (first & 0x80) {
       in_fields_ = true;
-      if (!readNumber(7, &number) || !readIndexed(number, arena, is_wanted, field)) return Step::Error;
+      if (!readNumber(7, &number) || !readIndexed(number, arena, is_wanted, field))
+        return Step::Error;
       return Step::Field;
     }
     if ((first & 0xe0) == 0x20) {

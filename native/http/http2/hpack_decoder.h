@@ -16,7 +16,8 @@ namespace fairlead::http2 {
 class HpackDecoder {
  public:
   // The size that our settings announce.
-  explicit HpackDecoder(uint32_t max_table_bytes) : most_(max_table_bytes), table_(max_table_bytes) {}
+  explicit HpackDecoder(uint32_t max_table_bytes)
+      : most_(max_table_bytes), table_(max_table_bytes) {}
 
   // A block that is whole.
   void begin(std::string_view block) {

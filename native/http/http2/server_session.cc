@@ -92,7 +92,8 @@ void ServerSession::onPeerReset(ErrorCode) {
   const auto& burst = options().stream_reset_burst;
   if (!burst) return;
   const net::Millis now = loop().now();
-  const uint64_t gained = (now - std::exchange(reset_tokens_at_, now)) * options().stream_reset_rate;
+  const uint64_t gained =
+      (now - std::exchange(reset_tokens_at_, now)) * options().stream_reset_rate;
   reset_tokens_ = std::min(reset_tokens_ + gained, uint64_t{*burst} * 1000);
   if (reset_tokens_ < 1000) {
     fail(ErrorCode::EnhanceYourCalm, "too many resets", "http2.stream_reset_flood");
@@ -169,7 +170,8 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   const bool is_ok = read.result == ReadHead::Result::Ok;
   const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
   const bool is_too_large = read.result == ReadHead::Result::TooLarge;
-  const Opening opening = is_too_large || (is_ok && is_whole) ? Opening::Request : Opening::Malformed;
+  const Opening opening =
+      is_too_large || (is_ok && is_whole) ? Opening::Request : Opening::Malformed;
   ServerStream& stream = newStream(id, opening, kFrameHeadBytes + block.size());
   headReceived(stream, read, end);
   if (is_too_large) {
@@ -210,8 +212,9 @@ void ServerSession::onTrailers(ServerStream& stream, std::string_view block, boo
   }
   // Trailers are the end (8.1).
   if (read.result == ReadHead::Result::Broken || !end || !isWholeAtEnd(stream)) {
-    brokenMessage(id, read.result == ReadHead::Result::Broken ? read.details
-                                                              : "http2.violation.of.messaging.rule");
+    brokenMessage(id, read.result == ReadHead::Result::Broken
+                          ? read.details
+                          : "http2.violation.of.messaging.rule");
     return;
   }
   if (stream.meter_) stream.meter_->wire_received += kFrameHeadBytes + block.size();

@@ -238,9 +238,8 @@ void Session::onDrained() {
 // ---- time ----
 
 void Session::rearm() {
-  const net::Millis due =
-      std::min({nextDeadline(), ping_at_, ping_deadline_,
-                                    linger_deadline_, flush_check_, late_resets_at_});
+  const net::Millis due = std::min(
+      {nextDeadline(), ping_at_, ping_deadline_, linger_deadline_, flush_check_, late_resets_at_});
   if (due == net::kNever) return;
   if (!Timer::isArmed() || due < Timer::due()) loop().timers().arm(this, due);
 }

@@ -197,8 +197,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
 
  private:
   enum class Phase : uint8_t {
-    Preface,    // A server waits for what a client begins with.
-    Settings,   // The peer's first frame must be its settings.
+    Preface,   // A server waits for what a client begins with.
+    Settings,  // The peer's first frame must be its settings.
     Open,
     Lingering,  // The end has been written; what comes is thrown away.
     Closed,

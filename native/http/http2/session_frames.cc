@@ -158,9 +158,7 @@ bool Session::applySetting(uint16_t id, uint32_t value) {
       encoder_.setPeerLimit(value);
       return true;
     case SettingId::EnablePush:
-      return value <= 1 && (side_ == Side::Server || value == 0)
-                 ? true
-                 : invalid();
+      return value <= 1 && (side_ == Side::Server || value == 0) ? true : invalid();
     case SettingId::MaxConcurrentStreams:
       peer_.max_concurrent_streams = value;
       return true;

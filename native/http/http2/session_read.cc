@@ -162,9 +162,7 @@ void Session::onFrame(const FrameHead& head, std::string_view payload) {
 }
 
 // Nobody has used the number yet: neither may anything be said of its stream.
-bool Session::isIdleId(uint32_t id) const {
-  return id % 2 == 0 || id > last_stream_;
-}
+bool Session::isIdleId(uint32_t id) const { return id % 2 == 0 || id > last_stream_; }
 
 // Frames without payload that end nothing cost, and bring nothing.
 void Session::countEmpty(bool is_empty) {

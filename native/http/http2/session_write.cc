@@ -26,8 +26,7 @@ void Session::countOut(bool is_control) {
 
 void Session::sendFrame(FrameType type, uint8_t flags, uint32_t id, std::string_view payload) {
   char frame[kFrameHeadBytes + 64];
-  char* const to =
-      writeFrameHead(frame, static_cast<uint32_t>(payload.size()), type, flags, id);
+  char* const to = writeFrameHead(frame, static_cast<uint32_t>(payload.size()), type, flags, id);
   std::copy(payload.begin(), payload.end(), to);
   out({frame, kFrameHeadBytes + payload.size()},
       (flags & flags::kAck) != 0 || type == FrameType::RstStream);
@@ -106,7 +105,8 @@ void Session::goAway(uint32_t last_stream, ErrorCode code, std::string_view text
 char* Session::beginBlock(size_t most) {
   announceWindow();
   // Memory beside what is gathered for others: it is queued before anything else is written there.
-  char* const frame = scratch_.batch.reserve(kFrameHeadBytes + HpackEncoder::kMostBeginBytes + most);
+  char* const frame =
+      scratch_.batch.reserve(kFrameHeadBytes + HpackEncoder::kMostBeginBytes + most);
   return frame + kFrameHeadBytes;
 }
 

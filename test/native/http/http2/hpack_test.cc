@@ -111,20 +111,20 @@ TEST("what is no HPACK is refused, wherever it ends") {
     HpackDecoder decoder(4096);
     return decodeHex(decoder, hex).ends_with('!');
   };
-  EXPECT(isRefused("80"));                // No field has the number 0.
-  EXPECT(isRefused("be"));                // None is in the table yet.
+  EXPECT(isRefused("80"));                  // No field has the number 0.
+  EXPECT(isRefused("be"));                  // None is in the table yet.
   EXPECT(isRefused("7fffffffffffffff0f"));  // A number without end.
   EXPECT(isRefused("ffffffffff7f"));
-  EXPECT(isRefused("4005616263"));          // A name that is cut off.
-  EXPECT(isRefused("400161"));              // No value.
+  EXPECT(isRefused("4005616263"));  // A name that is cut off.
+  EXPECT(isRefused("400161"));      // No value.
   EXPECT(isRefused("40"));
-  EXPECT(isRefused("3fe21f"));              // A table larger than was allowed: 4097 bytes.
-  EXPECT(isRefused("8220"));                // A size after a field.
-  EXPECT(isRefused("00016182ffff"));        // Filling longer than a byte.
-  EXPECT(isRefused("00016184ffffffff"));    // The end of string itself.
-  EXPECT(isRefused("0001618118"));          // Filling that is no ones.
-  EXPECT(!isRefused("3fe11f82"));           // 4096 bytes.
-  EXPECT(!isRefused("203fe11f82"));         // Two of them.
+  EXPECT(isRefused("3fe21f"));            // A table larger than was allowed: 4097 bytes.
+  EXPECT(isRefused("8220"));              // A size after a field.
+  EXPECT(isRefused("00016182ffff"));      // Filling longer than a byte.
+  EXPECT(isRefused("00016184ffffffff"));  // The end of string itself.
+  EXPECT(isRefused("0001618118"));        // Filling that is no ones.
+  EXPECT(!isRefused("3fe11f82"));         // 4096 bytes.
+  EXPECT(!isRefused("203fe11f82"));       // Two of them.
 }
 
 TEST("every byte goes through the Huffman code and back, alone and beside all others") {

@@ -212,8 +212,8 @@ TEST("a client begins, asks, and is answered, however its bytes are cut") {
   for (const size_t cut : {size_t{1}, size_t{7}, size_t{24}, size_t{1000}}) {
     H2Server server;
     const std::string all = std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) +
-                            server.post(1, "/a", {{"x-one", "1"}}) +
-                            dataFrame(1, "hello", false) + dataFrame(1, "", true);
+                            server.post(1, "/a", {{"x-one", "1"}}) + dataFrame(1, "hello", false) +
+                            dataFrame(1, "", true);
     std::string told;
     for (size_t at = 0; at < all.size(); at += cut) {
       const std::string more = server.send(std::string_view(all).substr(at, cut));
@@ -235,8 +235,9 @@ TEST("streams are answered in whatever order, and the answers of one turn leave 
   server.answer(*server.requests[2], "c");
   server.answer(*server.requests[0], "");
   server.answer(*server.requests[1], "b");
-  EXPECT_EQ(server.read(),
-            "HEADERS 5 :status=200; DATA 5 c. HEADERS 1 :status=200;. HEADERS 3 :status=200; DATA 3 b.");
+  EXPECT_EQ(
+      server.read(),
+      "HEADERS 5 :status=200; DATA 5 c. HEADERS 1 :status=200;. HEADERS 3 :status=200; DATA 3 b.");
 }
 
 TEST("trailers end a request, and an answer") {
@@ -261,18 +262,34 @@ TEST("cookies are joined, and a host names who is asked where :authority does no
 TEST("a head that breaks a rule ends the connection, or where that is wanted its stream alone") {
   const std::vector<TestFields> broken = {
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}, {"X-Up", "v"}},
-      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}, {"te", "gzip"}},
+      {{":method", "GET"},
+       {":scheme", "http"},
+       {":path", "/"},
+       {":authority", "a"},
+       {"te", "gzip"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", ""}, {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", "no"}, {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}},
-      {{":method", "GET"}, {":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}},
+      {{":method", "GET"},
+       {":method", "GET"},
+       {":scheme", "http"},
+       {":path", "/"},
+       {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {"x", "v"}, {":path", "/"}, {":authority", "a"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}, {":odd", "v"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a b"}},
-      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}, {"upgrade", "x"}},
+      {{":method", "GET"},
+       {":scheme", "http"},
+       {":path", "/"},
+       {":authority", "a"},
+       {"upgrade", "x"}},
       {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}, {"x", "a\nb"}},
-      {{":method", "GET"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}, {"content-length", "5"}},
+      {{":method", "GET"},
+       {":scheme", "http"},
+       {":path", "/"},
+       {":authority", "a"},
+       {"content-length", "5"}},
       {{":method", "CONNECT"}, {":scheme", "http"}, {":path", "/"}, {":authority", "a"}},
   };
   for (const TestFields& fields : broken) {
@@ -432,8 +449,7 @@ TEST("a drain tells the client twice: first that it will be so, then which strea
   EXPECT_EQ(server.requests.size(), 2u);
   server.answer(*server.requests[0], "1");
   server.answer(*server.requests[1], "3");
-  EXPECT_EQ(server.read(),
-            "HEADERS 1 :status=200; DATA 1 1. HEADERS 3 :status=200; DATA 3 3.");
+  EXPECT_EQ(server.read(), "HEADERS 1 :status=200; DATA 1 1. HEADERS 3 :status=200; DATA 3 3.");
   pass(server.loop, 40);
   EXPECT_EQ(server.told, "delayed close timeout;closed;");
 }
@@ -532,8 +548,9 @@ TEST("a block that expands to far more than it takes costs no memory, and little
   HpackEncoder encoder(true);
   std::string block = server.blocks.block(H2Server::request("GET", "/", {}));
   block.append(15'000, '\xbe');
-  EXPECT_EQ(server.send(frame(FrameType::Headers, flags::kEndHeaders | flags::kEndStream, 3, block)),
-            "RST 3 2");
+  EXPECT_EQ(
+      server.send(frame(FrameType::Headers, flags::kEndHeaders | flags::kEndStream, 3, block)),
+      "RST 3 2");
 }
 
 TEST("who opens no window has so long to do so, and holds one answer's bytes at most") {
@@ -579,9 +596,8 @@ TEST("more streams than were allowed end the connection; before it could know, t
   EXPECT_EQ(knows.told, "broken http2.too_many_streams;");
   H2Server early(options);
   early.answers = false;
-  const std::string told =
-      early.send(std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) + early.get(1) +
-                 early.get(3) + early.get(5));
+  const std::string told = early.send(std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) +
+                                      early.get(1) + early.get(3) + early.get(5));
   EXPECT(told.ends_with("RST 5 7"));
 }
 
