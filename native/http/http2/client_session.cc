@@ -39,7 +39,11 @@ ClientSession::ClientSession(net::Connection& connection, const http::ClientSett
   rearm();
 }
 
-ClientSession::~ClientSession() = default;
+ClientSession::~ClientSession() {
+  // Nobody is told any more.
+  is_over_ = true;
+  if (isOpen()) close(false, ResetReason::ConnectionTermination, {});
+}
 
 // ---- the connection ----
 
@@ -50,6 +54,12 @@ void ClientSession::onReady(int error) {
   }
   beginSession();
   callbacks_.onConnected();
+}
+
+// A host that answers and leaves at once has its answer read.
+void ClientSession::onWriteFailed() {
+  onReadable();
+  if (isOpen()) Session::onWriteFailed();
 }
 
 void ClientSession::beginSession() {

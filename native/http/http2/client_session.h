@@ -41,6 +41,7 @@ class ClientSession final : public http::ClientCodec, private Session {
 
   // net::ConnectionHandler
   void onReady(int error) override;
+  void onWriteFailed() override;
 
   // Session
   void onFields(uint32_t id, std::string_view block, bool end) override;
