@@ -17,6 +17,7 @@ bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
 bool read(WireReader& wire, Http2Setting* out);
 bool read(WireReader& wire, Http2Options* out);
+bool read(WireReader& wire, RuntimeNumber* out);
 bool read(WireReader& wire, HeaderMatch* out);
 bool read(WireReader& wire, QueryMatch* out);
 bool read(WireReader& wire, TlsCertificate* out);
@@ -349,6 +350,22 @@ bool read(WireReader& wire, Http2Options* out) {
         break;
       default:
         if (!wire.skip("Http2Options")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RuntimeNumber* out) {
+  while (wire.nextField("RuntimeNumber")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->value, "RuntimeNumber.value")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "RuntimeNumber.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("RuntimeNumber")) return false;
     }
   }
   return wire.ok();
@@ -2348,6 +2365,12 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         break;
       case 51:
         if (!wire.readMessage("HttpConnectionManager.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        break;
+      case 52:
+        if (!wire.readMessage("HttpConnectionManager.premature_resets", [&](WireReader& inner) { return read(inner, &out->premature_resets.emplace()); })) return false;
+        break;
+      case 53:
+        if (!wire.readMessage("HttpConnectionManager.premature_reset_s", [&](WireReader& inner) { return read(inner, &out->premature_reset_s.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;

@@ -222,6 +222,12 @@ struct Http2Options {
   bool counts_as_oghttp2 = false;
 };
 
+struct RuntimeNumber {
+  uint64_t value = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t slot = 0;
+};
+
 struct HeaderMatch {
   enum class Kind : uint8_t {
     Present = 0,
@@ -1187,6 +1193,10 @@ struct HttpConnectionManager {
   std::optional<ClientCertDetails> client_cert_details;
   Codec codec = {};
   std::optional<Http2Options> http2;
+  // A client ends with its connection that has reset half of so many requests within so many seconds,
+  // before they were answered.
+  std::optional<RuntimeNumber> premature_resets;
+  std::optional<RuntimeNumber> premature_reset_s;
 };
 
 struct WeightedTarget {

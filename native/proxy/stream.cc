@@ -91,8 +91,7 @@ void Stream::keepHead(const http::RequestHead& head) {
 bool Stream::checkHead(http::RequestHead& head) {
   if (!acceptUnderscores(head.headers, *info_.server, info_.is_http2)) {
     if (info_.is_http2) {
-      info_.details = "http2.unexpected_underscore";
-      resetClient();
+      refuseStream("http2.unexpected_underscore");
     } else {
       onRequestBroken(400, "http1.requests_rejected_with_underscores_in_headers");
     }
@@ -112,6 +111,17 @@ bool Stream::checkHead(http::RequestHead& head) {
     expect->remove();
   }
   return true;
+}
+
+// As if the codec had not taken its head.
+void Stream::refuseStream(std::string_view details) {
+  http::ServerStream* const client = std::exchange(client_, nullptr);
+  info_.live_head = nullptr;
+  info_.flags.set(Flag::DownstreamRemoteReset);
+  info_.details = details;
+  stats().add(Counter::DownstreamRqRxReset);
+  end();
+  client->reset();
 }
 
 // ---- where it goes ----
@@ -266,12 +276,12 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
       info_.flags.set(Flag::DownstreamProtocolError);
       if (downstream_->isBroken()) downstream_->countActiveRequests(false);
       break;
+    // As the real server has it, whoever ended the stream.
     case Reason::RemoteReset:
     case Reason::RemoteRefused:
     case Reason::ConnectError:
-      info_.flags.set(Flag::DownstreamRemoteReset);
-      break;
     case Reason::TooLarge:
+      info_.flags.set(Flag::DownstreamRemoteReset);
       break;
   }
   end();

@@ -112,6 +112,7 @@ class Stream final : public http::RequestSink, private net::Timer {
 
   // ---- stream.cc: the way in ----
   bool checkHead(http::RequestHead& head);
+  void refuseStream(std::string_view details);
   void findRoute(http::RequestHead& head);
   void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);

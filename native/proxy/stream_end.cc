@@ -4,6 +4,7 @@
 
 #include "http/grpc_timeout.h"
 #include "log/log.h"
+#include "proxy/downstream.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -167,6 +168,9 @@ void Stream::end() {
   router_.abandon();
   log::debug(log::Component::Http, info_.tags(), "stream complete: ", info_.details);
   become(State::Resting);
+  Downstream* const downstream = info_.is_http2 ? downstream_ : nullptr;
+  const uint64_t lifetime_us = loop().nowMicros() - info_.start_us;
+  const bool is_answered = info_.status != 0;
   stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
   if (!config().access_logs.empty()) logAccess();
@@ -185,6 +189,7 @@ void Stream::end() {
   read_pauses_ = answer_pauses_ = 0;
   head_written_ = false;
   pool.give(this, loop);
+  if (downstream) downstream->onRequestEnded(lifetime_us, is_answered);
 }
 
 }  // namespace fairlead::proxy

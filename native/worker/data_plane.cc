@@ -245,6 +245,17 @@ void DataPlane::refreshStats() {
   sweep();
 }
 
+void DataPlane::startDrain(DrainScope scope, const net::DrainRamp& ramp) {
+  drain_.start(scope, ramp);
+  tellDrain();
+}
+
+void DataPlane::tellDrain() {
+  for (const auto& worker : workers_) {
+    worker->post([to = worker.get()] { to->tellDrain(); });
+  }
+}
+
 void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyError>* errors) {
   const plan::ListenerDrain drain = update.drain.value_or(plan::ListenerDrain{.immediate = true});
   const net::DrainRamp ramp =
@@ -260,6 +271,9 @@ void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyErro
     const Result<void> done = listeners_.put(listener, ramp);
     if (!done) errors->push_back({"listener", listener.name, done.error().message});
   }
+  const bool may_drain = !update.removed_listeners.empty() || !update.filter_chains.empty() ||
+                         !update.listeners.empty();
+  if (may_drain) tellDrain();
 }
 
 std::vector<ApplyError> DataPlane::takeBack() {

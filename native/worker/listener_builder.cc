@@ -84,6 +84,12 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   stats::Registry& registry = parts_.registry;
   auto config =
       std::make_shared<proxy::HttpConfig>(plan, listener.per_connection_buffer_limit_bytes);
+  if (const auto& resets = plan.premature_resets) {
+    config->premature_resets = RuntimeNumber(resets->value, resets->slot, &parts_.slots);
+  }
+  if (const auto& seconds = plan.premature_reset_s) {
+    config->premature_reset_s = RuntimeNumber(seconds->value, seconds->slot, &parts_.slots);
+  }
   config->routes = parts_.route_tables.slotOf(plan.route_table);
   config->drain = std::move(drain);
   config->transport = std::move(transport);

@@ -202,6 +202,12 @@ export interface Http2Options {
   readonly counts_as_oghttp2?: boolean | undefined;
 }
 
+export interface RuntimeNumber {
+  readonly value?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly slot?: number | undefined;
+}
+
 export interface Http2Setting {
   readonly id?: number | undefined;
   readonly value?: number | undefined;
@@ -1256,6 +1262,9 @@ export interface HttpConnectionManager {
   readonly client_cert_details?: ClientCertDetails | undefined;
   readonly codec?: HttpConnectionManager_Codec | undefined;
   readonly http2?: Http2Options | undefined;
+  /** A client ends with its connection that has reset half of so many requests within so many seconds, before they were answered. */
+  readonly premature_resets?: RuntimeNumber | undefined;
+  readonly premature_reset_s?: RuntimeNumber | undefined;
 }
 
 export interface ClientCertDetails {
@@ -1557,6 +1566,11 @@ function writeHttp2Options(out: WireWriter, message: Http2Options): void {
   if (message.stream_reset_burst !== undefined) out.number(160, message.stream_reset_burst);
   if (message.stream_reset_rate) out.number(168, message.stream_reset_rate);
   if (message.counts_as_oghttp2) out.number(176, message.counts_as_oghttp2 ? 1 : 0);
+}
+
+function writeRuntimeNumber(out: WireWriter, message: RuntimeNumber): void {
+  if (message.value) out.number(8, message.value);
+  if (message.slot) out.number(16, message.slot);
 }
 
 function writeHttp2Setting(out: WireWriter, message: Http2Setting): void {
@@ -2247,6 +2261,8 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.client_cert_details !== undefined) out.message(394, message.client_cert_details, writeClientCertDetails);
   if (message.codec) out.number(400, message.codec);
   if (message.http2 !== undefined) out.message(410, message.http2, writeHttp2Options);
+  if (message.premature_resets !== undefined) out.message(418, message.premature_resets, writeRuntimeNumber);
+  if (message.premature_reset_s !== undefined) out.message(426, message.premature_reset_s, writeRuntimeNumber);
 }
 
 function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {

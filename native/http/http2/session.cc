@@ -11,6 +11,9 @@ using http::ResetReason;
 
 namespace {
 
+// What waits with one stream before its host is paused, at most: there may be a thousand of them,
+// whose peer opens no window.
+constexpr uint32_t kMostPending = 64 * 1024;
 // A stream that ended as we reset it.
 constexpr uint32_t kResetByUs = 1u << 31;
 
@@ -26,7 +29,7 @@ Session::Session(Side side, net::Connection& connection, const plan::Http2Option
       stats_(stats),
       decoder_(options.header_table_bytes),
       encoder_(!options.without_huffman),
-      buffer_limit_(std::max<uint32_t>(connection.bufferLimit(), kDefaultFrameBytes)),
+      buffer_limit_(std::clamp(connection.bufferLimit(), kDefaultFrameBytes, kMostPending)),
       side_(side),
       phase_(side == Side::Server ? Phase::Preface : Phase::Settings) {
   connection_.setHandler(*this);

@@ -114,6 +114,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void brokenMessage(uint32_t id, std::string_view details);
   // RST_STREAM, and whoever has the stream is told.
   void streamError(uint32_t id, ErrorCode code, std::string_view details);
+  // What comes for that stream is ignored, or an error that says so.
+  void remember(uint32_t id, bool reset_by_us);
   // It ended early: told, released.
   void tellReset(StreamBase& stream, http::ResetReason reason, std::string_view details,
                  bool reset_by_us);
@@ -176,6 +178,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void take(std::string_view bytes);
   void rearm();
   void ping();
+  // Settings have been sent: anything may.
+  bool hasBegun() const { return begun_; }
   bool isLingering() const { return phase_ == Phase::Lingering; }
   bool hasLeftover() const { return leftover_ || block_ || in_data_; }
   // The peer knows ours.
@@ -250,6 +254,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   size_t sendNow(StreamBase& stream, std::string_view data, bool end);
   void sendPending(StreamBase& stream);
   void pump();
+  void watchFlush(const StreamBase& stream);
   void wantToSend(StreamBase& stream);
   void afterLocalEnd(StreamBase& stream);
   void lateReset(StreamBase& stream);
@@ -257,7 +262,6 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // ---- session.cc ----
   void forget(StreamBase& stream, bool reset_by_us);
   void remove(StreamBase& stream, bool reset_by_us);
-  void remember(uint32_t id, bool reset_by_us);
   bool wasResetByUs(uint32_t id) const;
   // Frames of a stream that is closed were sent before the peer knew that. A client has too many to
   // remember them all, and trusts its host.
@@ -319,7 +323,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   uint64_t written_before_linger_ = 0;
   uint32_t linger_ms_ = 0;
   // Of the latest streams that ended: their numbers, those that we reset with the top bit set.
-  static constexpr size_t kRemembered = 16;
+  static constexpr size_t kRemembered = 32;
   uint32_t ended_[kRemembered] = {};
   // Why the connection ends at the end of the turn; empty: it does not.
   std::string_view overflow_;

@@ -61,7 +61,7 @@ void Session::received(const char* data, size_t size) {
     if (used < size) leftover_ = std::make_unique<std::string>(data + used, size - used);
   }
   if (isReading()) {
-    if (begun_) announceWindow();
+    if (phase_ == Phase::Open) announceWindow();
     giveBackConnection();
   }
   if (isOpen()) onMoved();

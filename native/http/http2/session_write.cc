@@ -135,9 +135,9 @@ void Session::sendTrailers(StreamBase& stream, const http::HeaderMap& trailers) 
     stream.trailers_ = std::make_unique<SavedFields>();
     stream.trailers_->save(trailers);
     stream.end_pending_ = true;
+    watchFlush(stream);
     return;
   }
-  stats_.add(Counter::Trailers);
   writeTrailers(stream, trailers);
 }
 
@@ -170,11 +170,14 @@ void Session::sendData(StreamBase& stream, std::string_view data, bool end) {
   stats_.up(Gauge::PendingSendBytes, rest.size());
   stream.end_pending_ = end;
   if (stream.pending_.size() > buffer_limit_) stream.behind_ = true;
-  if (stream.flush_deadline_ != net::kNever && stream.flush_deadline_ < flush_check_) {
-    flush_check_ = stream.flush_deadline_;
-    rearm();
-  }
+  watchFlush(stream);
   wantToSend(stream);
+}
+
+void Session::watchFlush(const StreamBase& stream) {
+  if (stream.flush_deadline_ >= flush_check_) return;
+  flush_check_ = stream.flush_deadline_;
+  rearm();
 }
 
 // As much as windows and the connection's queue take. With `end` and all of it, the end.
@@ -261,7 +264,6 @@ void Session::sendPending(StreamBase& stream) {
     // No head is being read now.
     http::HeaderMap& headers = scratch_.request.headers;
     saved->restore(&headers);
-    stats_.add(Counter::Trailers);
     writeTrailers(stream, headers);
     return;
   }

@@ -130,6 +130,11 @@ const ESCAPED_SLASHES = {
   ...EscapedSlashes,
 };
 
+const PREMATURE_RESETS = 'overload.premature_reset_total_stream_count';
+const PREMATURE_RESET_S = 'overload.premature_reset_min_stream_lifetime_seconds';
+const DEFAULT_PREMATURE_RESETS = 500;
+const DEFAULT_PREMATURE_RESET_S = 1;
+
 export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPlan>({
   name: 'envoy.filters.network.http_connection_manager',
   type: TYPE,
@@ -165,6 +170,11 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compileForwarding(config, place, context),
         ...compilePaths(config),
         codec: Codec[compileCodec(config, place)],
+        premature_resets: context.runtime.liveNumber(PREMATURE_RESETS, DEFAULT_PREMATURE_RESETS),
+        premature_reset_s: context.runtime.liveNumber(
+          PREMATURE_RESET_S,
+          DEFAULT_PREMATURE_RESET_S,
+        ),
         http2: compileHttp2Options(
           config.http2_protocol_options ?? {},
           place.field('http2_protocol_options'),
