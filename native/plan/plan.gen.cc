@@ -1574,6 +1574,18 @@ bool read(WireReader& wire, ClusterAction* out) {
       case 15:
         if (!wire.readMessage("ClusterAction.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
         break;
+      case 16:
+        if (!wire.readNumber(&out->grpc_timeout_max_ms.emplace(), "ClusterAction.grpc_timeout_max_ms")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->grpc_timeout_offset_ms, "ClusterAction.grpc_timeout_offset_ms")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->grpc_route_timeout_max_ms.emplace(), "ClusterAction.grpc_route_timeout_max_ms")) return false;
+        break;
+      case 19:
+        if (!wire.readNumber(&out->grpc_route_timeout_offset_ms, "ClusterAction.grpc_route_timeout_offset_ms")) return false;
+        break;
       default:
         if (!wire.skip("ClusterAction")) return false;
     }

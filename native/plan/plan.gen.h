@@ -807,6 +807,14 @@ struct ClusterAction {
   // The same, whatever the listener's limit.
   std::optional<uint64_t> body_override_bytes;
   std::vector<MirrorPolicy> mirrors;
+  // Set: a request's grpc-timeout is its stream's limit, at most this (0: whatever it is), and less
+  // so much.
+  std::optional<uint64_t> grpc_timeout_max_ms;
+  uint64_t grpc_timeout_offset_ms = 0;
+  // Set: a gRPC request's grpc-timeout, none being without end, is in place of timeout_ms, in the
+  // same way.
+  std::optional<uint64_t> grpc_route_timeout_max_ms;
+  uint64_t grpc_route_timeout_offset_ms = 0;
 };
 
 struct Redirect {

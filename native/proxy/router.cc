@@ -64,7 +64,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerMaintenance();
     return;
   }
-  upstream::HttpPool* pool = info_.cluster->chooseHttpPool();
+  upstream::HttpPool* pool = info_.cluster->chooseHttpPool(info_.clientVersion());
   if (pool) info_.host = &pool->host();
   info_.attempts = 1;
   timeouts_ = chooseTimeouts(head.headers, info_);

@@ -125,6 +125,10 @@ format::ResponseFlag flagOf(upstream::UpstreamError::Kind kind) {
       return Flag::UpstreamConnectionTermination;
     case Kind::ProtocolError:
       return Flag::UpstreamProtocolError;
+    case Kind::RemoteReset:
+    case Kind::RemoteRefused:
+    case Kind::ConnectError:
+      return Flag::UpstreamRemoteReset;
     case Kind::LocalReset:
       break;
   }

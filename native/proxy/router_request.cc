@@ -64,7 +64,8 @@ void Router::sendKept(Attempt& attempt) {
 void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                       std::string_view authority, HeaderMap& headers) {
   // A CONNECT asks for its authority.
-  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers}, !has_body_);
+  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers, info_.scheme},
+              !has_body_);
 }
 
 // ---- what follows the head ----

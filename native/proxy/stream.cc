@@ -172,7 +172,7 @@ void Stream::findRoute(http::RequestHead& head) {
   info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
   if (info_.virtual_host && !requiresTls(view)) {
     info_.route = info_.virtual_host->index->find(view);
-    applyRouteDeadlines();
+    applyRouteDeadlines(head.headers);
   }
   if (!config.filters.empty() && filterHead(head, view)) return;
   // Without a router nothing answers: the stream waits for a timeout.
@@ -279,6 +279,7 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
     // As the real server has it, whoever ended the stream.
     case Reason::RemoteReset:
     case Reason::RemoteRefused:
+    case Reason::ConnectError:
     case Reason::TooLarge:
       info_.flags.set(Flag::DownstreamRemoteReset);
       break;

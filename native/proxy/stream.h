@@ -117,7 +117,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
-  void applyRouteDeadlines();
+  void applyRouteDeadlines(http::HeaderMap& headers);
   void requestComplete();
 
   // ---- stream_filter.cc: past the filters ----

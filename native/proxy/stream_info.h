@@ -89,6 +89,10 @@ struct StreamInfo {
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
   net::Loop& loop() const { return server->context().loop(); }
+  // HTTP/1.0 is spoken with hosts as HTTP/1.1 is.
+  http::Version clientVersion() const {
+    return is_http2 ? http::Version::Http2 : http::Version::Http11;
+  }
   // Of a head that is this request's.
   route::RequestView viewOf(const http::RequestHead& head) const {
     return {head.method, head.path, head.authority, scheme, &head.headers, id};

@@ -66,6 +66,10 @@ Transport::Transport(Setup setup)
   if (!setup.server_name.empty() && !isAddress(setup.server_name)) {
     SSL_set_tlsext_host_name(ssl, setup.server_name.c_str());
   }
+  if (!setup.protocols.empty()) {
+    SSL_set_alpn_protos(ssl, reinterpret_cast<const unsigned char*>(setup.protocols.data()),
+                        static_cast<unsigned>(setup.protocols.size()));
+  }
   if (!sessions_) return;
   session_key_ = std::make_unique<const std::string>(
       SessionStore::keyOf(setup.server_name, opening_->wanted_name));

@@ -27,6 +27,8 @@ class Transport final : public net::Transport, private net::Timer {
     std::string server_name = {};
     // The certificate must be for it as well; empty: it need not.
     std::string wanted_name = {};
+    // Offered by ALPN; empty: what the context says.
+    std::string_view protocols = {};
     // 0: none. `timeouts` counts those that took longer.
     net::Millis handshake_timeout_ms = 0;
     stats::Shard<stats::Listener>* timeouts = nullptr;

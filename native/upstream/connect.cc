@@ -77,7 +77,8 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
       net::Connection::Start::Connecting,
       makeTransport(
           cluster.transport(host.settings()),
-          {worker, host.settings().hostname, use.asked_name, use.wanted_name, use.client}));
+          {worker, host.settings().hostname, use.asked_name, use.wanted_name, use.client,
+           use.protocols}));
   if (connection->start()) return connection.release();
   *error = errno;
   return nullptr;

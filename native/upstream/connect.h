@@ -15,6 +15,8 @@ struct ConnectionUse {
   std::string_view wanted_name = {};
   // Whom the host may be told of; null: nobody.
   const net::ProxiedClient* client = nullptr;
+  // What it is offered by ALPN where the configuration names nothing.
+  std::string_view protocols = {};
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the

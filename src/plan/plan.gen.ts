@@ -717,6 +717,12 @@ export interface ClusterAction {
   /** The same, whatever the listener's limit. */
   readonly body_override_bytes?: number | undefined;
   readonly mirrors?: readonly MirrorPolicy[] | undefined;
+  /** Set: a request's grpc-timeout is its stream's limit, at most this (0: whatever it is), and less so much. */
+  readonly grpc_timeout_max_ms?: number | undefined;
+  readonly grpc_timeout_offset_ms?: number | undefined;
+  /** Set: a gRPC request's grpc-timeout, none being without end, is in place of timeout_ms, in the same way. */
+  readonly grpc_route_timeout_max_ms?: number | undefined;
+  readonly grpc_route_timeout_offset_ms?: number | undefined;
 }
 
 /** To which other cluster a copy of a request goes. */
@@ -1907,6 +1913,10 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.body_limit_bytes !== undefined) out.number(104, message.body_limit_bytes);
   if (message.body_override_bytes !== undefined) out.number(112, message.body_override_bytes);
   if (message.mirrors) for (const item of message.mirrors) out.message(122, item, writeMirrorPolicy);
+  if (message.grpc_timeout_max_ms !== undefined) out.number(128, message.grpc_timeout_max_ms);
+  if (message.grpc_timeout_offset_ms) out.number(136, message.grpc_timeout_offset_ms);
+  if (message.grpc_route_timeout_max_ms !== undefined) out.number(144, message.grpc_route_timeout_max_ms);
+  if (message.grpc_route_timeout_offset_ms) out.number(152, message.grpc_route_timeout_offset_ms);
 }
 
 function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {

@@ -109,6 +109,11 @@ void Session::remove(StreamBase& stream, bool reset_by_us) {
   if (streams_.size() == 0 && isOpen()) onLastStreamEnded();
 }
 
+void Session::endRemote(StreamBase& stream) {
+  markRemoteEnd(stream);
+  if (stream.local_ended_) remove(stream, false);
+}
+
 void Session::tellReset(StreamBase& stream, ResetReason reason, std::string_view details,
                         bool reset_by_us) {
   if (told_ && told_ != &stream) endReadOf();
@@ -178,6 +183,7 @@ void Session::close(bool by_peer, ResetReason reason, std::string_view details) 
   Timer::disarm();
   Deferred::unlink();
   onMoved();
+  onClosing(by_peer);
   resetAll(reason, details);
   connection_.close();
   onOver(by_peer);

@@ -69,6 +69,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   virtual void onMoved() = 0;
   // What came breaks the protocol; the streams have been told, and the connection ends.
   virtual void onBroken(std::string_view details) = 0;
+  // The connection is about to be closed; the streams have not been told yet.
+  virtual void onClosing(bool by_peer) {}
   // The connection is over, and closed; the streams have been told.
   virtual void onOver(bool by_peer) = 0;
   // Whatever else its side waits for: the next deadline, and that it has come. kNever: none.
@@ -106,6 +108,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   }
   // Its last frame has come; with that of our side the stream ends.
   static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
+  // The same; where our side has ended as well, the stream is over now.
+  void endRemote(StreamBase& stream);
   // What came breaks the rules of HTTP.
   void brokenMessage(uint32_t id, std::string_view details);
   // RST_STREAM, and whoever has the stream is told.
@@ -259,6 +263,9 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void forget(StreamBase& stream, bool reset_by_us);
   void remove(StreamBase& stream, bool reset_by_us);
   bool wasResetByUs(uint32_t id) const;
+  // Frames of a stream that is closed were sent before the peer knew that. A client has too many to
+  // remember them all, and trusts its host.
+  bool mayBeLate(uint32_t id) const { return side_ == Side::Client || wasResetByUs(id); }
   bool hasClosed(uint32_t id) const;
   void resetAll(http::ResetReason reason, std::string_view details);
   void peerEnded();

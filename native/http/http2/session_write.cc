@@ -49,6 +49,8 @@ void Session::sendSettings() {
   const auto add_known = [&](SettingId id, uint32_t value) {
     add(static_cast<uint16_t>(id), value);
   };
+  // In the order of the real server.
+  if (side_ == Side::Client) add_known(SettingId::EnablePush, 0);
   for (const plan::Http2Setting& setting : options_.custom_settings) {
     add(static_cast<uint16_t>(setting.id), setting.value);
     if (setting.id == static_cast<uint32_t>(SettingId::MaxFrameSize)) {
@@ -56,11 +58,7 @@ void Session::sendSettings() {
     }
   }
   add_known(SettingId::HeaderTableSize, options_.header_table_bytes);
-  if (side_ == Side::Client) {
-    add_known(SettingId::EnablePush, 0);
-  } else {
-    add_known(SettingId::EnableConnectProtocol, options_.allow_connect ? 1 : 0);
-  }
+  add_known(SettingId::EnableConnectProtocol, options_.allow_connect ? 1 : 0);
   add_known(SettingId::MaxConcurrentStreams, options_.max_concurrent_streams);
   add_known(SettingId::InitialWindowSize, options_.stream_window_bytes);
   char head[kFrameHeadBytes];
