@@ -296,7 +296,8 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
     stats.add(Counter::UpstreamCxProtocolError);
   }
-  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify) {
+  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify ||
+      reason == CloseReason::LocalAfterNotify) {
     stats.add(Counter::UpstreamCxCloseNotify);
   }
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
