@@ -269,6 +269,8 @@ class ClientCodecCallbacks {
     CloseNotify,
     // The peer said so, and ended the connection to end its answer.
     PeerAfterNotify,
+    // The peer said so, and nobody wants the rest of its answer.
+    LocalAfterNotify,
     MaxRequests,
     IdleTimeout,
     MaxDuration,

@@ -59,6 +59,7 @@ bool read(WireReader& wire, ResetHeader* out);
 bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
+bool read(WireReader& wire, HeaderChange* out);
 bool read(WireReader& wire, MirrorPolicy* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
@@ -1498,6 +1499,25 @@ bool read(WireReader& wire, RetryPolicy* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, HeaderChange* out) {
+  while (wire.nextField("HeaderChange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->remove, "HeaderChange.remove")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderChange.remove_matching", [&](WireReader& inner) { return read(inner, &out->remove_matching.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HeaderChange.add", [&](WireReader& inner) { return read(inner, &out->add.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderChange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, MirrorPolicy* out) {
   while (wire.nextField("MirrorPolicy")) {
     switch (wire.field()) {
@@ -1518,6 +1538,9 @@ bool read(WireReader& wire, MirrorPolicy* out) {
         break;
       case 6:
         if (!wire.readBytes(&out->host, "MirrorPolicy.host")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("MirrorPolicy.request_changes", [&](WireReader& inner) { return read(inner, &out->request_changes.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("MirrorPolicy")) return false;

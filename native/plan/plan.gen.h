@@ -762,6 +762,13 @@ struct RetryPolicy {
   std::optional<RetryHosts> hosts;
 };
 
+// One of these.
+struct HeaderChange {
+  std::string remove;
+  std::optional<StringMatch> remove_matching;
+  std::optional<HeaderAddition> add;
+};
+
 // To which other cluster a copy of a request goes.
 struct MirrorPolicy {
   // One of these two.
@@ -774,6 +781,8 @@ struct MirrorPolicy {
   bool keeps_host = false;
   // In its place. Empty: none.
   std::string host;
+  // One after the other.
+  std::vector<HeaderChange> request_changes;
 };
 
 struct ClusterAction {

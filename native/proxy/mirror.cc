@@ -75,10 +75,28 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   if (host.empty()) {
     host = policy.keeps_host ? head.authority : shadowed(head.authority, context_->arena);
   }
-  head_.save(head.method, head.path, host, head.headers);
+  const HeaderMap& headers =
+      policy.changes.empty() ? head.headers : changed(info, policy, head.headers);
+  head_.save(head.method, head.path, host, headers);
   use_ = {};
   if (!hasSpecialUses(cluster.cluster())) return;
-  use_ = poolUseOf(host, head.headers, cluster.cluster(), *info.downstream);
+  use_ = poolUseOf(host, headers, cluster.cluster(), *info.downstream);
+}
+
+// Values are made of the copy's head, as the changes before have left it.
+const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPolicy& policy,
+                                 const HeaderMap& from) {
+  HeaderMap& headers = context_->headers;
+  headers.clear();
+  for (const HeaderEntry& entry : from) {
+    if (entry.name_size > 0) headers.add(entry.id, entry.name(), entry.value());
+  }
+  format::FormatContext format;
+  info.fill(&format);
+  format.request_headers = &headers;
+  policy.changes.apply(headers, format, context_->arena);
+  headers.remove(HeaderId::TransferEncoding);  // The codec's.
+  return headers;
 }
 
 void Mirror::start() {

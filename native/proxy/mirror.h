@@ -57,6 +57,8 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   // net::Timer
   void onTimer() override;
 
+  const http::HeaderMap& changed(const StreamInfo& info, const route::MirrorPolicy& policy,
+                                 const http::HeaderMap& from);
   void sendKept();
   void requestComplete();
   void answerComplete();

@@ -76,8 +76,9 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   }
   if (hasSpecialUses(info_.cluster->cluster())) {
     use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
-    pool = &info_.cluster->poolOf(*pool, use_);
   }
+  use_.is_high = info_.route->cluster->plan.priority != 0;
+  if (!use_.isCommon()) pool = &info_.cluster->poolOf(*pool, use_);
   beginRetries(head, wishes);
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
   stream_.onForwarded(head);

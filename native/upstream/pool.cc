@@ -72,12 +72,13 @@ void HttpPool::countAsPool(bool counts) {
   if (counted_ == counts) return;
   counted_ = counts;
   Cluster& cluster = cluster_.cluster();
+  const uint8_t own = use_.is_high ? 1 : 0;
   if (counts) {
-    cluster.limits(0).connection_pools.take();
+    cluster.limits(own).connection_pools.take();
   } else {
-    cluster.limits(0).connection_pools.giveBack();
+    cluster.limits(own).connection_pools.giveBack();
     // There a host's pools of all priorities go together.
-    cluster.limits(1).connection_pools.touch();
+    cluster.limits(1 - own).connection_pools.touch();
   }
 }
 
@@ -347,7 +348,8 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
     stats.add(Counter::UpstreamCxProtocolError);
   }
-  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify) {
+  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify ||
+      reason == CloseReason::LocalAfterNotify) {
     stats.add(Counter::UpstreamCxCloseNotify);
   }
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);

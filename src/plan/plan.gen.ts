@@ -737,6 +737,8 @@ export interface MirrorPolicy {
   readonly keeps_host?: boolean | undefined;
   /** In its place. Empty: none. */
   readonly host?: string | undefined;
+  /** One after the other. */
+  readonly request_changes?: readonly HeaderChange[] | undefined;
 }
 
 /** When a request is sent again, and where. */
@@ -864,6 +866,13 @@ export interface HeaderMutations {
   readonly request_remove?: readonly string[] | undefined;
   readonly response_add?: readonly HeaderAddition[] | undefined;
   readonly response_remove?: readonly string[] | undefined;
+}
+
+/** One of these. */
+export interface HeaderChange {
+  readonly remove?: string | undefined;
+  readonly remove_matching?: StringMatch | undefined;
+  readonly add?: HeaderAddition | undefined;
 }
 
 export const HeaderAddition_Action = {
@@ -1926,6 +1935,7 @@ function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
   if (message.share_slot) out.number(32, message.share_slot);
   if (message.keeps_host) out.number(40, message.keeps_host ? 1 : 0);
   if (message.host?.length) out.text(50, message.host);
+  if (message.request_changes) for (const item of message.request_changes) out.message(58, item, writeHeaderChange);
 }
 
 function writeRetryPolicy(out: WireWriter, message: RetryPolicy): void {
@@ -2016,6 +2026,12 @@ function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
   if (message.request_remove) for (const item of message.request_remove) out.text(18, item);
   if (message.response_add) for (const item of message.response_add) out.message(26, item, writeHeaderAddition);
   if (message.response_remove) for (const item of message.response_remove) out.text(34, item);
+}
+
+function writeHeaderChange(out: WireWriter, message: HeaderChange): void {
+  if (message.remove?.length) out.text(10, message.remove);
+  if (message.remove_matching !== undefined) out.message(18, message.remove_matching, writeStringMatch);
+  if (message.add !== undefined) out.message(26, message.add, writeHeaderAddition);
 }
 
 function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {

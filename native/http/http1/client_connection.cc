@@ -191,7 +191,7 @@ void ClientConnection::flush() {
 }
 
 void ClientConnection::reset() {
-  abort(CloseReason::Local);
+  abort(close_notified_ ? CloseReason::LocalAfterNotify : CloseReason::Local);
   callbacks_.serveWaiting();
 }
 
