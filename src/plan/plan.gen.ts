@@ -262,7 +262,23 @@ export interface TlsContext {
   readonly allows_renegotiation?: boolean | undefined;
   /** A secret has not come yet: no connection can be made. */
   readonly is_incomplete?: boolean | undefined;
+  /** Absent: nobody is told the secrets of connections. */
+  readonly key_log?: TlsKeyLog | undefined;
 }
+
+/** The secrets of connections between these addresses go to a file. No range: any address. */
+export interface TlsKeyLog {
+  readonly path?: string | undefined;
+  readonly local?: readonly CidrRange[] | undefined;
+  readonly remote?: readonly CidrRange[] | undefined;
+}
+
+export const TlsServer_OcspPolicy = {
+  LENIENT: 0,
+  STRICT: 1,
+  MUST_STAPLE: 2,
+} as const;
+export type TlsServer_OcspPolicy = (typeof TlsServer_OcspPolicy)[keyof typeof TlsServer_OcspPolicy];
 
 export interface TlsServer {
   readonly requires_certificate?: boolean | undefined;
@@ -276,6 +292,7 @@ export interface TlsServer {
   readonly prefers_client_ciphers?: boolean | undefined;
   /** All certificates are looked at where none is for the client's server name. */
   readonly scans_all_certificates?: boolean | undefined;
+  readonly ocsp_policy?: TlsServer_OcspPolicy | undefined;
 }
 
 export interface TlsCertificate {
@@ -286,6 +303,8 @@ export interface TlsCertificate {
   readonly password?: Uint8Array | undefined;
   /** What the statistic of its expiry calls it. */
   readonly name?: string | undefined;
+  /** An OCSP response in DER; empty: there is none. */
+  readonly ocsp_response?: Uint8Array | undefined;
 }
 
 export interface TlsValidation {
@@ -1111,6 +1130,8 @@ export interface FilterChain {
   readonly tls?: TlsContext | undefined;
   /** 0: a handshake may take as long as it likes. */
   readonly handshake_timeout_ms?: number | undefined;
+  /** TCP goes to the cluster that has the name the client asks for, where it asks for any. */
+  readonly cluster_of_server_name?: boolean | undefined;
 }
 
 export const FilterChainMatch_SourceType = {
@@ -1250,6 +1271,8 @@ export interface HttpConnectionManager {
   readonly client_cert_details?: ClientCertDetails | undefined;
   readonly codec?: HttpConnectionManager_Codec | undefined;
   readonly http2?: Http2Options | undefined;
+  /** Requests have the scheme of how their hosts are reached. */
+  readonly scheme_of_upstream?: boolean | undefined;
 }
 
 export interface ClientCertDetails {
@@ -1592,6 +1615,13 @@ function writeTlsContext(out: WireWriter, message: TlsContext): void {
   if (message.max_sessions) out.number(120, message.max_sessions);
   if (message.allows_renegotiation) out.number(128, message.allows_renegotiation ? 1 : 0);
   if (message.is_incomplete) out.number(136, message.is_incomplete ? 1 : 0);
+  if (message.key_log !== undefined) out.message(146, message.key_log, writeTlsKeyLog);
+}
+
+function writeTlsKeyLog(out: WireWriter, message: TlsKeyLog): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.local) for (const item of message.local) out.message(18, item, writeCidrRange);
+  if (message.remote) for (const item of message.remote) out.message(26, item, writeCidrRange);
 }
 
 function writeTlsServer(out: WireWriter, message: TlsServer): void {
@@ -1603,6 +1633,7 @@ function writeTlsServer(out: WireWriter, message: TlsServer): void {
   if (message.session_timeout_s) out.number(48, message.session_timeout_s);
   if (message.prefers_client_ciphers) out.number(56, message.prefers_client_ciphers ? 1 : 0);
   if (message.scans_all_certificates) out.number(64, message.scans_all_certificates ? 1 : 0);
+  if (message.ocsp_policy) out.number(72, message.ocsp_policy);
 }
 
 function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
@@ -1611,6 +1642,7 @@ function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
   if (message.pkcs12?.length) out.bytes(26, message.pkcs12);
   if (message.password?.length) out.bytes(34, message.password);
   if (message.name?.length) out.text(42, message.name);
+  if (message.ocsp_response?.length) out.bytes(50, message.ocsp_response);
 }
 
 function writeTlsValidation(out: WireWriter, message: TlsValidation): void {
@@ -2152,6 +2184,7 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.id) out.number(64, message.id);
   if (message.tls !== undefined) out.message(74, message.tls, writeTlsContext);
   if (message.handshake_timeout_ms) out.number(80, message.handshake_timeout_ms);
+  if (message.cluster_of_server_name) out.number(480, message.cluster_of_server_name ? 1 : 0);
 }
 
 function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void {
@@ -2237,6 +2270,7 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.client_cert_details !== undefined) out.message(394, message.client_cert_details, writeClientCertDetails);
   if (message.codec) out.number(400, message.codec);
   if (message.http2 !== undefined) out.message(410, message.http2, writeHttp2Options);
+  if (message.scheme_of_upstream) out.number(480, message.scheme_of_upstream ? 1 : 0);
 }
 
 function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {
