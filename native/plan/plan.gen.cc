@@ -24,6 +24,7 @@ bool read(WireReader& wire, TlsCertificate* out);
 bool read(WireReader& wire, SubjectMatch* out);
 bool read(WireReader& wire, TlsValidation* out);
 bool read(WireReader& wire, TlsServer* out);
+bool read(WireReader& wire, TlsKeyLog* out);
 bool read(WireReader& wire, TlsContext* out);
 bool read(WireReader& wire, Share* out);
 bool read(WireReader& wire, CorsPolicy* out);
@@ -440,6 +441,9 @@ bool read(WireReader& wire, TlsCertificate* out) {
       case 5:
         if (!wire.readBytes(&out->name, "TlsCertificate.name")) return false;
         break;
+      case 6:
+        if (!wire.readBytes(&out->ocsp_response, "TlsCertificate.ocsp_response")) return false;
+        break;
       default:
         if (!wire.skip("TlsCertificate")) return false;
     }
@@ -536,8 +540,30 @@ bool read(WireReader& wire, TlsServer* out) {
       case 8:
         if (!wire.readNumber(&out->scans_all_certificates, "TlsServer.scans_all_certificates")) return false;
         break;
+      case 9:
+        if (!wire.readEnum(&out->ocsp_policy, 2, "TlsServer.ocsp_policy")) return false;
+        break;
       default:
         if (!wire.skip("TlsServer")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlsKeyLog* out) {
+  while (wire.nextField("TlsKeyLog")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->path, "TlsKeyLog.path")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TlsKeyLog.local", [&](WireReader& inner) { return read(inner, &out->local.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TlsKeyLog.remote", [&](WireReader& inner) { return read(inner, &out->remote.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TlsKeyLog")) return false;
     }
   }
   return wire.ok();
@@ -596,6 +622,9 @@ bool read(WireReader& wire, TlsContext* out) {
         break;
       case 17:
         if (!wire.readNumber(&out->is_incomplete, "TlsContext.is_incomplete")) return false;
+        break;
+      case 18:
+        if (!wire.readMessage("TlsContext.key_log", [&](WireReader& inner) { return read(inner, &out->key_log.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("TlsContext")) return false;
@@ -2395,6 +2424,9 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 53:
         if (!wire.readMessage("HttpConnectionManager.premature_reset_s", [&](WireReader& inner) { return read(inner, &out->premature_reset_s.emplace()); })) return false;
         break;
+      case 54:
+        if (!wire.readNumber(&out->scheme_of_upstream, "HttpConnectionManager.scheme_of_upstream")) return false;
+        break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
     }
@@ -2504,6 +2536,9 @@ bool read(WireReader& wire, FilterChain* out) {
         break;
       case 10:
         if (!wire.readNumber(&out->handshake_timeout_ms, "FilterChain.handshake_timeout_ms")) return false;
+        break;
+      case 60:
+        if (!wire.readNumber(&out->cluster_of_server_name, "FilterChain.cluster_of_server_name")) return false;
         break;
       default:
         if (!wire.skip("FilterChain")) return false;

@@ -260,6 +260,8 @@ struct TlsCertificate {
   std::string password;
   // What the statistic of its expiry calls it.
   std::string name;
+  // An OCSP response in DER; empty: there is none.
+  std::string ocsp_response;
 };
 
 // What an alternative name of the peer's certificate must be.
@@ -297,6 +299,14 @@ struct TlsValidation {
 };
 
 struct TlsServer {
+  enum class OcspPolicy : uint8_t {
+    // It gets none.
+    Lenient = 0,
+    // It gets none, but where there is an old one the handshake fails.
+    Strict = 1,
+    // The handshake fails.
+    MustStaple = 2,
+  };
   bool requires_certificate = false;
   bool requires_sni = false;
   // 80 bytes each: name, HMAC key, AES key. The first one encrypts; none: OpenSSL's own.
@@ -308,6 +318,14 @@ struct TlsServer {
   bool prefers_client_ciphers = false;
   // All certificates are looked at where none is for the client's server name.
   bool scans_all_certificates = false;
+  OcspPolicy ocsp_policy = {};
+};
+
+// The secrets of connections between these addresses go to a file. No range: any address.
+struct TlsKeyLog {
+  std::string path;
+  std::vector<CidrRange> local;
+  std::vector<CidrRange> remote;
 };
 
 // All that a transport socket of TLS is made of: of a filter chain, which has a `server`, or of a
@@ -340,6 +358,8 @@ struct TlsContext {
   bool allows_renegotiation = false;
   // A secret has not come yet: no connection can be made.
   bool is_incomplete = false;
+  // Absent: nobody is told the secrets of connections.
+  std::optional<TlsKeyLog> key_log;
 };
 
 // A share of requests, in millionths.
@@ -1206,6 +1226,8 @@ struct HttpConnectionManager {
   // before they were answered.
   std::optional<RuntimeNumber> premature_resets;
   std::optional<RuntimeNumber> premature_reset_s;
+  // Requests have the scheme of how their hosts are reached.
+  bool scheme_of_upstream = false;
 };
 
 struct WeightedTarget {
@@ -1247,6 +1269,8 @@ struct FilterChain {
   std::optional<TlsContext> tls;
   // 0: a handshake may take as long as it likes.
   uint64_t handshake_timeout_ms = 0;
+  // TCP goes to the cluster that has the name the client asks for, where it asks for any.
+  bool cluster_of_server_name = false;
 };
 
 // For setsockopt(2).

@@ -74,6 +74,10 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerNoHost();
     return;
   }
+  if (config().plan.scheme_of_upstream) {
+    const auto& transport = info_.cluster->cluster().transport(pool->host().settings());
+    info_.scheme = net::isTls(transport) ? "https" : "http";
+  }
   if (hasSpecialUses(info_.cluster->cluster())) {
     use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
   }

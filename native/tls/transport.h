@@ -21,6 +21,7 @@ class Transport final : public net::Transport, private net::Timer {
   struct Setup {
     std::shared_ptr<const Context> context;
     stats::Shard<stats::Ssl>* stats;
+    unsigned worker = 0;
     // A worker's; null: sessions are not kept.
     SessionStore* sessions = nullptr;
     // Of clients; empty: none is sent.
@@ -49,6 +50,9 @@ class Transport final : public net::Transport, private net::Timer {
   // OpenSSL's callbacks.
   static int onVerify(X509_STORE_CTX* store, void*);
   static int onNewSession(SSL* ssl, SSL_SESSION* session);
+  static void onSecret(const SSL* ssl, const char* line);
+  // The server's, once for each handshake that chooses a certificate.
+  static void onOcspStaple(SSL* ssl, OcspStaple staple);
 
  private:
   // What is only needed until the handshake is done.
@@ -78,6 +82,7 @@ class Transport final : public net::Transport, private net::Timer {
   std::unique_ptr<const std::string> session_key_;
   net::Connection* connection_ = nullptr;
   std::unique_ptr<Opening> opening_;
+  const uint16_t worker_;
   bool is_open_ = false;
   bool has_failed_ = false;
   bool has_said_goodbye_ = false;

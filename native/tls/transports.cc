@@ -30,6 +30,7 @@ std::unique_ptr<net::Transport> Transports::make(const net::TransportTarget& tar
   }
   Transport::Setup setup;
   setup.stats = blocks_.ssl->shard(shard);
+  setup.worker = target.worker;
   setup.handshake_timeout_ms = handshake_timeout_ms_;
   if (blocks_.listener) setup.timeouts = blocks_.listener->shard(shard);
   if (!context->isServer()) {

@@ -35,7 +35,7 @@ DataPlane::DataPlane(const Options& options)
       registry_(options.workers, options.keeps_samples),
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
       logs_(options.workers, filesystem_stats_, options.log_flush_bytes),
-      tls_sockets_(registry_, options.workers),
+      tls_sockets_(registry_, options.workers, logs_),
       clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_,
                 options.transport),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_,

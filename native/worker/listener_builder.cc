@@ -129,6 +129,7 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   }
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
+  config->cluster_of_server_name = chain.cluster_of_server_name;
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
   config->stats = parts_.registry.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
   Result<AccessLogs> logs = buildLogs(chain.tcp->access_logs);

@@ -268,7 +268,23 @@ export interface TlsContext {
   readonly allows_renegotiation?: boolean | undefined;
   /** A secret has not come yet: no connection can be made. */
   readonly is_incomplete?: boolean | undefined;
+  /** Absent: nobody is told the secrets of connections. */
+  readonly key_log?: TlsKeyLog | undefined;
 }
+
+/** The secrets of connections between these addresses go to a file. No range: any address. */
+export interface TlsKeyLog {
+  readonly path?: string | undefined;
+  readonly local?: readonly CidrRange[] | undefined;
+  readonly remote?: readonly CidrRange[] | undefined;
+}
+
+export const TlsServer_OcspPolicy = {
+  LENIENT: 0,
+  STRICT: 1,
+  MUST_STAPLE: 2,
+} as const;
+export type TlsServer_OcspPolicy = (typeof TlsServer_OcspPolicy)[keyof typeof TlsServer_OcspPolicy];
 
 export interface TlsServer {
   readonly requires_certificate?: boolean | undefined;
@@ -282,6 +298,7 @@ export interface TlsServer {
   readonly prefers_client_ciphers?: boolean | undefined;
   /** All certificates are looked at where none is for the client's server name. */
   readonly scans_all_certificates?: boolean | undefined;
+  readonly ocsp_policy?: TlsServer_OcspPolicy | undefined;
 }
 
 export interface TlsCertificate {
@@ -292,6 +309,8 @@ export interface TlsCertificate {
   readonly password?: Uint8Array | undefined;
   /** What the statistic of its expiry calls it. */
   readonly name?: string | undefined;
+  /** An OCSP response in DER; empty: there is none. */
+  readonly ocsp_response?: Uint8Array | undefined;
 }
 
 export interface TlsValidation {
@@ -1132,6 +1151,8 @@ export interface FilterChain {
   readonly tls?: TlsContext | undefined;
   /** 0: a handshake may take as long as it likes. */
   readonly handshake_timeout_ms?: number | undefined;
+  /** TCP goes to the cluster that has the name the client asks for, where it asks for any. */
+  readonly cluster_of_server_name?: boolean | undefined;
 }
 
 export const FilterChainMatch_SourceType = {
@@ -1274,6 +1295,8 @@ export interface HttpConnectionManager {
   /** A client ends with its connection that has reset half of so many requests within so many seconds, before they were answered. */
   readonly premature_resets?: RuntimeNumber | undefined;
   readonly premature_reset_s?: RuntimeNumber | undefined;
+  /** Requests have the scheme of how their hosts are reached. */
+  readonly scheme_of_upstream?: boolean | undefined;
 }
 
 export interface ClientCertDetails {
@@ -1621,6 +1644,13 @@ function writeTlsContext(out: WireWriter, message: TlsContext): void {
   if (message.max_sessions) out.number(120, message.max_sessions);
   if (message.allows_renegotiation) out.number(128, message.allows_renegotiation ? 1 : 0);
   if (message.is_incomplete) out.number(136, message.is_incomplete ? 1 : 0);
+  if (message.key_log !== undefined) out.message(146, message.key_log, writeTlsKeyLog);
+}
+
+function writeTlsKeyLog(out: WireWriter, message: TlsKeyLog): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.local) for (const item of message.local) out.message(18, item, writeCidrRange);
+  if (message.remote) for (const item of message.remote) out.message(26, item, writeCidrRange);
 }
 
 function writeTlsServer(out: WireWriter, message: TlsServer): void {
@@ -1632,6 +1662,7 @@ function writeTlsServer(out: WireWriter, message: TlsServer): void {
   if (message.session_timeout_s) out.number(48, message.session_timeout_s);
   if (message.prefers_client_ciphers) out.number(56, message.prefers_client_ciphers ? 1 : 0);
   if (message.scans_all_certificates) out.number(64, message.scans_all_certificates ? 1 : 0);
+  if (message.ocsp_policy) out.number(72, message.ocsp_policy);
 }
 
 function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
@@ -1640,6 +1671,7 @@ function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
   if (message.pkcs12?.length) out.bytes(26, message.pkcs12);
   if (message.password?.length) out.bytes(34, message.password);
   if (message.name?.length) out.text(42, message.name);
+  if (message.ocsp_response?.length) out.bytes(50, message.ocsp_response);
 }
 
 function writeTlsValidation(out: WireWriter, message: TlsValidation): void {
@@ -2192,6 +2224,7 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.id) out.number(64, message.id);
   if (message.tls !== undefined) out.message(74, message.tls, writeTlsContext);
   if (message.handshake_timeout_ms) out.number(80, message.handshake_timeout_ms);
+  if (message.cluster_of_server_name) out.number(480, message.cluster_of_server_name ? 1 : 0);
 }
 
 function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void {
@@ -2279,6 +2312,7 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.http2 !== undefined) out.message(410, message.http2, writeHttp2Options);
   if (message.premature_resets !== undefined) out.message(418, message.premature_resets, writeRuntimeNumber);
   if (message.premature_reset_s !== undefined) out.message(426, message.premature_reset_s, writeRuntimeNumber);
+  if (message.scheme_of_upstream) out.number(432, message.scheme_of_upstream ? 1 : 0);
 }
 
 function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {

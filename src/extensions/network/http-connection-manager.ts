@@ -103,7 +103,7 @@ const KEY_FORMAT = supportedFields<NonNullable<Http1Options['header_key_format']
 );
 const SCHEME = supportedFields<SchemeTransformation>(
   'envoy.config.core.v3.SchemeHeaderTransformation',
-  ['scheme_to_overwrite'],
+  ['scheme_to_overwrite', 'match_upstream'],
 );
 const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConfig`, [
   'cidr_ranges',
@@ -291,6 +291,7 @@ function compileForwarding(
     server_name: config.server_name || DEFAULT_SERVER_NAME,
     server_header: ServerHeader[config.server_header_transformation ?? 'OVERWRITE'],
     scheme_overwrite: scheme.scheme_to_overwrite,
+    scheme_of_upstream: scheme.match_upstream,
     via: config.via,
     use_remote_address: config.use_remote_address,
     xff_num_trusted_hops: config.xff_num_trusted_hops,
