@@ -66,7 +66,8 @@ class RequestSink {
   ~RequestSink() = default;
 };
 
-// A head to be written. Entries whose name is empty are skipped.
+// A head to be written. Entries whose name is empty are skipped. With 101 to a request that asked
+// for another protocol, and 2xx to CONNECT, a tunnel begins: data are its bytes.
 struct ResponseOut {
   uint16_t status;
   HeaderMap* headers;
@@ -188,6 +189,8 @@ struct RequestOut {
   // Written first, as `host`.
   std::string_view authority;
   HeaderMap* headers;
+  // It asks for another protocol, as its headers say: data are that one's bytes.
+  bool upgrades = false;
 };
 
 // The socket beneath a body that bytes may be taken from past the codec, by splice(2).

@@ -59,6 +59,7 @@ bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
 bool read(WireReader& wire, MirrorPolicy* out);
+bool read(WireReader& wire, RouteUpgrade* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
@@ -86,6 +87,8 @@ bool read(WireReader& wire, AccessLogFilter* out);
 bool read(WireReader& wire, AccessLog* out);
 bool read(WireReader& wire, Router* out);
 bool read(WireReader& wire, ClientCertDetails* out);
+bool read(WireReader& wire, UpgradeChain* out);
+bool read(WireReader& wire, UpgradeConfig* out);
 bool read(WireReader& wire, HttpConnectionManager* out);
 bool read(WireReader& wire, WeightedTarget* out);
 bool read(WireReader& wire, TcpProxy* out);
@@ -1509,6 +1512,22 @@ bool read(WireReader& wire, MirrorPolicy* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RouteUpgrade* out) {
+  while (wire.nextField("RouteUpgrade")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "RouteUpgrade.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->enabled, "RouteUpgrade.enabled")) return false;
+        break;
+      default:
+        if (!wire.skip("RouteUpgrade")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ClusterAction* out) {
   while (wire.nextField("ClusterAction")) {
     switch (wire.field()) {
@@ -1556,6 +1575,9 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 15:
         if (!wire.readMessage("ClusterAction.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
+        break;
+      case 30:
+        if (!wire.readMessage("ClusterAction.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("ClusterAction")) return false;
@@ -2190,6 +2212,38 @@ bool read(WireReader& wire, ClientCertDetails* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, UpgradeChain* out) {
+  while (wire.nextField("UpgradeChain")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->filters, "UpgradeChain.filters")) return false;
+        break;
+      default:
+        if (!wire.skip("UpgradeChain")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, UpgradeConfig* out) {
+  while (wire.nextField("UpgradeConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "UpgradeConfig.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->enabled, "UpgradeConfig.enabled")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("UpgradeConfig.chain", [&](WireReader& inner) { return read(inner, &out->chain.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("UpgradeConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpConnectionManager* out) {
   while (wire.nextField("HttpConnectionManager")) {
     switch (wire.field()) {
@@ -2336,6 +2390,12 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         break;
       case 51:
         if (!wire.readMessage("HttpConnectionManager.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        break;
+      case 60:
+        if (!wire.readMessage("HttpConnectionManager.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
+        break;
+      case 61:
+        if (!wire.readMessage("HttpConnectionManager.upgrade_filters", [&](WireReader& inner) { return read(inner, &out->upgrade_filters.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;

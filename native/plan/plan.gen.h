@@ -770,6 +770,13 @@ struct MirrorPolicy {
   std::string host;
 };
 
+// What a route says of one kind of upgrade.
+struct RouteUpgrade {
+  // In lower case.
+  std::string name;
+  bool enabled = false;
+};
+
 struct ClusterAction {
   enum class NotFound : uint8_t {
     ServiceUnavailable = 0,
@@ -801,6 +808,7 @@ struct ClusterAction {
   // The same, whatever the listener's limit.
   std::optional<uint64_t> body_override_bytes;
   std::vector<MirrorPolicy> mirrors;
+  std::vector<RouteUpgrade> upgrades;
 };
 
 struct Redirect {
@@ -1093,6 +1101,20 @@ struct ClientCertDetails {
   bool uri = false;
 };
 
+struct UpgradeChain {
+  // How many of the upgrade_filters are its own.
+  uint32_t filters = 0;
+};
+
+// Which upgrades clients may ask for, where routes say nothing.
+struct UpgradeConfig {
+  // In lower case.
+  std::string name;
+  bool enabled = false;
+  // Absent: such requests pass the filters that all others pass.
+  std::optional<UpgradeChain> chain;
+};
+
 struct HttpConnectionManager {
   enum class ServerHeader : uint8_t {
     Overwrite = 0,
@@ -1179,6 +1201,9 @@ struct HttpConnectionManager {
   std::optional<ClientCertDetails> client_cert_details;
   Codec codec = {};
   std::optional<Http2Options> http2;
+  std::vector<UpgradeConfig> upgrades;
+  // Of upgrades that have a chain of their own, one after another.
+  std::vector<HttpFilter> upgrade_filters;
 };
 
 struct WeightedTarget {

@@ -29,7 +29,8 @@ struct FilterChain::Head {
 bool FilterChain::start(const route::FilterSettings* settings) {
   StreamInfo& info = stream_.info();
   const HttpConfig& config = info.config();
-  const uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
+  uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
+  on &= info.upgrade ? info.upgrade->chain : config.chain;
   upstream::WorkerClusters& clusters = info.context().clusters;
   notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, info.metadata});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),

@@ -39,14 +39,6 @@ std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& ser
   return answer;
 }
 
-bool asksForUpgrade(const HeaderMap& headers) {
-  const HeaderEntry* upgrade = headers.find(HeaderId::Upgrade);
-  if (!upgrade) return false;
-  const HeaderEntry* connection = headers.find(HeaderId::Connection);
-  return connection && containsToken(connection->value(), "upgrade") &&
-         !equalsIgnoreCase(upgrade->value(), "h2c");
-}
-
 }  // namespace
 
 bool acceptUnderscores(HeaderMap& headers, HttpServer& server, bool is_http2) {
@@ -99,7 +91,7 @@ std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server
   if (!is_connect) {
     if (std::optional<LocalReply> answer = normalizePath(head, server)) return answer;
   }
-  if (asksForUpgrade(head.headers) || !head.protocol.empty()) {
+  if (!head.protocol.empty()) {
     server.stats().add(Counter::DownstreamRqWsOnNonWsRoute);
     return LocalReply{403, {}, "upgrade_failed", std::nullopt, false, true};
   }

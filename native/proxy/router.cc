@@ -30,7 +30,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
     stream_.answer(answer);
   } else if (!route) {
     stats.add(Counter::NoRoute);
-    stream_.answer({404, {}, "route_not_found", Flag::NoRouteFound, false, info_.is_connect});
+    stream_.answer({404, {}, "route_not_found", Flag::NoRouteFound});
   } else if (route->redirect) {
     stats.add(Counter::RqDirectResponse);
     LocalReply answer{static_cast<uint16_t>(route->redirect->plan.status), {}, "direct_response"};
@@ -89,7 +89,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
 // needed later it is kept.
 void Router::send(http::RequestHead& head, upstream::HttpPool& pool) {
   if (retries_on_) kept_head_.save(head.method, head.path, head.authority, head.headers);
-  if (request_complete_ && timeouts_.route_ms > 0) {
+  if (isTimed() && timeouts_.route_ms > 0) {
     route_deadline_ = loop().now() + timeouts_.route_ms;
     watch(route_deadline_);
   }
@@ -172,7 +172,7 @@ void Router::clear() {
   kept_trailers_.clear();
   timeouts_ = {};
   retry_is_after_timeout_ = false;
-  has_body_ = request_complete_ = client_paused_ = upstream_paused_ = false;
+  has_body_ = request_complete_ = tunnel_open_ = client_paused_ = upstream_paused_ = false;
 }
 
 }  // namespace fairlead::proxy

@@ -27,7 +27,7 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
     attempt.exchange_deadline = loop().now() + timeouts_.exchange_ms;
     watch(attempt.exchange_deadline);
   }
-  if (request_complete_) watchTry(attempt);
+  if (isTimed()) watchTry(attempt);
   if (http::RequestHead* head = info_.attempts == 1 ? info_.live_head : nullptr) {
     sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers);
     return;
@@ -50,7 +50,9 @@ void Router::sendKept(Attempt& attempt) {
   }
   sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers);
   const bool has_trailers = kept_trailers_.isSet();
-  kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (!info_.tunnels()) {
+    kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  }
   if (has_body_ && request_complete_ && !has_trailers) to.sendData({}, true);
   if (has_trailers) {
     kept_trailers_.restore(&headers);
@@ -58,19 +60,44 @@ void Router::sendKept(Attempt& attempt) {
   }
   // Before what is sent is cleared.
   to.flush();
-  if (!retries_on_) dropKept();
+  if (!retries_on_ && !info_.tunnels()) dropKept();
 }
 
 void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                       std::string_view authority, HeaderMap& headers) {
   // A CONNECT asks for its authority.
-  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers}, !has_body_);
+  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers, info_.is_upgrade},
+              !has_body_);
+}
+
+// ---- a tunnel ----
+
+// What comes before the host has agreed to it waits, and is not sent to one that does not.
+void Router::keepForTunnel(std::string_view data) {
+  if (stream_.hasAnswerBegun() || !isTrying()) return;
+  kept_body_.append(loop().slabs(), data);
+  if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
+}
+
+void Router::openTunnel(Attempt& attempt) {
+  tunnel_open_ = true;
+  // It is as long as its ends like.
+  route_deadline_ = net::kNever;
+  http::ClientStream& to = *attempt.stream();
+  kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (request_complete_) to.sendData({}, true);
+  to.flush();
+  dropKept();
 }
 
 // ---- what follows the head ----
 
 void Router::onData(std::string_view data, bool end) {
   if (end) requestComplete();
+  if (info_.tunnels() && !tunnel_open_) {
+    keepForTunnel(data);
+    return;
+  }
   if (!mirrors_.empty()) {
     // One connection's bytes are gathered at a time.
     if (hostStream()) hostStream()->flush();
@@ -137,8 +164,8 @@ void Router::onTrailers(HeaderMap& trailers) {
 void Router::onReadEnd() {
   if (!mirrors_.empty() && isMirrorBehind()) pauseClient();
   http::ClientStream* const to = hostStream();
-  // A request that is complete has been sent whole; a tunnel's bytes go on after it.
-  if (!to || (request_complete_ && !info_.is_connect)) return;
+  // A request that is complete has been sent whole.
+  if (!to || request_complete_) return;
   to->flush();
   if (to->isOverHighWatermark()) pauseClient();
 }

@@ -113,11 +113,18 @@ class Stream final : public http::RequestSink, private net::Timer {
   // ---- stream.cc: the way in ----
   bool checkHead(http::RequestHead& head);
   void findRoute(http::RequestHead& head);
+  void nameCluster(const route::RequestView& view);
   void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
   void applyRouteDeadlines();
   void requestComplete();
+
+  // ---- stream_upgrade.cc: tunnels ----
+  // False: it may not have one, which was answered.
+  bool grantTunnel(const http::RequestHead& head, const route::RequestView& view);
+  // Whether the host's answer speaks another protocol from here on.
+  bool isSwitching(uint16_t status, const http::HeaderMap& headers) const;
 
   // ---- stream_filter.cc: past the filters ----
   // `view`: null: the request is answered before it comes to them.

@@ -14,10 +14,28 @@ using ServerHeader = plan::HttpConnectionManager::ServerHeader;
 
 namespace {
 
-void removeHopByHop(HeaderMap& headers) {
+// `is_switching`: the headers say to which protocol.
+void removeHopByHop(HeaderMap& headers, bool is_switching) {
   if (!headers.mayHave(http::kConnectionHeaders)) return;
   for (HeaderEntry& entry : headers) {
+    const bool says = entry.id == HeaderId::Connection || entry.id == HeaderId::Upgrade;
+    if (is_switching && says) continue;
     if (http::kConnectionHeaders.has(entry.id)) entry.remove();
+  }
+}
+
+// Of another answer, but for what frames it.
+void takeHeaders(HeaderMap& to, const HeaderMap& from) {
+  for (const HeaderEntry& entry : from) {
+    switch (entry.id) {
+      case HeaderId::Connection:
+      case HeaderId::ContentLength:
+      case HeaderId::TransferEncoding:
+      case HeaderId::Upgrade:
+        break;
+      default:
+        if (entry.name_size > 0) to.add(entry.id, entry.name(), entry.value());
+    }
   }
 }
 
@@ -48,7 +66,7 @@ void Stream::onUpstreamInformational(http::ResponseHead& head) {
   touch();
   if (!client_ || hasAnswerBegun() || info_.is_http_10) return;
   if (!config().plan.proxy_100_continue) return;
-  removeHopByHop(head.headers);
+  removeHopByHop(head.headers, false);
   info_.status = head.status;
   countStatus(head.status);
   client_->sendInformational(head.status, &head.headers);
@@ -60,7 +78,7 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
   info_.details = "via_upstream";
   info_.status = head.status;
   HeaderMap& headers = head.headers;
-  removeHopByHop(headers);
+  removeHopByHop(headers, isSwitching(head.status, headers));
   // The host's time runs from the end of the request on.
   if (!config().router.suppress_envoy_headers && info_.request_forwarded_us > 0) {
     const uint64_t ms = (info_.response_begin_us - info_.request_forwarded_us) / 1000;
@@ -134,6 +152,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   std::string_view body = reply.body;
   const bool is_redirect = !reply.location.empty() && status / 100 == 3;
   const bool grpc = info_.is_grpc && !is_redirect && !reply.is_bare;
+  if (reply.headers) takeHeaders(headers, *reply.headers);
   if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
@@ -236,12 +255,7 @@ bool Stream::mustEndConnection(Source source) {
     if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
     return source == Source::ProxyLast && info_.details == "upgrade_failed";
   }
-  if (!isRequestComplete()) {
-    stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
-  } else if (info_.is_connect && source != Source::Host) {
-    // It ends in its middle.
-    countUnreadRest();
-  }
+  if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
   if (!isRequestComplete() || source == Source::ProxyLast) return true;
   if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
   stats().add(Counter::DownstreamCxMaxRequestsReached);
@@ -258,6 +272,7 @@ void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source sour
   source_ = source;
   if (!hasAnswerBegun()) {
     become(isRequestComplete() ? State::Answering : State::AnsweringEarly);
+    request_deadline_ = net::kNever;
   }
   if (filtered_) {
     chain_->onResponseHead(status, headers, end);

@@ -37,6 +37,11 @@ struct StreamInfo {
   bool is_http2 = false;
   bool is_head = false;
   bool is_connect = false;
+  // It asks for another protocol.
+  bool is_upgrade = false;
+  bool is_websocket = false;
+  // It asks for a tunnel, and may have one: it counts as an upgrade that is active.
+  bool is_granted = false;
   bool is_grpc = false;
   bool is_health_check = false;
 
@@ -46,6 +51,8 @@ struct StreamInfo {
   const route::VirtualHost* virtual_host = nullptr;
   const route::Route* route = nullptr;
   const route::Target* target = nullptr;
+  // What the connection manager says of the upgrade that is asked for; null: nothing.
+  const HttpConfig::Upgrade* upgrade = nullptr;
   // Held, by use(): it goes on until the request's end, whatever becomes of it.
   upstream::WorkerCluster* cluster = nullptr;
   upstream::Host* host = nullptr;
@@ -89,6 +96,8 @@ struct StreamInfo {
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
   net::Loop& loop() const { return server->context().loop(); }
+  // What follows its head are a tunnel's bytes.
+  bool tunnels() const { return is_connect || is_upgrade; }
   // Of a head that is this request's.
   route::RequestView viewOf(const http::RequestHead& head) const {
     return {head.method, head.path, head.authority, scheme, &head.headers, id};

@@ -93,6 +93,13 @@ uint64_t ClusterAction::sumOfWeights() const {
   return sum;
 }
 
+const plan::RouteUpgrade* ClusterAction::findUpgrade(std::string_view name) const {
+  for (const plan::RouteUpgrade& upgrade : plan.upgrades) {
+    if (equalsIgnoreCase(name, upgrade.name)) return &upgrade;
+  }
+  return nullptr;
+}
+
 const Target& ClusterAction::pick(const RequestView& request) const {
   if (targets.size() == 1) return targets[0];
   uint64_t point = request.random;

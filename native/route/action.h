@@ -68,6 +68,8 @@ struct ClusterAction {
                                      RuntimeSlots* slots = nullptr,
                                      const FilterConfigs& configs = {});
   const Target& pick(const RequestView& request) const;
+  // What it says of an upgrade; null: nothing.
+  const plan::RouteUpgrade* findUpgrade(std::string_view name) const;
 
  private:
   uint64_t sumOfWeights() const;

@@ -711,6 +711,14 @@ export interface ClusterAction {
   /** The same, whatever the listener's limit. */
   readonly body_override_bytes?: number | undefined;
   readonly mirrors?: readonly MirrorPolicy[] | undefined;
+  readonly upgrades?: readonly RouteUpgrade[] | undefined;
+}
+
+/** What a route says of one kind of upgrade. */
+export interface RouteUpgrade {
+  /** In lower case. */
+  readonly name?: string | undefined;
+  readonly enabled?: boolean | undefined;
 }
 
 /** To which other cluster a copy of a request goes. */
@@ -1250,6 +1258,23 @@ export interface HttpConnectionManager {
   readonly client_cert_details?: ClientCertDetails | undefined;
   readonly codec?: HttpConnectionManager_Codec | undefined;
   readonly http2?: Http2Options | undefined;
+  readonly upgrades?: readonly UpgradeConfig[] | undefined;
+  /** Of upgrades that have a chain of their own, one after another. */
+  readonly upgrade_filters?: readonly HttpFilter[] | undefined;
+}
+
+/** Which upgrades clients may ask for, where routes say nothing. */
+export interface UpgradeConfig {
+  /** In lower case. */
+  readonly name?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Absent: such requests pass the filters that all others pass. */
+  readonly chain?: UpgradeChain | undefined;
+}
+
+export interface UpgradeChain {
+  /** How many of the upgrade_filters are its own. */
+  readonly filters?: number | undefined;
 }
 
 export interface ClientCertDetails {
@@ -1893,6 +1918,12 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.body_limit_bytes !== undefined) out.number(104, message.body_limit_bytes);
   if (message.body_override_bytes !== undefined) out.number(112, message.body_override_bytes);
   if (message.mirrors) for (const item of message.mirrors) out.message(122, item, writeMirrorPolicy);
+  if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
+}
+
+function writeRouteUpgrade(out: WireWriter, message: RouteUpgrade): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.enabled) out.number(16, message.enabled ? 1 : 0);
 }
 
 function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
@@ -2237,6 +2268,18 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.client_cert_details !== undefined) out.message(394, message.client_cert_details, writeClientCertDetails);
   if (message.codec) out.number(400, message.codec);
   if (message.http2 !== undefined) out.message(410, message.http2, writeHttp2Options);
+  if (message.upgrades) for (const item of message.upgrades) out.message(482, item, writeUpgradeConfig);
+  if (message.upgrade_filters) for (const item of message.upgrade_filters) out.message(490, item, writeHttpFilter);
+}
+
+function writeUpgradeConfig(out: WireWriter, message: UpgradeConfig): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.enabled) out.number(16, message.enabled ? 1 : 0);
+  if (message.chain !== undefined) out.message(26, message.chain, writeUpgradeChain);
+}
+
+function writeUpgradeChain(out: WireWriter, message: UpgradeChain): void {
+  if (message.filters) out.number(8, message.filters);
 }
 
 function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {

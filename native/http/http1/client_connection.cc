@@ -100,8 +100,7 @@ void ClientConnection::answerComplete() {
 }
 
 void ClientConnection::onPeerEnd() {
-  const bool ends_body =
-      state_ == State::Raw || (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose);
+  const bool ends_body = state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose;
   if (ends_body) {
     ResponseSink& sink = *std::exchange(sink_, nullptr);
     meter_ = nullptr;
@@ -111,7 +110,7 @@ void ClientConnection::onPeerEnd() {
     callbacks_.serveWaiting();
     return;
   }
-  // An answer that breaks off, be it in its head.
+  // An answer that breaks off, be it in its head. A tunnel has no other end.
   if (state_ == State::Body || leftover_) {
     fail(ResetReason::ProtocolError, "protocol_error", CloseReason::PeerInMessage);
     return;
@@ -148,6 +147,7 @@ void ClientConnection::abort(CloseReason reason) {
 void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
   method_ = head.method == "HEAD"      ? AnsweredMethod::Head
             : head.method == "CONNECT" ? AnsweredMethod::Connect
+            : head.upgrades            ? AnsweredMethod::Upgrade
                                        : AnsweredMethod::Other;
   batch_.claim(connection_);
   const WrittenHead written = writeRequestHead(batch_, head, end);

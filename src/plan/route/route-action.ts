@@ -23,6 +23,7 @@ import { compileMirrors } from './mirrors.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import type { RouteScope } from './route-scope.js';
+import { compileRouteUpgrades } from './upgrades.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const ACTION = supportedFields<RouteAction>(
@@ -48,6 +49,7 @@ const ACTION = supportedFields<RouteAction>(
     'hedge_policy',
     'request_mirror_policies',
     'cors',
+    'upgrade_configs',
   ],
   { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
 );
@@ -99,13 +101,15 @@ export function compileClusterAction(
     weighted: weighted && compileWeighted(weighted, place.field('weighted_clusters'), scope),
     not_found:
       ClusterAction_NotFound[message.cluster_not_found_response_code ?? 'SERVICE_UNAVAILABLE'],
-    timeout_ms: wholeMs(message.timeout, DEFAULT_TIMEOUT_MS),
+    // As in the real server, the one takes the place of the other.
+    timeout_ms: duration ? 0 : wholeMs(message.timeout, DEFAULT_TIMEOUT_MS),
     idle_timeout_ms:
       message.idle_timeout === undefined ? undefined : wholeMs(message.idle_timeout, 0),
     max_stream_duration_ms:
       duration?.max_stream_duration === undefined
         ? undefined
         : wholeMs(duration.max_stream_duration, 0),
+    upgrades: compileRouteUpgrades(message.upgrade_configs, place.field('upgrade_configs')),
     path_rewrite: compilePathRewrite(message, place),
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
