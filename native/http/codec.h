@@ -191,6 +191,8 @@ struct RequestOut {
   HeaderMap* headers;
   // It asks for another protocol, as its headers say: data are that one's bytes.
   bool upgrades = false;
+  // What comes before the first bytes of a tunnel without HTTP.
+  std::string_view tunnel_preamble = {};
 };
 
 // The socket beneath a body that bytes may be taken from past the codec, by splice(2).

@@ -3,6 +3,7 @@
 #include "http/http1/client_connection.h"
 #include "http/http1/server_connection.h"
 #include "http/http2/server_session.h"
+#include "http/tunnel_client.h"
 
 namespace fairlead::http {
 
@@ -22,6 +23,13 @@ std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,
                                              ClientCodecCallbacks& callbacks) {
   return std::make_unique<http1::ClientConnection>(connection, settings, scratch.batch,
                                                    scratch.response, callbacks);
+}
+
+std::unique_ptr<ClientCodec> makeTunnelCodec(net::Connection& connection,
+                                             const ClientSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ClientCodecCallbacks& callbacks) {
+  return std::make_unique<TunnelClient>(connection, settings, scratch, callbacks);
 }
 
 }  // namespace fairlead::http

@@ -21,4 +21,10 @@ std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,
                                              const CodecScratch& scratch,
                                              ClientCodecCallbacks& callbacks);
 
+// The same of a connection that is one tunnel, on which no HTTP is spoken.
+std::unique_ptr<ClientCodec> makeTunnelCodec(net::Connection& connection,
+                                             const ClientSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ClientCodecCallbacks& callbacks);
+
 }  // namespace fairlead::http

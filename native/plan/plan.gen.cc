@@ -34,6 +34,7 @@ bool read(WireReader& wire, FaultAbort* out);
 bool read(WireReader& wire, FaultRate* out);
 bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, FaultSettings* out);
+bool read(WireReader& wire, GrpcReverseBridgeSettings* out);
 bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, FaultRuntime* out);
 bool read(WireReader& wire, RetryBudget* out);
@@ -59,6 +60,7 @@ bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
 bool read(WireReader& wire, MirrorPolicy* out);
+bool read(WireReader& wire, ConnectConfig* out);
 bool read(WireReader& wire, RouteUpgrade* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
@@ -73,6 +75,10 @@ bool read(WireReader& wire, TapMatch* out);
 bool read(WireReader& wire, Tap* out);
 bool read(WireReader& wire, TapFilter* out);
 bool read(WireReader& wire, CorsFilter* out);
+bool read(WireReader& wire, GrpcWebFilter* out);
+bool read(WireReader& wire, GrpcStatsFilter* out);
+bool read(WireReader& wire, GrpcHttp1Bridge* out);
+bool read(WireReader& wire, GrpcReverseBridge* out);
 bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, HttpInspector* out);
 bool read(WireReader& wire, TlvRule* out);
@@ -815,6 +821,19 @@ bool read(WireReader& wire, FaultSettings* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, GrpcReverseBridgeSettings* out) {
+  while (wire.nextField("GrpcReverseBridgeSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "GrpcReverseBridgeSettings.disabled")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcReverseBridgeSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, FilterConfig* out) {
   while (wire.nextField("FilterConfig")) {
     switch (wire.field()) {
@@ -826,6 +845,9 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       case 3:
         if (!wire.readMessage("FilterConfig.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("FilterConfig.grpc_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_reverse_bridge.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
@@ -1512,6 +1534,22 @@ bool read(WireReader& wire, MirrorPolicy* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ConnectConfig* out) {
+  while (wire.nextField("ConnectConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->allows_post, "ConnectConfig.allows_post")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ConnectConfig.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, RouteUpgrade* out) {
   while (wire.nextField("RouteUpgrade")) {
     switch (wire.field()) {
@@ -1520,6 +1558,9 @@ bool read(WireReader& wire, RouteUpgrade* out) {
         break;
       case 2:
         if (!wire.readNumber(&out->enabled, "RouteUpgrade.enabled")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RouteUpgrade.connect", [&](WireReader& inner) { return read(inner, &out->connect.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("RouteUpgrade")) return false;
@@ -1877,6 +1918,67 @@ bool read(WireReader& wire, CorsFilter* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, GrpcWebFilter* out) {
+  while (wire.nextField("GrpcWebFilter")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("GrpcWebFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcStatsFilter* out) {
+  while (wire.nextField("GrpcStatsFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->all_methods, "GrpcStatsFilter.all_methods")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->paths, "GrpcStatsFilter.paths")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->replaces_dots, "GrpcStatsFilter.replaces_dots")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcStatsFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcHttp1Bridge* out) {
+  while (wire.nextField("GrpcHttp1Bridge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->upgrade_protobuf, "GrpcHttp1Bridge.upgrade_protobuf")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ignores_query, "GrpcHttp1Bridge.ignores_query")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcHttp1Bridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcReverseBridge* out) {
+  while (wire.nextField("GrpcReverseBridge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->content_type, "GrpcReverseBridge.content_type")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->withholds_frames, "GrpcReverseBridge.withholds_frames")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcReverseBridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpFilter* out) {
   while (wire.nextField("HttpFilter")) {
     switch (wire.field()) {
@@ -1900,6 +2002,18 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 6:
         if (!wire.readMessage("HttpFilter.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("HttpFilter.grpc_web", [&](WireReader& inner) { return read(inner, &out->grpc_web.emplace()); })) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("HttpFilter.grpc_stats", [&](WireReader& inner) { return read(inner, &out->grpc_stats.emplace()); })) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("HttpFilter.grpc_http1_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_bridge.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readMessage("HttpFilter.grpc_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_reverse_bridge.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpFilter")) return false;

@@ -429,11 +429,16 @@ struct FaultSettings {
   std::vector<MetadataValue> metadata;
 };
 
+struct GrpcReverseBridgeSettings {
+  bool disabled = false;
+};
+
 // Of a route, a virtual host, a table or a weighted cluster.
 struct FilterConfig {
   std::optional<CorsPolicy> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
+  std::optional<GrpcReverseBridgeSettings> grpc_reverse_bridge;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -770,11 +775,21 @@ struct MirrorPolicy {
   std::string host;
 };
 
+// Tunnels end here: hosts hear their bytes alone.
+struct ConnectConfig {
+  // A POST asks for one, too.
+  bool allows_post = false;
+  // Hosts hear first whom the tunnel is for.
+  std::optional<ProxyProtocolSocket> proxy_protocol;
+};
+
 // What a route says of one kind of upgrade.
 struct RouteUpgrade {
   // In lower case.
   std::string name;
   bool enabled = false;
+  // Of CONNECT. Absent: tunnels are asked of hosts in turn.
+  std::optional<ConnectConfig> connect;
 };
 
 struct ClusterAction {
@@ -945,6 +960,30 @@ struct TapFilter {
 struct CorsFilter {
 };
 
+struct GrpcWebFilter {
+};
+
+struct GrpcStatsFilter {
+  // Each method is counted apart, and only what has a method is counted.
+  bool all_methods = false;
+  // Of methods that are counted apart: "/service/method".
+  std::vector<std::string> paths;
+  bool replaces_dots = false;
+};
+
+struct GrpcHttp1Bridge {
+  // Messages without a frame (application/x-protobuf) are put into one.
+  bool upgrade_protobuf = false;
+  bool ignores_query = false;
+};
+
+struct GrpcReverseBridge {
+  // What hosts are asked for, and have to answer.
+  std::string content_type;
+  // Hosts see no frames.
+  bool withholds_frames = false;
+};
+
 // A filter before the router, in the order of the chain.
 struct HttpFilter {
   // Requests do not pass it, unless their route switches it on.
@@ -956,6 +995,10 @@ struct HttpFilter {
   std::optional<CorsFilter> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
+  std::optional<GrpcWebFilter> grpc_web;
+  std::optional<GrpcStatsFilter> grpc_stats;
+  std::optional<GrpcHttp1Bridge> grpc_http1_bridge;
+  std::optional<GrpcReverseBridge> grpc_reverse_bridge;
 };
 
 struct HttpInspector {

@@ -1,5 +1,6 @@
 #include "proxy/router.h"
 
+#include "proxy/downstream.h"
 #include "proxy/pool_use.h"
 #include "proxy/stream.h"
 #include "proxy/strict_check.h"
@@ -76,6 +77,11 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   }
   if (hasSpecialUses(info_.cluster->cluster())) {
     use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
+    pool = &info_.cluster->poolOf(*pool, use_);
+  }
+  terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
+  if (terminates_) {
+    use_.tunnels = true;
     pool = &info_.cluster->poolOf(*pool, use_);
   }
   beginRetries(head, wishes);
@@ -172,6 +178,7 @@ void Router::clear() {
   kept_trailers_.clear();
   timeouts_ = {};
   retry_is_after_timeout_ = false;
+  terminates_ = nullptr;
   has_body_ = request_complete_ = tunnel_open_ = client_paused_ = upstream_paused_ = false;
 }
 

@@ -93,6 +93,7 @@ class Router final : private upstream::AttemptOwner,
   void dropKept();
   // The host's time runs: it has the request, or as much as there is before a handshake.
   bool isTimed() const { return request_complete_ || info_.is_websocket; }
+  std::string_view tunnelPreamble() const;
   void keepForTunnel(std::string_view data);
   void openTunnel(Attempt& attempt);
   void requestComplete();
@@ -167,6 +168,8 @@ class Router final : private upstream::AttemptOwner,
   bool has_body_ = false;
   bool request_complete_ = false;
   bool tunnel_open_ = false;
+  // Null: the host speaks HTTP.
+  const plan::ConnectConfig* terminates_ = nullptr;
   bool client_paused_ = false;
   bool upstream_paused_ = false;
   net::Millis route_deadline_ = net::kNever;

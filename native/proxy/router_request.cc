@@ -1,6 +1,8 @@
 // A router's way to the host: the request as it comes, and what was kept of it.
 #include <algorithm>
 
+#include "net/proxy_header_text.h"
+#include "proxy/downstream.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
 
@@ -66,11 +68,23 @@ void Router::sendKept(Attempt& attempt) {
 void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                       std::string_view authority, HeaderMap& headers) {
   // A CONNECT asks for its authority.
-  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers, info_.is_upgrade},
-              !has_body_);
+  const std::string_view target = info_.is_connect ? authority : path;
+  const std::string_view preamble = terminates_ ? tunnelPreamble() : std::string_view();
+  to.sendHead({method, target, authority, &headers, info_.is_upgrade, preamble}, !has_body_);
 }
 
 // ---- a tunnel ----
+
+// Tells a host that hears nothing of HTTP whom the tunnel is for.
+std::string_view Router::tunnelPreamble() const {
+  if (!terminates_->proxy_protocol) return {};
+  const plan::ProxyProtocolSocket& plan = *terminates_->proxy_protocol;
+  const net::SharedProxiedClient client = info_.downstream->asProxied();
+  const std::string text = plan.is_version_2
+                               ? net::proxyHeaderV2(client.get(), plan).bytes
+                               : net::proxyHeaderV1(client->source, client->destination);
+  return info_.context().arena.copy(text);
+}
 
 // What comes before the host has agreed to it waits, and is not sent to one that does not.
 void Router::keepForTunnel(std::string_view data) {

@@ -64,6 +64,7 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   context().arena.reset();
   info_.id = context().upstream.random.next();
   info_.is_http_10 = head.version == http::Version::Http10;
+  if (!head.protocol.empty()) adoptProtocol(head);
   info_.is_head = head.method == "HEAD";
   info_.is_connect = head.method == "CONNECT";
   info_.is_upgrade = head.upgrades;

@@ -121,6 +121,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   void requestComplete();
 
   // ---- stream_upgrade.cc: tunnels ----
+  // An extended CONNECT (RFC 8441).
+  void adoptProtocol(http::RequestHead& head);
   // False: it may not have one, which was answered.
   bool grantTunnel(const http::RequestHead& head, const route::RequestView& view);
   // Whether the host's answer speaks another protocol from here on.

@@ -1,5 +1,6 @@
 // A stream's way back: answers of hosts, and of the proxy itself.
 #include "base/text.h"
+#include "format/grpc_message.h"
 #include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/stream.h"
@@ -37,22 +38,6 @@ void takeHeaders(HeaderMap& to, const HeaderMap& from) {
         if (entry.name_size > 0) to.add(entry.id, entry.name(), entry.value());
     }
   }
-}
-
-// What a grpc-message may not have bare (the gRPC protocol's percent-encoding).
-std::string percentEncoded(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string result;
-  for (const char c : text) {
-    if (c >= ' ' && c <= '~' && c != '%') {
-      result.push_back(c);
-    } else {
-      result.push_back('%');
-      result.push_back(kHex[static_cast<uint8_t>(c) >> 4]);
-      result.push_back(kHex[c & 15]);
-    }
-  }
-  return result;
 }
 
 // Bytes behind the head of another answer would be taken for the next one's (RFC 9112 §6.3).
@@ -169,7 +154,7 @@ void Stream::answer(const filters::LocalReply& reply) {
         HeaderId::GrpcStatus, "grpc-status",
         reply.grpc_status ? arena.decimal(*reply.grpc_status) : filters::grpcStatusOf(status));
     if (!body.empty()) {
-      headers.add(HeaderId::Other, "grpc-message", arena.copy(percentEncoded(body)));
+      headers.add(HeaderId::Other, "grpc-message", arena.copy(format::percentEncoded(body)));
     }
     status = 200;
     body = {};
@@ -292,6 +277,12 @@ void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
              "): status ", status);
   if (filtered_) chain_->onResponseSent(status, headers);
   if (config().logs_response_head) info_.response.save({}, {}, {}, headers);
+  // What HTTP/1 grants by 101, an extended CONNECT is granted by 200 (RFC 8441 §5).
+  if (info_.is_extended_connect && status == 101) {
+    out.status = 200;
+    headers.remove(HeaderId::Connection);
+    headers.remove(HeaderId::Upgrade);
+  }
   client_->sendHead(out, end);
 }
 

@@ -40,6 +40,8 @@ struct StreamInfo {
   // It asks for another protocol.
   bool is_upgrade = false;
   bool is_websocket = false;
+  // It came over HTTP/2, which says so otherwise.
+  bool is_extended_connect = false;
   // It asks for a tunnel, and may have one: it counts as an upgrade that is active.
   bool is_granted = false;
   bool is_grpc = false;

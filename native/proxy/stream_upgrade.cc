@@ -9,6 +9,15 @@ namespace fairlead::proxy {
 using Counter = stats::Http::Counter;
 using Gauge = stats::Http::Gauge;
 
+// Filters, routes and hosts hear of it what they hear of one in HTTP/1.
+void Stream::adoptProtocol(http::RequestHead& head) {
+  info_.is_extended_connect = head.upgrades = true;
+  head.method = "GET";
+  head.headers.set(http::HeaderId::Upgrade, head.protocol);
+  head.headers.set(http::HeaderId::Connection, "upgrade");
+  head.protocol = {};
+}
+
 bool Stream::grantTunnel(const http::RequestHead& head, const route::RequestView& view) {
   const std::string_view name =
       info_.is_upgrade ? http::findUpgrade(head.headers)->value() : std::string_view("CONNECT");

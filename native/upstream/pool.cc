@@ -196,7 +196,7 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   net::Connection* const socket =
       beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, use);
   stats.add(Counter::UpstreamCxTotal);
-  stats.add(Counter::UpstreamCxHttp1Total);
+  if (!use_.tunnels) stats.add(Counter::UpstreamCxHttp1Total);
   counters_.cx_total.add();
   if (!socket) {
     budget.giveBack();
@@ -211,8 +211,8 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
   auto* connection = new PooledConnection(*this, priority);
-  connection->use(http::makeClientCodec(*socket, cluster_.cluster().clientSettings(),
-                                        context.scratch, *connection));
+  const auto make = use_.tunnels ? http::makeTunnelCodec : http::makeClientCodec;
+  connection->use(make(*socket, cluster_.cluster().clientSettings(), context.scratch, *connection));
   busy_.pushFront(connection);
   countAsPool(true);
   ++connection_count_;

@@ -13,11 +13,15 @@ struct PoolUse {
   // Whose they are, where hosts are told; null: anybody's.
   net::SharedProxiedClient client = nullptr;
 
+  // Each is a tunnel with a connection of its own, on which no HTTP is spoken.
+  bool tunnels = false;
+
   // Anybody's requests for any name.
-  bool isCommon() const { return server_name.empty() && !client; }
+  bool isCommon() const { return server_name.empty() && !client && !tunnels; }
   // The same for the same use.
   std::string key() const {
     std::string key = server_name;
+    if (tunnels) key.append(1, '\1');
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

@@ -101,8 +101,9 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
     return Error{"a connection manager has at most 63 HTTP filters"};
   }
   const filters::ConfigScope scope = {
-      registry,        stats::httpScope(plan.stat_prefix), parts_.workers, parts_.slots,
-      parts_.clusters, parts_.drain.healthCheckFailed(),   parts_.taps,    parts_.faults};
+      registry,         stats::httpScope(plan.stat_prefix), parts_.workers, parts_.slots,
+      parts_.clusters,  parts_.drain.healthCheckFailed(),   parts_.taps,    parts_.faults,
+      parts_.grpc_calls};
   uint64_t on_always = 0;
   if (parts_.last_filter) {
     on_always = uint64_t{1} << (plan.http_filters.size() + plan.upgrade_filters.size());

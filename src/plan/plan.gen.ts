@@ -329,6 +329,11 @@ export interface FilterConfig {
   readonly cors?: CorsPolicy | undefined;
   readonly buffer?: BufferSettings | undefined;
   readonly fault?: FaultSettings | undefined;
+  readonly grpc_reverse_bridge?: GrpcReverseBridgeSettings | undefined;
+}
+
+export interface GrpcReverseBridgeSettings {
+  readonly disabled?: boolean | undefined;
 }
 
 /** A share of requests, in millionths. */
@@ -719,6 +724,16 @@ export interface RouteUpgrade {
   /** In lower case. */
   readonly name?: string | undefined;
   readonly enabled?: boolean | undefined;
+  /** Of CONNECT. Absent: tunnels are asked of hosts in turn. */
+  readonly connect?: ConnectConfig | undefined;
+}
+
+/** Tunnels end here: hosts hear their bytes alone. */
+export interface ConnectConfig {
+  /** A POST asks for one, too. */
+  readonly allows_post?: boolean | undefined;
+  /** Hosts hear first whom the tunnel is for. */
+  readonly proxy_protocol?: ProxyProtocolSocket | undefined;
 }
 
 /** To which other cluster a copy of a request goes. */
@@ -888,6 +903,33 @@ export interface HttpFilter {
   readonly cors?: CorsFilter | undefined;
   readonly buffer?: BufferSettings | undefined;
   readonly fault?: FaultSettings | undefined;
+  readonly grpc_web?: GrpcWebFilter | undefined;
+  readonly grpc_stats?: GrpcStatsFilter | undefined;
+  readonly grpc_http1_bridge?: GrpcHttp1Bridge | undefined;
+  readonly grpc_reverse_bridge?: GrpcReverseBridge | undefined;
+}
+
+export type GrpcWebFilter = Readonly<Record<string, never>>;
+
+export interface GrpcStatsFilter {
+  /** Each method is counted apart, and only what has a method is counted. */
+  readonly all_methods?: boolean | undefined;
+  /** Of methods that are counted apart: "/service/method". */
+  readonly paths?: readonly string[] | undefined;
+  readonly replaces_dots?: boolean | undefined;
+}
+
+export interface GrpcHttp1Bridge {
+  /** Messages without a frame (application/x-protobuf) are put into one. */
+  readonly upgrade_protobuf?: boolean | undefined;
+  readonly ignores_query?: boolean | undefined;
+}
+
+export interface GrpcReverseBridge {
+  /** What hosts are asked for, and have to answer. */
+  readonly content_type?: string | undefined;
+  /** Hosts see no frames. */
+  readonly withholds_frames?: boolean | undefined;
 }
 
 /** All that it does is said by routes. */
@@ -1662,6 +1704,11 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.cors !== undefined) out.message(10, message.cors, writeCorsPolicy);
   if (message.buffer !== undefined) out.message(18, message.buffer, writeBufferSettings);
   if (message.fault !== undefined) out.message(26, message.fault, writeFaultSettings);
+  if (message.grpc_reverse_bridge !== undefined) out.message(162, message.grpc_reverse_bridge, writeGrpcReverseBridgeSettings);
+}
+
+function writeGrpcReverseBridgeSettings(out: WireWriter, message: GrpcReverseBridgeSettings): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
 }
 
 function writeShare(out: WireWriter, message: Share): void {
@@ -1924,6 +1971,12 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
 function writeRouteUpgrade(out: WireWriter, message: RouteUpgrade): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.enabled) out.number(16, message.enabled ? 1 : 0);
+  if (message.connect !== undefined) out.message(26, message.connect, writeConnectConfig);
+}
+
+function writeConnectConfig(out: WireWriter, message: ConnectConfig): void {
+  if (message.allows_post) out.number(8, message.allows_post ? 1 : 0);
+  if (message.proxy_protocol !== undefined) out.message(18, message.proxy_protocol, writeProxyProtocolSocket);
 }
 
 function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
@@ -2040,6 +2093,29 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.cors !== undefined) out.message(34, message.cors, writeCorsFilter);
   if (message.buffer !== undefined) out.message(42, message.buffer, writeBufferSettings);
   if (message.fault !== undefined) out.message(50, message.fault, writeFaultSettings);
+  if (message.grpc_web !== undefined) out.message(162, message.grpc_web, writeGrpcWebFilter);
+  if (message.grpc_stats !== undefined) out.message(170, message.grpc_stats, writeGrpcStatsFilter);
+  if (message.grpc_http1_bridge !== undefined) out.message(178, message.grpc_http1_bridge, writeGrpcHttp1Bridge);
+  if (message.grpc_reverse_bridge !== undefined) out.message(186, message.grpc_reverse_bridge, writeGrpcReverseBridge);
+}
+
+function writeGrpcWebFilter(_out: WireWriter, _message: GrpcWebFilter): void {
+}
+
+function writeGrpcStatsFilter(out: WireWriter, message: GrpcStatsFilter): void {
+  if (message.all_methods) out.number(8, message.all_methods ? 1 : 0);
+  if (message.paths) for (const item of message.paths) out.text(18, item);
+  if (message.replaces_dots) out.number(24, message.replaces_dots ? 1 : 0);
+}
+
+function writeGrpcHttp1Bridge(out: WireWriter, message: GrpcHttp1Bridge): void {
+  if (message.upgrade_protobuf) out.number(8, message.upgrade_protobuf ? 1 : 0);
+  if (message.ignores_query) out.number(16, message.ignores_query ? 1 : 0);
+}
+
+function writeGrpcReverseBridge(out: WireWriter, message: GrpcReverseBridge): void {
+  if (message.content_type?.length) out.text(10, message.content_type);
+  if (message.withholds_frames) out.number(16, message.withholds_frames ? 1 : 0);
 }
 
 function writeCorsFilter(_out: WireWriter, _message: CorsFilter): void {

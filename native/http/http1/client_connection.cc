@@ -115,7 +115,9 @@ void ClientConnection::onPeerEnd() {
     fail(ResetReason::ProtocolError, "protocol_error", CloseReason::PeerInMessage);
     return;
   }
-  fail(ResetReason::ConnectionTermination, "connection_termination", CloseReason::Peer);
+  const bool ends_tunnel = state_ == State::Raw && method_ == AnsweredMethod::Connect;
+  fail(ResetReason::ConnectionTermination, "connection_termination",
+       ends_tunnel ? CloseReason::Local : CloseReason::Peer);
 }
 
 void ClientConnection::protocolError() {
@@ -174,6 +176,8 @@ void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
   if (meter_) meter_->wire_sent += bytes;
   request_done_ = true;
   flush();
+  // A tunnel has no end of one way but the connection's.
+  if (state_ == State::Raw) connection_.endWriting();
 }
 
 void ClientConnection::flush() {

@@ -101,9 +101,11 @@ void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* heade
 void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
   http::HeaderMap& headers = *head.headers;
   const bool is_unframed = http_10_ && !end && !headers.find(HeaderId::ContentLength);
-  // A tunnel ends with its connection, of which there is nothing to say.
+  // A tunnel ends with its connection, of which there is nothing to say; its client is given time
+  // to end it.
   if (opensTunnel(head.status, end)) {
-    close_after_ = linger_delayed_ = false;
+    close_after_ = false;
+    linger_delayed_ = true;
     return;
   }
   // Without a length, only the end of the connection ends a body in HTTP/1.0.
