@@ -66,7 +66,7 @@ void TunnelClient::onDeferred() {
 }
 
 void TunnelClient::sendData(std::string_view data, bool end) {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   if (scratch_.batch.isAlmostFull()) flush();
   scratch_.batch.addView(data);
   if (sink_) sink_->upstreamMeter().wire_sent += data.size();
@@ -77,7 +77,7 @@ void TunnelClient::sendData(std::string_view data, bool end) {
 }
 
 void TunnelClient::flush() {
-  scratch_.batch.claim(this);
+  scratch_.batch.claim(connection_);
   connection_.send(scratch_.batch);
 }
 
@@ -150,7 +150,7 @@ void TunnelClient::abort(CloseReason reason) {
   ResponseSink* const lost = std::exchange(sink_, nullptr);
   Timer::disarm();
   Deferred::unlink();
-  scratch_.batch.dropOf(this);
+  scratch_.batch.dropOf(connection_);
   countBytes();
   connection_.close();
   if (lost) callbacks_.onStreamEnded(*lost);

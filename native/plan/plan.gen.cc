@@ -97,6 +97,7 @@ bool read(WireReader& wire, UpgradeChain* out);
 bool read(WireReader& wire, UpgradeConfig* out);
 bool read(WireReader& wire, HttpConnectionManager* out);
 bool read(WireReader& wire, WeightedTarget* out);
+bool read(WireReader& wire, TunnelingConfig* out);
 bool read(WireReader& wire, TcpProxy* out);
 bool read(WireReader& wire, DirectResponseFilter* out);
 bool read(WireReader& wire, EchoFilter* out);
@@ -2534,6 +2535,22 @@ bool read(WireReader& wire, WeightedTarget* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TunnelingConfig* out) {
+  while (wire.nextField("TunnelingConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("TunnelingConfig.hostname", [&](WireReader& inner) { return read(inner, &out->hostname.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TunnelingConfig.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TunnelingConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, TcpProxy* out) {
   while (wire.nextField("TcpProxy")) {
     switch (wire.field()) {
@@ -2557,6 +2574,9 @@ bool read(WireReader& wire, TcpProxy* out) {
         break;
       case 7:
         if (!wire.readMessage("TcpProxy.access_logs", [&](WireReader& inner) { return read(inner, &out->access_logs.emplace_back()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("TcpProxy.tunneling", [&](WireReader& inner) { return read(inner, &out->tunneling.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("TcpProxy")) return false;

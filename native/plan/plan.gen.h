@@ -1254,6 +1254,13 @@ struct WeightedTarget {
   uint64_t weight = 0;
 };
 
+// How hosts, which are proxies, are asked for a tunnel.
+struct TunnelingConfig {
+  // "host:port"
+  std::optional<Format> hostname;
+  std::optional<HeaderMutations> headers;
+};
+
 struct TcpProxy {
   std::string stat_prefix;
   std::vector<WeightedTarget> clusters;
@@ -1263,6 +1270,8 @@ struct TcpProxy {
   uint32_t max_connect_attempts = 0;
   uint64_t max_downstream_connection_duration_ms = 0;
   std::vector<AccessLog> access_logs;
+  // Absent: bytes go to hosts as they are.
+  std::optional<TunnelingConfig> tunneling;
 };
 
 struct DirectResponseFilter {

@@ -1,6 +1,8 @@
 // Begins connections to hosts. The worker's thread.
 #pragma once
 
+#include <string>
+
 #include "net/connection.h"
 #include "upstream/cluster.h"
 #include "upstream/host.h"
@@ -15,6 +17,8 @@ struct ConnectionUse {
   std::string_view wanted_name = {};
   // Whom the host may be told of; null: nobody.
   const net::ProxiedClient* client = nullptr;
+  // The CONNECT that the host, a proxy, hears first; empty: none.
+  std::string tunnel_head = {};
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the

@@ -150,6 +150,7 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   for (const plan::WeightedTarget& target : config->plan.clusters) {
     config->clusters.push_back(parts_.clusters.hold(target.cluster));
   }
+  if (config->plan.tunneling) config->tunneling.emplace(*config->plan.tunneling);
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;

@@ -1198,6 +1198,15 @@ export interface TcpProxy {
   readonly max_connect_attempts?: number | undefined;
   readonly max_downstream_connection_duration_ms?: number | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
+  /** Absent: bytes go to hosts as they are. */
+  readonly tunneling?: TunnelingConfig | undefined;
+}
+
+/** How hosts, which are proxies, are asked for a tunnel. */
+export interface TunnelingConfig {
+  /** "host:port" */
+  readonly hostname?: Format | undefined;
+  readonly headers?: HeaderMutations | undefined;
 }
 
 export interface WeightedTarget {
@@ -2288,6 +2297,12 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.max_connect_attempts) out.number(40, message.max_connect_attempts);
   if (message.max_downstream_connection_duration_ms) out.number(48, message.max_downstream_connection_duration_ms);
   if (message.access_logs) for (const item of message.access_logs) out.message(58, item, writeAccessLog);
+  if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
+}
+
+function writeTunnelingConfig(out: WireWriter, message: TunnelingConfig): void {
+  if (message.hostname !== undefined) out.message(10, message.hostname, writeFormat);
+  if (message.headers !== undefined) out.message(18, message.headers, writeHeaderMutations);
 }
 
 function writeWeightedTarget(out: WireWriter, message: WeightedTarget): void {
