@@ -848,7 +848,7 @@ bool read(WireReader& wire, FilterConfig* out) {
         if (!wire.readMessage("FilterConfig.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
         break;
       case 20:
-        if (!wire.readMessage("FilterConfig.grpc_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_reverse_bridge.emplace()); })) return false;
+        if (!wire.readMessage("FilterConfig.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
@@ -2014,7 +2014,7 @@ bool read(WireReader& wire, HttpFilter* out) {
         if (!wire.readMessage("HttpFilter.grpc_http1_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_bridge.emplace()); })) return false;
         break;
       case 23:
-        if (!wire.readMessage("HttpFilter.grpc_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_reverse_bridge.emplace()); })) return false;
+        if (!wire.readMessage("HttpFilter.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpFilter")) return false;

@@ -438,7 +438,7 @@ struct FilterConfig {
   std::optional<CorsPolicy> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
-  std::optional<GrpcReverseBridgeSettings> grpc_reverse_bridge;
+  std::optional<GrpcReverseBridgeSettings> grpc_http1_reverse_bridge;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -998,7 +998,7 @@ struct HttpFilter {
   std::optional<GrpcWebFilter> grpc_web;
   std::optional<GrpcStatsFilter> grpc_stats;
   std::optional<GrpcHttp1Bridge> grpc_http1_bridge;
-  std::optional<GrpcReverseBridge> grpc_reverse_bridge;
+  std::optional<GrpcReverseBridge> grpc_http1_reverse_bridge;
 };
 
 struct HttpInspector {

@@ -329,7 +329,7 @@ export interface FilterConfig {
   readonly cors?: CorsPolicy | undefined;
   readonly buffer?: BufferSettings | undefined;
   readonly fault?: FaultSettings | undefined;
-  readonly grpc_reverse_bridge?: GrpcReverseBridgeSettings | undefined;
+  readonly grpc_http1_reverse_bridge?: GrpcReverseBridgeSettings | undefined;
 }
 
 export interface GrpcReverseBridgeSettings {
@@ -906,7 +906,7 @@ export interface HttpFilter {
   readonly grpc_web?: GrpcWebFilter | undefined;
   readonly grpc_stats?: GrpcStatsFilter | undefined;
   readonly grpc_http1_bridge?: GrpcHttp1Bridge | undefined;
-  readonly grpc_reverse_bridge?: GrpcReverseBridge | undefined;
+  readonly grpc_http1_reverse_bridge?: GrpcReverseBridge | undefined;
 }
 
 export type GrpcWebFilter = Readonly<Record<string, never>>;
@@ -1713,7 +1713,7 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.cors !== undefined) out.message(10, message.cors, writeCorsPolicy);
   if (message.buffer !== undefined) out.message(18, message.buffer, writeBufferSettings);
   if (message.fault !== undefined) out.message(26, message.fault, writeFaultSettings);
-  if (message.grpc_reverse_bridge !== undefined) out.message(162, message.grpc_reverse_bridge, writeGrpcReverseBridgeSettings);
+  if (message.grpc_http1_reverse_bridge !== undefined) out.message(162, message.grpc_http1_reverse_bridge, writeGrpcReverseBridgeSettings);
 }
 
 function writeGrpcReverseBridgeSettings(out: WireWriter, message: GrpcReverseBridgeSettings): void {
@@ -2105,7 +2105,7 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.grpc_web !== undefined) out.message(162, message.grpc_web, writeGrpcWebFilter);
   if (message.grpc_stats !== undefined) out.message(170, message.grpc_stats, writeGrpcStatsFilter);
   if (message.grpc_http1_bridge !== undefined) out.message(178, message.grpc_http1_bridge, writeGrpcHttp1Bridge);
-  if (message.grpc_reverse_bridge !== undefined) out.message(186, message.grpc_reverse_bridge, writeGrpcReverseBridge);
+  if (message.grpc_http1_reverse_bridge !== undefined) out.message(186, message.grpc_http1_reverse_bridge, writeGrpcReverseBridge);
 }
 
 function writeGrpcWebFilter(_out: WireWriter, _message: GrpcWebFilter): void {

@@ -4,7 +4,7 @@
 #include "filters/http/cors.h"
 #include "filters/http/fault.h"
 #include "filters/http/grpc_http1_bridge.h"
-#include "filters/http/grpc_reverse_bridge.h"
+#include "filters/http/grpc_http1_reverse_bridge.h"
 #include "filters/http/grpc_stats.h"
 #include "filters/http/grpc_web.h"
 #include "filters/http/health_check.h"
@@ -26,9 +26,9 @@ BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& sco
     return std::shared_ptr<const HttpFilterConfig>(
         std::make_shared<GrpcHttp1BridgeConfig>(*plan.grpc_http1_bridge));
   }
-  if (plan.grpc_reverse_bridge) {
+  if (plan.grpc_http1_reverse_bridge) {
     return std::shared_ptr<const HttpFilterConfig>(
-        std::make_shared<GrpcReverseBridgeConfig>(*plan.grpc_reverse_bridge));
+        std::make_shared<GrpcReverseBridgeConfig>(*plan.grpc_http1_reverse_bridge));
   }
   return Error{"an HTTP filter of a kind that is not known here"};
 }
@@ -40,9 +40,9 @@ Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan:
     return std::unique_ptr<const route::FilterConfig>(new BufferSettings(*plan.buffer));
   }
   if (plan.fault) return FaultSettings::build(*plan.fault, slots);
-  if (plan.grpc_reverse_bridge) {
+  if (plan.grpc_http1_reverse_bridge) {
     return std::unique_ptr<const route::FilterConfig>(
-        new GrpcReverseBridgeSettings(*plan.grpc_reverse_bridge));
+        new GrpcReverseBridgeSettings(*plan.grpc_http1_reverse_bridge));
   }
   return Error{"a filter's configuration of a kind that is not known here"};
 }

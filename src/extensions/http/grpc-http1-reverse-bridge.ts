@@ -21,7 +21,7 @@ export const grpcHttp1ReverseBridge = defineHttpFilter<Config, ByRoute>({
   compile(config, place) {
     refuseOtherFields(place, config, FIELDS);
     return {
-      grpc_reverse_bridge: {
+      grpc_http1_reverse_bridge: {
         content_type: config.content_type,
         withholds_frames: config.withhold_grpc_frames,
       },
@@ -31,7 +31,7 @@ export const grpcHttp1ReverseBridge = defineHttpFilter<Config, ByRoute>({
     type: BY_ROUTE.type,
     compile(config, place) {
       refuseOtherFields(place, config, BY_ROUTE);
-      return { grpc_reverse_bridge: { disabled: config.disabled } };
+      return { grpc_http1_reverse_bridge: { disabled: config.disabled } };
     },
   },
 });

@@ -1,4 +1,4 @@
-#include "filters/http/grpc_reverse_bridge.h"
+#include "filters/http/grpc_http1_reverse_bridge.h"
 
 #include "base/text.h"
 #include "filters/http/grpc_frames.h"
