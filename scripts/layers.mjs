@@ -18,6 +18,7 @@ const LAYERS = [
   ['config', 'options'],
   ['logging', 'lifecycle', 'service-manager.ts'],
   ['native.ts'],
+  ['native-hot-restart.ts'],
   ['base'],
 ];
 

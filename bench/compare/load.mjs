@@ -2,6 +2,7 @@
 import { buildTools } from '../support/build.mjs';
 import { runProcess } from '../support/processes.mjs';
 import { findProgram } from '../support/system.mjs';
+import { configOf } from './workloads.mjs';
 
 /**
  * @typedef {object} LoadResult
@@ -14,7 +15,7 @@ import { findProgram } from '../support/system.mjs';
 
 /** Why no load can be made; undefined when it can. */
 export function missingLoad(mode) {
-  if (mode === 'http' && findProgram('wrk') === undefined)
+  if (mode !== 'tcp' && findProgram('wrk') === undefined)
     return 'wrk is not installed: apt-get install wrk';
   return undefined;
 }
@@ -25,14 +26,25 @@ export function missingLoad(mode) {
  * @returns {Promise<LoadResult>}
  */
 export function runLoad(workload, options) {
-  return workload.mode === 'http' ? runWrk(workload, options) : runTcpLoad(workload, options);
+  return workload.mode === 'tcp' ? runTcpLoad(workload, options) : runWrk(workload, options);
 }
 
-async function runWrk({ connections, bodyBytes }, { port, seconds, cpus }) {
-  const url = `http://127.0.0.1:${port}/${bodyBytes}`;
+async function runWrk({ mode, connections, bodyBytes }, { port, seconds, cpus }) {
+  const scheme = configOf(mode) === 'https' ? 'https' : 'http';
+  const url = `${scheme}://127.0.0.1:${port}/${bodyBytes}`;
+  const once = mode === 'handshake' ? ['-H', 'Connection: close'] : [];
   // wrk counts in whole seconds.
   const duration = Math.max(1, Math.round(seconds));
-  const args = ['-t1', `-c${connections}`, `-d${duration}s`, '--timeout', '10s', '--latency', url];
+  const args = [
+    '-t1',
+    `-c${connections}`,
+    `-d${duration}s`,
+    '--timeout',
+    '10s',
+    '--latency',
+    ...once,
+    url,
+  ];
   return readWrk(await runProcess(findProgram('wrk'), args, { cpus }));
 }
 

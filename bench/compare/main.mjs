@@ -10,13 +10,18 @@ import { measure } from './measure.mjs';
 import { peers } from './peers/index.mjs';
 import { reportText, writeReport } from './report.mjs';
 import { summarize } from './summary.mjs';
-import { workloads } from './workloads.mjs';
+import { missingTlsOrigin, startTlsOrigin } from './tls-origin.mjs';
+import { handshakeWorkloads, tlsWorkloads, workloads } from './workloads.mjs';
+
+const all = [...workloads, ...tlsWorkloads, ...handshakeWorkloads];
 
 const USAGE = `usage: npm run bench:compare -- [options]
   --rounds N          alternating rounds of each workload (5)
   --seconds N         length of one measurement, whole seconds (3)
   --only A,B          these peers alone: ${peers.map((peer) => peer.name).join(', ')}
-  --workloads A,B     these alone: ${workloads.map((workload) => workload.name).join(', ')}; or none
+  --workloads A,B     these alone: ${all.map((workload) => workload.name).join(', ')}; or none
+  --tls               HTTP/1 over TLS with clients, and with the origin
+  --handshake         a new TLS connection for each request
   --idle N            idle connections, 0 for no such measurement (10000, or what ulimit -n allows)
   --base PEER         whom the ratios compare (fairlead)
   --proxy-cpus LIST   CPUs of the proxies, for taskset (0)
@@ -34,13 +39,19 @@ export async function compare(args) {
   }
   const { origin: originProgram } = buildTools(['origin']);
   const origin = startProcess(originProgram, ['0'], { cpus: options.loadCpus });
+  let tlsOrigin;
   try {
-    const setup = { ...options, origin: { port: Number(await firstLine(origin)) } };
+    const port = Number(await firstLine(origin));
+    if (options.workloads.some(isToTls) && missingTlsOrigin() === undefined) {
+      tlsOrigin = await startTlsOrigin(port, options.loadCpus);
+    }
+    const setup = { ...options, origin: { port }, tlsOrigin };
     const result = await runAll(setup);
     console.log(reportText(result));
     console.log(`Written to ${writeReport(result)}`);
     return 0;
   } finally {
+    await tlsOrigin?.stop();
     await origin.stop();
   }
 }
@@ -82,8 +93,11 @@ async function runAll(setup) {
   };
 }
 
+const isToTls = ({ mode }) => mode === 'tls-origin';
+
 function isPresent(peer, mode, absent) {
-  const why = peer.missing(mode) ?? missingLoad(mode);
+  const why =
+    peer.missing(mode) ?? missingLoad(mode) ?? (isToTls({ mode }) ? missingTlsOrigin() : undefined);
   const isKnown = absent.some((entry) => entry.peer === peer.name && entry.mode === mode);
   if (why !== undefined && !isKnown) absent.push({ peer: peer.name, mode, why });
   return why === undefined;
@@ -96,7 +110,8 @@ async function compareOn({ workload, peers: competing }, setup, progress) {
     for (let turn = 0; turn < competing.length; ++turn) {
       const peer = competing[(round + turn) % competing.length];
       progress.step(`${workload.name}, round ${round + 1}: ${peer.name}`);
-      samples.get(peer.name).push(await measure(peer, workload, setup));
+      const origin = isToTls(workload) ? setup.tlsOrigin : setup.origin;
+      samples.get(peer.name).push(await measure(peer, workload, { ...setup, origin }));
     }
   }
   return { workload, rows: summarize(samples, setup.base), samples: Object.fromEntries(samples) };
@@ -116,13 +131,21 @@ function readOptions(args) {
       base: text,
       'proxy-cpus': text,
       'load-cpus': text,
+      tls: { type: 'boolean' },
+      handshake: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
   if (values.help) return USAGE;
 
   const chosenPeers = choose(peers, values.only);
-  const chosenWorkloads = values.workloads === 'none' ? [] : choose(workloads, values.workloads);
+  const asked = [
+    ...(values.tls ? tlsWorkloads : []),
+    ...(values.handshake ? handshakeWorkloads : []),
+  ];
+  const usual = asked.length > 0 ? asked : [...workloads];
+  const chosenWorkloads =
+    values.workloads === 'none' ? [] : values.workloads ? choose(all, values.workloads) : usual;
   if (typeof chosenPeers === 'string') return `no peer is called ${chosenPeers}\n${USAGE}`;
   if (typeof chosenWorkloads === 'string')
     return `no workload is called ${chosenWorkloads}\n${USAGE}`;

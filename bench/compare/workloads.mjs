@@ -1,9 +1,13 @@
-// The work that every peer is given. Over loopback, from connections that stay.
+// The work that every peer is given. Over loopback, from connections that stay, but for handshakes.
 
 /**
+ * What proxies do: `https`: clients speak TLS; `tls-origin`: the origin does; `handshake`: as `https`,
+ * with a connection for each request.
+ * @typedef {'http' | 'tcp' | 'https' | 'tls-origin' | 'handshake'} Mode
+ *
  * @typedef {object} Workload
  * @property {string} name
- * @property {'http' | 'tcp'} mode
+ * @property {Mode} mode
  * @property {number} bodyBytes
  * @property {number} connections
  */
@@ -18,6 +22,29 @@ export const workloads = [
   { name: 'tcp-256KiB-16c', mode: 'tcp', bodyBytes: 256 * 1024, connections: 16 },
 ];
 
+/** Asked for by --tls. @type {readonly Workload[]} */
+export const tlsWorkloads = [
+  { name: 'https-100B-64c', mode: 'https', bodyBytes: 100, connections: 64 },
+  { name: 'https-256KiB-64c', mode: 'https', bodyBytes: 256 * 1024, connections: 64 },
+  { name: 'tls-origin-100B-64c', mode: 'tls-origin', bodyBytes: 100, connections: 64 },
+];
+
+/** Asked for by --handshake. @type {readonly Workload[]} */
+export const handshakeWorkloads = [
+  { name: 'handshake-100B-16c', mode: 'handshake', bodyBytes: 100, connections: 16 },
+];
+
+/** The configuration that a mode takes. */
+export const configOf = (mode) => (mode === 'handshake' ? 'https' : mode);
+
+const PROTOCOLS = {
+  http: 'HTTP/1.1 keep-alive',
+  tcp: 'TCP relay',
+  https: 'HTTP/1.1 over TLS',
+  'tls-origin': 'HTTP/1.1 to an origin over TLS',
+  handshake: 'HTTP/1.1, a TLS connection for each request',
+};
+
 /** The size of an answer as people say it. */
 export function sizeText(bytes) {
   return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} B`;
@@ -25,6 +52,5 @@ export function sizeText(bytes) {
 
 /** @param {Workload} workload */
 export function titleOf({ mode, bodyBytes, connections }) {
-  const protocol = mode === 'http' ? 'HTTP/1.1 keep-alive' : 'TCP relay';
-  return `${protocol}, ${sizeText(bodyBytes)} answers, ${connections.toLocaleString('en-US')} connections`;
+  return `${PROTOCOLS[mode]}, ${sizeText(bodyBytes)} answers, ${connections.toLocaleString('en-US')} connections`;
 }

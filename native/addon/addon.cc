@@ -30,7 +30,7 @@ Napi::Value checkTls(const Napi::CallbackInfo& info) {
   const Result<plan::Update> update = plan::readUpdate(bytes.Data(), bytes.ByteLength());
   if (!update) return Napi::String::New(info.Env(), update.error().message);
   for (const plan::TlsContext& context : update.value().tls_contexts) {
-    const auto built = tls::Context::build(context, 0);
+    const auto built = tls::Context::build(context, {});
     if (!built) return Napi::String::New(info.Env(), built.error().message);
   }
   return info.Env().Undefined();

@@ -29,10 +29,12 @@ enum class ResetReason : uint8_t {
   ProtocolError,
   // From here.
   LocalReset,
-  // The peer ended the stream alone.
+  // The peer gave up this stream alone.
   RemoteReset,
-  // It has not looked at the stream, which may be tried again.
+  // It has not looked at the stream, which may safely be tried again.
   RemoteRefused,
+  // It could not connect to whom a CONNECT asks for.
+  ConnectError,
   // From here, of this stream alone: its head was more than the limits allow.
   TooLarge,
 };
@@ -189,6 +191,10 @@ struct RequestOut {
   // Written first, as `host`.
   std::string_view authority;
   HeaderMap* headers;
+  // As the client had it. Of codecs that say it.
+  std::string_view scheme = "http";
+  // Of an extended CONNECT (RFC 8441); empty: it is none.
+  std::string_view protocol = {};
   // It asks for another protocol, as its headers say: data are that one's bytes.
   bool upgrades = false;
   // What comes before the first bytes of a tunnel without HTTP.
@@ -241,10 +247,24 @@ class ClientCodecCallbacks {
   enum class Failure : uint8_t { Refused, Timeout };
   // The connection was never there, and is over. `error`: errno.
   virtual void onConnectFailed(Failure failure, int error) = 0;
-  // The exchange of that sink is over, well or not.
-  virtual void onStreamEnded(ResponseSink& sink) = 0;
-  // Streams may begin again on a connection that had no room for any.
+  enum class StreamEnd : uint8_t {
+    // Its answer is whole.
+    Complete,
+    // With its connection.
+    Connection,
+    // It was given up: from here, or by the host, which may have said that nothing is wrong.
+    LocalReset,
+    RemoteReset,
+    RemoteResetNoError,
+    // The host has not looked at it.
+    Refused,
+  };
+  // The exchange of that sink is over.
+  virtual void onStreamEnded(ResponseSink& sink, StreamEnd end) = 0;
+  // How many streams may begin has changed: other than by newStream().
   virtual void onRoom() = 0;
+  // The host takes no more streams, and finishes those that it has.
+  virtual void onGoaway() = 0;
   enum class CloseReason : uint8_t {
     Peer,
     // The peer ended it in the middle of an answer.
@@ -254,6 +274,8 @@ class ClientCodecCallbacks {
     CloseNotify,
     // The peer said so, and ended the connection to end its answer.
     PeerAfterNotify,
+    // The peer said so, and nobody wants the rest of its answer.
+    LocalAfterNotify,
     MaxRequests,
     IdleTimeout,
     MaxDuration,
@@ -281,6 +303,12 @@ class ClientCodec {
   virtual uint32_t freeStreams() const = 0;
   // One of these. The answer goes to `sink`.
   virtual ClientStream& newStream(ResponseSink& sink) = 0;
+  // Whether streams are under way.
+  virtual bool isActive() const = 0;
+  // Whether there may be several at once.
+  virtual bool isMultiplexed() const = 0;
+  // No more streams begin; it ends with the last of those that it has: now, if there are none.
+  virtual void drain() = 0;
   // Ends it now. onClosed() is told.
   virtual void abort(ClientCodecCallbacks::CloseReason reason) = 0;
   virtual net::Connection& connection() = 0;

@@ -45,6 +45,8 @@ struct ClientSettings {
   net::Millis idle_timeout_ms = 0;
   net::Millis max_duration_ms = 0;
   uint32_t max_requests = 0;
+  // Null: HTTP/2 is not spoken.
+  const plan::Http2Options* http2 = nullptr;
 };
 
 }  // namespace fairlead::http

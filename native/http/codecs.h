@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "http/client_loans.h"
 #include "http/codec.h"
-#include "http/codec_scratch.h"
 #include "http/codec_settings.h"
 
 namespace fairlead::http {
@@ -16,9 +16,17 @@ std::unique_ptr<ServerCodec> makeServerCodec(Protocol protocol, net::Connection&
                                              const ServerSettings& settings,
                                              const CodecScratch& scratch,
                                              ServerCodecCallbacks& callbacks);
-std::unique_ptr<ClientCodec> makeClientCodec(net::Connection& connection,
+
+enum class ClientProtocol : uint8_t {
+  Http1,
+  Http2,
+  // What is agreed on with the host by TLS.
+  ByAlpn,
+};
+
+std::unique_ptr<ClientCodec> makeClientCodec(ClientProtocol protocol, net::Connection& connection,
                                              const ClientSettings& settings,
-                                             const CodecScratch& scratch,
+                                             const ClientLoans& loans,
                                              ClientCodecCallbacks& callbacks);
 
 // The same of a connection that is one tunnel, on which no HTTP is spoken.

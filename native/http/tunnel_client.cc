@@ -127,7 +127,7 @@ void TunnelClient::onEnd() {
   ResponseSink& sink = *sink_;
   if (request_done_) {
     sink_ = nullptr;
-    callbacks_.onStreamEnded(sink);
+    callbacks_.onStreamEnded(sink, ClientCodecCallbacks::StreamEnd::Complete);
     abort(CloseReason::Peer);
   } else {
     // As one that was lost with its connection.
@@ -153,7 +153,7 @@ void TunnelClient::abort(CloseReason reason) {
   scratch_.batch.dropOf(connection_);
   countBytes();
   connection_.close();
-  if (lost) callbacks_.onStreamEnded(*lost);
+  if (lost) callbacks_.onStreamEnded(*lost, ClientCodecCallbacks::StreamEnd::Connection);
   callbacks_.onClosed(reason, lost != nullptr);
 }
 

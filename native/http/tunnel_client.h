@@ -23,6 +23,12 @@ class TunnelClient final : public ClientCodec,
   // ClientCodec
   uint32_t freeStreams() const override { return state_ == State::Idle ? 1 : 0; }
   ClientStream& newStream(ResponseSink& sink) override;
+  bool isActive() const override { return sink_ != nullptr; }
+  bool isMultiplexed() const override { return false; }
+  // It ends with its tunnel in any case.
+  void drain() override {
+    if (state_ == State::Idle) abort(CloseReason::Local);
+  }
   void abort(ClientCodecCallbacks::CloseReason reason) override;
   net::Connection& connection() override { return connection_; }
   std::string_view protocol() const override { return {}; }

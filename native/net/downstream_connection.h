@@ -77,6 +77,9 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   // know says so always.
   virtual bool isQuiet() const { return true; }
 
+  // Its filter chain drains, or did so already when it came: who can tell its client plans to.
+  virtual void onDrain() {}
+
   // Adds what an access log may say of it, but for addresses and times.
   virtual void describe(format::FormatContext*) const {}
 

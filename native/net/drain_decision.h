@@ -14,6 +14,8 @@ namespace fairlead::net {
 struct DrainRamp {
   Millis since = kNever;
   uint32_t full_after_s = 0;
+  // What the whole of it may take; 0: it is not said.
+  uint32_t lasts_s = 0;
 
   bool isDraining() const { return since != kNever; }
   Millis fullAt() const { return isDraining() ? since + Millis{full_after_s} * 1000 : kNever; }
@@ -30,13 +32,24 @@ class DrainDecision {
   // The control thread.
   void set(const DrainRamp& ramp) {
     full_after_s_.store(ramp.full_after_s, std::memory_order_relaxed);
+    lasts_s_.store(ramp.lasts_s, std::memory_order_relaxed);
     since_.store(ramp.since, std::memory_order_release);
   }
 
+  bool isDraining() const { return since_.load(std::memory_order_relaxed) != kNever; }
   // The answer that is made now should be its connection's last.
   bool shouldClose(Millis now, Random& random) const {
     const Millis since = since_.load(std::memory_order_acquire);
     return since != kNever && isChosen(since, now, random);
+  }
+
+  // When a client that asks nothing is told, if it can be: the real server does so late in the
+  // drain, to each at a time of its own. kNever: not at all.
+  Millis toldAt(Random& random) const {
+    const Millis since = since_.load(std::memory_order_acquire);
+    const uint64_t lasts_ms = uint64_t{lasts_s_.load(std::memory_order_relaxed)} * 1000;
+    if (since == kNever || lasts_ms == 0) return kNever;
+    return since + lasts_ms * 7 / 10 + random.below(lasts_ms / 5);
   }
 
  private:
@@ -49,6 +62,7 @@ class DrainDecision {
 
   std::atomic<Millis> since_{kNever};
   std::atomic<uint32_t> full_after_s_{0};
+  std::atomic<uint32_t> lasts_s_{0};
 };
 
 }  // namespace fairlead::net

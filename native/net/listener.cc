@@ -206,6 +206,15 @@ void Listener::abortConnections() {
   for (const auto& chain : leaving_) abortAll(*chain);
 }
 
+void Listener::tellDrain() {
+  for (const Chains* chains : {&chains_, &leaving_}) {
+    for (const auto& chain : *chains) {
+      List<DownstreamConnection>& all = chain->connections;
+      for (DownstreamConnection* one = all.front(); one; one = all.next(one)) one->onDrain();
+    }
+  }
+}
+
 void Listener::abortAll(Chain& chain) {
   while (DownstreamConnection* connection = chain.connections.front()) connection->abort();
 }

@@ -105,6 +105,8 @@ class Listener final : public EventHandler,
   // Accepts again, from these sockets.
   void resume(std::vector<ListenSocket> sockets);
   void abortConnections();
+  // Connections hear onDrain().
+  void tellDrain();
   // Ends those on which nothing is under way.
   void abortQuietConnections();
   // Accepts what another listener accepted.

@@ -25,10 +25,11 @@ class OutBatch {
   OutBatch() : scratch_(std::make_unique_for_overwrite<char[]>(kScratchBytes)) { clear(); }
 
   bool empty() const { return parts_ == 0; }
-  // Says for whom bytes are gathered: one connection at a time. What is here of another one goes out
-  // first, so that nobody ever gets another's bytes.
+  // Says for whom bytes are gathered: one connection at a time. What is here of another one goes
+  // out first, so that nobody ever gets another's bytes.
   void claim(Connection& owner) {
-    if (parts_ > 0 && owner_ != &owner) [[unlikely]] sendToOwner();
+    if (parts_ > 0 && owner_ != &owner) [[unlikely]]
+      sendToOwner();
     owner_ = &owner;
   }
   // What was gathered for `owner`, which has ended, is dropped.

@@ -58,6 +58,9 @@ struct TransportTarget {
   std::string_view wanted_name = {};
   // Whom a host may be told that the connection is for; null: this proxy itself.
   const ProxiedClient* client = nullptr;
+  // What a host is offered by ALPN where the configuration names nothing, each with its length
+  // before it; empty: nothing.
+  std::string_view protocols = {};
 };
 
 // Of a filter chain, or of a cluster. Shared by all workers; called on any of their threads.

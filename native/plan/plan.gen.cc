@@ -17,12 +17,14 @@ bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
 bool read(WireReader& wire, Http2Setting* out);
 bool read(WireReader& wire, Http2Options* out);
+bool read(WireReader& wire, RuntimeNumber* out);
 bool read(WireReader& wire, HeaderMatch* out);
 bool read(WireReader& wire, QueryMatch* out);
 bool read(WireReader& wire, TlsCertificate* out);
 bool read(WireReader& wire, SubjectMatch* out);
 bool read(WireReader& wire, TlsValidation* out);
 bool read(WireReader& wire, TlsServer* out);
+bool read(WireReader& wire, TlsKeyLog* out);
 bool read(WireReader& wire, TlsContext* out);
 bool read(WireReader& wire, Share* out);
 bool read(WireReader& wire, CorsPolicy* out);
@@ -59,6 +61,7 @@ bool read(WireReader& wire, ResetHeader* out);
 bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
+bool read(WireReader& wire, HeaderChange* out);
 bool read(WireReader& wire, MirrorPolicy* out);
 bool read(WireReader& wire, ConnectConfig* out);
 bool read(WireReader& wire, RouteUpgrade* out);
@@ -364,6 +367,22 @@ bool read(WireReader& wire, Http2Options* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RuntimeNumber* out) {
+  while (wire.nextField("RuntimeNumber")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->value, "RuntimeNumber.value")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "RuntimeNumber.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("RuntimeNumber")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HeaderMatch* out) {
   while (wire.nextField("HeaderMatch")) {
     switch (wire.field()) {
@@ -431,6 +450,9 @@ bool read(WireReader& wire, TlsCertificate* out) {
         break;
       case 5:
         if (!wire.readBytes(&out->name, "TlsCertificate.name")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->ocsp_response, "TlsCertificate.ocsp_response")) return false;
         break;
       default:
         if (!wire.skip("TlsCertificate")) return false;
@@ -528,8 +550,30 @@ bool read(WireReader& wire, TlsServer* out) {
       case 8:
         if (!wire.readNumber(&out->scans_all_certificates, "TlsServer.scans_all_certificates")) return false;
         break;
+      case 9:
+        if (!wire.readEnum(&out->ocsp_policy, 2, "TlsServer.ocsp_policy")) return false;
+        break;
       default:
         if (!wire.skip("TlsServer")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TlsKeyLog* out) {
+  while (wire.nextField("TlsKeyLog")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->path, "TlsKeyLog.path")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TlsKeyLog.local", [&](WireReader& inner) { return read(inner, &out->local.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TlsKeyLog.remote", [&](WireReader& inner) { return read(inner, &out->remote.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TlsKeyLog")) return false;
     }
   }
   return wire.ok();
@@ -588,6 +632,9 @@ bool read(WireReader& wire, TlsContext* out) {
         break;
       case 17:
         if (!wire.readNumber(&out->is_incomplete, "TlsContext.is_incomplete")) return false;
+        break;
+      case 18:
+        if (!wire.readMessage("TlsContext.key_log", [&](WireReader& inner) { return read(inner, &out->key_log.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("TlsContext")) return false;
@@ -1507,6 +1554,25 @@ bool read(WireReader& wire, RetryPolicy* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, HeaderChange* out) {
+  while (wire.nextField("HeaderChange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->remove, "HeaderChange.remove")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderChange.remove_matching", [&](WireReader& inner) { return read(inner, &out->remove_matching.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HeaderChange.add", [&](WireReader& inner) { return read(inner, &out->add.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderChange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, MirrorPolicy* out) {
   while (wire.nextField("MirrorPolicy")) {
     switch (wire.field()) {
@@ -1527,6 +1593,9 @@ bool read(WireReader& wire, MirrorPolicy* out) {
         break;
       case 6:
         if (!wire.readBytes(&out->host, "MirrorPolicy.host")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("MirrorPolicy.request_changes", [&](WireReader& inner) { return read(inner, &out->request_changes.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("MirrorPolicy")) return false;
@@ -1617,6 +1686,18 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 15:
         if (!wire.readMessage("ClusterAction.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
+        break;
+      case 16:
+        if (!wire.readNumber(&out->grpc_timeout_max_ms.emplace(), "ClusterAction.grpc_timeout_max_ms")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->grpc_timeout_offset_ms, "ClusterAction.grpc_timeout_offset_ms")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->grpc_route_timeout_max_ms.emplace(), "ClusterAction.grpc_route_timeout_max_ms")) return false;
+        break;
+      case 19:
+        if (!wire.readNumber(&out->grpc_route_timeout_offset_ms, "ClusterAction.grpc_route_timeout_offset_ms")) return false;
         break;
       case 30:
         if (!wire.readMessage("ClusterAction.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
@@ -2506,6 +2587,15 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 51:
         if (!wire.readMessage("HttpConnectionManager.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
         break;
+      case 52:
+        if (!wire.readMessage("HttpConnectionManager.premature_resets", [&](WireReader& inner) { return read(inner, &out->premature_resets.emplace()); })) return false;
+        break;
+      case 53:
+        if (!wire.readMessage("HttpConnectionManager.premature_reset_s", [&](WireReader& inner) { return read(inner, &out->premature_reset_s.emplace()); })) return false;
+        break;
+      case 54:
+        if (!wire.readNumber(&out->scheme_of_upstream, "HttpConnectionManager.scheme_of_upstream")) return false;
+        break;
       case 60:
         if (!wire.readMessage("HttpConnectionManager.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
         break;
@@ -2640,6 +2730,9 @@ bool read(WireReader& wire, FilterChain* out) {
         break;
       case 10:
         if (!wire.readNumber(&out->handshake_timeout_ms, "FilterChain.handshake_timeout_ms")) return false;
+        break;
+      case 60:
+        if (!wire.readNumber(&out->cluster_of_server_name, "FilterChain.cluster_of_server_name")) return false;
         break;
       default:
         if (!wire.skip("FilterChain")) return false;

@@ -222,6 +222,12 @@ struct Http2Options {
   bool counts_as_oghttp2 = false;
 };
 
+struct RuntimeNumber {
+  uint64_t value = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t slot = 0;
+};
+
 struct HeaderMatch {
   enum class Kind : uint8_t {
     Present = 0,
@@ -254,6 +260,8 @@ struct TlsCertificate {
   std::string password;
   // What the statistic of its expiry calls it.
   std::string name;
+  // An OCSP response in DER; empty: there is none.
+  std::string ocsp_response;
 };
 
 // What an alternative name of the peer's certificate must be.
@@ -291,6 +299,14 @@ struct TlsValidation {
 };
 
 struct TlsServer {
+  enum class OcspPolicy : uint8_t {
+    // It gets none.
+    Lenient = 0,
+    // It gets none, but where there is an old one the handshake fails.
+    Strict = 1,
+    // The handshake fails.
+    MustStaple = 2,
+  };
   bool requires_certificate = false;
   bool requires_sni = false;
   // 80 bytes each: name, HMAC key, AES key. The first one encrypts; none: OpenSSL's own.
@@ -302,6 +318,14 @@ struct TlsServer {
   bool prefers_client_ciphers = false;
   // All certificates are looked at where none is for the client's server name.
   bool scans_all_certificates = false;
+  OcspPolicy ocsp_policy = {};
+};
+
+// The secrets of connections between these addresses go to a file. No range: any address.
+struct TlsKeyLog {
+  std::string path;
+  std::vector<CidrRange> local;
+  std::vector<CidrRange> remote;
 };
 
 // All that a transport socket of TLS is made of: of a filter chain, which has a `server`, or of a
@@ -334,6 +358,8 @@ struct TlsContext {
   bool allows_renegotiation = false;
   // A secret has not come yet: no connection can be made.
   bool is_incomplete = false;
+  // Absent: nobody is told the secrets of connections.
+  std::optional<TlsKeyLog> key_log;
 };
 
 // A share of requests, in millionths.
@@ -761,6 +787,13 @@ struct RetryPolicy {
   std::optional<RetryHosts> hosts;
 };
 
+// One of these.
+struct HeaderChange {
+  std::string remove;
+  std::optional<StringMatch> remove_matching;
+  std::optional<HeaderAddition> add;
+};
+
 // To which other cluster a copy of a request goes.
 struct MirrorPolicy {
   // One of these two.
@@ -773,6 +806,8 @@ struct MirrorPolicy {
   bool keeps_host = false;
   // In its place. Empty: none.
   std::string host;
+  // One after the other.
+  std::vector<HeaderChange> request_changes;
 };
 
 // Tunnels end here: hosts hear their bytes alone.
@@ -823,6 +858,14 @@ struct ClusterAction {
   // The same, whatever the listener's limit.
   std::optional<uint64_t> body_override_bytes;
   std::vector<MirrorPolicy> mirrors;
+  // Set: a request's grpc-timeout is its stream's limit, at most this (0: whatever it is), and less
+  // so much.
+  std::optional<uint64_t> grpc_timeout_max_ms;
+  uint64_t grpc_timeout_offset_ms = 0;
+  // Set: a gRPC request's grpc-timeout, none being without end, is in place of timeout_ms, in the
+  // same way.
+  std::optional<uint64_t> grpc_route_timeout_max_ms;
+  uint64_t grpc_route_timeout_offset_ms = 0;
   std::vector<RouteUpgrade> upgrades;
 };
 
@@ -1244,6 +1287,12 @@ struct HttpConnectionManager {
   std::optional<ClientCertDetails> client_cert_details;
   Codec codec = {};
   std::optional<Http2Options> http2;
+  // A client ends with its connection that has reset half of so many requests within so many seconds,
+  // before they were answered.
+  std::optional<RuntimeNumber> premature_resets;
+  std::optional<RuntimeNumber> premature_reset_s;
+  // Requests have the scheme of how their hosts are reached.
+  bool scheme_of_upstream = false;
   std::vector<UpgradeConfig> upgrades;
   // Of upgrades that have a chain of their own, one after another.
   std::vector<HttpFilter> upgrade_filters;
@@ -1297,6 +1346,8 @@ struct FilterChain {
   std::optional<TlsContext> tls;
   // 0: a handshake may take as long as it likes.
   uint64_t handshake_timeout_ms = 0;
+  // TCP goes to the cluster that has the name the client asks for, where it asks for any.
+  bool cluster_of_server_name = false;
 };
 
 // For setsockopt(2).

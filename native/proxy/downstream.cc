@@ -25,8 +25,7 @@ bool Downstream::start(net::FileDescriptor fd) {
   net::Loop& loop = server_.context().loop();
   const HttpConfig& config = server_.config();
   if (const uint64_t ms = config.plan.max_connection_duration_ms) {
-    lifetime_ = std::make_unique<Lifetime>(*this);
-    loop.timers().arm(lifetime_.get(), loop.now() + ms);
+    loop.timers().arm(&rare().lifetime, loop.now() + ms);
   }
   auto* connection = new net::Connection(
       loop, std::move(fd), config.buffer_limit_bytes, net::Connection::Start::Established,
@@ -60,6 +59,7 @@ void Downstream::speak(net::Connection& connection, http::Protocol protocol) {
   is_http2_ = protocol == http::Protocol::Http2;
   codec_ = http::makeServerCodec(protocol, connection, server_.config().codec,
                                  server_.context().upstream.scratch, *this);
+  onDrain();
 }
 
 void Downstream::Handshake::onReady(int error) {
@@ -106,6 +106,22 @@ void Downstream::startDraining() {
   codec_->endAfter(server_.config().plan.drain_timeout_ms);
 }
 
+// HTTP/1 can say so with an answer only.
+void Downstream::onDrain() {
+  if (!is_http2_ || draining_) return;
+  Context& context = server_.context();
+  const net::Millis at = server_.config().drain->toldAt(context.upstream.random);
+  if (at == net::kNever) return;
+  context.loop().timers().arm(&rare().drain_notice, at);
+}
+
+void Downstream::onDrainNotice() {
+  // It may have been taken back.
+  if (draining_ || !server_.config().drain->isDraining()) return;
+  server_.stats().add(Counter::DownstreamCxDrainClose);
+  startDraining();
+}
+
 bool Downstream::isQuiet() const {
   // Most clients that will ask again do so at once: who has been told to leave will not.
   constexpr net::Millis kThinkMs = 100;
@@ -142,6 +158,23 @@ void Downstream::onProtocolError(std::string_view details) {
   log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", details);
   server_.stats().add(Counter::DownstreamCxProtocolError);
   is_broken_ = true;
+}
+
+// As the real server has it: half of all, once there were so many; or before that as many as would
+// be half of them.
+void Downstream::onRequestEnded(uint64_t lifetime_us, bool is_answered) {
+  if (is_closed_) return;
+  const HttpConfig& config = server_.config();
+  const uint32_t ended = ++rare().ended;
+  if (is_answered || lifetime_us / 1'000'000 > config.premature_reset_s.value()) return;
+  const uint64_t premature = ++rare().premature;
+  const uint64_t limit = config.premature_resets.value();
+  const uint64_t of = ended < limit ? limit : ended;
+  if (premature * 2 < of) return;
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "too many premature resets");
+  server_.stats().add(Counter::DownstreamRqTooManyPrematureResets);
+  is_closed_ = true;
+  codec_->abort();
 }
 
 void Downstream::countActiveRequests(bool by_peer) {
@@ -211,6 +244,7 @@ void Downstream::describe(format::FormatContext* context) const {
 void Downstream::onConnectionClosed(bool by_peer) {
   log::debug(log::Component::Connection, log::Tags{.connection = id()},
              by_peer ? "remote close" : "closing socket");
+  is_closed_ = true;
   stats::Shard<stats::Http>& stats = server_.stats();
   stats.add(Counter::DownstreamCxDestroy);
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);
@@ -222,7 +256,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   }
   stats.record(Histogram::DownstreamCxLengthMs,
                (net::Loop::readClockMicros() - startedAtMicros()) / 1000);
-  lifetime_.reset();
+  rare_.reset();
   leaveListener();
   server_.context().loop().bury(std::unique_ptr<Mortal>(this));
 }

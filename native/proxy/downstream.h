@@ -30,9 +30,12 @@ class Downstream final : public net::DownstreamConnection,
   // The connection ends with requests under way: counted once.
   void countActiveRequests(bool by_peer);
   bool isBroken() const { return is_broken_; }
+  // Of HTTP/2: a request has ended, after so long, answered or not. The connection may end of it.
+  void onRequestEnded(uint64_t lifetime_us, bool is_answered);
 
   // net::DownstreamConnection
   void abort() override;
+  void onDrain() override;
   bool isQuiet() const override;
   void describe(format::FormatContext* context) const override;
 
@@ -47,6 +50,32 @@ class Downstream final : public net::DownstreamConnection,
    private:
     Downstream& downstream_;
   };
+
+  // Tells a client that asks nothing of a drain.
+  class DrainNotice final : public net::Timer {
+   public:
+    explicit DrainNotice(Downstream& downstream) : downstream_(downstream) {}
+    ~DrainNotice() { disarm(); }
+    void onTimer() override { downstream_.onDrainNotice(); }
+
+   private:
+    Downstream& downstream_;
+  };
+
+  // What most connections do without: idle ones are to be small.
+  struct Rare {
+    explicit Rare(Downstream& downstream) : lifetime(downstream), drain_notice(downstream) {}
+
+    Lifetime lifetime;
+    DrainNotice drain_notice;
+    // Of HTTP/2: requests that ended, and those of them that nobody waited for.
+    uint32_t ended = 0;
+    uint32_t premature = 0;
+  };
+  Rare& rare() {
+    if (!rare_) rare_ = std::make_unique<Rare>(*this);
+    return *rare_;
+  }
 
   // The codec while a transport shakes hands: it speaks of nothing yet.
   class Handshake final : public http::ServerCodec, private net::ConnectionHandler {
@@ -77,6 +106,7 @@ class Downstream final : public net::DownstreamConnection,
   http::Protocol protocolOf(net::Connection& connection) const;
   void speak(net::Connection& connection, http::Protocol protocol);
   void onMaxDuration();
+  void onDrainNotice();
   void countProtocol(http::Protocol protocol);
 
   // http::ServerCodecCallbacks
@@ -92,18 +122,19 @@ class Downstream final : public net::DownstreamConnection,
   HttpServer& server_;
   // A Handshake at first where a transport shakes hands.
   std::unique_ptr<http::ServerCodec> codec_;
-  // Null: it has no end of its own.
-  std::unique_ptr<Lifetime> lifetime_;
+  // Null where nothing of it is needed.
+  std::unique_ptr<Rare> rare_;
   uint64_t received_ = 0;
   uint64_t sent_ = 0;
   // Small, as each idle connection has them.
-  uint32_t requests_ : 27 = 0;
+  uint32_t requests_ : 26 = 0;
   bool draining_ : 1 = false;
   // A request's head has come whole.
   bool has_request_ : 1 = false;
   bool is_broken_ : 1 = false;
   bool is_http2_ : 1 = false;
   bool has_lost_requests_ : 1 = false;
+  bool is_closed_ : 1 = false;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
   uint32_t shown_as_buffered_ = 0;
 };

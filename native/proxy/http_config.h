@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "access_log/access_log.h"
+#include "base/runtime_slots.h"
 #include "filters/http/http_filter.h"
 #include "http/codec_settings.h"
 #include "http/normalize_path.h"
@@ -27,6 +28,9 @@ struct HttpConfig {
   // Beneath its clients' connections.
   net::SharedTransport transport;
   http::PathRules path_rules;
+  // Of HTTP/2: resets of half of so many requests, each within so many seconds, are too many.
+  RuntimeNumber premature_resets{500, 0, nullptr};
+  RuntimeNumber premature_reset_s{1, 0, nullptr};
   uint32_t buffer_limit_bytes;
   std::string filter_chain_name;
   std::vector<net::Cidr> internal_addresses;

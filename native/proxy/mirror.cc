@@ -70,14 +70,33 @@ void Mirror::prepare(MirrorSender& sender, const StreamInfo& info, upstream::Wor
   buffer_limit_bytes_ = info.config().buffer_limit_bytes;
   timeout_ms_ = timeout_ms;
   has_body_ = !end;
+  scheme_ = info.scheme == "https" ? "https" : "http";
   std::string_view host = policy.host;
   if (host.empty()) {
     host = policy.keeps_host ? head.authority : shadowed(head.authority, context_->arena);
   }
-  head_.save(head.method, head.path, host, head.headers);
+  const HeaderMap& headers =
+      policy.changes.empty() ? head.headers : changed(info, policy, head.headers);
+  head_.save(head.method, head.path, host, headers);
   use_ = {};
   if (!hasSpecialUses(cluster.cluster())) return;
-  use_ = poolUseOf(host, head.headers, cluster.cluster(), *info.downstream);
+  use_ = poolUseOf(host, headers, cluster.cluster(), *info.downstream);
+}
+
+// Values are made of the copy's head, as the changes before have left it.
+const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPolicy& policy,
+                                 const HeaderMap& from) {
+  HeaderMap& headers = context_->headers;
+  headers.clear();
+  for (const HeaderEntry& entry : from) {
+    if (entry.name_size > 0) headers.add(entry.id, entry.name(), entry.value());
+  }
+  format::FormatContext format;
+  info.fill(&format);
+  format.request_headers = &headers;
+  policy.changes.apply(headers, format, context_->arena);
+  headers.remove(HeaderId::TransferEncoding);  // The codec's.
+  return headers;
 }
 
 void Mirror::start() {
@@ -86,7 +105,8 @@ void Mirror::start() {
     charge(503);
     return;
   }
-  if (upstream::HttpPool* const pool = cluster_->chooseHttpPool()) {
+  // It is this proxy's own, which speaks HTTP/1 where the host leaves it the choice.
+  if (upstream::HttpPool* const pool = cluster_->chooseHttpPool(http::Version::Http11)) {
     attempt_.start(cluster_->poolOf(*pool, use_), 0);
   } else {
     charge(503);
@@ -106,7 +126,7 @@ void Mirror::sendKept() {
   } else if (!local_address_.empty()) {
     headers.add(HeaderId::XForwardedFor, "x-forwarded-for", local_address_);
   }
-  to.sendHead({head_.method(), head_.path(), head_.authority(), &headers}, !has_body_);
+  to.sendHead({head_.method(), head_.path(), head_.authority(), &headers, scheme_}, !has_body_);
   body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
   if (has_body_ && request_complete_ && !trailers_.isSet()) to.sendData({}, true);
   if (trailers_.isSet()) {

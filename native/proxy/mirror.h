@@ -57,6 +57,8 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   // net::Timer
   void onTimer() override;
 
+  const http::HeaderMap& changed(const StreamInfo& info, const route::MirrorPolicy& policy,
+                                 const http::HeaderMap& from);
   void sendKept();
   void requestComplete();
   void answerComplete();
@@ -77,6 +79,7 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   SlabChain body_;
   SavedHead trailers_;
   std::string local_address_;
+  std::string_view scheme_ = "http";
   uint64_t buffer_limit_bytes_ = 0;
   net::Millis timeout_ms_ = 0;
   net::Millis deadline_ = net::kNever;

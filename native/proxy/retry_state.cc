@@ -153,6 +153,7 @@ bool RetryState::isWorthRetry(Kind kind, bool request_began) const {
   // A try that broke off counts as a 5xx: it would become one.
   if (wants(RetryOn::kReset | RetryOn::k5xx | RetryOn::kGatewayError)) return true;
   if (wants(RetryOn::kResetBeforeRequest) && !request_began) return true;
+  if (wants(RetryOn::kRefusedStream) && kind == Kind::RemoteRefused) return true;
   return wants(RetryOn::kConnectFailure) &&
          (kind == Kind::ConnectFailure || kind == Kind::ConnectTimeout);
 }

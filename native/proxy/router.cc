@@ -65,7 +65,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerMaintenance();
     return;
   }
-  upstream::HttpPool* pool = info_.cluster->chooseHttpPool();
+  upstream::HttpPool* pool = info_.cluster->chooseHttpPool(info_.clientVersion());
   if (pool) info_.host = &pool->host();
   info_.attempts = 1;
   timeouts_ = chooseTimeouts(head.headers, info_);
@@ -75,15 +75,17 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerNoHost();
     return;
   }
+  if (config().plan.scheme_of_upstream) {
+    const auto& transport = info_.cluster->cluster().transport(pool->host().settings());
+    info_.scheme = net::isTls(transport) ? "https" : "http";
+  }
   if (hasSpecialUses(info_.cluster->cluster())) {
     use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
-    pool = &info_.cluster->poolOf(*pool, use_);
   }
+  use_.is_high = info_.route->cluster->plan.priority != 0;
   terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
-  if (terminates_) {
-    use_.tunnels = true;
-    pool = &info_.cluster->poolOf(*pool, use_);
-  }
+  use_.tunnels = terminates_ != nullptr;
+  if (!use_.isCommon()) pool = &info_.cluster->poolOf(*pool, use_);
   beginRetries(head, wishes);
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
   stream_.onForwarded(head);

@@ -93,6 +93,9 @@ class Router final : private upstream::AttemptOwner,
   void dropKept();
   // The host's time runs: it has the request, or as much as there is before a handshake.
   bool isTimed() const { return request_complete_ || info_.is_websocket; }
+  bool speaksHttp2() const;
+  void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head);
+  void grantAsHttp1(http::ResponseHead& head);
   std::string_view tunnelPreamble() const;
   void keepForTunnel(std::string_view data);
   void openTunnel(Attempt& attempt);

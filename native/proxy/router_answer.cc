@@ -33,6 +33,7 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   info_.context().arena.reset();
   log::debug(log::Component::Router, info_.tags(), "upstream headers complete: end_stream=", end,
              " status=", head.status);
+  if (info_.is_upgrade && head.status == 200 && !end && speaksHttp2()) grantAsHttp1(head);
   if (info_.is_websocket && head.status != 101 && head.status < 400) {
     refuseHandshake(head);
     return;
@@ -47,6 +48,13 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   if (opens) openTunnel(attempt);
   stream_.onUpstreamHead(head, end);
   if (opens && client_paused_) resumeClient();
+}
+
+// An extended CONNECT is granted by 200.
+void Router::grantAsHttp1(http::ResponseHead& head) {
+  head.status = 101;
+  head.headers.set(HeaderId::Upgrade, info_.upgrade_name);
+  head.headers.set(HeaderId::Connection, "upgrade");
 }
 
 // As the real server: who answers a WebSocket's handshake with anything but 101 or an error gets no
@@ -141,6 +149,10 @@ format::ResponseFlag flagOf(upstream::UpstreamError::Kind kind) {
       return Flag::UpstreamConnectionTermination;
     case Kind::ProtocolError:
       return Flag::UpstreamProtocolError;
+    case Kind::RemoteReset:
+    case Kind::RemoteRefused:
+    case Kind::ConnectError:
+      return Flag::UpstreamRemoteReset;
     case Kind::LocalReset:
       break;
   }

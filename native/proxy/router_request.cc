@@ -69,11 +69,35 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
                       std::string_view authority, HeaderMap& headers) {
   // A CONNECT asks for its authority.
   const std::string_view target = info_.is_connect ? authority : path;
-  const std::string_view preamble = terminates_ ? tunnelPreamble() : std::string_view();
-  to.sendHead({method, target, authority, &headers, info_.is_upgrade, preamble}, !has_body_);
+  http::RequestOut head{method, target, authority, &headers, info_.scheme};
+  head.upgrades = info_.is_upgrade;
+  if (terminates_) head.tunnel_preamble = tunnelPreamble();
+  if (info_.is_upgrade && speaksHttp2()) {
+    sendExtendedConnect(to, head);
+  } else {
+    to.sendHead(head, !has_body_);
+  }
 }
 
 // ---- a tunnel ----
+
+bool Router::speaksHttp2() const { return info_.upstream_protocol == "HTTP/2"; }
+
+// What asks for an upgrade in HTTP/1 (RFC 8441 §4). Logs speak of the headers as they were.
+void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head) {
+  HeaderMap& headers = *head.headers;
+  http::HeaderEntry* const upgrade = headers.find(http::HeaderId::Upgrade);
+  http::HeaderEntry* const connection = headers.find(http::HeaderId::Connection);
+  const http::HeaderEntry upgrade_before = *upgrade;
+  const http::HeaderEntry connection_before = *connection;
+  head.method = "CONNECT";
+  head.protocol = upgrade_before.value();
+  upgrade->remove();
+  connection->remove();
+  to.sendHead(head, !has_body_);
+  *upgrade = upgrade_before;
+  *connection = connection_before;
+}
 
 // Tells a host that hears nothing of HTTP whom the tunnel is for.
 std::string_view Router::tunnelPreamble() const {

@@ -93,8 +93,7 @@ void Stream::keepHead(const http::RequestHead& head) {
 bool Stream::checkHead(http::RequestHead& head) {
   if (!acceptUnderscores(head.headers, *info_.server, info_.is_http2)) {
     if (info_.is_http2) {
-      info_.details = "http2.unexpected_underscore";
-      resetClient();
+      refuseStream("http2.unexpected_underscore");
     } else {
       onRequestBroken(400, "http1.requests_rejected_with_underscores_in_headers");
     }
@@ -114,6 +113,17 @@ bool Stream::checkHead(http::RequestHead& head) {
     expect->remove();
   }
   return true;
+}
+
+// As if the codec had not taken its head.
+void Stream::refuseStream(std::string_view details) {
+  http::ServerStream* const client = std::exchange(client_, nullptr);
+  info_.live_head = nullptr;
+  info_.flags.set(Flag::DownstreamRemoteReset);
+  info_.details = details;
+  stats().add(Counter::DownstreamRqRxReset);
+  end();
+  client->reset();
 }
 
 // ---- where it goes ----
@@ -164,7 +174,7 @@ void Stream::findRoute(http::RequestHead& head) {
   info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
   if (info_.virtual_host && !requiresTls(view)) {
     info_.route = info_.virtual_host->index->find(view);
-    applyRouteDeadlines();
+    applyRouteDeadlines(head.headers);
   }
   if (info_.tunnels() && !grantTunnel(head, view)) return;
   if (!config.filters.empty() && filterHead(head, view)) return;
@@ -267,11 +277,12 @@ void Stream::onRequestReset(http::ResetReason reason, std::string_view details) 
       info_.flags.set(Flag::DownstreamProtocolError);
       if (downstream_->isBroken()) downstream_->countActiveRequests(false);
       break;
+    // As the real server has it, whoever ended the stream.
     case Reason::RemoteReset:
     case Reason::RemoteRefused:
-      info_.flags.set(Flag::DownstreamRemoteReset);
-      break;
+    case Reason::ConnectError:
     case Reason::TooLarge:
+      info_.flags.set(Flag::DownstreamRemoteReset);
       break;
   }
   end();

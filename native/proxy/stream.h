@@ -112,12 +112,13 @@ class Stream final : public http::RequestSink, private net::Timer {
 
   // ---- stream.cc: the way in ----
   bool checkHead(http::RequestHead& head);
+  void refuseStream(std::string_view details);
   void findRoute(http::RequestHead& head);
   void nameCluster(const route::RequestView& view);
   void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
-  void applyRouteDeadlines();
+  void applyRouteDeadlines(http::HeaderMap& headers);
   void requestComplete();
 
   // ---- stream_upgrade.cc: tunnels ----

@@ -1,7 +1,10 @@
 // A stream's deadlines, what is counted and logged of it, and its end.
 #include <algorithm>
+#include <optional>
 
+#include "http/grpc_timeout.h"
 #include "log/log.h"
+#include "proxy/downstream.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -26,17 +29,41 @@ void Stream::beginDeadlines(bool end) {
   }
 }
 
+namespace {
+
+// What the request wants within the bounds of its route, which its host is told. Nothing: it wants
+// nothing that makes sense.
+std::optional<net::Millis> grpcDuration(const plan::ClusterAction& plan, http::HeaderMap& headers,
+                                        Arena& arena) {
+  http::HeaderEntry* const header = headers.find(http::HeaderId::GrpcTimeout);
+  if (!header) return std::nullopt;
+  std::optional<net::Millis> wanted = http::readGrpcTimeout(header->value());
+  if (!wanted) return std::nullopt;
+  net::Millis duration = *wanted;
+  const net::Millis most = *plan.grpc_timeout_max_ms;
+  if (most > 0) duration = std::min(duration, most);
+  duration -= std::min<net::Millis>(duration, plan.grpc_timeout_offset_ms);
+  header->setValue(http::writeGrpcTimeout(duration, arena));
+  return duration;
+}
+
+}  // namespace
+
 // What a route that forwards says in place of the connection manager.
-void Stream::applyRouteDeadlines() {
+void Stream::applyRouteDeadlines(http::HeaderMap& headers) {
   if (!info_.route || !info_.route->cluster) return;
   const plan::ClusterAction& plan = info_.route->cluster->plan;
   if (plan.idle_timeout_ms) {
     idle_timeout_ms_ = *plan.idle_timeout_ms;
     touch();
   }
-  if (!plan.max_stream_duration_ms) return;
-  const net::Millis duration = *plan.max_stream_duration_ms;
-  duration_deadline_ = duration == 0 ? net::kNever : loop().now() + duration;
+  std::optional<net::Millis> duration = plan.max_stream_duration_ms;
+  if (plan.grpc_timeout_max_ms) {
+    const std::optional<net::Millis> wanted = grpcDuration(plan, headers, context().arena);
+    if (wanted) duration = wanted;
+  }
+  if (!duration) return;
+  duration_deadline_ = *duration == 0 ? net::kNever : loop().now() + *duration;
   watch(duration_deadline_);
 }
 
@@ -141,6 +168,9 @@ void Stream::end() {
   router_.abandon();
   log::debug(log::Component::Http, info_.tags(), "stream complete: ", info_.details);
   become(State::Resting);
+  Downstream* const downstream = info_.is_http2 ? downstream_ : nullptr;
+  const uint64_t lifetime_us = loop().nowMicros() - info_.start_us;
+  const bool is_answered = info_.status != 0;
   stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
   if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
@@ -160,6 +190,7 @@ void Stream::end() {
   read_pauses_ = answer_pauses_ = 0;
   head_written_ = false;
   pool.give(this, loop);
+  if (downstream) downstream->onRequestEnded(lifetime_us, is_answered);
 }
 
 }  // namespace fairlead::proxy

@@ -55,6 +55,8 @@ struct StreamInfo {
   const route::Target* target = nullptr;
   // What the connection manager says of the upgrade that is asked for; null: nothing.
   const HttpConfig::Upgrade* upgrade = nullptr;
+  // Its name, as the request has it.
+  std::string upgrade_name;
   // Held, by use(): it goes on until the request's end, whatever becomes of it.
   upstream::WorkerCluster* cluster = nullptr;
   upstream::Host* host = nullptr;
@@ -100,6 +102,10 @@ struct StreamInfo {
   net::Loop& loop() const { return server->context().loop(); }
   // What follows its head are a tunnel's bytes.
   bool tunnels() const { return is_connect || is_upgrade; }
+  // HTTP/1.0 is spoken with hosts as HTTP/1.1 is.
+  http::Version clientVersion() const {
+    return is_http2 ? http::Version::Http2 : http::Version::Http11;
+  }
   // Of a head that is this request's.
   route::RequestView viewOf(const http::RequestHead& head) const {
     return {head.method, head.path, head.authority, scheme, &head.headers, id};

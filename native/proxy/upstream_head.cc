@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "http/grpc_timeout.h"
 
 namespace fairlead::proxy {
 
@@ -45,6 +46,25 @@ void rewriteHost(http::RequestHead& head, const route::RequestView& view, const 
   }
 }
 
+// 0: none.
+net::Millis grpcTimeout(const plan::ClusterAction& plan, const HeaderMap& headers) {
+  const HeaderEntry* const header = headers.find(HeaderId::GrpcTimeout);
+  net::Millis timeout =
+      header ? http::readGrpcTimeout(header->value()).value_or(0) : net::Millis{0};
+  // One that left nothing would be none.
+  const net::Millis offset = plan.grpc_route_timeout_offset_ms;
+  if (offset < timeout) timeout -= offset;
+  const net::Millis most = *plan.grpc_route_timeout_max_ms;
+  return most > 0 && (timeout == 0 || timeout > most) ? most : timeout;
+}
+
+// A host that is a gRPC server hears in its own words how long it has.
+void tellGrpcTimeout(HeaderMap& headers, const StreamInfo& info, net::Millis expected,
+                     Arena& arena) {
+  if (!info.is_grpc || !info.route->cluster->plan.grpc_route_timeout_max_ms) return;
+  headers.set(HeaderId::GrpcTimeout, http::writeGrpcTimeout(expected, arena));
+}
+
 }  // namespace
 
 net::Millis Timeouts::expected(net::Millis elapsed) const {
@@ -58,7 +78,9 @@ Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
   const route::ClusterAction& action = *info.route->cluster;
   const bool respects_expected = info.config().router.respect_expected_rq_timeout;
   Timeouts timeouts;
-  timeouts.route_ms = action.plan.timeout_ms;
+  timeouts.route_ms = info.is_grpc && action.plan.grpc_route_timeout_max_ms
+                          ? grpcTimeout(action.plan, headers)
+                          : action.plan.timeout_ms;
   timeouts.hedges = action.plan.hedge_on_per_try_timeout;
   timeouts.exchange_ms = info.cluster->settings().max_stream_duration_ms;
   if (action.retry) {
@@ -154,6 +176,7 @@ void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view
   if (expected > 0 && tells_of_envoy) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(expected));
   }
+  if (expected > 0) tellGrpcTimeout(headers, info, expected, arena);
   if (info.virtual_host->plan.include_request_attempt_count) {
     headers.set(HeaderId::XEnvoyAttemptCount, "1");
   }
@@ -185,6 +208,7 @@ void prepareRetryHead(HeaderMap& headers, const StreamInfo& info, const Timeouts
   if (expected > 0 && !info.config().router.suppress_envoy_headers) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(expected));
   }
+  if (expected > 0) tellGrpcTimeout(headers, info, expected, arena);
 }
 
 }  // namespace fairlead::proxy

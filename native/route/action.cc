@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "http/joined_headers.h"
 
 namespace fairlead::route {
 
@@ -56,12 +57,16 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
   }
   action.plan.mirrors.clear();
   for (const plan::MirrorPolicy& mirror : plan.mirrors) {
+    Result<HeaderChanges> changes =
+        HeaderChanges::build(mirror.request_changes, http::isJoinedInRequests);
+    if (!changes) return changes.error();
     action.mirrors.push_back(
         {.cluster = mirror.cluster.empty() ? NameIds::Ref() : clusters.hold(mirror.cluster),
          .cluster_header = HeaderName(mirror.cluster_header),
          .share = RuntimeNumber(mirror.share_millionths, mirror.share_slot, slots),
          .keeps_host = mirror.keeps_host,
-         .host = mirror.host});
+         .host = mirror.host,
+         .changes = std::move(changes.value())});
   }
   if (!plan.weighted || plan.weighted->clusters.empty()) {
     action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, clusters));

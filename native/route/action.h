@@ -45,6 +45,7 @@ struct MirrorPolicy {
   bool keeps_host = false;
   // In place of the request's, if any.
   std::string host;
+  HeaderChanges changes;
 };
 
 struct ClusterAction {

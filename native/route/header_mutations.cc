@@ -1,6 +1,7 @@
 #include "route/header_mutations.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "http/joined_headers.h"
 
@@ -93,6 +94,34 @@ void MutationList::add(const Addition& addition, std::string_view value, HeaderM
     }
   }
   headers.add(addition.id, addition.name.text(), value);
+}
+
+Result<HeaderChanges> HeaderChanges::build(const std::vector<plan::HeaderChange>& plan,
+                                           bool (*is_joined)(http::HeaderId id)) {
+  HeaderChanges changes;
+  for (const plan::HeaderChange& change : plan) {
+    if (change.remove_matching) {
+      Result<StringMatcher> removed = StringMatcher::build(*change.remove_matching);
+      if (!removed) return removed.error();
+      changes.changes_.push_back({{}, std::move(removed.value())});
+    } else if (change.add) {
+      changes.changes_.push_back({MutationList({}, {*change.add}, is_joined), std::nullopt});
+    } else {
+      changes.changes_.push_back({MutationList({change.remove}, {}, is_joined), std::nullopt});
+    }
+  }
+  return changes;
+}
+
+void HeaderChanges::apply(HeaderMap& headers, const format::FormatContext& context,
+                          Arena& arena) const {
+  for (const Change& change : changes_) {
+    change.list.apply(headers, context, arena);
+    if (!change.removed) continue;
+    for (HeaderEntry& entry : headers) {
+      if (entry.name_size > 0 && change.removed->matches(entry.name())) entry.remove();
+    }
+  }
 }
 
 HeaderMutations::HeaderMutations(const plan::HeaderMutations& plan)

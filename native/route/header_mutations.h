@@ -2,14 +2,17 @@
 // thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/result.h"
 #include "format/format.h"
 #include "format/header_name.h"
 #include "http/message.h"
 #include "plan/plan.gen.h"
+#include "route/string_matcher.h"
 
 namespace fairlead::route {
 
@@ -57,6 +60,27 @@ struct HeaderMutations {
 
   MutationList request;
   MutationList response;
+};
+
+// Changes that are made one after the other: each value is made of what the ones before have left.
+class HeaderChanges {
+ public:
+  HeaderChanges() = default;
+  static Result<HeaderChanges> build(const std::vector<plan::HeaderChange>& plan,
+                                     bool (*is_joined)(http::HeaderId id));
+
+  bool empty() const { return changes_.empty(); }
+  // As MutationList::apply().
+  void apply(http::HeaderMap& headers, const format::FormatContext& context, Arena& arena) const;
+
+ private:
+  struct Change {
+    // One of these: what is removed by name or added, or what is removed by a pattern.
+    MutationList list;
+    std::optional<StringMatcher> removed;
+  };
+
+  std::vector<Change> changes_;
 };
 
 // The lists that change the messages of one route, in the order in which they speak; empty where

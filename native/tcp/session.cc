@@ -51,11 +51,9 @@ bool Session::start() {
     duration_deadline_ = loop.now() + plan.max_downstream_connection_duration_ms;
     watch(duration_deadline_);
   }
-  const NameIds::Ref& cluster = proxy_.chooseCluster();
-  cluster_name_ = cluster.name();
+  chooseCluster();
   log::debug(log::Component::Filter, log::Tags{.connection = id()},
              "Creating connection to cluster ", cluster_name_);
-  cluster_ = proxy_.findCluster(cluster);
   if (!cluster_) {
     flags_.set(ResponseFlag::NoClusterFound);
     proxy_.stats().add(Counter::DownstreamCxNoRoute);
@@ -65,6 +63,18 @@ bool Session::start() {
   cluster_->hold();
   connect();
   return !finished_;
+}
+
+void Session::chooseCluster() {
+  const net::Findings* const found = findings();
+  if (proxy_.config().cluster_of_server_name && found && !found->server_name.empty()) {
+    cluster_name_ = found->server_name;
+    cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
+    return;
+  }
+  const NameIds::Ref& cluster = proxy_.chooseCluster();
+  cluster_name_ = cluster.name();
+  cluster_ = proxy_.findCluster(cluster);
 }
 
 // ---- connecting ----

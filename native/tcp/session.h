@@ -35,6 +35,7 @@ class Session final : public net::DownstreamConnection,
   // net::Timer
   void onTimer() override;
 
+  void chooseCluster();
   void connect();
   void connectFailed(bool timeout, int error);
   std::string tunnelHead() const;

@@ -23,6 +23,8 @@ struct TcpProxyConfig {
   plan::TcpProxy plan;
   // Of the plan's clusters, in their order.
   std::vector<NameIds::Ref> clusters;
+  // The cluster is the one that the client's server name names, where it has one.
+  bool cluster_of_server_name = false;
   std::string filter_chain_name;
   uint32_t buffer_limit_bytes;
   // Beneath its clients' connections.
@@ -61,6 +63,7 @@ class TcpProxy final : public net::ConnectionFactory {
   upstream::WorkerCluster* findCluster(const NameIds::Ref& cluster) {
     return clusters_.find(cluster.id());
   }
+  upstream::WorkerCluster* findCluster(std::string_view name) { return clusters_.find(name); }
 
  private:
   const std::shared_ptr<const TcpProxyConfig> config_;

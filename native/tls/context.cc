@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 
 #include "tls/names.h"
 #include "tls/transport.h"
@@ -106,10 +107,10 @@ bool takesEcdsa(SSL* ssl) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Context>> Context::build(
-    const plan::TlsContext& plan, unsigned workers, const std::vector<std::string>& server_names) {
-  std::shared_ptr<Context> context(new Context(plan));
-  for (unsigned i = 0; i < workers && !plan.server && plan.max_sessions > 0; ++i) {
+Result<std::shared_ptr<const Context>> Context::build(const plan::TlsContext& plan,
+                                                      const Surroundings& around) {
+  std::shared_ptr<Context> context(new Context(plan, around.key_log));
+  for (unsigned i = 0; i < around.workers && !plan.server && plan.max_sessions > 0; ++i) {
     context->sessions_.push_back(std::make_unique<SessionStore>(plan.max_sessions));
   }
   if (plan.is_incomplete) return std::shared_ptr<const Context>(std::move(context));
@@ -129,7 +130,7 @@ Result<std::shared_ptr<const Context>> Context::build(
     context->alpn_.append(1, static_cast<char>(protocol.size())).append(protocol);
   }
   SessionScope scope(plan);
-  for (const std::string& name : server_names) scope.addServerName(name);
+  for (const std::string& name : around.server_names) scope.addServerName(name);
   for (const plan::TlsCertificate& certificate : plan.certificates) {
     if (auto added = context->addCertificate(&certificate, &scope); !added) return added.error();
   }
@@ -165,11 +166,31 @@ Result<void> Context::addCertificate(const plan::TlsCertificate* plan, SessionSc
     noteExpiry(plan->name, identity.value().certificate.get());
     const X509Ptr own = std::move(identity.value().certificate);
     scope->addCertificate(own.get());
+    if (auto added = addOcspResponse(plan->ocsp_response, own.get(), &certificate); !added) {
+      return added;
+    }
     certificates_.push_back(std::move(certificate));
     addNames(own.get(), certificates_.size() - 1);
     return {};
   }
   certificates_.push_back(std::move(certificate));
+  return {};
+}
+
+Result<void> Context::addOcspResponse(const std::string& der, const X509* own,
+                                      Certificate* to) const {
+  if (!isServer()) return {};
+  to->must_staple = mustStaple(own);
+  if (!der.empty()) {
+    auto response = OcspResponse::read(der, own);
+    if (!response) return response.error();
+    to->ocsp_response = std::move(response.value());
+    return {};
+  }
+  if (to->must_staple) return Error{"OCSP response is required for must-staple certificate"};
+  if (plan_.server->ocsp_policy == plan::TlsServer::OcspPolicy::MustStaple) {
+    return Error{"Required OCSP response is missing from TLS context"};
+  }
   return {};
 }
 
@@ -212,6 +233,7 @@ Result<void> Context::configure(SSL_CTX* context) const {
   SSL_CTX_set_options(context, options);
   if (auto set = setLists(context); !set) return set;
   setVerification(context);
+  if (key_log_) SSL_CTX_set_keylog_callback(context, Transport::onSecret);
   if (isServer()) return configureServer(context);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(context, Transport::onNewSession);
@@ -267,6 +289,7 @@ Result<void> Context::configureServer(SSL_CTX* context) const {
   if (!ticket_keys_.empty()) ticket_keys_.use(context);
   auto* self = const_cast<Context*>(this);
   SSL_CTX_set_cert_cb(context, onCertificate, self);
+  SSL_CTX_set_tlsext_status_cb(context, onOcspStatus);
   if (!alpn_.empty()) SSL_CTX_set_alpn_select_cb(context, onAlpn, self);
   return {};
 }
@@ -277,41 +300,70 @@ int Context::onCertificate(SSL* ssl, void* context) {
   const auto& self = *static_cast<const Context*>(context);
   const char* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
   if (!name && self.plan_.server->requires_sni) return 0;
-  if (self.certificates_.size() < 2) return 1;
-  const Certificate& chosen = self.choose(name ? name : "", takesEcdsa(ssl));
+  const bool is_one = self.certificates_.size() == 1;
+  const bool asks_for_ocsp = SSL_get_tlsext_status_type(ssl) == TLSEXT_STATUSTYPE_ocsp;
+  const Certificate& chosen = is_one
+                                  ? self.certificates_.front()
+                                  : self.choose({name ? name : "", takesEcdsa(ssl), asks_for_ocsp});
   if (SSL_get_SSL_CTX(ssl) != chosen.context.get()) SSL_set_SSL_CTX(ssl, chosen.context.get());
-  return 1;
+  const OcspStaple staple = self.stapleOf(chosen, asks_for_ocsp);
+  Transport::onOcspStaple(ssl, staple);
+  if (staple == OcspStaple::Sent) {
+    // It is OpenSSL's then.
+    const std::string& der = chosen.ocsp_response->der();
+    if (void* copy = OPENSSL_memdup(der.data(), der.size())) {
+      SSL_set_tlsext_status_ocsp_resp(ssl, copy, static_cast<long>(der.size()));
+    }
+  }
+  return staple == OcspStaple::Failed ? 0 : 1;
+}
+
+int Context::onOcspStatus(SSL* ssl, void*) {
+  const unsigned char* response = nullptr;
+  return SSL_get_tlsext_status_ocsp_resp(ssl, &response) > 0 ? SSL_TLSEXT_ERR_OK
+                                                             : SSL_TLSEXT_ERR_NOACK;
+}
+
+OcspStaple Context::stapleOf(const Certificate& certificate, bool is_asked) const {
+  if (!is_asked) return OcspStaple::NotAsked;
+  const OcspResponse* const response = certificate.ocsp_response.get();
+  if (response && !response->isExpired(std::time(nullptr))) return OcspStaple::Sent;
+  using Policy = plan::TlsServer::OcspPolicy;
+  const Policy policy = plan_.server->ocsp_policy;
+  if (certificate.must_staple || policy == Policy::MustStaple) return OcspStaple::Failed;
+  return policy == Policy::Strict && response ? OcspStaple::Failed : OcspStaple::Omitted;
 }
 
 // An ECDSA key is preferred where the client takes it. As in the real server: names are compared as
 // they are, and the first certificate is the last resort.
-const Context::Certificate& Context::choose(std::string_view server_name, bool takes_ecdsa) const {
+const Context::Certificate& Context::choose(const Wishes& wishes) const {
+  const std::string_view server_name = wishes.server_name;
   if (!server_name.empty()) {
-    if (const Certificate* found = findByName(server_name, takes_ecdsa)) return *found;
+    if (const Certificate* found = findByName(server_name, wishes)) return *found;
     const size_t dot = server_name.find('.', 1);
     if (dot != std::string_view::npos && dot + 1 < server_name.size()) {
-      if (const Certificate* found = findByName(server_name.substr(dot), takes_ecdsa)) {
-        return *found;
-      }
+      if (const Certificate* found = findByName(server_name.substr(dot), wishes)) return *found;
     }
     if (!plan_.server->scans_all_certificates) return certificates_.front();
   }
   const Certificate* candidate = nullptr;
   for (const Certificate& certificate : certificates_) {
-    if (certificate.is_ecdsa == takes_ecdsa) return certificate;
-    if (takes_ecdsa && !candidate) candidate = &certificate;
+    if (stapleOf(certificate, wishes.asks_for_ocsp) == OcspStaple::Failed) continue;
+    if (certificate.is_ecdsa == wishes.takes_ecdsa) return certificate;
+    if (wishes.takes_ecdsa && !candidate) candidate = &certificate;
   }
   return candidate ? *candidate : certificates_.front();
 }
 
-const Context::Certificate* Context::findByName(std::string_view name, bool takes_ecdsa) const {
+const Context::Certificate* Context::findByName(std::string_view name, const Wishes& wishes) const {
   const auto found = by_name_.find(name);
   if (found == by_name_.end()) return nullptr;
   const Certificate* candidate = nullptr;
   for (const size_t index : found->second) {
     const Certificate& certificate = certificates_[index];
-    if (certificate.is_ecdsa == takes_ecdsa) return &certificate;
-    if (takes_ecdsa) candidate = &certificate;
+    if (stapleOf(certificate, wishes.asks_for_ocsp) == OcspStaple::Failed) continue;
+    if (certificate.is_ecdsa == wishes.takes_ecdsa) return &certificate;
+    if (wishes.takes_ecdsa) candidate = &certificate;
   }
   return candidate;
 }

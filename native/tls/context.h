@@ -11,6 +11,8 @@
 
 #include "base/result.h"
 #include "plan/plan.gen.h"
+#include "tls/key_log.h"
+#include "tls/ocsp_response.h"
 #include "tls/openssl.h"
 #include "tls/session_scope.h"
 #include "tls/session_store.h"
@@ -19,12 +21,21 @@
 
 namespace fairlead::tls {
 
+// What becomes of a client's wish for an OCSP response.
+enum class OcspStaple : uint8_t { NotAsked, Sent, Omitted, Failed };
+
 class Context {
  public:
-  // `server_names`: for which clients are sent here; sessions are good for the same ones only.
-  static Result<std::shared_ptr<const Context>> build(
-      const plan::TlsContext& plan, unsigned workers,
-      const std::vector<std::string>& server_names = {});
+  // What is not its own.
+  struct Surroundings {
+    unsigned workers = 0;
+    // For which clients are sent here; sessions are good for the same ones only.
+    std::vector<std::string> server_names = {};
+    // Null: nobody is told secrets.
+    std::shared_ptr<const KeyLog> key_log = nullptr;
+  };
+  static Result<std::shared_ptr<const Context>> build(const plan::TlsContext& plan,
+                                                      const Surroundings& around);
 
   // A connection's state, of no role yet. Null: no memory.
   SslPtr makeSsl() const { return SslPtr(SSL_new(certificates_.front().context.get())); }
@@ -39,6 +50,8 @@ class Context {
   }
   // Null: nobody is asked for a certificate.
   const Verifier* verifier() const { return verifier_.get(); }
+  // Null: nobody is told secrets.
+  const KeyLog* keyLog() const { return key_log_.get(); }
 
   // When each of them expires, by the name that statistics have for it; the earliest of a name.
   const std::map<std::string, int64_t>& expiries() const { return expiries_; }
@@ -48,10 +61,21 @@ class Context {
   struct Certificate {
     SslContextPtr context;
     bool is_ecdsa = false;
+    // Null: none goes with it.
+    std::unique_ptr<const OcspResponse> ocsp_response = nullptr;
+    bool must_staple = false;
+  };
+  // Of a client that has said whom it wants.
+  struct Wishes {
+    std::string_view server_name;
+    bool takes_ecdsa;
+    bool asks_for_ocsp;
   };
 
-  explicit Context(const plan::TlsContext& plan) : plan_(plan) {}
+  Context(const plan::TlsContext& plan, std::shared_ptr<const KeyLog> key_log)
+      : plan_(plan), key_log_(std::move(key_log)) {}
   Result<void> addCertificate(const plan::TlsCertificate* plan, SessionScope* scope);
+  Result<void> addOcspResponse(const std::string& der, const X509* own, Certificate* to) const;
   Result<void> configure(SSL_CTX* context) const;
   Result<void> configureServer(SSL_CTX* context) const;
   Result<void> setLists(SSL_CTX* context) const;
@@ -59,12 +83,13 @@ class Context {
   void addNames(const X509* certificate, size_t index);
   void noteExpiry(const std::string& name, const X509* certificate);
 
-  // The certificate for a client that has said whom it wants.
-  const Certificate& choose(std::string_view server_name, bool takes_ecdsa) const;
-  const Certificate* findByName(std::string_view name, bool takes_ecdsa) const;
+  OcspStaple stapleOf(const Certificate& certificate, bool is_asked) const;
+  const Certificate& choose(const Wishes& wishes) const;
+  const Certificate* findByName(std::string_view name, const Wishes& wishes) const;
 
   // OpenSSL's callbacks.
   static int onCertificate(SSL* ssl, void* context);
+  static int onOcspStatus(SSL* ssl, void*);
   static int onAlpn(SSL* ssl, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* in, unsigned in_size, void* context);
 
@@ -74,6 +99,7 @@ class Context {
   std::map<std::string, std::vector<size_t>, std::less<>> by_name_;
   std::map<std::string, int64_t> expiries_;
   std::shared_ptr<const Verifier> verifier_;
+  const std::shared_ptr<const KeyLog> key_log_;
   TicketKeys ticket_keys_;
   // As the handshake has it: each with its length before it.
   std::string alpn_;

@@ -21,6 +21,7 @@ namespace {
 using SslCounter = stats::Ssl::Counter;
 
 constexpr size_t kRecordBytes = 16 * 1024;
+constexpr uint8_t kHandshakeFailureAlert = 40;
 constexpr uint8_t kBadHashAlert = 114;
 constexpr uint8_t kProtocolVersionAlert = 70;
 
@@ -52,7 +53,8 @@ Transport::Transport(Setup setup)
       stats_(*setup.stats),
       sessions_(setup.sessions),
       opening_(std::make_unique<Opening>(
-          Opening{std::move(setup.wanted_name), {}, setup.handshake_timeout_ms, setup.timeouts})) {
+          Opening{std::move(setup.wanted_name), {}, setup.handshake_timeout_ms, setup.timeouts})),
+      worker_(static_cast<uint16_t>(setup.worker)) {
   SSL* ssl = info_->ssl();
   BIO* bio = wire_.makeBio();
   SSL_set_bio(ssl, bio, bio);
@@ -65,6 +67,10 @@ Transport::Transport(Setup setup)
   // An address is no name.
   if (!setup.server_name.empty() && !isAddress(setup.server_name)) {
     SSL_set_tlsext_host_name(ssl, setup.server_name.c_str());
+  }
+  if (!setup.protocols.empty()) {
+    SSL_set_alpn_protos(ssl, reinterpret_cast<const unsigned char*>(setup.protocols.data()),
+                        static_cast<unsigned>(setup.protocols.size()));
   }
   if (!sessions_) return;
   session_key_ = std::make_unique<const std::string>(
@@ -122,6 +128,8 @@ void Transport::endHandshake() {
   Timer::disarm();
   opening_.reset();
   countHandshake(info_->ssl(), stats_);
+  // What was stapled is not needed any more.
+  if (context_->isServer()) SSL_set_tlsext_status_ocsp_resp(info_->ssl(), nullptr, 0);
   if (SSL_session_reused(info_->ssl()) && info_->isPeerPresented()) {
     info_->setValidated(SSL_get_verify_result(info_->ssl()) == X509_V_OK);
   }
@@ -178,6 +186,22 @@ int Transport::onNewSession(SSL* ssl, SSL_SESSION* session) {
   return 1;
 }
 
+void Transport::onSecret(const SSL* ssl, const char* line) {
+  const auto* transport = static_cast<Transport*>(SSL_get_ex_data(ssl, transportIndex()));
+  if (!transport) return;
+  transport->context_->keyLog()->write(transport->worker_, transport->wire_.fd, line);
+}
+
+void Transport::onOcspStaple(SSL* ssl, OcspStaple staple) {
+  if (staple == OcspStaple::NotAsked) return;
+  Transport& transport = transportOf(ssl);
+  transport.stats_.add(SslCounter::OcspStapleRequests);
+  transport.stats_.add(staple == OcspStaple::Sent      ? SslCounter::OcspStapleResponses
+                       : staple == OcspStaple::Omitted ? SslCounter::OcspStapleOmitted
+                                                       : SslCounter::OcspStapleFailed);
+  if (staple == OcspStaple::Failed) transport.wire_.alert = kHandshakeFailureAlert;
+}
+
 // ---- reading and writing ----
 
 uint32_t Transport::onEvents(uint32_t events) {
@@ -192,6 +216,8 @@ uint32_t Transport::onEvents(uint32_t events) {
 
 ssize_t Transport::read(int fd, char* to, size_t room) {
   SSL* ssl = info_->ssl();
+  // A goodbye that came with the bytes before it: the socket itself may stay open.
+  if (!has_failed_ && (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN)) return 0;
   // Without a buffer of OpenSSL's being made for nothing.
   if (has_failed_ || (wire_.is_drained && !SSL_has_pending(ssl))) {
     errno = has_failed_ ? ECONNRESET : EAGAIN;

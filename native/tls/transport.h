@@ -21,12 +21,15 @@ class Transport final : public net::Transport, private net::Timer {
   struct Setup {
     std::shared_ptr<const Context> context;
     stats::Shard<stats::Ssl>* stats;
+    unsigned worker = 0;
     // A worker's; null: sessions are not kept.
     SessionStore* sessions = nullptr;
     // Of clients; empty: none is sent.
     std::string server_name = {};
     // The certificate must be for it as well; empty: it need not.
     std::string wanted_name = {};
+    // Offered by ALPN; empty: what the context says.
+    std::string_view protocols = {};
     // 0: none. `timeouts` counts those that took longer.
     net::Millis handshake_timeout_ms = 0;
     stats::Shard<stats::Listener>* timeouts = nullptr;
@@ -47,6 +50,9 @@ class Transport final : public net::Transport, private net::Timer {
   // OpenSSL's callbacks.
   static int onVerify(X509_STORE_CTX* store, void*);
   static int onNewSession(SSL* ssl, SSL_SESSION* session);
+  static void onSecret(const SSL* ssl, const char* line);
+  // The server's, once for each handshake that chooses a certificate.
+  static void onOcspStaple(SSL* ssl, OcspStaple staple);
 
  private:
   // What is only needed until the handshake is done.
@@ -76,6 +82,7 @@ class Transport final : public net::Transport, private net::Timer {
   std::unique_ptr<const std::string> session_key_;
   net::Connection* connection_ = nullptr;
   std::unique_ptr<Opening> opening_;
+  const uint16_t worker_;
   bool is_open_ = false;
   bool has_failed_ = false;
   bool has_said_goodbye_ = false;

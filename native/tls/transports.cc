@@ -30,6 +30,7 @@ std::unique_ptr<net::Transport> Transports::make(const net::TransportTarget& tar
   }
   Transport::Setup setup;
   setup.stats = blocks_.ssl->shard(shard);
+  setup.worker = target.worker;
   setup.handshake_timeout_ms = handshake_timeout_ms_;
   if (blocks_.listener) setup.timeouts = blocks_.listener->shard(shard);
   if (!context->isServer()) {
@@ -37,6 +38,7 @@ std::unique_ptr<net::Transport> Transports::make(const net::TransportTarget& tar
     setup.sessions = context->sessions(target.worker);
     setup.server_name =
         plan.sni_of_host && !target.host_name.empty() ? std::string(target.host_name) : plan.sni;
+    if (plan.alpn.empty()) setup.protocols = target.protocols;
     if (!target.server_name.empty()) setup.server_name = target.server_name;
     setup.wanted_name = plan.demands_sni_san ? setup.server_name : std::string(target.wanted_name);
   }

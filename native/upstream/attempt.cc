@@ -4,6 +4,29 @@
 
 namespace fairlead::upstream {
 
+namespace {
+
+UpstreamError::Kind kindOf(http::ResetReason reason) {
+  switch (reason) {
+    case http::ResetReason::ConnectionTermination:
+      break;
+    case http::ResetReason::ProtocolError:
+      return UpstreamError::Kind::ProtocolError;
+    case http::ResetReason::LocalReset:
+    case http::ResetReason::TooLarge:
+      return UpstreamError::Kind::LocalReset;
+    case http::ResetReason::RemoteReset:
+      return UpstreamError::Kind::RemoteReset;
+    case http::ResetReason::RemoteRefused:
+      return UpstreamError::Kind::RemoteRefused;
+    case http::ResetReason::ConnectError:
+      return UpstreamError::Kind::ConnectError;
+  }
+  return UpstreamError::Kind::ConnectionTermination;
+}
+
+}  // namespace
+
 void Attempt::start(HttpPool& pool, uint8_t whose_limits) {
   FL_DCHECK(state_ == State::Idle);
   pool.hold();
@@ -74,10 +97,7 @@ void Attempt::onResponseReadEnd() {
 
 void Attempt::onResponseReset(http::ResetReason reason, std::string_view) {
   becomeIdle();
-  const bool is_nonsense = reason == http::ResetReason::ProtocolError;
-  owner_.onAttemptFailed(*this, {is_nonsense ? UpstreamError::Kind::ProtocolError
-                                             : UpstreamError::Kind::ConnectionTermination,
-                                 &host(), true});
+  owner_.onAttemptFailed(*this, {kindOf(reason), &host(), true});
 }
 
 }  // namespace fairlead::upstream

@@ -49,6 +49,7 @@ class Cluster {
     client_.idle_timeout_ms = settings_.idle_timeout_ms;
     client_.max_duration_ms = settings_.max_connection_duration_ms;
     client_.max_requests = settings_.max_requests_per_connection;
+    if (settings_.http2) client_.http2 = &*settings_.http2;
   }
 
   const plan::Cluster& settings() const { return settings_; }
@@ -89,6 +90,12 @@ class Cluster {
     transport_matches_ = std::move(matches);
   }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
+  // Null: its hosts are not spoken to in HTTP/2.
+  stats::Block<stats::Http2Codec>* http2Stats() { return http2_stats_.get(); }
+  // Control thread: before any worker knows the cluster.
+  void setHttp2Stats(std::shared_ptr<stats::Block<stats::Http2Codec>> stats) {
+    http2_stats_ = std::move(stats);
+  }
   // Control thread: statistics that there are as long as the cluster.
   void keepStats(std::shared_ptr<stats::BlockBase> block) {
     more_stats_.push_back(std::move(block));
@@ -104,6 +111,7 @@ class Cluster {
   const plan::Cluster settings_;
   const NameIds::Ref id_;
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
+  std::shared_ptr<stats::Block<stats::Http2Codec>> http2_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> more_stats_;
   const net::SharedTransport transport_;
   const bool tells_clients_;

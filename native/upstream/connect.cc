@@ -74,8 +74,8 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
   net::FileDescriptor fd = beginConnect(host, cluster.settings(), error);
   if (!fd.valid()) return nullptr;
   std::unique_ptr<net::Transport> transport = makeTransport(
-      cluster.transport(host.settings()),
-      {worker, host.settings().hostname, use.asked_name, use.wanted_name, use.client});
+      cluster.transport(host.settings()), {worker, host.settings().hostname, use.asked_name,
+                                           use.wanted_name, use.client, use.protocols});
   if (!use.tunnel_head.empty()) {
     transport = http::makeConnectTransport(use.tunnel_head, std::move(transport));
   }

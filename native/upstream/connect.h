@@ -17,6 +17,8 @@ struct ConnectionUse {
   std::string_view wanted_name = {};
   // Whom the host may be told of; null: nobody.
   const net::ProxiedClient* client = nullptr;
+  // What it is offered by ALPN where the configuration names nothing.
+  std::string_view protocols = {};
   // The CONNECT that the host, a proxy, hears first; empty: none.
   std::string tunnel_head = {};
 };

@@ -1,5 +1,6 @@
 #include "upstream/pool.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -32,13 +33,28 @@ std::string_view connectErrorText(int error, const net::Connection& connection) 
   return error == EPROTO ? connection.transportFailure() : connectErrorText(error);
 }
 
+// By ALPN, where the configuration names nothing.
+std::string_view offeredProtocols(http::ClientProtocol protocol) {
+  switch (protocol) {
+    case http::ClientProtocol::Http1:
+      return "\x08http/1.1";
+    case http::ClientProtocol::Http2:
+      return "\x02h2";
+    case http::ClientProtocol::ByAlpn:
+      return "\x02h2\x08http/1.1";
+  }
+  return {};
+}
+
 }  // namespace
 
-HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, PoolUse use)
+HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host,
+                   http::ClientProtocol protocol, PoolUse use)
     : cluster_(cluster),
       host_(std::move(host)),
       use_(std::move(use)),
-      counters_(host_->counters(cluster.context().worker)) {}
+      counters_(host_->counters(cluster.context().worker)),
+      protocol_(use_.tunnels ? http::ClientProtocol::Http1 : protocol) {}
 
 HttpPool::~HttpPool() {
   failWaiters(PoolFailure::ConnectionTermination, {});
@@ -56,12 +72,13 @@ void HttpPool::countAsPool(bool counts) {
   if (counted_ == counts) return;
   counted_ = counts;
   Cluster& cluster = cluster_.cluster();
+  const uint8_t own = use_.is_high ? 1 : 0;
   if (counts) {
-    cluster.limits(0).connection_pools.take();
+    cluster.limits(own).connection_pools.take();
   } else {
-    cluster.limits(0).connection_pools.giveBack();
+    cluster.limits(own).connection_pools.giveBack();
     // There a host's pools of all priorities go together.
-    cluster.limits(1).connection_pools.touch();
+    cluster.limits(1 - own).connection_pools.touch();
   }
 }
 
@@ -90,7 +107,7 @@ void HttpPool::newStream(PoolWaiter& waiter) {
              connection_count_ - connecting_, " connecting=", connecting_, ")");
   waiting_.pushBack(&waiter);
   ++waiting_count_;
-  if (connecting_ >= waiting_count_) return;
+  if (connecting_streams_ >= waiting_count_) return;
   PoolFailure failure;
   if (openConnection(waiter.priority, &failure) || !waiter.isLinked()) return;
   // Without any connection of its own to wait for, it cannot wait. Others that wait are looked
@@ -124,10 +141,7 @@ bool HttpPool::attach(PoolWaiter& waiter) {
   counters_.rq_total.add();
   counters_.rq_active.add();
   http::ClientStream& stream = connection.codec().newStream(waiter);
-  if (!connection.hasRoom()) {
-    connection.unlink();
-    busy_.pushFront(&connection);
-  }
+  if (!connection.hasRoom()) place(connection);
   waiter.onPoolReady(stream, *host_, connection);
   return true;
 }
@@ -142,7 +156,7 @@ void HttpPool::serveWaiting() {
     attach(*waiter);
   }
   // Connections were lost while requests wait: as many as those need are opened again.
-  while (!waiting_.empty() && connecting_ < waiting_count_ && ready_.empty()) {
+  while (!waiting_.empty() && connecting_streams_ < waiting_count_ && ready_.empty()) {
     PoolFailure failure;
     if (!openConnection(waiting_.front()->priority, &failure)) {
       if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
@@ -193,10 +207,10 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   use.asked_name = use_.server_name;
   if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
   use.client = use_.client.get();
+  use.protocols = offeredProtocols(protocol_);
   net::Connection* const socket =
       beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, use);
   stats.add(Counter::UpstreamCxTotal);
-  if (!use_.tunnels) stats.add(Counter::UpstreamCxHttp1Total);
   counters_.cx_total.add();
   if (!socket) {
     budget.giveBack();
@@ -210,22 +224,55 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   }
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
-  auto* connection = new PooledConnection(*this, priority);
-  const auto make = use_.tunnels ? http::makeTunnelCodec : http::makeClientCodec;
-  connection->use(make(*socket, cluster_.cluster().clientSettings(), context.scratch, *connection));
+  auto* connection = new PooledConnection(*this, priority, expectedStreams());
+  const http::ClientSettings& settings = cluster_.cluster().clientSettings();
+  if (use_.tunnels) {
+    connection->use(http::makeTunnelCodec(*socket, settings, context.scratch, *connection));
+  } else {
+    connection->use(http::makeClientCodec(protocol_, *socket, settings,
+                                          {context.scratch, cluster_.http2Stats(), context.random},
+                                          *connection));
+    if (protocol_ != http::ClientProtocol::ByAlpn) countProtocol(*connection);
+  }
   busy_.pushFront(connection);
   countAsPool(true);
   ++connection_count_;
   ++connecting_;
+  connecting_streams_ += connection->expectedStreams();
   return true;
 }
 
-void HttpPool::onConnected(PooledConnection& connection) {
+uint32_t HttpPool::expectedStreams() const {
+  if (protocol_ == http::ClientProtocol::Http1 || alpn_said_http1_) return 1;
+  const http::ClientSettings& settings = cluster_.cluster().clientSettings();
+  const uint32_t streams = std::max(settings.http2->max_concurrent_streams, 1u);
+  return settings.max_requests > 0 ? std::min(streams, settings.max_requests) : streams;
+}
+
+void HttpPool::noLongerConnecting(const PooledConnection& connection) {
   --connecting_;
+  connecting_streams_ -= connection.expectedStreams();
+}
+
+void HttpPool::countProtocol(const PooledConnection& connection) {
+  cluster_.stats().add(connection.codec().isMultiplexed() ? Counter::UpstreamCxHttp2Total
+                                                          : Counter::UpstreamCxHttp1Total);
+}
+
+void HttpPool::place(PooledConnection& connection) {
+  connection.unlink();
+  (connection.hasRoom() ? ready_ : busy_).pushFront(&connection);
+}
+
+void HttpPool::onConnected(PooledConnection& connection) {
+  noLongerConnecting(connection);
+  if (protocol_ == http::ClientProtocol::ByAlpn) {
+    countProtocol(connection);
+    alpn_said_http1_ = !connection.codec().isMultiplexed();
+  }
   log::debug(log::Component::Client, "connected to ", host_->text());
   cluster_.stats().record(Histogram::UpstreamCxConnectMs, connection.millisSinceStart());
-  connection.unlink();
-  ready_.pushFront(&connection);
+  place(connection);
   serveWaiting();
   if (draining_) drain();
 }
@@ -234,7 +281,7 @@ void HttpPool::onConnectFailed(PooledConnection& connection,
                                http::ClientCodecCallbacks::Failure failure, int error) {
   const bool is_timeout = failure == http::ClientCodecCallbacks::Failure::Timeout;
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
-  --connecting_;
+  noLongerConnecting(connection);
   connectionEnded();
   bury(connection);
   cluster_.cluster().limits(connection.priority()).connections.giveBack();
@@ -252,25 +299,35 @@ void HttpPool::onConnectFailed(PooledConnection& connection,
   failWaiters(is_timeout ? PoolFailure::ConnectTimeout : PoolFailure::ConnectFailure, why);
 }
 
-void HttpPool::onStreamEnded(const PoolWaiter& waiter) {
-  cluster_.stats().down(Gauge::UpstreamRqActive);
+void HttpPool::onStreamEnded(const PooledConnection& connection, const PoolWaiter& waiter,
+                             http::ClientCodecCallbacks::StreamEnd end) {
+  stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  stats.down(Gauge::UpstreamRqActive);
   counters_.rq_active.subtract();
   cluster_.cluster().limits(waiter.priority).requests.giveBack();
+  using End = http::ClientCodecCallbacks::StreamEnd;
+  // As the real server, which counts none of these where a stream is all of its connection.
+  if (end == End::Complete || !connection.codec().isMultiplexed()) return;
+  if (end == End::Connection) stats.add(Counter::UpstreamRqPendingFailureEject);
+  if (end == End::LocalReset) stats.add(Counter::UpstreamRqTxReset);
+  if (end == End::RemoteReset) stats.add(Counter::UpstreamRqRxReset);
+  if (end == End::RemoteResetNoError) stats.add(Counter::UpstreamRqRxResetNoError);
 }
 
 void HttpPool::onRoom(PooledConnection& connection) {
-  if (draining_) {
-    connection.codec().abort(CloseReason::Local);
-    return;
-  }
-  connection.unlink();
-  ready_.pushFront(&connection);
+  // One that connects has none to give yet.
+  if (connection.isEstablished()) place(connection);
+}
+
+void HttpPool::onGoaway(PooledConnection& connection) {
+  cluster_.stats().add(Counter::UpstreamCxCloseNotify);
+  onRoom(connection);
 }
 
 void HttpPool::onClosed(PooledConnection& connection, CloseReason reason, bool lost_streams) {
   bury(connection);
   connectionEnded();
-  if (!connection.isEstablished()) --connecting_;
+  if (!connection.isEstablished()) noLongerConnecting(connection);
   cluster_.cluster().limits(connection.priority()).connections.giveBack();
   countClose(connection, reason, lost_streams);
 }
@@ -296,7 +353,8 @@ void HttpPool::countClose(const PooledConnection& connection, CloseReason reason
   if (reason == CloseReason::ProtocolError || reason == CloseReason::PeerInMessage) {
     stats.add(Counter::UpstreamCxProtocolError);
   }
-  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify) {
+  if (reason == CloseReason::CloseNotify || reason == CloseReason::PeerAfterNotify ||
+      reason == CloseReason::LocalAfterNotify) {
     stats.add(Counter::UpstreamCxCloseNotify);
   }
   if (reason == CloseReason::MaxRequests) stats.add(Counter::UpstreamCxMaxRequests);
@@ -324,8 +382,14 @@ void HttpPool::letGo() {
 
 void HttpPool::drain() {
   draining_ = true;
-  while (PooledConnection* connection = ready_.front()) {
-    connection->codec().abort(CloseReason::Local);
+  // Those that connect are for requests that wait.
+  for (List<PooledConnection>* list : {&ready_, &busy_}) {
+    List<PooledConnection> draining;
+    list->moveAllTo(draining);
+    while (PooledConnection* connection = draining.popFront()) {
+      busy_.pushFront(connection);
+      if (connection->isEstablished()) connection->codec().drain();
+    }
   }
 }
 

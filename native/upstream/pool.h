@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/list.h"
-#include "http/codec.h"
+#include "http/codecs.h"
 #include "upstream/cluster.h"
 #include "upstream/pool_use.h"
 #include "upstream/pooled_connection.h"
@@ -36,12 +36,14 @@ class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
 
 class HttpPool final {
  public:
-  HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, PoolUse use = {});
+  HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, http::ClientProtocol protocol,
+           PoolUse use = {});
   ~HttpPool();
   HttpPool(const HttpPool&) = delete;
   HttpPool& operator=(const HttpPool&) = delete;
 
   Host& host() { return *host_; }
+  http::ClientProtocol protocol() const { return protocol_; }
   // Gives the waiter a stream now, or later, or fails it: exactly one of the waiter's two calls
   // comes, possibly before this returns.
   void newStream(PoolWaiter& waiter);
@@ -65,8 +67,10 @@ class HttpPool final {
   void onConnected(PooledConnection& connection);
   void onConnectFailed(PooledConnection& connection, http::ClientCodecCallbacks::Failure failure,
                        int error);
-  void onStreamEnded(const PoolWaiter& waiter);
+  void onStreamEnded(const PooledConnection& connection, const PoolWaiter& waiter,
+                     http::ClientCodecCallbacks::StreamEnd end);
   void onRoom(PooledConnection& connection);
+  void onGoaway(PooledConnection& connection);
   void onClosed(PooledConnection& connection, PooledConnection::CloseReason reason,
                 bool lost_streams);
   void countClose(const PooledConnection& connection, PooledConnection::CloseReason reason,
@@ -77,6 +81,12 @@ class HttpPool final {
   // It has as many connections as one host may have, of all workers.
   bool isHostFull(uint8_t priority) const;
   bool openConnection(uint8_t priority, PoolFailure* failure);
+  // Of a new connection.
+  uint32_t expectedStreams() const;
+  void noLongerConnecting(const PooledConnection& connection);
+  void countProtocol(const PooledConnection& connection);
+  // Among those with room, or among the others.
+  void place(PooledConnection& connection);
   void failWaiters(PoolFailure failure, std::string_view details);
   void failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_view details);
   void connectionEnded();
@@ -87,14 +97,19 @@ class HttpPool final {
   std::shared_ptr<Host> host_;
   const PoolUse use_;
   HostCounters& counters_;
-  // With room for a stream, the latest to be used first; and the others.
+  // With room for a stream, the latest to be used first; and the others: those that connect, too.
   List<PooledConnection> ready_;
   List<PooledConnection> busy_;
   List<PoolWaiter> waiting_;
   uint32_t connecting_ = 0;
+  // How many streams those that connect are thought to carry.
+  uint64_t connecting_streams_ = 0;
   uint32_t waiting_count_ = 0;
   uint32_t connection_count_ = 0;
   uint32_t holders_ = 0;
+  const http::ClientProtocol protocol_;
+  // The latest connection of a pool that goes by ALPN speaks HTTP/1.
+  bool alpn_said_http1_ = false;
   bool draining_ = false;
   // Among the cluster's connection pools.
   bool counted_ = false;

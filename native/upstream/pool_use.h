@@ -12,16 +12,19 @@ struct PoolUse {
   std::string server_name = {};
   // Whose they are, where hosts are told; null: anybody's.
   net::SharedProxiedClient client = nullptr;
+  // As the real server: requests of high priority do not share connections with others.
+  bool is_high = false;
 
   // Each is a tunnel with a connection of its own, on which no HTTP is spoken.
   bool tunnels = false;
 
   // Anybody's requests for any name.
-  bool isCommon() const { return server_name.empty() && !client && !tunnels; }
+  bool isCommon() const { return server_name.empty() && !client && !is_high && !tunnels; }
   // The same for the same use.
   std::string key() const {
     std::string key = server_name;
-    if (tunnels) key.append(1, '\1');
+    if (is_high) key.append(1, '\1');
+    if (tunnels) key.append(1, '\2');
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

@@ -26,12 +26,14 @@ void PooledConnection::onConnectFailed(Failure failure, int error) {
   pool_.onConnectFailed(*this, failure, error);
 }
 
-void PooledConnection::onStreamEnded(http::ResponseSink& sink) {
+void PooledConnection::onStreamEnded(http::ResponseSink& sink, StreamEnd end) {
   // Only waiters are given streams.
-  pool_.onStreamEnded(static_cast<PoolWaiter&>(sink));
+  pool_.onStreamEnded(*this, static_cast<PoolWaiter&>(sink), end);
 }
 
 void PooledConnection::onRoom() { pool_.onRoom(*this); }
+
+void PooledConnection::onGoaway() { pool_.onGoaway(*this); }
 
 void PooledConnection::onClosed(CloseReason reason, bool lost_streams) {
   pool_.onClosed(*this, reason, lost_streams);

@@ -16,13 +16,19 @@ class PooledConnection final : public ListNode<PooledConnection>,
                                public net::Mortal,
                                public http::ClientCodecCallbacks {
  public:
-  // `priority`: whose budget it was taken from.
-  PooledConnection(HttpPool& pool, uint8_t priority)
-      : pool_(pool), started_at_us_(net::Loop::readClockMicros()), priority_(priority) {}
+  // `priority`: whose budget it was taken from. `expected_streams`: how many it is thought to carry
+  // at once, until it is there.
+  PooledConnection(HttpPool& pool, uint8_t priority, uint32_t expected_streams)
+      : pool_(pool),
+        started_at_us_(net::Loop::readClockMicros()),
+        expected_streams_(expected_streams),
+        priority_(priority) {}
 
   void use(std::unique_ptr<http::ClientCodec> codec) { codec_ = std::move(codec); }
   http::ClientCodec& codec() { return *codec_; }
+  const http::ClientCodec& codec() const { return *codec_; }
   bool hasRoom() const { return codec_->freeStreams() > 0; }
+  uint32_t expectedStreams() const { return expected_streams_; }
 
   // Asks the kernel once.
   const net::Address& localAddress();
@@ -37,8 +43,9 @@ class PooledConnection final : public ListNode<PooledConnection>,
   // http::ClientCodecCallbacks
   void onConnected() override;
   void onConnectFailed(Failure failure, int error) override;
-  void onStreamEnded(http::ResponseSink& sink) override;
+  void onStreamEnded(http::ResponseSink& sink, StreamEnd end) override;
   void onRoom() override;
+  void onGoaway() override;
   void onClosed(CloseReason reason, bool lost_streams) override;
   void serveWaiting() override;
   void onBytes(size_t received, size_t sent) override;
@@ -48,6 +55,7 @@ class PooledConnection final : public ListNode<PooledConnection>,
   std::unique_ptr<http::ClientCodec> codec_;
   net::Address local_address_;
   const uint64_t started_at_us_;
+  const uint32_t expected_streams_;
   uint32_t requests_ = 0;
   uint32_t shown_as_buffered_ = 0;
   const uint8_t priority_;

@@ -21,6 +21,12 @@ struct UpstreamError {
     ProtocolError,
     // From here: the try took too long.
     LocalReset,
+    // The host gave up this exchange alone.
+    RemoteReset,
+    // The host has not looked at the request.
+    RemoteRefused,
+    // The host could not connect to whom a CONNECT asks for.
+    ConnectError,
   };
   Kind kind;
   // Whose failure it is; null: no host was asked.
@@ -46,6 +52,12 @@ inline std::string_view reasonOf(UpstreamError::Kind kind) {
       return "protocol error";
     case UpstreamError::Kind::LocalReset:
       return "local reset";
+    case UpstreamError::Kind::RemoteReset:
+      return "remote reset";
+    case UpstreamError::Kind::RemoteRefused:
+      return "remote refused stream reset";
+    case UpstreamError::Kind::ConnectError:
+      return "remote error with CONNECT request";
   }
   return {};
 }

@@ -23,7 +23,7 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts) {
     dropEmptyPoolsSoon();
   };
   for (const auto& [host, pool] : pools_) drainGone(host, *pool);
-  for (const auto& [key, pool] : special_pools_) drainGone(key.first, *pool);
+  for (const auto& [key, pool] : special_pools_) drainGone(std::get<0>(key), *pool);
   latest_pool_ = nullptr;
   hosts_ = std::move(hosts);
   balancer_.setHosts(*hosts_);
@@ -53,31 +53,55 @@ bool WorkerCluster::isRefusingForMaintenance() {
   return true;
 }
 
-HttpPool* WorkerCluster::chooseHttpPool() { return poolOf(balancer_.choose()); }
+HttpPool* WorkerCluster::chooseHttpPool(http::Version client) {
+  return poolOf(balancer_.choose(), client);
+}
 
-HttpPool* WorkerCluster::chooseHttpPool(RetryHosts& retry) {
+HttpPool* WorkerCluster::chooseHttpPool(http::Version client, RetryHosts& retry) {
   Choice choice;
   for (uint32_t left = retry.choices(); left > 0; --left) {
     const PriorityLoads* const loads = hosts_ ? retry.loads(*hosts_) : nullptr;
     choice = loads ? balancer_.chooseBy(*loads) : balancer_.choose();
     if (!choice.host || retry.accepts(*choice.host)) break;
   }
-  return poolOf(choice);
+  return poolOf(choice, client);
 }
 
-HttpPool* WorkerCluster::poolOf(const Choice& choice) {
+HttpPool* WorkerCluster::poolOf(const Choice& choice, http::Version client) {
   if (choice.panicked) stats().add(Counter::LbHealthyPanic);
   if (!choice.host) {
     stats().add(Counter::UpstreamCxNoneHealthy);
     return nullptr;
   }
-  return &poolOf(*choice.host);
+  return &poolOf(*choice.host, protocolFor(client));
 }
 
-HttpPool& WorkerCluster::poolOf(Host& host) {
-  if (latest_pool_ && &latest_pool_->host() == &host) return *latest_pool_;
-  std::unique_ptr<HttpPool>& pool = pools_[&host];
-  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this());
+http::ClientProtocol WorkerCluster::protocolFor(http::Version client) const {
+  using Protocol = plan::Cluster::Protocol;
+  switch (settings().protocol) {
+    case Protocol::Http1:
+      break;
+    case Protocol::Http2:
+      return http::ClientProtocol::Http2;
+    case Protocol::ByAlpn:
+      return http::ClientProtocol::ByAlpn;
+    case Protocol::OfClient:
+      if (client == http::Version::Http2) return http::ClientProtocol::Http2;
+      break;
+  }
+  return http::ClientProtocol::Http1;
+}
+
+HttpPool& WorkerCluster::poolOf(Host& host, http::ClientProtocol protocol) {
+  if (latest_pool_ && &latest_pool_->host() == &host && latest_pool_->protocol() == protocol) {
+    return *latest_pool_;
+  }
+  // The others of those that may speak either have a place of their own.
+  const bool is_other = settings().protocol == plan::Cluster::Protocol::OfClient &&
+                        protocol == http::ClientProtocol::Http2;
+  std::unique_ptr<HttpPool>& pool =
+      is_other ? special_pools_[{&host, std::string(), protocol}] : pools_[&host];
+  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol);
   latest_pool_ = pool.get();
   return *pool;
 }
@@ -85,8 +109,9 @@ HttpPool& WorkerCluster::poolOf(Host& host) {
 HttpPool& WorkerCluster::poolOf(HttpPool& chosen, const PoolUse& use) {
   if (use.isCommon()) return chosen;
   Host& host = chosen.host();
-  std::unique_ptr<HttpPool>& pool = special_pools_[{&host, use.key()}];
-  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), use);
+  const http::ClientProtocol protocol = chosen.protocol();
+  std::unique_ptr<HttpPool>& pool = special_pools_[{&host, use.key(), protocol}];
+  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol, use);
   return *pool;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -40,6 +41,13 @@ class WorkerCluster : private net::Deferred {
     if (!stats_) stats_ = cluster_->stats().shard(context_.worker + 1);
     return *stats_;
   }
+  // Null: its hosts are not spoken to in HTTP/2.
+  stats::Shard<stats::Http2Codec>* http2Stats() {
+    if (!http2_stats_ && cluster_->http2Stats()) {
+      http2_stats_ = cluster_->http2Stats()->shard(context_.worker + 1);
+    }
+    return http2_stats_;
+  }
   void setHosts(std::shared_ptr<const HostSet> hosts);
   const HostSet* hosts() const { return hosts_.get(); }
 
@@ -58,18 +66,20 @@ class WorkerCluster : private net::Deferred {
 
   // Asked once for each request: whether the runtime wants it refused. Counts it then.
   bool isRefusingForMaintenance();
-  // The pool of the host whose turn it is; null when no host may be used.
-  HttpPool* chooseHttpPool();
+  // The pool of the host whose turn it is; null when no host may be used. `client`: what the
+  // request came by.
+  HttpPool* chooseHttpPool(http::Version client);
   // The same for a request that is tried again.
-  HttpPool* chooseHttpPool(RetryHosts& retry);
+  HttpPool* chooseHttpPool(http::Version client, RetryHosts& retry);
   // The pool of the same host for requests of such a use.
   HttpPool& poolOf(HttpPool& chosen, const PoolUse& use);
   // For the TCP relay: null when no host may be used.
   std::shared_ptr<Host> chooseHost();
 
  private:
-  HttpPool* poolOf(const Choice& choice);
-  HttpPool& poolOf(Host& host);
+  HttpPool* poolOf(const Choice& choice, http::Version client);
+  HttpPool& poolOf(Host& host, http::ClientProtocol protocol);
+  http::ClientProtocol protocolFor(http::Version client) const;
   void tellIfEmpty() {
     if (owner_ && isEmpty()) context_.loop.defer(owner_);
   }
@@ -78,11 +88,14 @@ class WorkerCluster : private net::Deferred {
   std::shared_ptr<Cluster> cluster_;
   UpstreamContext& context_;
   stats::Shard<stats::Cluster>* stats_ = nullptr;
+  stats::Shard<stats::Http2Codec>* http2_stats_ = nullptr;
   Balancer balancer_;
   std::shared_ptr<const HostSet> hosts_;
   std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;
-  // Of requests that do not share connections with all others: by host and PoolUse::key().
-  std::map<std::pair<const Host*, std::string>, std::unique_ptr<HttpPool>> special_pools_;
+  // Of requests that do not share connections with all others: by host, PoolUse::key(), and what is
+  // spoken.
+  using PoolKey = std::tuple<const Host*, std::string, http::ClientProtocol>;
+  std::map<PoolKey, std::unique_ptr<HttpPool>> special_pools_;
   // The latest answer of poolOf: with one host no lookup is needed.
   HttpPool* latest_pool_ = nullptr;
   uint32_t holders_ = 0;

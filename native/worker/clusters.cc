@@ -111,6 +111,9 @@ void Clusters::addStats(Cluster& cluster) {
     resolver_stats_ = registry_.create<stats::DnsCares>(stats::plainScope("dns.cares."));
   }
   const stats::Scope& own = cluster.stats().scope();
+  if (cluster.settings().http2) {
+    cluster.setHttp2Stats(registry_.create<stats::Http2Codec>(innerScope(own, "http2.")));
+  }
   if (cluster.settings().is_discovered) cluster.keepStats(registry_.create<stats::Eds>(own));
 }
 

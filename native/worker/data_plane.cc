@@ -35,7 +35,7 @@ DataPlane::DataPlane(const Options& options)
       registry_(options.workers, options.keeps_samples),
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
       logs_(options.workers, filesystem_stats_, options.log_flush_bytes),
-      tls_sockets_(registry_, options.workers),
+      tls_sockets_(registry_, options.workers, logs_),
       clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_,
                 options.transport),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_,
@@ -246,6 +246,17 @@ void DataPlane::refreshStats() {
   sweep();
 }
 
+void DataPlane::startDrain(DrainScope scope, const net::DrainRamp& ramp) {
+  drain_.start(scope, ramp);
+  tellDrain();
+}
+
+void DataPlane::tellDrain() {
+  for (const auto& worker : workers_) {
+    worker->post([to = worker.get()] { to->tellDrain(); });
+  }
+}
+
 void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyError>* errors) {
   const plan::ListenerDrain drain = update.drain.value_or(plan::ListenerDrain{.immediate = true});
   const net::DrainRamp ramp =
@@ -261,6 +272,9 @@ void DataPlane::applyListeners(const plan::Update& update, std::vector<ApplyErro
     const Result<void> done = listeners_.put(listener, ramp);
     if (!done) errors->push_back({"listener", listener.name, done.error().message});
   }
+  const bool may_drain = !update.removed_listeners.empty() || !update.filter_chains.empty() ||
+                         !update.listeners.empty();
+  if (may_drain) tellDrain();
 }
 
 std::vector<ApplyError> DataPlane::takeBack() {

@@ -80,7 +80,7 @@ class DataPlane {
   void stop();
 
   // Answers ask clients to close, as time goes on; see worker/drain.h.
-  void startDrain(DrainScope scope, const net::DrainRamp& ramp) { drain_.start(scope, ramp); }
+  void startDrain(DrainScope scope, const net::DrainRamp& ramp);
   void cancelDrain() { drain_.cancel(); }
   void setHealthCheckFailed(bool failed) { drain_.setHealthCheckFailed(failed); }
   // Listen sockets close, once; connections go on, and the listeners stay known. Those that are
@@ -137,6 +137,8 @@ class DataPlane {
   }
 
  private:
+  // Workers look which of their connections drain.
+  void tellDrain();
   void applyListeners(const plan::Update& update, std::vector<ApplyError>* errors);
   void publish(Delta delta);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);

@@ -11,7 +11,7 @@ net::DrainRamp drainRamp(uint32_t seconds, DrainStrategy strategy) {
   const net::Millis now = net::Loop::readClockMicros() / 1000;
   // The real server's chance reaches one in the middle of the drain time, so that clients which ask
   // seldom learn of it before the end.
-  return {now, strategy == DrainStrategy::Immediate ? 0 : seconds / 2 + seconds % 2};
+  return {now, strategy == DrainStrategy::Immediate ? 0 : seconds / 2 + seconds % 2, seconds};
 }
 
 void Drain::join(const plan::Listener& plan, std::shared_ptr<net::DrainDecision> decision) {

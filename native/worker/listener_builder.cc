@@ -85,6 +85,12 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   stats::Registry& registry = parts_.registry;
   auto config =
       std::make_shared<proxy::HttpConfig>(plan, listener.per_connection_buffer_limit_bytes);
+  if (const auto& resets = plan.premature_resets) {
+    config->premature_resets = RuntimeNumber(resets->value, resets->slot, &parts_.slots);
+  }
+  if (const auto& seconds = plan.premature_reset_s) {
+    config->premature_reset_s = RuntimeNumber(seconds->value, seconds->slot, &parts_.slots);
+  }
   config->routes = parts_.route_tables.slotOf(plan.route_table);
   config->drain = std::move(drain);
   config->transport = std::move(transport);
@@ -153,6 +159,7 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   if (config->plan.tunneling) config->tunneling.emplace(*config->plan.tunneling);
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
+  config->cluster_of_server_name = chain.cluster_of_server_name;
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
   config->stats = parts_.registry.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
   Result<AccessLogs> logs = buildLogs(chain.tcp->access_logs);

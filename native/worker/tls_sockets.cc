@@ -32,7 +32,7 @@ Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
                                               const stats::Scope& scope, tls::Blocks blocks,
                                               uint64_t handshake_timeout_ms,
                                               std::vector<std::string> server_names) {
-  auto context = tls::Context::build(plan, workers_, server_names);
+  auto context = build(plan, server_names);
   if (!context) return context.error();
   auto transports =
       std::make_shared<tls::Transports>(context.value(), std::move(blocks), handshake_timeout_ms);
@@ -42,12 +42,23 @@ Result<net::SharedTransport> TlsSockets::make(const plan::TlsContext& plan,
   return net::SharedTransport(std::move(transports));
 }
 
+Result<std::shared_ptr<const tls::Context>> TlsSockets::build(
+    const plan::TlsContext& plan, const std::vector<std::string>& server_names) const {
+  tls::Context::Surroundings around{workers_, server_names};
+  if (plan.key_log) {
+    auto log = tls::KeyLog::open(*plan.key_log, logs_);
+    if (!log) return log.error();
+    around.key_log = std::move(log.value());
+  }
+  return tls::Context::build(plan, around);
+}
+
 Result<void> TlsSockets::replace(const plan::TlsContext& plan) {
   const auto found = sockets_.find(plan.id);
   if (found == sockets_.end()) return {};
   const auto transports = found->second.transports.lock();
   if (!transports) return {};
-  auto context = tls::Context::build(plan, workers_, found->second.server_names);
+  auto context = build(plan, found->second.server_names);
   if (!context) return context.error();
   showExpiries(*context.value(), found->second.scope, *transports);
   transports->replace(std::move(context.value()));

@@ -16,8 +16,8 @@ namespace fairlead::worker {
 
 class TlsSockets {
  public:
-  TlsSockets(stats::Registry& registry, unsigned workers)
-      : registry_(registry), workers_(workers) {}
+  TlsSockets(stats::Registry& registry, unsigned workers, access_log::LogFiles& logs)
+      : registry_(registry), workers_(workers), logs_(logs) {}
 
   // Of a listener, whose statistics have the scope.
   Result<net::SharedTransport> make(const plan::FilterChain& chain, const stats::Scope& scope,
@@ -40,8 +40,12 @@ class TlsSockets {
   void showExpiries(const tls::Context& context, const stats::Scope& scope,
                     tls::Transports& transports);
 
+  Result<std::shared_ptr<const tls::Context>> build(
+      const plan::TlsContext& plan, const std::vector<std::string>& server_names) const;
+
   stats::Registry& registry_;
   const unsigned workers_;
+  access_log::LogFiles& logs_;
   // By the ids of their contexts.
   std::map<uint32_t, Socket> sockets_;
 };

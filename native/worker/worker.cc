@@ -81,6 +81,10 @@ bool Worker::finish() {
   return false;
 }
 
+void Worker::tellDrain() {
+  forEachListener([](net::Listener& listener) { listener.tellDrain(); });
+}
+
 void Worker::beginFinish() {
   finish_by_ = loop_.now() + kLastAnswersMs;
   flush_.disarm();

@@ -68,6 +68,8 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   // Takes no connections any more, but for those that wait already, unless they are left to another
   // listener with the same sockets, which may be added once this has returned.
   void drainListener(const ListenerPlan* plan, bool leaves_queue);
+  // A drain has begun: connections that can tell their clients plan to.
+  void tellDrain();
   // Ends what is left of one that drains.
   void endListener(const ListenerPlan* plan);
   // Chains that are no longer there drain.

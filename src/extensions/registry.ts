@@ -24,6 +24,7 @@ import { tlsInspector } from './listener/tls-inspector.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
+import { sniCluster } from './network/sni-cluster.js';
 import { tcpProxy } from './network/tcp-proxy.js';
 import { omitCanaryHosts } from './retry/omit-canary-hosts.js';
 import { omitHostMetadata } from './retry/omit-host-metadata.js';
@@ -41,7 +42,7 @@ import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector, tlsInspector],
-  networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo],
+  networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo, sniCluster],
   httpFilters: [
     healthCheck,
     tap,

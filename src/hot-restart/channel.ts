@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorMessage } from './system-error.js';
 import { guarded } from '../base/bugs.js';
-import type { HotRestartAddon, MessageSocket } from '../native.js';
+import type { HotRestartAddon, MessageSocket } from '../native-hot-restart.js';
 import { Assembly, fragment, type Whole } from './fragments.js';
 
 /** While the receiver's queue is full. */

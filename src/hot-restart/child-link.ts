@@ -1,7 +1,8 @@
 // The predecessor's side: answers the process that takes over from this one, and serves again when
 // that process ends before its time.
 import { guarded, unawaited } from '../base/bugs.js';
-import type { ExportedStats, HotRestartAddon, Lifeline, SharedRegion } from '../native.js';
+import type { ExportedStats } from '../native.js';
+import type { HotRestartAddon, Lifeline, SharedRegion } from '../native-hot-restart.js';
 import { atMost } from '../base/patience.js';
 import type { Channel } from './channel.js';
 import type { Whole } from './fragments.js';

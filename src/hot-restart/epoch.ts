@@ -2,7 +2,7 @@
 // the one before it, serves, and lets the next one attach.
 import { unawaited } from '../base/bugs.js';
 import type { Log } from '../logging/logger.js';
-import type { HotRestartAddon } from '../native.js';
+import type { HotRestartAddon } from '../native-hot-restart.js';
 import { ChildLink } from './child-link.js';
 import type { RestartHost } from './host.js';
 import { socketName } from './names.js';

@@ -1,6 +1,6 @@
 // The successor's side: what this process asks of the one before it, from attaching to its end.
 import { guarded, unawaited } from '../base/bugs.js';
-import type { HotRestartAddon, Lifeline } from '../native.js';
+import type { HotRestartAddon, Lifeline } from '../native-hot-restart.js';
 import { SendError, type Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import type { RestartHost } from './host.js';

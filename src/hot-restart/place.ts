@@ -2,7 +2,7 @@
 // later ones, and the names on which it is spoken to.
 import { constants } from 'node:os';
 import { dirname } from 'node:path';
-import type { HotRestartAddon, OpenedRegion, SharedRegion } from '../native.js';
+import type { HotRestartAddon, OpenedRegion, SharedRegion } from '../native-hot-restart.js';
 import { BindError, Channel } from './channel.js';
 import type { Whole } from './fragments.js';
 import { regionName, scaledId, socketName } from './names.js';

@@ -1,5 +1,5 @@
 // Which processes can take over from each other.
-import type { HotRestartAddon } from '../native.js';
+import type { HotRestartAddon } from '../native-hot-restart.js';
 
 /** Raised with every change of what the messages mean (proto/fairlead/hot_restart.proto). */
 export const PROTOCOL_VERSION = 4;

@@ -163,7 +163,7 @@ export function findExtension<K extends Kind>(
   return undefined;
 }
 
-const unregistered = (name: string, type: string): string =>
+export const unregistered = (name: string, type: string): string =>
   `Didn't find a registered implementation for '${name}' with type URL: '${type}'`;
 
 /** Says what is to be written. */

@@ -202,6 +202,12 @@ export interface Http2Options {
   readonly counts_as_oghttp2?: boolean | undefined;
 }
 
+export interface RuntimeNumber {
+  readonly value?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly slot?: number | undefined;
+}
+
 export interface Http2Setting {
   readonly id?: number | undefined;
   readonly value?: number | undefined;
@@ -262,7 +268,23 @@ export interface TlsContext {
   readonly allows_renegotiation?: boolean | undefined;
   /** A secret has not come yet: no connection can be made. */
   readonly is_incomplete?: boolean | undefined;
+  /** Absent: nobody is told the secrets of connections. */
+  readonly key_log?: TlsKeyLog | undefined;
 }
+
+/** The secrets of connections between these addresses go to a file. No range: any address. */
+export interface TlsKeyLog {
+  readonly path?: string | undefined;
+  readonly local?: readonly CidrRange[] | undefined;
+  readonly remote?: readonly CidrRange[] | undefined;
+}
+
+export const TlsServer_OcspPolicy = {
+  LENIENT: 0,
+  STRICT: 1,
+  MUST_STAPLE: 2,
+} as const;
+export type TlsServer_OcspPolicy = (typeof TlsServer_OcspPolicy)[keyof typeof TlsServer_OcspPolicy];
 
 export interface TlsServer {
   readonly requires_certificate?: boolean | undefined;
@@ -276,6 +298,7 @@ export interface TlsServer {
   readonly prefers_client_ciphers?: boolean | undefined;
   /** All certificates are looked at where none is for the client's server name. */
   readonly scans_all_certificates?: boolean | undefined;
+  readonly ocsp_policy?: TlsServer_OcspPolicy | undefined;
 }
 
 export interface TlsCertificate {
@@ -286,6 +309,8 @@ export interface TlsCertificate {
   readonly password?: Uint8Array | undefined;
   /** What the statistic of its expiry calls it. */
   readonly name?: string | undefined;
+  /** An OCSP response in DER; empty: there is none. */
+  readonly ocsp_response?: Uint8Array | undefined;
 }
 
 export interface TlsValidation {
@@ -716,6 +741,12 @@ export interface ClusterAction {
   /** The same, whatever the listener's limit. */
   readonly body_override_bytes?: number | undefined;
   readonly mirrors?: readonly MirrorPolicy[] | undefined;
+  /** Set: a request's grpc-timeout is its stream's limit, at most this (0: whatever it is), and less so much. */
+  readonly grpc_timeout_max_ms?: number | undefined;
+  readonly grpc_timeout_offset_ms?: number | undefined;
+  /** Set: a gRPC request's grpc-timeout, none being without end, is in place of timeout_ms, in the same way. */
+  readonly grpc_route_timeout_max_ms?: number | undefined;
+  readonly grpc_route_timeout_offset_ms?: number | undefined;
   readonly upgrades?: readonly RouteUpgrade[] | undefined;
 }
 
@@ -748,6 +779,8 @@ export interface MirrorPolicy {
   readonly keeps_host?: boolean | undefined;
   /** In its place. Empty: none. */
   readonly host?: string | undefined;
+  /** One after the other. */
+  readonly request_changes?: readonly HeaderChange[] | undefined;
 }
 
 /** When a request is sent again, and where. */
@@ -875,6 +908,13 @@ export interface HeaderMutations {
   readonly request_remove?: readonly string[] | undefined;
   readonly response_add?: readonly HeaderAddition[] | undefined;
   readonly response_remove?: readonly string[] | undefined;
+}
+
+/** One of these. */
+export interface HeaderChange {
+  readonly remove?: string | undefined;
+  readonly remove_matching?: StringMatch | undefined;
+  readonly add?: HeaderAddition | undefined;
 }
 
 export const HeaderAddition_Action = {
@@ -1161,6 +1201,8 @@ export interface FilterChain {
   readonly tls?: TlsContext | undefined;
   /** 0: a handshake may take as long as it likes. */
   readonly handshake_timeout_ms?: number | undefined;
+  /** TCP goes to the cluster that has the name the client asks for, where it asks for any. */
+  readonly cluster_of_server_name?: boolean | undefined;
 }
 
 export const FilterChainMatch_SourceType = {
@@ -1309,6 +1351,11 @@ export interface HttpConnectionManager {
   readonly client_cert_details?: ClientCertDetails | undefined;
   readonly codec?: HttpConnectionManager_Codec | undefined;
   readonly http2?: Http2Options | undefined;
+  /** A client ends with its connection that has reset half of so many requests within so many seconds, before they were answered. */
+  readonly premature_resets?: RuntimeNumber | undefined;
+  readonly premature_reset_s?: RuntimeNumber | undefined;
+  /** Requests have the scheme of how their hosts are reached. */
+  readonly scheme_of_upstream?: boolean | undefined;
   readonly upgrades?: readonly UpgradeConfig[] | undefined;
   /** Of upgrades that have a chain of their own, one after another. */
   readonly upgrade_filters?: readonly HttpFilter[] | undefined;
@@ -1629,6 +1676,11 @@ function writeHttp2Options(out: WireWriter, message: Http2Options): void {
   if (message.counts_as_oghttp2) out.number(176, message.counts_as_oghttp2 ? 1 : 0);
 }
 
+function writeRuntimeNumber(out: WireWriter, message: RuntimeNumber): void {
+  if (message.value) out.number(8, message.value);
+  if (message.slot) out.number(16, message.slot);
+}
+
 function writeHttp2Setting(out: WireWriter, message: Http2Setting): void {
   if (message.id) out.number(8, message.id);
   if (message.value) out.number(16, message.value);
@@ -1668,6 +1720,13 @@ function writeTlsContext(out: WireWriter, message: TlsContext): void {
   if (message.max_sessions) out.number(120, message.max_sessions);
   if (message.allows_renegotiation) out.number(128, message.allows_renegotiation ? 1 : 0);
   if (message.is_incomplete) out.number(136, message.is_incomplete ? 1 : 0);
+  if (message.key_log !== undefined) out.message(146, message.key_log, writeTlsKeyLog);
+}
+
+function writeTlsKeyLog(out: WireWriter, message: TlsKeyLog): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.local) for (const item of message.local) out.message(18, item, writeCidrRange);
+  if (message.remote) for (const item of message.remote) out.message(26, item, writeCidrRange);
 }
 
 function writeTlsServer(out: WireWriter, message: TlsServer): void {
@@ -1679,6 +1738,7 @@ function writeTlsServer(out: WireWriter, message: TlsServer): void {
   if (message.session_timeout_s) out.number(48, message.session_timeout_s);
   if (message.prefers_client_ciphers) out.number(56, message.prefers_client_ciphers ? 1 : 0);
   if (message.scans_all_certificates) out.number(64, message.scans_all_certificates ? 1 : 0);
+  if (message.ocsp_policy) out.number(72, message.ocsp_policy);
 }
 
 function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
@@ -1687,6 +1747,7 @@ function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
   if (message.pkcs12?.length) out.bytes(26, message.pkcs12);
   if (message.password?.length) out.bytes(34, message.password);
   if (message.name?.length) out.text(42, message.name);
+  if (message.ocsp_response?.length) out.bytes(50, message.ocsp_response);
 }
 
 function writeTlsValidation(out: WireWriter, message: TlsValidation): void {
@@ -1974,6 +2035,10 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.body_limit_bytes !== undefined) out.number(104, message.body_limit_bytes);
   if (message.body_override_bytes !== undefined) out.number(112, message.body_override_bytes);
   if (message.mirrors) for (const item of message.mirrors) out.message(122, item, writeMirrorPolicy);
+  if (message.grpc_timeout_max_ms !== undefined) out.number(128, message.grpc_timeout_max_ms);
+  if (message.grpc_timeout_offset_ms) out.number(136, message.grpc_timeout_offset_ms);
+  if (message.grpc_route_timeout_max_ms !== undefined) out.number(144, message.grpc_route_timeout_max_ms);
+  if (message.grpc_route_timeout_offset_ms) out.number(152, message.grpc_route_timeout_offset_ms);
   if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
 }
 
@@ -1995,6 +2060,7 @@ function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
   if (message.share_slot) out.number(32, message.share_slot);
   if (message.keeps_host) out.number(40, message.keeps_host ? 1 : 0);
   if (message.host?.length) out.text(50, message.host);
+  if (message.request_changes) for (const item of message.request_changes) out.message(58, item, writeHeaderChange);
 }
 
 function writeRetryPolicy(out: WireWriter, message: RetryPolicy): void {
@@ -2085,6 +2151,12 @@ function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
   if (message.request_remove) for (const item of message.request_remove) out.text(18, item);
   if (message.response_add) for (const item of message.response_add) out.message(26, item, writeHeaderAddition);
   if (message.response_remove) for (const item of message.response_remove) out.text(34, item);
+}
+
+function writeHeaderChange(out: WireWriter, message: HeaderChange): void {
+  if (message.remove?.length) out.text(10, message.remove);
+  if (message.remove_matching !== undefined) out.message(18, message.remove_matching, writeStringMatch);
+  if (message.add !== undefined) out.message(26, message.add, writeHeaderAddition);
 }
 
 function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {
@@ -2268,6 +2340,7 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.id) out.number(64, message.id);
   if (message.tls !== undefined) out.message(74, message.tls, writeTlsContext);
   if (message.handshake_timeout_ms) out.number(80, message.handshake_timeout_ms);
+  if (message.cluster_of_server_name) out.number(480, message.cluster_of_server_name ? 1 : 0);
 }
 
 function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void {
@@ -2359,6 +2432,9 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.client_cert_details !== undefined) out.message(394, message.client_cert_details, writeClientCertDetails);
   if (message.codec) out.number(400, message.codec);
   if (message.http2 !== undefined) out.message(410, message.http2, writeHttp2Options);
+  if (message.premature_resets !== undefined) out.message(418, message.premature_resets, writeRuntimeNumber);
+  if (message.premature_reset_s !== undefined) out.message(426, message.premature_reset_s, writeRuntimeNumber);
+  if (message.scheme_of_upstream) out.number(432, message.scheme_of_upstream ? 1 : 0);
   if (message.upgrades) for (const item of message.upgrades) out.message(482, item, writeUpgradeConfig);
   if (message.upgrade_filters) for (const item of message.upgrade_filters) out.message(490, item, writeHttpFilter);
 }

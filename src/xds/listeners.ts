@@ -4,20 +4,20 @@ import type { envoy_config_listener_v3_Listener as Listener } from '../../build/
 import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
-import type { NativeProxy } from '../native.js';
+import type { ApplyError, NativeProxy } from '../native.js';
 import { addressText } from '../plan/address/address.js';
 import type { LaterContext } from '../plan/compile.js';
 import {
   compileDynamicListener,
   differInChainsAlone,
   releaseNew,
-  type CompiledListener,
   type DynamicChain,
   type LdsPlan,
 } from '../plan/listener/lds-plan.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';
+import { Round, isAbout, type Change, type KnownListener, type Refusal } from './listener-round.js';
 import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
 
 const TYPE = 'envoy.config.listener.v3.Listener';
@@ -45,13 +45,19 @@ export interface RefusedListener {
   readonly isKept: boolean;
 }
 
-interface Refusal {
-  readonly details: string;
-  /** With places. */
-  readonly lines: readonly string[];
+/** What has become of one listener of an update; neither: it is as it was. */
+interface Outcome {
+  readonly message: Listener;
+  readonly refusal?: Refusal;
+  readonly change?: Change;
+  /** False: another one has its name. */
+  readonly isNamed?: boolean;
 }
 
-type Known = DynamicListener & { readonly plan: ListenerPlan };
+const isThereTwice = (name: string): Refusal => ({
+  details: `duplicate listener ${name} found`,
+  lines: [`duplicate listener ${name} found`],
+});
 
 export class ListenerSubscription {
   readonly #plan: LdsPlan;
@@ -62,7 +68,7 @@ export class ListenerSubscription {
   readonly #subscription: Subscription;
   readonly #departures: Departures;
   /** By name, in the order in which names came. */
-  readonly #current = new Map<string, Known>();
+  readonly #current = new Map<string, KnownListener>();
   #refused: readonly RefusedListener[] = [];
   #version = '';
   #lastId = 0;
@@ -127,135 +133,140 @@ export class ListenerSubscription {
     this.#subscription.refresh();
   }
 
+  /** All of an update at once; only where a listener wants the address of one that moves, in two. */
   #take(
     resources: readonly Resource[],
     version: string,
     describe: (issue: Issue) => string,
   ): ReturnType<Commit> {
-    const { log } = this.#host;
     const wanted = new Set(resources.map(({ message }) => (message as Listener).name ?? ''));
-    let isChanged = false;
-    // First, so that others may have their addresses.
-    for (const name of [...this.#current.keys()].filter((known) => !wanted.has(known))) {
-      this.#remove(name);
-      log('info', `lds: remove listener '${name}'`);
-      isChanged = true;
-    }
-    const refused: RefusedListener[] = [];
-    const lines: string[] = [];
+    const removed = [...this.#current.keys()].filter((known) => !wanted.has(known));
+    const round = new Round(removed, this.#current);
+    const outcomes: Outcome[] = [];
     const seen = new Set<string>();
-    resources.forEach(({ message: decoded }, index) => {
-      const message = decoded as Listener;
-      const name = message.name ?? '';
-      const isNamed = !seen.has(name);
-      seen.add(name);
-      const outcome = isNamed
-        ? this.#put(message, version, index, describe)
-        : {
-            details: `duplicate listener ${name} found`,
-            lines: [`duplicate listener ${name} found`],
-          };
-      if (typeof outcome === 'boolean') {
-        isChanged ||= outcome;
-        if (outcome) log('info', `lds: add/update listener '${name}'`);
-        else log('debug', `lds: add/update listener '${name}' skipped`);
+    resources.forEach(({ message }, index) => {
+      const listener = message as Listener;
+      const name = listener.name ?? '';
+      if (seen.has(name)) {
+        outcomes.push({ message: listener, refusal: isThereTwice(name), isNamed: false });
         return;
       }
-      const { details } = outcome;
+      seen.add(name);
+      outcomes.push(this.#judge(listener, version, index, describe, round));
+    });
+    this.#apply(round, version);
+    return this.#conclude(removed, outcomes, version);
+  }
+
+  /** What is told of an update whose parts have been put in place, or have not. */
+  #conclude(
+    removed: readonly string[],
+    outcomes: readonly Outcome[],
+    version: string,
+  ): ReturnType<Commit> {
+    const { log } = this.#host;
+    for (const name of removed) log('info', `lds: remove listener '${name}'`);
+    const refused: RefusedListener[] = [];
+    const lines: string[] = [];
+    for (const { message, isNamed = true, change, ...outcome } of outcomes) {
+      const name = message.name ?? '';
+      const refusal = outcome.refusal ?? change?.refusal;
+      if (!refusal) {
+        if (change) log('info', `lds: add/update listener '${name}'`);
+        else log('debug', `lds: add/update listener '${name}' skipped`);
+        continue;
+      }
+      const { details } = refusal;
       const isKept = isNamed && message.address !== undefined;
       refused.push({ message, details, attemptMs: Date.now(), isKept });
-      for (const line of outcome.lines) lines.push(`${name}: ${line}`);
+      for (const line of refusal.lines) lines.push(`${name}: ${line}`);
       log('warning', `lds: listener '${name}' config rejected: ${details}`);
-    });
+    }
     this.#refused = refused;
-    if (isChanged) this.#version = version;
+    const isChanged = outcomes.some(({ change }) => change && !change.refusal);
+    if (isChanged || removed.length > 0) this.#version = version;
     if (refused.length === 0) return undefined;
     return `Error adding/updating listener(s) ${lines.join('\n')}`;
   }
 
-  /** False: there is nothing to be done. */
-  #put(
+  /** What is to be done about a listener, which joins the round; nothing, where it is as it was. */
+  #judge(
     message: Listener,
     version: string,
     index: number,
     describe: (issue: Issue) => string,
-  ): boolean | Refusal {
+    round: Round,
+  ): Outcome {
     const { name = '' } = message;
     const before = this.#current.get(name);
     const isStatic = this.#plan.staticListeners.some((one) => one.name === name);
-    if (isStatic || !this.#host.mayListen(message.traffic_direction)) return false;
-    if (before && messageKey(before.message) === messageKey(message)) return false;
+    if (isStatic || !this.#host.mayListen(message.traffic_direction)) return { message };
+    if (before && messageKey(before.message) === messageKey(message)) return { message };
     const issues: Issue[] = [];
     const place = Place.root(issues).field('resources').index(index);
     const isInPlace = before !== undefined && differInChainsAlone(before.message, message);
     const known = isInPlace ? before.chains : new Map<string, DynamicChain>();
     const context = { ...this.#context, clusterNames: this.#host.clusterNames() };
     const { listener, chains } = compileDynamicListener(message, place, context, known);
-    if (listener) this.#refuseSockets(listener, before?.plan, place);
+    if (listener && round.isAddressLeft(listener)) {
+      this.#apply(round, version);
+      round.begin([], this.#current);
+    }
+    if (listener) this.#refuseSockets(listener, before?.plan, place, round);
     const errors = issues.filter(({ severity }) => severity === 'error');
     for (const issue of issues) {
       if (issue.severity === 'warning') this.#host.log('warning', describe(issue));
     }
     if (errors.length > 0 || !listener) {
       releaseNew(chains, known);
-      return {
-        details: errors.map((error) => error.message).join('; '),
-        lines: errors.map(describe),
-      };
+      const details = errors.map((error) => error.message).join('; ');
+      return { message, refusal: { details, lines: errors.map(describe) } };
     }
-    const made = { listener, chains };
-    const wrong = isInPlace ? this.#changeChains(made, before) : this.#replace(made, before);
-    if (wrong !== undefined) {
-      releaseNew(chains, known);
-      this.#host.onRoutes();
-      return { details: wrong, lines: [wrong] };
+    const id = before && isInPlace ? before.id : ++this.#lastId;
+    const change: Change = { id, message, plan: listener, chains, known, before, isInPlace };
+    round.add(change);
+    return { message, change };
+  }
+
+  #apply(round: Round, version: string): void {
+    const { removed, changes } = round;
+    if (removed.length === 0 && changes.length === 0) return;
+    this.#host.onRoutes();
+    const errors = this.#native.apply(encodeUpdate({ ...round.update, drain: this.#drainPlan }));
+    for (const name of removed) {
+      const known = this.#current.get(name);
+      this.#current.delete(name);
+      if (known) this.#departures.addListener(known);
     }
-    const current = {
-      id: before && isInPlace ? before.id : this.#lastId,
+    for (const change of changes) {
+      const wrong = errors.filter((error) => isAbout(error, change));
+      if (wrong.length > 0) this.#undo(change, wrong);
+      else this.#settle(change, version);
+    }
+    if (changes.some(({ refusal }) => refusal)) this.#host.onRoutes();
+    this.#host.onSockets();
+  }
+
+  /** What the data plane has refused is as it was before. */
+  #undo(change: Change, errors: readonly ApplyError[]): void {
+    releaseNew(change.chains, change.known);
+    const details = errors.map((error) => error.message).join('; ');
+    change.refusal = { details, lines: [details] };
+  }
+
+  #settle({ id, message, plan, chains, before, isInPlace }: Change, version: string): void {
+    this.#current.set(plan.name ?? '', {
       // As the real server: what changes in place goes on under the version that it came with.
       version: before && isInPlace ? before.version : version,
-      ...{ message, chains, plan: listener, updatedMs: Date.now() },
-    };
-    this.#current.set(listener.name ?? '', current);
-    this.#host.onSockets();
-    return true;
-  }
-
-  /** What the data plane refuses. */
-  #replace({ listener, chains }: CompiledListener, before: Known | undefined): string | undefined {
-    const id = ++this.#lastId;
-    const wrong = this.#apply(chains, { listeners: [{ ...listener, id }] });
-    if (wrong === undefined && before) this.#departures.addListener(before);
-    return wrong;
-  }
-
-  #changeChains({ listener, chains }: CompiledListener, before: Known): string | undefined {
-    const filter_chains = listener.filter_chains ?? [];
-    const fresh = new Map([...chains].filter(([key]) => !before.chains.has(key)));
-    const wrong = this.#apply(fresh, {
-      filter_chains: [{ listener: listener.name, filter_chains }],
+      ...{ id, message, chains, plan, updatedMs: Date.now() },
     });
-    if (wrong !== undefined) return wrong;
+    if (!before) return;
+    if (!isInPlace) {
+      this.#departures.addListener(before);
+      return;
+    }
     const gone = [...before.chains].filter(([key]) => !chains.has(key));
     this.#departures.addChains(gone.map(([, chain]) => chain));
-    return undefined;
-  }
-
-  #apply(fresh: ReadonlyMap<string, DynamicChain>, update: Update): string | undefined {
-    this.#host.onRoutes();
-    const route_tables = [...fresh.values()].flatMap(({ routes }) => [...routes.tables]);
-    const errors = this.#native.apply(
-      encodeUpdate({ route_tables, ...update, drain: this.#drainPlan }),
-    );
-    return errors.length > 0 ? errors.map((error) => error.message).join('; ') : undefined;
-  }
-
-  #remove(name: string): void {
-    const known = this.#current.get(name);
-    if (!known) return;
-    this.#current.delete(name);
-    this.#native.apply(encodeUpdate({ removed_listeners: [name], drain: this.#drainPlan }));
-    this.#departures.addListener(known);
   }
 
   get #drainPlan(): Update['drain'] {
@@ -264,7 +275,12 @@ export class ListenerSubscription {
   }
 
   /** What sockets of listeners that there are stand in the way of. */
-  #refuseSockets(listener: ListenerPlan, before: ListenerPlan | undefined, place: Place): void {
+  #refuseSockets(
+    listener: ListenerPlan,
+    before: ListenerPlan | undefined,
+    place: Place,
+    round: Round,
+  ): void {
     const { name = '', address = {} } = listener;
     if (before && before.reuse_port !== listener.reuse_port) {
       place
@@ -282,11 +298,7 @@ export class ListenerSubscription {
     }
     if (address.port === 0) return;
     const text = addressText(address);
-    const others = [
-      ...this.#plan.staticListeners,
-      ...[...this.#current.values()].map(({ plan }) => plan),
-    ];
-    const owner = others.find(
+    const owner = [...this.#plan.staticListeners, ...round.plans].find(
       (other) => other.name !== name && addressText(other.address ?? {}) === text,
     );
     if (!owner) return;

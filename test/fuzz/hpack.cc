@@ -1,6 +1,6 @@
-// Any bytes given to the HPACK decoder, as two blocks of one connection: it ends, what it says is of
-// the bytes, its tables or its arena, and what it takes for fields is the same once our encoder has
-// written it and another decoder has read that. Any bytes go through the Huffman code and back.
+// Any bytes given to the HPACK decoder, as two blocks of one connection: it ends, what it says is
+// of the bytes, its tables or its arena, and what it takes for fields is the same once our encoder
+// has written it and another decoder has read that. Any bytes go through the Huffman code and back.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -163,9 +163,7 @@ void Sink::answerAt(bool end) {
   to.sendData("and its end", true);
 }
 
-std::string beginning() {
-  return std::string(kPreface) + frame(FrameType::Settings, 0, 0, {});
-}
+std::string beginning() { return std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}); }
 
 }  // namespace
 

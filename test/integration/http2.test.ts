@@ -181,6 +181,28 @@ test('a reset of the client reaches the origin, and the other streams go on', as
   assert.match(await stats(proxy.adminUrl, '^http2.rx_reset'), /^http2\.rx_reset: 1$/m);
 });
 
+test('a client that opens streams only to reset them loses its connection', async (t) => {
+  const origin = await startOrigin(t, () => undefined);
+  const proxy = await startProxy(t, webOf(origin));
+  const client = session(t, await proxy.listenerUrl('web'));
+  const closed = once(client, 'close');
+  let opened = 0;
+  while (!client.destroyed && opened < 2000) {
+    const stream = client.request({ ':path': '/' });
+    stream.on('error', () => undefined);
+    stream.close(constants.NGHTTP2_CANCEL);
+    if (++opened % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await closed;
+  const counted = await stats(
+    proxy.adminUrl,
+    'http.web.downstream_rq_(too_many_premature_resets|active)|http2.streams_active',
+  );
+  assert.match(counted, /^http\.web\.downstream_rq_too_many_premature_resets: 1$/m);
+  assert.match(counted, /^http\.web\.downstream_rq_active: 0$/m);
+  assert.match(counted, /^http2\.streams_active: 0$/m);
+});
+
 test('a connection that has had its requests is told so, and ends', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.end('yes'));
   const options = { common_http_protocol_options: { max_requests_per_connection: 2 } };

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request, type RequestOptions } from 'node:https';
-import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect as connectRaw, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Duplex } from 'node:stream';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, createServer as createTlsServer, type ConnectionOptions } from 'node:tls';
@@ -409,4 +410,57 @@ test('secrets from files take the place of others for new connections; wrong one
   ).text();
   assert.match(dump, /"version_info": "4"/);
   assert.ok(!dump.includes(Buffer.from(CLIENT_KEY).toString('base64')), 'the key is shown');
+});
+
+/** What a client says first. */
+async function clientHello(): Promise<Buffer> {
+  return new Promise((resolve) => {
+    const wire = new Duplex({
+      read: () => undefined,
+      write: (chunk: Buffer) => resolve(chunk),
+    });
+    connect({ socket: wire, servername: 'server.test' }).on('error', () => undefined);
+  });
+}
+
+function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}
+
+test('a thousand half-finished handshakes cost at most 20 KiB each, and end in time', async (t) => {
+  const FLOOD = 1000;
+  const hello = await clientHello();
+  const bootstrap = secureWeb(webBootstrap([says('/', 'hello')]), downstream()) as Bootstrap;
+  const [listener] = bootstrap.static_resources.listeners;
+  const [chain] = (listener as { filter_chains: Record<string, unknown>[] }).filter_chains;
+  assert.ok(chain);
+  chain['transport_socket_connect_timeout'] = '4s';
+  const proxy = await startProxy(t, bootstrap);
+  const port = await listenerPort(proxy.adminUrl, 'web');
+  await get(port);
+  const before = residentBytes(proxy.command.process.pid ?? 0);
+  const sockets: Socket[] = [];
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  let ended = 0;
+  for (let i = 0; i < FLOOD; i += 1) {
+    const socket = connectRaw(port, '127.0.0.1');
+    sockets.push(socket);
+    socket.on('error', () => undefined).on('close', () => (ended += 1));
+    socket.resume();
+    // Half of them have not even said all of their first words.
+    socket.write(i % 2 === 0 ? hello : hello.subarray(0, hello.length >> 1));
+    if (i % 50 === 0) await sleep(5);
+  }
+  await sleep(500);
+  const each = (residentBytes(proxy.command.process.pid ?? 0) - before) / FLOOD;
+  assert.ok(each < 20 * 1024, `${Math.round(each)} bytes each`);
+  // Others are served meanwhile.
+  assert.equal((await get(port)).body, 'hello');
+  assert.equal(ended, 0);
+  for (let i = 0; i < 100 && ended < FLOOD; i += 1) await sleep(100);
+  assert.equal(ended, FLOOD);
+  const name = 'downstream_cx_transport_socket_connect_timeout';
+  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=${name}`)).text();
+  assert.match(page, new RegExp(`${name}: ${FLOOD}\\n`));
 });

@@ -2,7 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { freePort, startProcess, waitForPort } from '../../support/processes.mjs';
 import { findEnvoy } from '../install-envoy.mjs';
+import { certificateFor } from '../certificate.mjs';
 import { writeConfig } from '../template.mjs';
+import { configOf } from '../workloads.mjs';
 
 export const name = 'envoy';
 
@@ -16,10 +18,11 @@ export function version() {
 }
 
 export async function start({ origin, listenPort, mode, cpus, directory }) {
-  const config = writeConfig(`${mode}.yaml`, directory, {
+  const config = writeConfig(`${configOf(mode)}.yaml`, directory, {
     listen_port: listenPort,
     origin_port: origin.port,
     admin_port: await freePort(),
+    ...certificateFor(mode, directory),
   });
   const options = ['--concurrency', '1', '--disable-hot-restart', '--log-level', 'error'];
   const proxy = startProcess(findEnvoy(), ['-c', config, ...options], { cpus });

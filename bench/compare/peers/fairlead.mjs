@@ -4,7 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandPath, root } from '../../support/paths.mjs';
 import { freePort, startProcess, waitForPort } from '../../support/processes.mjs';
+import { certificateFor } from '../certificate.mjs';
 import { writeConfig } from '../template.mjs';
+import { configOf } from '../workloads.mjs';
 
 export const name = 'fairlead';
 
@@ -17,10 +19,11 @@ export function version() {
 }
 
 export async function start({ origin, listenPort, mode, cpus, directory }) {
-  const config = writeConfig(`${mode}.yaml`, directory, {
+  const config = writeConfig(`${configOf(mode)}.yaml`, directory, {
     listen_port: listenPort,
     origin_port: origin.port,
     admin_port: await freePort(),
+    ...certificateFor(mode, directory),
   });
   const options = ['--concurrency', '1', '--disable-hot-restart', '--log-level', 'error'];
   const proxy = startProcess(process.execPath, [commandPath, '-c', config, ...options], { cpus });

@@ -7,8 +7,8 @@ export const name = 'floor';
 /** It pairs connections one to one: twice the descriptors, and nothing to learn from idle ones. */
 export const isProxy = false;
 
-export function missing() {
-  return undefined;
+export function missing(mode) {
+  return mode === 'http' || mode === 'tcp' ? undefined : 'relays bytes: there is no TLS in it';
 }
 
 export function version() {

@@ -2,7 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { descriptorLimit, findProgram } from '../../support/system.mjs';
 import { startProcess, waitForPort } from '../../support/processes.mjs';
+import { certificateFor } from '../certificate.mjs';
 import { writeConfig } from '../template.mjs';
+import { configOf } from '../workloads.mjs';
 
 export const name = 'haproxy';
 
@@ -18,9 +20,10 @@ export function version() {
 }
 
 export async function start({ origin, listenPort, mode, cpus, directory }) {
-  const config = writeConfig(`haproxy.${mode}.cfg`, directory, {
+  const config = writeConfig(`haproxy.${configOf(mode)}.cfg`, directory, {
     listen_port: listenPort,
     origin_port: origin.port,
+    ...certificateFor(mode, directory),
     // It wants two descriptors for each, two more for a pipe when it splices, and some of its own.
     connections: Math.floor((descriptorLimit() - 200) / (mode === 'tcp' ? 4 : 2)),
   });

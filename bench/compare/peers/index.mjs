@@ -11,14 +11,14 @@ import * as nginx from './nginx.mjs';
  * @typedef {object} Peer
  * @property {string} name
  * @property {boolean} [isProxy] false: left out where only a proxy makes sense
- * @property {(mode: 'http' | 'tcp') => string | undefined} missing why it cannot take part
+ * @property {(mode: import('../workloads.mjs').Mode) => string | undefined} missing why it cannot take part
  * @property {() => string} version
  * @property {(options: StartOptions) => Promise<{pids: number[], stop(): Promise<void>}>} start
  *
  * @typedef {object} StartOptions
  * @property {{port: number}} origin
  * @property {number} listenPort
- * @property {'http' | 'tcp'} mode
+ * @property {import('../workloads.mjs').Mode} mode
  * @property {string} cpus for taskset
  * @property {string} directory its own, empty
  */

@@ -1,9 +1,12 @@
 // nginx with one worker; its master process is counted along.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { descriptorLimit, findProgram } from '../../support/system.mjs';
 import { processTree, startProcess, waitForPort } from '../../support/processes.mjs';
+import { certificateFor } from '../certificate.mjs';
 import { writeConfig } from '../template.mjs';
+import { configOf } from '../workloads.mjs';
 
 export const name = 'nginx';
 
@@ -36,14 +39,25 @@ function streamModule() {
 }
 
 export async function start({ origin, listenPort, mode, cpus, directory }) {
-  const config = writeConfig(`nginx.${mode}.conf`, directory, {
+  const config = writeConfig(`nginx.${configOf(mode)}.conf`, directory, {
     listen_port: listenPort,
     origin_port: origin.port,
+    ...certificateFor(mode, directory),
     directory,
     descriptors: descriptorLimit(),
     load_stream_module: mode === 'tcp' ? streamModule() : '',
   });
   const proxy = startProcess(program, ['-p', directory, '-c', config], { cpus });
   await waitForPort(listenPort, proxy);
-  return { pids: processTree(proxy.pid), stop: () => proxy.stop() };
+  return { pids: await masterAndWorker(proxy.pid), stop: () => proxy.stop() };
+}
+
+/** The port is open before there is a worker. */
+async function masterAndWorker(pid) {
+  for (let i = 0; i < 500; ++i) {
+    const pids = processTree(pid);
+    if (pids.length > 1) return pids;
+    await sleep(10);
+  }
+  throw new Error('nginx has no worker');
 }

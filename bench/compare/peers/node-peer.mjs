@@ -14,7 +14,7 @@ export function nodePeer(packageName, script) {
   return {
     name: packageName,
     missing(mode) {
-      if (mode !== 'http') return 'proxies HTTP only';
+      if (mode !== 'http') return 'proxies plain HTTP only';
       return existsSync(manifest) ? undefined : 'not installed: npm install';
     },
     version: () => JSON.parse(readFileSync(manifest, 'utf8')).version,

@@ -45,11 +45,15 @@ void ClientConnection::onReady(int error) {
     connectFailed(Failure::Refused, error);
     return;
   }
+  beginSession();
+  callbacks_.onConnected();
+}
+
+void ClientConnection::beginSession() {
   if (settings_.max_duration_ms > 0) {
     duration_end_ = connection_.loop().now() + settings_.max_duration_ms;
   }
   becomeIdle();
-  callbacks_.onConnected();
 }
 
 void ClientConnection::connectFailed(Failure failure, int error) {
@@ -83,8 +87,8 @@ void ClientConnection::answerComplete() {
   const bool ended = connection_.hasPeerEnded();
   // An answer that came before the request was sent whole leaves the connection useless.
   const bool reusable = keep_alive_ && !excess_ && request_done_ && !limit && !expired &&
-                        !connection_.hasFailed() && !ended;
-  callbacks_.onStreamEnded(sink);
+                        !connection_.hasFailed() && !ended && !is_draining_;
+  callbacks_.onStreamEnded(sink, StreamEnd::Complete);
   if (reusable) {
     becomeIdle();
     callbacks_.onRoom();
@@ -104,7 +108,7 @@ void ClientConnection::onPeerEnd() {
   if (ends_body) {
     ResponseSink& sink = *std::exchange(sink_, nullptr);
     meter_ = nullptr;
-    callbacks_.onStreamEnded(sink);
+    callbacks_.onStreamEnded(sink, StreamEnd::Complete);
     abort(close_notified_ ? CloseReason::PeerAfterNotify : CloseReason::Peer);
     sink.onResponseData({}, true);
     callbacks_.serveWaiting();
@@ -131,6 +135,11 @@ void ClientConnection::fail(ResetReason reason, std::string_view details, CloseR
   callbacks_.serveWaiting();
 }
 
+void ClientConnection::drain() {
+  is_draining_ = true;
+  if (state_ == State::Idle) abort(CloseReason::Local);
+}
+
 void ClientConnection::abort(CloseReason reason) {
   if (!isOpen()) return;
   state_ = State::Closed;
@@ -140,7 +149,7 @@ void ClientConnection::abort(CloseReason reason) {
   batch_.dropOf(connection_);
   countBytes();
   connection_.close();
-  if (lost) callbacks_.onStreamEnded(*lost);
+  if (lost) callbacks_.onStreamEnded(*lost, StreamEnd::Connection);
   callbacks_.onClosed(reason, lost != nullptr);
 }
 
@@ -186,7 +195,7 @@ void ClientConnection::flush() {
 }
 
 void ClientConnection::reset() {
-  abort(CloseReason::Local);
+  abort(close_notified_ ? CloseReason::LocalAfterNotify : CloseReason::Local);
   callbacks_.serveWaiting();
 }
 

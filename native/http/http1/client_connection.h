@@ -25,11 +25,16 @@ class ClientConnection final : public http::ClientCodec,
   ClientConnection(net::Connection& connection, const http::ClientSettings& settings,
                    net::OutBatch& batch, http::ResponseHead& scratch,
                    http::ClientCodecCallbacks& callbacks);
+  // The connection is there already; nobody is told so.
+  void beginSession();
   ~ClientConnection() override;
 
   // http::ClientCodec
   uint32_t freeStreams() const override { return state_ == State::Idle ? 1 : 0; }
   http::ClientStream& newStream(http::ResponseSink& sink) override;
+  bool isActive() const override { return sink_ != nullptr; }
+  bool isMultiplexed() const override { return false; }
+  void drain() override;
   void abort(http::ClientCodecCallbacks::CloseReason reason) override;
   net::Connection& connection() override { return connection_; }
   std::string_view protocol() const override { return "HTTP/1.1"; }
@@ -37,6 +42,7 @@ class ClientConnection final : public http::ClientCodec,
  private:
   enum class State : uint8_t { Connecting, Idle, Head, Body, Raw, Closed };
   using CloseReason = http::ClientCodecCallbacks::CloseReason;
+  using StreamEnd = http::ClientCodecCallbacks::StreamEnd;
   using Failure = http::ClientCodecCallbacks::Failure;
 
   // http::ClientStream
@@ -114,6 +120,7 @@ class ClientConnection final : public http::ClientCodec,
   bool excess_ : 1 = false;  // Bytes came after the end of the answer.
   bool request_done_ : 1 = false;
   bool taken_raw_ : 1 = false;
+  bool is_draining_ : 1 = false;
 };
 
 }  // namespace fairlead::http1

@@ -32,10 +32,19 @@ ServerSession::~ServerSession() { endStreams(); }
 
 void ServerSession::endAfter(net::Millis ms) {
   if (!isOpen() || isLingering() || end_ != net::kNever) return;
+  if (!hasBegun()) {
+    Session::finish(0, settings_.delayed_close_ms);
+    return;
+  }
   // Clients that are about to ask are told in time; what they ask until then is answered.
   goAway(kMostStreamId, ErrorCode::NoError);
   end_ = loop().now() + ms;
   rearm();
+}
+
+void ServerSession::endAfterStreams() {
+  if (std::exchange(ends_after_streams_, true) || end_ != net::kNever || isRefusing()) return;
+  goAway(kMostStreamId, ErrorCode::NoError);
 }
 
 void ServerSession::abort() {
@@ -147,6 +156,8 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
   }
   // It was told that these are not looked at: it asks again elsewhere.
   if (isRefusing()) {
+    sawStream(id);
+    remember(id, true);
     ignoreBlock(block);
     return false;
   }

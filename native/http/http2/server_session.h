@@ -25,7 +25,7 @@ class ServerSession final : public http::ServerCodec, public Session {
 
   const http::ServerSettings& settings() const { return settings_; }
   // The connection ends once the requests that it has are answered.
-  void endAfterStreams() { ends_after_streams_ = true; }
+  void endAfterStreams();
 
  private:
   // Session

@@ -11,6 +11,9 @@ using http::ResetReason;
 
 namespace {
 
+// What waits with one stream before its host is paused, at most: there may be a thousand of them,
+// whose peer opens no window.
+constexpr uint32_t kMostPending = 64 * 1024;
 // A stream that ended as we reset it.
 constexpr uint32_t kResetByUs = 1u << 31;
 
@@ -26,7 +29,7 @@ Session::Session(Side side, net::Connection& connection, const plan::Http2Option
       stats_(stats),
       decoder_(options.header_table_bytes),
       encoder_(!options.without_huffman),
-      buffer_limit_(std::max<uint32_t>(connection.bufferLimit(), kDefaultFrameBytes)),
+      buffer_limit_(std::clamp(connection.bufferLimit(), kDefaultFrameBytes, kMostPending)),
       side_(side),
       phase_(side == Side::Server ? Phase::Preface : Phase::Settings) {
   connection_.setHandler(*this);
@@ -106,6 +109,11 @@ void Session::remove(StreamBase& stream, bool reset_by_us) {
   if (streams_.size() == 0 && isOpen()) onLastStreamEnded();
 }
 
+void Session::endRemote(StreamBase& stream) {
+  markRemoteEnd(stream);
+  if (stream.local_ended_) remove(stream, false);
+}
+
 void Session::tellReset(StreamBase& stream, ResetReason reason, std::string_view details,
                         bool reset_by_us) {
   if (told_ && told_ != &stream) endReadOf();
@@ -175,6 +183,7 @@ void Session::close(bool by_peer, ResetReason reason, std::string_view details) 
   Timer::disarm();
   Deferred::unlink();
   onMoved();
+  onClosing(by_peer);
   resetAll(reason, details);
   connection_.close();
   onOver(by_peer);

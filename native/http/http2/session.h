@@ -69,6 +69,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   virtual void onMoved() = 0;
   // What came breaks the protocol; the streams have been told, and the connection ends.
   virtual void onBroken(std::string_view details) = 0;
+  // The connection is about to be closed; the streams have not been told yet.
+  virtual void onClosing(bool by_peer) {}
   // The connection is over, and closed; the streams have been told.
   virtual void onOver(bool by_peer) = 0;
   // Whatever else its side waits for: the next deadline, and that it has come. kNever: none.
@@ -106,10 +108,14 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   }
   // Its last frame has come; with that of our side the stream ends.
   static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
+  // The same; where our side has ended as well, the stream is over now.
+  void endRemote(StreamBase& stream);
   // What came breaks the rules of HTTP.
   void brokenMessage(uint32_t id, std::string_view details);
   // RST_STREAM, and whoever has the stream is told.
   void streamError(uint32_t id, ErrorCode code, std::string_view details);
+  // What comes for that stream is ignored, or an error that says so.
+  void remember(uint32_t id, bool reset_by_us);
   // It ended early: told, released.
   void tellReset(StreamBase& stream, http::ResetReason reason, std::string_view details,
                  bool reset_by_us);
@@ -172,6 +178,8 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void take(std::string_view bytes);
   void rearm();
   void ping();
+  // Settings have been sent: anything may.
+  bool hasBegun() const { return begun_; }
   bool isLingering() const { return phase_ == Phase::Lingering; }
   bool hasLeftover() const { return leftover_ || block_ || in_data_; }
   // The peer knows ours.
@@ -246,6 +254,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   size_t sendNow(StreamBase& stream, std::string_view data, bool end);
   void sendPending(StreamBase& stream);
   void pump();
+  void watchFlush(const StreamBase& stream);
   void wantToSend(StreamBase& stream);
   void afterLocalEnd(StreamBase& stream);
   void lateReset(StreamBase& stream);
@@ -253,8 +262,10 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // ---- session.cc ----
   void forget(StreamBase& stream, bool reset_by_us);
   void remove(StreamBase& stream, bool reset_by_us);
-  void remember(uint32_t id, bool reset_by_us);
   bool wasResetByUs(uint32_t id) const;
+  // Frames of a stream that is closed were sent before the peer knew that. A client has too many to
+  // remember them all, and trusts its host.
+  bool mayBeLate(uint32_t id) const { return side_ == Side::Client || wasResetByUs(id); }
   bool hasClosed(uint32_t id) const;
   void resetAll(http::ResetReason reason, std::string_view details);
   void peerEnded();
@@ -312,7 +323,7 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   uint64_t written_before_linger_ = 0;
   uint32_t linger_ms_ = 0;
   // Of the latest streams that ended: their numbers, those that we reset with the top bit set.
-  static constexpr size_t kRemembered = 16;
+  static constexpr size_t kRemembered = 32;
   uint32_t ended_[kRemembered] = {};
   // Why the connection ends at the end of the turn; empty: it does not.
   std::string_view overflow_;

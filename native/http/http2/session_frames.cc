@@ -190,6 +190,7 @@ bool Session::changeWindows(uint32_t initial) {
     const int64_t window = stream.send_window_ + change;
     fits &= window <= kMostWindow;
     stream.send_window_ = static_cast<int32_t>(std::min<int64_t>(window, kMostWindow));
+    if (stream.pending_.empty()) return;
     if (stream.send_window_ <= 0) {
       stream.unlink();
     } else {

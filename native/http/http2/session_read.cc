@@ -61,7 +61,7 @@ void Session::received(const char* data, size_t size) {
     if (used < size) leftover_ = std::make_unique<std::string>(data + used, size - used);
   }
   if (isReading()) {
-    if (begun_) announceWindow();
+    if (phase_ == Phase::Open) announceWindow();
     giveBackConnection();
   }
   if (isOpen()) onMoved();
@@ -209,7 +209,7 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
   if (!isReading()) return size;
   StreamBase* const stream = find(head.stream);
   if (!stream) {
-    if (!wasResetByUs(head.stream)) streamError(head.stream, ErrorCode::StreamClosed, {});
+    if (!mayBeLate(head.stream)) streamError(head.stream, ErrorCode::StreamClosed, {});
   } else if (stream->remote_ended_) {
     streamError(head.stream, ErrorCode::StreamClosed, "http2.stream_closed");
   } else if (static_cast<int64_t>(head.length) > stream->receive_window_) {
@@ -350,7 +350,7 @@ void Session::onBlock(uint32_t id, std::string_view block, bool end) {
   }
   if (!stream && !isIdleId(id)) {
     ignoreBlock(block);
-    if (!isReading() || wasResetByUs(id)) return;
+    if (!isReading() || mayBeLate(id)) return;
     const bool is_closed = hasClosed(id);
     fail(is_closed ? ErrorCode::StreamClosed : ErrorCode::ProtocolError, "HEADERS: stream closed",
          "http2.stream_closed");

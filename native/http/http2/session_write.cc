@@ -49,6 +49,8 @@ void Session::sendSettings() {
   const auto add_known = [&](SettingId id, uint32_t value) {
     add(static_cast<uint16_t>(id), value);
   };
+  // In the order of the real server.
+  if (side_ == Side::Client) add_known(SettingId::EnablePush, 0);
   for (const plan::Http2Setting& setting : options_.custom_settings) {
     add(static_cast<uint16_t>(setting.id), setting.value);
     if (setting.id == static_cast<uint32_t>(SettingId::MaxFrameSize)) {
@@ -56,11 +58,7 @@ void Session::sendSettings() {
     }
   }
   add_known(SettingId::HeaderTableSize, options_.header_table_bytes);
-  if (side_ == Side::Client) {
-    add_known(SettingId::EnablePush, 0);
-  } else {
-    add_known(SettingId::EnableConnectProtocol, options_.allow_connect ? 1 : 0);
-  }
+  add_known(SettingId::EnableConnectProtocol, options_.allow_connect ? 1 : 0);
   add_known(SettingId::MaxConcurrentStreams, options_.max_concurrent_streams);
   add_known(SettingId::InitialWindowSize, options_.stream_window_bytes);
   char head[kFrameHeadBytes];
@@ -137,9 +135,9 @@ void Session::sendTrailers(StreamBase& stream, const http::HeaderMap& trailers) 
     stream.trailers_ = std::make_unique<SavedFields>();
     stream.trailers_->save(trailers);
     stream.end_pending_ = true;
+    watchFlush(stream);
     return;
   }
-  stats_.add(Counter::Trailers);
   writeTrailers(stream, trailers);
 }
 
@@ -172,11 +170,14 @@ void Session::sendData(StreamBase& stream, std::string_view data, bool end) {
   stats_.up(Gauge::PendingSendBytes, rest.size());
   stream.end_pending_ = end;
   if (stream.pending_.size() > buffer_limit_) stream.behind_ = true;
-  if (stream.flush_deadline_ != net::kNever && stream.flush_deadline_ < flush_check_) {
-    flush_check_ = stream.flush_deadline_;
-    rearm();
-  }
+  watchFlush(stream);
   wantToSend(stream);
+}
+
+void Session::watchFlush(const StreamBase& stream) {
+  if (stream.flush_deadline_ >= flush_check_) return;
+  flush_check_ = stream.flush_deadline_;
+  rearm();
 }
 
 // As much as windows and the connection's queue take. With `end` and all of it, the end.
@@ -263,7 +264,6 @@ void Session::sendPending(StreamBase& stream) {
     // No head is being read now.
     http::HeaderMap& headers = scratch_.request.headers;
     saved->restore(&headers);
-    stats_.add(Counter::Trailers);
     writeTrailers(stream, headers);
     return;
   }

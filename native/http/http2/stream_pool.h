@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/resting.h"
+#include "http/http2/client_stream.h"
 #include "http/http2/server_stream.h"
 #include "net/loop.h"
 
@@ -36,8 +37,12 @@ class StreamPool {
 // Of both sides.
 struct StreamPools {
   StreamPool<ServerStream> server;
+  StreamPool<ClientStream> client;
 
-  void trim() { server.trim(); }
+  void trim() {
+    server.trim();
+    client.trim();
+  }
 };
 
 }  // namespace fairlead::http2

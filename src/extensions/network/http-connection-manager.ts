@@ -105,7 +105,7 @@ const KEY_FORMAT = supportedFields<NonNullable<Http1Options['header_key_format']
 );
 const SCHEME = supportedFields<SchemeTransformation>(
   'envoy.config.core.v3.SchemeHeaderTransformation',
-  ['scheme_to_overwrite'],
+  ['scheme_to_overwrite', 'match_upstream'],
 );
 const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConfig`, [
   'cidr_ranges',
@@ -131,6 +131,11 @@ const ESCAPED_SLASHES = {
   IMPLEMENTATION_SPECIFIC_DEFAULT: EscapedSlashes.KEEP_UNCHANGED,
   ...EscapedSlashes,
 };
+
+const PREMATURE_RESETS = 'overload.premature_reset_total_stream_count';
+const PREMATURE_RESET_S = 'overload.premature_reset_min_stream_lifetime_seconds';
+const DEFAULT_PREMATURE_RESETS = 500;
+const DEFAULT_PREMATURE_RESET_S = 1;
 
 export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPlan>({
   name: 'envoy.filters.network.http_connection_manager',
@@ -178,6 +183,11 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compileForwarding(config, place, context),
         ...compilePaths(config),
         codec: Codec[compileCodec(config, place)],
+        premature_resets: context.runtime.liveNumber(PREMATURE_RESETS, DEFAULT_PREMATURE_RESETS),
+        premature_reset_s: context.runtime.liveNumber(
+          PREMATURE_RESET_S,
+          DEFAULT_PREMATURE_RESET_S,
+        ),
         http2: compileHttp2Options(
           config.http2_protocol_options ?? {},
           place.field('http2_protocol_options'),
@@ -295,6 +305,7 @@ function compileForwarding(
     server_name: config.server_name || DEFAULT_SERVER_NAME,
     server_header: ServerHeader[config.server_header_transformation ?? 'OVERWRITE'],
     scheme_overwrite: scheme.scheme_to_overwrite,
+    scheme_of_upstream: scheme.match_upstream,
     via: config.via,
     use_remote_address: config.use_remote_address,
     xff_num_trusted_hops: config.xff_num_trusted_hops,

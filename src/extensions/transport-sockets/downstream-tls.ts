@@ -9,28 +9,31 @@ import { readDataSource } from '../../plan/message/data-source.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import type { SecretFinder } from '../../plan/secret-finder.js';
+import { TlsServer_OcspPolicy } from '../../plan/plan.gen.js';
 import { compileCommon, isTaken } from '../../plan/tls/common.js';
 import { makeSocket } from '../../plan/tls/make-socket.js';
 import type { TlsSocketPlan } from '../../plan/tls-socket.js';
 
 const PACKAGE = 'envoy.extensions.transport_sockets.tls.v3';
-const DOWNSTREAM = supportedFields<DownstreamTls>(
-  `${PACKAGE}.DownstreamTlsContext`,
-  [
-    'common_tls_context',
-    'require_client_certificate',
-    'require_sni',
-    'session_ticket_keys',
-    'session_ticket_keys_sds_secret_config',
-    'session_timeout',
-    'disable_stateless_session_resumption',
-    'disable_stateful_session_resumption',
-    'full_scan_certs_on_sni_mismatch',
-    'prefer_client_ciphers',
-  ],
-  { ocsp_staple_policy: 'LENIENT_STAPLING' },
-);
+const DOWNSTREAM = supportedFields<DownstreamTls>(`${PACKAGE}.DownstreamTlsContext`, [
+  'common_tls_context',
+  'require_client_certificate',
+  'require_sni',
+  'session_ticket_keys',
+  'session_ticket_keys_sds_secret_config',
+  'session_timeout',
+  'disable_stateless_session_resumption',
+  'disable_stateful_session_resumption',
+  'full_scan_certs_on_sni_mismatch',
+  'prefer_client_ciphers',
+  'ocsp_staple_policy',
+]);
 const KEYS = supportedFields<TicketKeys>(`${PACKAGE}.TlsSessionTicketKeys`, ['keys']);
+const OCSP_POLICIES = {
+  LENIENT_STAPLING: TlsServer_OcspPolicy.LENIENT,
+  STRICT_STAPLING: TlsServer_OcspPolicy.STRICT,
+  MUST_STAPLE: TlsServer_OcspPolicy.MUST_STAPLE,
+} as const;
 /** A name, and keys for HMAC and AES. */
 const KEY_BYTES = 80;
 
@@ -72,6 +75,7 @@ function buildSocket(
       session_timeout_s: Math.ceil((config.session_timeout ?? 0) / 1000),
       prefers_client_ciphers: config.prefer_client_ciphers,
       scans_all_certificates: config.full_scan_certs_on_sni_mismatch,
+      ocsp_policy: OCSP_POLICIES[config.ocsp_staple_policy ?? 'LENIENT_STAPLING'],
     },
   };
   return isTaken(plan, at, context, secrets) ? { ...common, context: plan } : undefined;

@@ -64,7 +64,7 @@ function compileSocket(
   );
 }
 
-/** All network filters so far end their chain: there is one, and it is the last. */
+/** One of them ends the chain, and is the last; others before it only say something of it. */
 function compileFilters(
   filters: readonly FilterMessage[],
   place: Place,
@@ -76,13 +76,21 @@ function compileFilters(
     refuseOtherFields(at, filter, FILTER);
     const extension = findExtension(context, 'networkFilters', filter, at);
     if (!extension || !filter.typed_config) return;
-    if (index < filters.length - 1) {
+    const part = extension.compile(filter.typed_config, at.field('typed_config'), context);
+    const isTerminal = part.cluster_of_server_name === undefined;
+    const isLast = index === filters.length - 1;
+    const name = `${filter.name ?? ''} of type ${extension.name}`;
+    if (isTerminal && !isLast) {
       at.error(
-        `Error: terminal filter named ${filter.name ?? ''} of type ${extension.name} must be the last filter ` +
-          'in a network filter chain.',
+        `Error: terminal filter named ${name} must be the last filter in a network filter chain.`,
       );
     }
-    plan = extension.compile(filter.typed_config, at.field('typed_config'), context);
+    if (!isTerminal && isLast) {
+      at.error(
+        `Error: non-terminal filter named ${name} is the last filter in a network filter chain.`,
+      );
+    }
+    plan = { ...plan, ...part };
   });
   return plan;
 }

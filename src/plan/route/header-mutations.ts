@@ -58,7 +58,8 @@ export function compileHeaderMutations(
   return Object.values(mutations).some((list) => list.length > 0) ? mutations : undefined;
 }
 
-function isModifiable(name: string): boolean {
+/** Pseudo headers and the host are not a configuration's to change. */
+export function isModifiable(name: string): boolean {
   return !name.startsWith(':') && name !== 'host';
 }
 
@@ -69,10 +70,10 @@ function compileRemoval(header: string, place: Place): string | undefined {
   return undefined;
 }
 
-function compileAddition(
+export function compileAddition(
   option: HeaderValueOption,
   place: Place,
-  own: OwnOperators | undefined,
+  own?: OwnOperators,
 ): HeaderAddition | undefined {
   refuseOtherFields(place, option, OPTION);
   const header = option.header ?? {};

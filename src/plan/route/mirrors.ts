@@ -4,6 +4,7 @@ import { requestHeaderName } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { MirrorPolicy } from '../plan.gen.js';
+import { compileHeaderChanges } from './header-changes.js';
 import { checkCluster } from './route-clusters.js';
 import type { RouteScope } from './route-scope.js';
 
@@ -17,6 +18,7 @@ const POLICY = supportedFields<RequestMirrorPolicy>(
     'trace_sampled',
     'disable_shadow_host_suffix_append',
     'host_rewrite_literal',
+    'request_headers_mutations',
   ],
 );
 
@@ -61,5 +63,9 @@ function compileMirror(
     share_slot: share.slot,
     keeps_host: message.disable_shadow_host_suffix_append,
     host: message.host_rewrite_literal,
+    request_changes: compileHeaderChanges(
+      message.request_headers_mutations,
+      place.field('request_headers_mutations'),
+    ),
   };
 }

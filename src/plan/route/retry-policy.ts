@@ -7,7 +7,7 @@ import type {
   envoy_config_route_v3_RetryPolicy_RateLimitedRetryBackOff as RateLimitedBackOff,
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
-import { findExtension, type CompileContext } from '../extension.js';
+import { findExtension, unregistered, type CompileContext } from '../extension.js';
 import { compileHeaderMatcher } from '../match/matchers.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
@@ -22,6 +22,7 @@ const POLICY = supportedFields<RetryPolicyMessage>('envoy.config.route.v3.RetryP
   'retry_priority',
   'retry_host_predicate',
   'host_selection_retry_max_attempts',
+  'retry_options_predicates',
   'retriable_status_codes',
   'retry_back_off',
   'rate_limited_retry_back_off',
@@ -90,6 +91,13 @@ function compilePolicy(
 ): RetryPolicy {
   refuseOtherFields(place, message, POLICY);
   warnOfUnknownWords(message.retry_on ?? '', place.field('retry_on'));
+  // There is none, in the real server either.
+  for (const [index, { name = '', typed_config }] of (
+    message.retry_options_predicates ?? []
+  ).entries()) {
+    const at = place.field('retry_options_predicates').index(index);
+    at.error(unregistered(name, typed_config?.$type ?? ''));
+  }
   return {
     retry_on: message.retry_on,
     num_retries: message.num_retries ?? 1,

@@ -44,6 +44,8 @@ const ACTION = supportedFields<RouteAction>(
     'idle_timeout',
     'priority',
     'max_stream_duration',
+    'max_grpc_timeout',
+    'grpc_timeout_offset',
     'retry_policy',
     'retry_policy_typed_config',
     'hedge_policy',
@@ -55,7 +57,7 @@ const ACTION = supportedFields<RouteAction>(
 );
 const STREAM_DURATION = supportedFields<MaxStreamDuration>(
   'envoy.config.route.v3.RouteAction.MaxStreamDuration',
-  ['max_stream_duration'],
+  ['max_stream_duration', 'grpc_timeout_header_max', 'grpc_timeout_header_offset'],
 );
 // The old total is not asked for any more: what the weights add up to counts.
 const WEIGHTED = supportedFields<WeightedCluster>('envoy.config.route.v3.WeightedCluster', [
@@ -101,7 +103,7 @@ export function compileClusterAction(
     weighted: weighted && compileWeighted(weighted, place.field('weighted_clusters'), scope),
     not_found:
       ClusterAction_NotFound[message.cluster_not_found_response_code ?? 'SERVICE_UNAVAILABLE'],
-    // As in the real server, the one takes the place of the other.
+    // The newer way to say it is in place of the older.
     timeout_ms: duration ? 0 : wholeMs(message.timeout, DEFAULT_TIMEOUT_MS),
     idle_timeout_ms:
       message.idle_timeout === undefined ? undefined : wholeMs(message.idle_timeout, 0),
@@ -110,6 +112,7 @@ export function compileClusterAction(
         ? undefined
         : wholeMs(duration.max_stream_duration, 0),
     upgrades: compileRouteUpgrades(message.upgrade_configs, place.field('upgrade_configs')),
+    ...compileGrpcTimeouts(message),
     path_rewrite: compilePathRewrite(message, place),
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
@@ -124,6 +127,24 @@ export function compileClusterAction(
       compileHedging(message.hedge_policy, place.field('hedge_policy')) ??
       scope.defaults.hedgesOnTimeout,
   };
+}
+
+function compileGrpcTimeouts(message: RouteAction): Partial<ClusterAction> {
+  const duration = message.max_stream_duration;
+  if (!duration) {
+    return {
+      grpc_route_timeout_max_ms: optionalMs(message.max_grpc_timeout),
+      grpc_route_timeout_offset_ms: optionalMs(message.grpc_timeout_offset),
+    };
+  }
+  return {
+    grpc_timeout_max_ms: optionalMs(duration.grpc_timeout_header_max),
+    grpc_timeout_offset_ms: optionalMs(duration.grpc_timeout_header_offset),
+  };
+}
+
+function optionalMs(durationMs: number | undefined): number | undefined {
+  return durationMs === undefined ? undefined : wholeMs(durationMs, 0);
 }
 
 function compileWeighted(

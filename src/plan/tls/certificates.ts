@@ -14,7 +14,7 @@ import type { SecretFinder } from '../secret-finder.js';
 // Files of a folder that is watched are followed where a secret names them.
 const CERTIFICATE = supportedFields<Certificate>(
   'envoy.extensions.transport_sockets.tls.v3.TlsCertificate',
-  ['certificate_chain', 'private_key', 'password', 'pkcs12', 'watched_directory'],
+  ['certificate_chain', 'private_key', 'password', 'pkcs12', 'watched_directory', 'ocsp_staple'],
 );
 
 /** What the real server calls certificates that have no name: part of the hash of nothing. */
@@ -63,7 +63,9 @@ function compileCertificate(
   const chain = readDataSource(message.certificate_chain, place.field('certificate_chain'));
   const key = readDataSource(message.private_key, place.field('private_key'));
   const password = readDataSource(message.password, place.field('password'));
-  if (!pkcs12 || !chain || !key || !password) return undefined;
+  const ocsp = readOcspResponse(message.ocsp_staple, place.field('ocsp_staple'));
+  if (!pkcs12 || !chain || !key || !password || !ocsp) return undefined;
+  const more = { password, name, ...(ocsp.length > 0 && { ocsp_response: ocsp }) };
   const path = message.certificate_chain ?? message.pkcs12;
   if (pkcs12.length > 0) {
     if (chain.length > 0 || key.length > 0) {
@@ -72,7 +74,7 @@ function compileCertificate(
       });
       return undefined;
     }
-    return { plan: { pkcs12, password, name }, file: { pem: Buffer.alloc(0), path: pathOf(path) } };
+    return { plan: { pkcs12, ...more }, file: { pem: Buffer.alloc(0), path: pathOf(path) } };
   }
   if (chain.length === 0 || key.length === 0) {
     place.error(
@@ -83,9 +85,20 @@ function compileCertificate(
     return undefined;
   }
   return {
-    plan: { chain, key, password, name },
+    plan: { chain, key, ...more },
     file: { pem: Buffer.from(chain), path: pathOf(path) },
   };
+}
+
+/** Undefined after an error. */
+function readOcspResponse(source: DataSource | undefined, place: Place): Uint8Array | undefined {
+  if (source?.inline_string !== undefined) {
+    place.error('OCSP staple cannot be provided via inline_string', {
+      expected: 'filename, or inline_bytes',
+    });
+    return undefined;
+  }
+  return readDataSource(source, place);
 }
 
 export const pathOf = (source: DataSource | undefined): string => source?.filename || '<inline>';

@@ -1,9 +1,14 @@
 // What both sides of TLS have in common.
-import type { envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common } from '../../../build/messages.gen.js';
+import type {
+  envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
+  envoy_extensions_transport_sockets_tls_v3_TlsKeyLog as KeyLog,
+} from '../../../build/messages.gen.js';
+import { checkLogPath } from '../access-log/log-path.js';
+import { compileCidrRanges } from '../address/address.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import type { TlsContext } from '../plan.gen.js';
+import type { TlsContext, TlsKeyLog } from '../plan.gen.js';
 import type { SecretFinder } from '../secret-finder.js';
 import { compileCertificates } from './certificates.js';
 import { compileParameters } from './parameters.js';
@@ -20,6 +25,7 @@ const COMMON = supportedFields<Common>(
     'validation_context_sds_secret_config',
     'combined_validation_context',
     'alpn_protocols',
+    'key_log',
   ],
 );
 
@@ -46,10 +52,21 @@ export function compileCommon(
     alpn,
     certificates: certificates.map(({ plan: one }) => one),
     ...(validation && { validation: validation.plan }),
+    ...(common.key_log && { key_log: compileKeyLog(common.key_log, place.field('key_log')) }),
   };
   const authorities = validation?.authority ? [validation.authority] : [];
   const chains = certificates.map(({ file }) => file).filter(({ pem }) => pem.length > 0);
   return { context: plan, files: { authorities, chains } };
+}
+
+function compileKeyLog(message: KeyLog, place: Place): TlsKeyLog {
+  const { path = '' } = message;
+  checkLogPath(path, place.field('path'));
+  return {
+    path,
+    local: compileCidrRanges(message.local_address_range, place.field('local_address_range')),
+    remote: compileCidrRanges(message.remote_address_range, place.field('remote_address_range')),
+  };
 }
 
 /** As the real server reads them: as one list with commas, which may be empty. */

@@ -17,7 +17,8 @@ import {
 } from '../../../src/hot-restart/messages.gen.js';
 import { regionName, socketName } from '../../../src/hot-restart/names.js';
 import { hotRestartVersion } from '../../../src/hot-restart/version.js';
-import { loadAddon, type MessageSocket } from '../../../src/native.js';
+import { loadAddon } from '../../../src/native.js';
+import type { MessageSocket } from '../../../src/native-hot-restart.js';
 import { randomNumbers, type Random } from '../../unit/support/mutation.js';
 import { ADMIN_ONLY, says, webBootstrap } from '../support/bootstraps.js';
 import { Command, makeFolder, untilLive } from '../support/start-proxy.js';

@@ -133,6 +133,42 @@ TEST(
   EXPECT_EQ(shadow.seen(), 1);
 }
 
+TEST("A copy's head is changed in order, and the request's is not") {
+  std::string own;
+  Origin origin([&own](Socket& socket, int) {
+    own = socket.readMessage();
+    socket.write(kOk);
+    socket.readAll();
+  });
+  Shadow shadow;
+  plan::Update plan = mirrored(origin.port(), shadow.port());
+  const auto change = [&plan](auto set) { set(policyOf(plan).request_changes.emplace_back()); };
+  const auto add = [&change](const std::string& name, const std::string& value) {
+    change([&](plan::HeaderChange& one) {
+      one.add.emplace();
+      one.add->name = name;
+      one.add->value.emplace().pieces.emplace_back().argument = value;
+    });
+  };
+  change([](plan::HeaderChange& one) { one.remove = "x-one"; });
+  add("x-one", "new");
+  add("x-two", "of the copy");
+  change([](plan::HeaderChange& one) {
+    one.remove_matching.emplace();
+    one.remove_matching->kind = plan::StringMatch::Kind::Prefix;
+    one.remove_matching->value = "x-tw";
+  });
+  Proxy proxy(plan);
+  EXPECT(ask(proxy, "GET / HTTP/1.1\r\nhost: a\r\nx-one: old\r\nx-two: own\r\n\r\n")
+             .starts_with("HTTP/1.1 200"));
+  EXPECT(proxy.waitUntil([&] { return shadow.seen() == 1; }));
+  EXPECT(hasHeader(own, "x-one: old"));
+  EXPECT(hasHeader(own, "x-two: own"));
+  EXPECT(hasHeader(shadow.latest(), "x-one: new"));
+  EXPECT(!hasHeader(shadow.latest(), "x-one: old"));
+  EXPECT(shadow.latest().find("x-two") == std::string::npos);
+}
+
 TEST("A copy whose host never answers holds nobody up, and ends with the route's time") {
   Origin origin(answering("own"));
   Origin silent([](Socket& socket, int) { socket.readAll(); });

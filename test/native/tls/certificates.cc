@@ -1,5 +1,7 @@
 #include "test/native/tls/certificates.h"
 
+#include <openssl/ocsp.h>
+
 #include "base/check.h"
 
 namespace fairlead::test {
@@ -61,12 +63,37 @@ Authority::Authority(const std::string& name) : key_(makeKey(false)) {
 }
 
 Identity Authority::sign(const std::string& common_name, const std::string& names, bool is_rsa,
-                         long days) const {
+                         long days, bool must_staple) const {
   const KeyPtr key = makeKey(is_rsa);
   const X509Ptr certificate = makeCertificate(common_name, key.get(), certificate_.get(), days);
   if (!names.empty()) addExtension(certificate.get(), NID_subject_alt_name, names);
+  if (must_staple) addExtension(certificate.get(), NID_tlsfeature, "status_request");
   FL_CHECK(X509_sign(certificate.get(), key_.get(), EVP_sha256()) > 0);
   return pemOf(certificate.get(), key.get());
+}
+
+std::string Authority::vouchFor(const Identity& identity, std::optional<long> good_for_s) const {
+  using BasicPtr = std::unique_ptr<OCSP_BASICRESP, tls::FreeBy<OCSP_BASICRESP_free>>;
+  using ResponsePtr = std::unique_ptr<OCSP_RESPONSE, tls::FreeBy<OCSP_RESPONSE_free>>;
+  using IdPtr = std::unique_ptr<OCSP_CERTID, tls::FreeBy<OCSP_CERTID_free>>;
+  using TimePtr = std::unique_ptr<ASN1_TIME, tls::FreeBy<ASN1_TIME_free>>;
+  const BioPtr in = tls::readerOf(identity.certificate);
+  const X509Ptr certificate(PEM_read_bio_X509(in.get(), nullptr, nullptr, nullptr));
+  const BasicPtr basic(OCSP_BASICRESP_new());
+  const IdPtr id(OCSP_cert_to_id(EVP_sha1(), certificate.get(), certificate_.get()));
+  const TimePtr begin(X509_gmtime_adj(nullptr, -kDaySeconds));
+  const TimePtr end(good_for_s ? X509_gmtime_adj(nullptr, *good_for_s) : nullptr);
+  FL_CHECK(OCSP_basic_add1_status(basic.get(), id.get(), V_OCSP_CERTSTATUS_GOOD, 0, nullptr,
+                                  begin.get(), end.get()));
+  FL_CHECK(OCSP_basic_sign(basic.get(), certificate_.get(), key_.get(), EVP_sha256(), nullptr, 0) ==
+           1);
+  const ResponsePtr response(OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.get()));
+  unsigned char* der = nullptr;
+  const int size = i2d_OCSP_RESPONSE(response.get(), &der);
+  FL_CHECK(size > 0);
+  std::string bytes(reinterpret_cast<char*>(der), static_cast<size_t>(size));
+  OPENSSL_free(der);
+  return bytes;
 }
 
 }  // namespace fairlead::test

@@ -49,10 +49,11 @@ inline plan::TlsContext clientPlan(const std::string& authority = {}) {
 class TlsSide {
  public:
   explicit TlsSide(const plan::TlsContext& plan, uint64_t handshake_timeout_ms = 0,
-                   const std::vector<std::string>& server_names = {})
+                   tls::Context::Surroundings around = {})
       : ssl(registry_.create<stats::Ssl>(stats::plainScope("ssl."))),
         listener(registry_.create<stats::Listener>(stats::plainScope("listener."))) {
-    auto context = tls::Context::build(plan, 1, server_names);
+    around.workers = 1;
+    auto context = tls::Context::build(plan, around);
     FL_CHECK(context.ok());
     transports = std::make_unique<tls::Transports>(
         context.value(),

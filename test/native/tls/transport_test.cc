@@ -58,6 +58,39 @@ TEST("Bytes of any number pass both ways as they are, and a goodbye is the end")
   EXPECT_EQ(server.count(SslCounter::NoCertificate), 2u);
 }
 
+TEST("A goodbye that comes together with bytes is the end, though the socket stays open") {
+  const TlsSide server(serverPlan({authority().sign("server")}));
+  for (const uint32_t version : {test::kTls12, test::kTls13}) {
+    net::Loop loop;
+    net::FileDescriptor server_fd;
+    net::FileDescriptor client_fd;
+    http1::Peer to_server(&server_fd);
+    http1::Peer to_client(&client_fd);
+    plan::TlsContext plan = clientPlan();
+    plan.max_version = version;
+    const TlsSide client_of_version(plan);
+    {
+      TlsEnd server_end(loop, std::move(server_fd), server);
+      TlsEnd client_end(loop, std::move(client_fd), client_of_version);
+      for (int i = 0; i < 10; ++i) {
+        loop.turn(0);
+        to_server.write(to_client.read());
+        loop.turn(0);
+        to_client.write(to_server.read());
+      }
+      EXPECT_EQ(client_end.readied, 0);
+      server_end.write("last words");
+      server_end->endWriting();
+      loop.turn(0);
+      to_client.write(to_server.read());
+      http1::settle(loop);
+      EXPECT_EQ(client_end.got, "last words");
+      EXPECT(client_end.ended);
+    }
+    loop.turn(0);
+  }
+}
+
 TEST("A server of another authority, of another name or another hash is refused, and counted so") {
   const Authority other("other-ca");
   const TlsSide server(serverPlan({authority().sign("server", "DNS:server.test,DNS:*.wild.test")}));
@@ -240,9 +273,9 @@ TEST("A session is not good where more is asked of clients, whatever the ticket 
 TEST("A session of one filter chain is not good in another, which is for other server names") {
   plan::TlsContext plan = serverPlan({authority().sign("server")});
   plan.server->ticket_keys = {std::string(80, 'k')};
-  const TlsSide first(plan, 0, {"one.test"});
-  const TlsSide same(plan, 0, {"one.test"});
-  const TlsSide other(plan, 0, {"two.test"});
+  const TlsSide first(plan, 0, {1, {"one.test"}});
+  const TlsSide same(plan, 0, {1, {"one.test"}});
+  const TlsSide other(plan, 0, {1, {"two.test"}});
   for (const TlsSide* second : {&same, &other}) {
     const TlsSide client(clientPlan());
     for (const TlsSide* server : {&first, second}) {
@@ -335,7 +368,7 @@ TEST("A context that lacks a secret fails its connections at once; another one t
     EXPECT_EQ(pair.server->failure(), "TLS error: Secret is not supplied by SDS");
   }
   server.transports->replace(
-      tls::Context::build(serverPlan({authority().sign("server")}), 1).value());
+      tls::Context::build(serverPlan({authority().sign("server")}), {1}).value());
   TlsPair pair(server, client);
   EXPECT_EQ(pair.server->readied, 0);
 }

@@ -11,9 +11,9 @@ import type {
   NativeProxy,
   Page,
   SinkPieces,
-  PassedSocket,
   StatsQuery,
 } from '../../../src/native.js';
+import type { PassedSocket } from '../../../src/native-hot-restart.js';
 
 export class FakeNative implements NativeProxy {
   /** What was called, in order, where the order matters. */

@@ -64,8 +64,9 @@ class Client final : public http::ClientCodecCallbacks, public http::ResponseSin
     over = true;
     told += failure == Failure::Timeout ? "connect timeout;" : "connect refused;";
   }
-  void onStreamEnded(http::ResponseSink&) override { told += "done;"; }
+  void onStreamEnded(http::ResponseSink&, StreamEnd) override { told += "done;"; }
   void onRoom() override { told += "reusable;"; }
+  void onGoaway() override {}
   void onClosed(CloseReason reason, bool lost_streams) override {
     constexpr const char* kNames[] = {"peer",        "inside",   "local", "close notified",
                                       "as notified", "requests", "idle",  "duration",

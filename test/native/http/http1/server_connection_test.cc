@@ -564,11 +564,16 @@ TEST(
 TEST("a client that begins as HTTP/2 does is left to that, with all its bytes") {
   const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
-  for (const size_t cut : {preface.size(), size_t{3}, size_t{18}, size_t{20}}) {
+  // Its first words tell.
+  for (const size_t cut : {preface.size(), size_t{12}, size_t{18}}) {
     Server server({.detects_http2 = true});
     server.send(preface.substr(0, cut));
-    EXPECT_EQ(server.told, cut == preface.size() ? "HTTP/2 24;" : "");
-    if (cut == preface.size()) continue;
+    EXPECT_EQ(server.told, "HTTP/2 " + std::to_string(cut) + ";");
+  }
+  for (const size_t cut : {size_t{1}, size_t{3}, size_t{11}}) {
+    Server server({.detects_http2 = true});
+    server.send(preface.substr(0, cut));
+    EXPECT_EQ(server.told, "");
     server.send(preface.substr(cut) + settings);
     EXPECT_EQ(server.told, "HTTP/2 33;");
   }

@@ -87,6 +87,12 @@ class H2Server final : public http::ServerCodecCallbacks {
   std::string get(uint32_t id, std::string_view path = "/", TestFields more = {}) {
     return blocks.headers(id, request("GET", path, std::move(more)), true);
   }
+  // Blocks are made in the order in which they are sent.
+  std::string gets(std::initializer_list<uint32_t> ids) {
+    std::string all;
+    for (const uint32_t id : ids) all += get(id);
+    return all;
+  }
   std::string post(uint32_t id, std::string_view path = "/", TestFields more = {}) {
     return blocks.headers(id, request("POST", path, std::move(more)), false);
   }
@@ -231,7 +237,7 @@ TEST("streams are answered in whatever order, and the answers of one turn leave 
   H2Server server;
   server.answers = false;
   server.begin();
-  EXPECT_EQ(server.send(server.get(1) + server.get(3) + server.get(5)), "");
+  EXPECT_EQ(server.send(server.gets({1, 3, 5})), "");
   server.answer(*server.requests[2], "c");
   server.answer(*server.requests[0], "");
   server.answer(*server.requests[1], "b");
@@ -243,9 +249,8 @@ TEST("streams are answered in whatever order, and the answers of one turn leave 
 TEST("trailers end a request, and an answer") {
   H2Server server;
   server.begin();
-  EXPECT_EQ(server.send(server.post(1) + dataFrame(1, "x", false) +
-                        server.blocks.headers(1, {{"x-t", "v"}}, true)),
-            kAnswer);
+  server.send(server.post(1) + dataFrame(1, "x", false));
+  EXPECT_EQ(server.send(server.blocks.headers(1, {{"x-t", "v"}}, true)), kAnswer);
   EXPECT_EQ(server.requests[0]->told, "POST / a{x}<x-t=v>");
 }
 
@@ -341,7 +346,7 @@ TEST("the connection's window holds all streams, which share what comes") {
   H2Server server;
   server.answers = false;
   server.begin(setting(4, 1 << 20));
-  server.send(server.get(1) + server.get(3));
+  server.send(server.gets({1, 3}));
   const std::string body(100'000, 'x');
   server.answer(*server.requests[0], body);
   server.answer(*server.requests[1], body);
@@ -400,7 +405,7 @@ TEST("a client resets a stream, and the others go on") {
   H2Server server;
   server.answers = false;
   server.begin();
-  server.send(server.get(1) + server.get(3));
+  server.send(server.gets({1, 3}));
   EXPECT_EQ(server.send(rstStream(1, ErrorCode::Cancel)), "");
   EXPECT_EQ(server.requests[0]->told, "GET / a!http2.remote_reset");
   server.answer(*server.requests[1], "ok");
@@ -591,13 +596,13 @@ TEST("more streams than were allowed end the connection; before it could know, t
   H2Server knows(options);
   knows.answers = false;
   knows.begin();
-  knows.send(knows.get(1) + knows.get(3));
+  knows.send(knows.gets({1, 3}));
   EXPECT_EQ(knows.send(knows.get(5)), "");
   EXPECT_EQ(knows.told, "broken http2.too_many_streams;");
   H2Server early(options);
   early.answers = false;
   const std::string told = early.send(std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) +
-                                      early.get(1) + early.get(3) + early.get(5));
+                                      early.gets({1, 3, 5}));
   EXPECT(told.ends_with("RST 5 7"));
 }
 

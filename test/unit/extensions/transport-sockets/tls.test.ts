@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Cluster, FilterChain } from '../../../../src/plan/plan.gen.js';
-import { SubjectMatch_Kind } from '../../../../src/plan/plan.gen.js';
+import { SubjectMatch_Kind, TlsServer_OcspPolicy } from '../../../../src/plan/plan.gen.js';
 import {
   AUTHORITY,
   SERVER_CERTIFICATE,
@@ -94,6 +94,14 @@ test('lists of names are checked one by one, with the nearest name', () => {
     /ecdh_curves\[0\]: Failed to initialize ECDH curves P256 \(P-256\?\)$/,
   );
   assert.deepEqual(issues({ cipher_suites: ['ALL', '!aNULL', 'ECDHE+AESGCM'] }), []);
+  assert.deepEqual(issues({ ecdh_curves: ['X25519:prime256v1', 'P-384'] }), []);
+  for (const wrong of [['P-256:'], ['P-256', 'P-256'], ['P-256:prime256v1'], ['P-224']]) {
+    assert.match(issues({ ecdh_curves: wrong })[0] ?? '', /Failed to initialize ECDH curves /);
+  }
+  assert.match(
+    issues({ ecdh_curves: ['X25519MLKEM768'] })[0] ?? '',
+    /ecdh_curves\[0\]: the curve X25519MLKEM768 is not supported: the OpenSSL of Node/,
+  );
 });
 
 test('a server without a certificate, a pair without its half, and short ticket keys are refused', () => {
@@ -167,4 +175,21 @@ test('several certificates are for servers, and lists of protocols may be empty'
   );
   assert.deepEqual(compileChain(common({ alpn_protocols: [''] })).chain?.tls?.alpn, []);
   assert.deepEqual(compileChain(common({ alpn_protocols: ['a,b'] })).chain?.tls?.alpn, ['a', 'b']);
+});
+
+test('an OCSP response is bytes; the key log has a path, and ranges of addresses', () => {
+  const stapled = { ...PAIR, ocsp_staple: text('x') };
+  assert.match(
+    compileChain({ common_tls_context: { tls_certificates: [stapled] } }).issues[0] ?? '',
+    /tls_certificates\[0\]\.ocsp_staple: OCSP staple cannot be provided via inline_string$/,
+  );
+  const range = { address_prefix: '127.0.0.0', prefix_len: 8 };
+  const { issues, chain } = compileChain({
+    ...common({ key_log: { path: '/tmp/fairlead-keys', remote_address_range: [range] } }),
+    ocsp_staple_policy: 'STRICT_STAPLING',
+  });
+  assert.deepEqual(issues, []);
+  assert.equal(chain?.tls?.key_log?.path, '/tmp/fairlead-keys');
+  assert.equal(chain.tls.key_log.remote?.[0]?.prefix_length, 8);
+  assert.equal(chain.tls.server?.ocsp_policy, TlsServer_OcspPolicy.STRICT);
 });

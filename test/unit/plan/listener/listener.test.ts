@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HttpConnectionManager_Codec as Codec } from '../../../../src/plan/plan.gen.js';
 import {
   any,
   compile,
@@ -271,14 +272,18 @@ test('scopes of routes are refused by name', () => {
   );
 });
 
-test('HTTP/2 settings are refused when they ask for something', () => {
-  assert.deepEqual(manager({ http2_protocol_options: {} }).issues, []);
+test('the codec is what is asked for, with the HTTP/2 options that go with it', () => {
+  const { http, issues } = manager({
+    codec_type: 'HTTP2',
+    http2_protocol_options: { max_concurrent_streams: 9 },
+  });
+  assert.deepEqual(issues, []);
+  assert.equal(http?.codec, Codec.HTTP2);
+  assert.equal(http.http2?.max_concurrent_streams, 9);
+  assert.equal(manager({}).http?.codec, Codec.AUTO);
+  assert.equal(manager({ codec_type: 'HTTP1' }).http?.codec, Codec.HTTP1);
   assert.match(
-    manager({ http2_protocol_options: { max_concurrent_streams: 9 } }).issues.join(),
-    /http2_protocol_options/,
-  );
-  assert.match(
-    manager({ codec_type: 'HTTP2' }).issues.join(),
-    /the codec HTTP2 of \S+ is not supported yet/,
+    manager({ codec_type: 'HTTP3' }).issues.join(),
+    /codec_type: HTTP\/3 codec configured on non-QUIC listener/,
   );
 });

@@ -50,6 +50,32 @@ test('a mirror names its cluster in one way, and one that there is', () => {
   );
 });
 
+test('changes of the head of a copy are kept in their order; hosts and pseudo headers are not theirs', () => {
+  const { route, issues } = mirrorsOf({
+    cluster: 'origin',
+    request_headers_mutations: [
+      { remove: 'X-One' },
+      { append: { header: { key: 'X-Two', value: '%REQ(a)%' }, append_action: 'ADD_IF_ABSENT' } },
+      { remove_on_match: { key_matcher: { prefix: 'x-' } } },
+    ],
+  });
+  assert.deepEqual(issues, []);
+  const changes = route?.cluster?.mirrors?.[0]?.request_changes ?? [];
+  assert.deepEqual(
+    changes.map(({ remove, add, remove_matching: match }) => remove ?? add?.name ?? match?.value),
+    ['x-one', 'x-two', 'x-'],
+  );
+  const refusals = mirrorsOf({
+    cluster: 'origin',
+    request_headers_mutations: [{ remove: ':path' }, { append: { header: { key: 'Host' } } }],
+  }).issues.join('\n');
+  assert.match(refusals, /\[0\]\.remove: :-prefixed or host headers may not be removed/);
+  assert.match(
+    refusals,
+    /\[1\]\.append\.header\.key: :-prefixed or host headers may not be modified/,
+  );
+});
+
 test('the most specific of route, virtual host and table that names mirrors counts', () => {
   const to = (cluster: string): object => ({ request_mirror_policies: [{ cluster }] });
   const routes = [

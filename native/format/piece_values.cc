@@ -1,0 +1,256 @@
+// What operators put out: their values in what is known of a connection or a request.
+#include <charconv>
+
+#include "base/random.h"
+#include "format/connection_values.h"
+#include "format/piece.h"
+#include "proxy/request_id.h"
+
+namespace fairlead::format {
+
+namespace {
+
+using Context = FormatContext;
+
+constexpr std::string_view kOriginalPath = "x-envoy-original-path";
+
+void appendNumber(int64_t value, std::string* out) {
+  char text[24];
+  out->append(text, std::to_chars(text, text + sizeof(text), value).ptr);
+}
+
+void appendNumber(uint64_t value, std::string* out) {
+  char text[24];
+  out->append(text, std::to_chars(text, text + sizeof(text), value).ptr);
+}
+
+bool appendMillis(uint64_t micros, std::string* out) {
+  if (micros == kUnknown) return false;
+  appendNumber(micros / 1000, out);
+  return true;
+}
+
+bool appendText(std::string_view text, std::string* out) {
+  out->append(text);
+  return !text.empty();
+}
+
+uint64_t bytesOf(const http::HeaderMap* headers) {
+  uint64_t bytes = 0;
+  if (!headers) return 0;
+  for (const http::HeaderEntry& entry : *headers) {
+    if (entry.name_size > 0) bytes += entry.name_size + entry.value_size;
+  }
+  return bytes;
+}
+
+// With the pseudo headers that are not in the map.
+uint64_t requestBytes(const Context& context) {
+  if (!context.request_headers) return 0;
+  uint64_t bytes = bytesOf(context.request_headers);
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) bytes += name.size() + value.size();
+  };
+  add(":method", context.method);
+  add(":path", context.path);
+  add(":authority", context.authority);
+  add(":scheme", context.scheme);
+  return bytes;
+}
+
+uint64_t responseBytes(const Context& context) {
+  if (!context.response_headers) return 0;
+  return bytesOf(context.response_headers) + std::string_view(":status").size() + 3;
+}
+
+void appendUniqueId(std::string* out) {
+  thread_local Random random;
+  char text[proxy::kRequestIdBytes];
+  out->append(proxy::writeRequestId(random, text));
+}
+
+}  // namespace
+
+bool Piece::append(const Context& context, std::string* out) const {
+  const size_t start = out->size();
+  if (!appendValue(context, out)) return false;
+  if (max_length_ > 0 && out->size() - start > max_length_) out->resize(start + max_length_);
+  return true;
+}
+
+bool Piece::appendValue(const Context& context, std::string* out) const {
+  switch (kind_) {
+    case Kind::Absent:
+      return false;
+    case Kind::Literal:
+      out->append(argument_);
+      return true;
+    case Kind::Text:
+      return appendText(context.*text_, out);
+    case Kind::Details:
+      for (const char c : context.*text_) out->push_back(c == ' ' ? '_' : c);
+      return !(context.*text_).empty();
+    case Kind::LocalReplyBody:
+      return true;
+    case Kind::Number:
+      appendNumber(context.*number_, out);
+      return true;
+    case Kind::MeteredBytes:
+      appendNumber((context.*meter_).*metered_, out);
+      return true;
+    case Kind::Status:
+      appendNumber(uint64_t{context.status}, out);
+      return true;
+    case Kind::Attempts:
+      appendNumber(uint64_t{context.attempts}, out);
+      return true;
+    case Kind::Duration:
+      return appendMillis(context.*number_, out);
+    case Kind::ResponseTxDuration:
+      if (context.response_begin_us == kUnknown || context.duration_us == kUnknown) return false;
+      return appendMillis(context.duration_us - context.response_begin_us, out);
+    case Kind::Address:
+    case Kind::Ip:
+    case Kind::Port:
+      return appendAddress(context, out);
+    case Kind::RequestHeader:
+    case Kind::ResponseHeader:
+    case Kind::ResponseTrailer:
+      return appendHeader(context, out);
+    case Kind::RequestHeaderBytes:
+      appendNumber(requestBytes(context), out);
+      return true;
+    case Kind::ResponseHeaderBytes:
+      appendNumber(responseBytes(context), out);
+      return true;
+    case Kind::ResponseTrailerBytes:
+      appendNumber(bytesOf(context.response_trailers), out);
+      return true;
+    case Kind::StartTime:
+      time_.append(context.start_time_us, out);
+      return true;
+    case Kind::Flags:
+    case Kind::LongFlags:
+      context.flags.appendTo(out, kind_ == Kind::LongFlags);
+      return true;
+    case Kind::Path:
+      return appendPath(context, out);
+    case Kind::QueryParameter:
+      return appendQueryParameter(context, out);
+    case Kind::GrpcStatus:
+      return appendGrpcStatus(context, out);
+    case Kind::UniqueId:
+      appendUniqueId(out);
+      return true;
+    case Kind::Metadata:
+      if (const FilterMetadata::Value* value = filterMetadata(context)) {
+        out->append(value->text);
+        return true;
+      }
+      return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
+    case Kind::Tlv:
+      return appendConnectionValue(context.tlvs, argument_, out);
+    case Kind::Tls:
+    case Kind::TlsStart:
+    case Kind::TlsEnd:
+      return appendTls(context, out);
+  }
+  return false;
+}
+
+bool Piece::appendTls(const Context& context, std::string* out) const {
+  const net::TlsInfo* tls = context.*tls_;
+  if (!tls) return false;
+  if (kind_ == Kind::Tls) return tls->append(tls_value_, out);
+  const auto seconds = kind_ == Kind::TlsStart ? tls->peerValidFrom() : tls->peerValidTo();
+  if (!seconds || *seconds < 0) return false;
+  time_.append(static_cast<uint64_t>(*seconds) * 1'000'000, out);
+  return true;
+}
+
+bool Piece::appendHeader(const Context& context, std::string* out) const {
+  std::string_view value;
+  const auto look = [&](const HeaderName& name) {
+    if (name.empty()) return false;
+    if (kind_ == Kind::RequestHeader) return context.requestHeader(name, &value);
+    const bool of_response = kind_ == Kind::ResponseHeader;
+    return Context::find(of_response ? context.response_headers : context.response_trailers, name,
+                         &value);
+  };
+  if (kind_ == Kind::ResponseHeader && header_.text() == ":status" && context.status > 0) {
+    appendNumber(uint64_t{context.status}, out);
+    return true;
+  }
+  if (!look(header_) && !look(alternative_)) return false;
+  out->append(value);
+  return true;
+}
+
+bool Piece::appendAddress(const Context& context, std::string* out) const {
+  const net::Address* address = context.*address_;
+  if (!address) return false;
+  if (kind_ == Kind::Port) {
+    if (address->isIp()) appendNumber(uint64_t{address->port()}, out);
+    return address->isIp();
+  }
+  char text[net::Address::kTextBytes];
+  return appendText(kind_ == Kind::Ip ? address->writeIp(text) : address->writeText(text), out);
+}
+
+bool Piece::appendPath(const Context& context, std::string* out) const {
+  static const HeaderName kOriginal{std::string(kOriginalPath)};
+  std::string_view path;
+  const bool has_original = path_source_ != PathSource::Current &&
+                            Context::find(context.request_headers, kOriginal, &path);
+  if (!has_original) {
+    if (path_source_ == PathSource::Original) return false;
+    path = context.path;
+  }
+  return appendText(with_query_ ? path : path.substr(0, path.find('?')), out);
+}
+
+bool Piece::appendQueryParameter(const Context& context, std::string* out) const {
+  const size_t query = context.path.find('?');
+  if (query == std::string_view::npos) return false;
+  std::string_view rest = context.path.substr(query + 1);
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    const size_t equals = pair.find('=');
+    if (pair.substr(0, equals) == argument_) {
+      if (equals != std::string_view::npos) out->append(pair.substr(equals + 1));
+      return true;
+    }
+    rest.remove_prefix(pair.size() == rest.size() ? pair.size() : pair.size() + 1);
+  }
+  return false;
+}
+
+// Only of gRPC requests. A response may have its status in the trailers, or have no body and then
+// in the headers; else HTTP's tells.
+bool Piece::appendGrpcStatus(const Context& context, std::string* out) const {
+  static const HeaderName kContentType{"content-type"};
+  static const HeaderName kGrpcStatus{"grpc-status"};
+  std::string_view type;
+  if (!Context::find(context.request_headers, kContentType, &type) || !isGrpcContentType(type)) {
+    return false;
+  }
+  std::string_view text;
+  int64_t status = 0;
+  if (Context::find(context.response_trailers, kGrpcStatus, &text) ||
+      Context::find(context.response_headers, kGrpcStatus, &text)) {
+    status = parseGrpcStatus(text);
+  } else if (context.status > 0) {
+    status = grpcStatusOfHttp(context.status);
+  } else {
+    return false;
+  }
+  const std::string_view name = grpcStatusName(status, grpc_style_);
+  if (name.empty()) {
+    appendNumber(status, out);
+  } else {
+    out->append(name);
+  }
+  return true;
+}
+
+}  // namespace fairlead::format

@@ -1,0 +1,104 @@
+// What an update of listeners changes, gathered: the data plane takes it as one.
+import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
+import type { ApplyError } from '../native.js';
+import { addressText } from '../plan/address/address.js';
+import type { DynamicChain } from '../plan/listener/lds-plan.js';
+import type { Listener as ListenerPlan, RouteTable, Update } from '../plan/plan.gen.js';
+import type { DynamicListener } from './departures.js';
+
+export type KnownListener = DynamicListener & { readonly plan: ListenerPlan };
+
+export interface Refusal {
+  readonly details: string;
+  /** With places. */
+  readonly lines: readonly string[];
+}
+
+/** A listener that is added, takes another's place, or has other filter chains. */
+export interface Change {
+  /** Among all listeners there ever are: that of `before`, where it only changes in place. */
+  readonly id: number;
+  readonly message: Listener;
+  readonly plan: ListenerPlan;
+  /** By what they say. */
+  readonly chains: ReadonlyMap<string, DynamicChain>;
+  /** Those among them that are there already. */
+  readonly known: ReadonlyMap<string, DynamicChain>;
+  readonly before: KnownListener | undefined;
+  readonly isInPlace: boolean;
+  /** The data plane's. */
+  refusal?: Refusal;
+}
+
+function tablesOf({ chains, known }: Change): readonly RouteTable[] {
+  const fresh = [...chains].filter(([key, chain]) => known.get(key) !== chain);
+  return fresh.flatMap(([, { routes }]) => [...routes.tables]);
+}
+
+export function isAbout({ kind, name }: ApplyError, change: Change): boolean {
+  if (kind === 'listener') return name === change.plan.name;
+  return kind !== 'route_table' || tablesOf(change).some((table) => table.name === name);
+}
+
+export class Round {
+  #removed: readonly string[] = [];
+  #changes: Change[] = [];
+  /** By name, as they will be. */
+  #plans = new Map<string, ListenerPlan>();
+  readonly #left = new Set<string>();
+
+  constructor(removed: readonly string[], current: ReadonlyMap<string, KnownListener>) {
+    this.begin(removed, current);
+  }
+
+  /** Nothing is gathered but these removals. */
+  begin(removed: readonly string[], current: ReadonlyMap<string, KnownListener>): void {
+    this.#removed = removed;
+    this.#changes = [];
+    this.#plans = new Map([...current].map(([name, { plan }]) => [name, plan]));
+    for (const name of removed) this.#plans.delete(name);
+    this.#left.clear();
+  }
+
+  get removed(): readonly string[] {
+    return this.#removed;
+  }
+
+  get changes(): readonly Change[] {
+    return this.#changes;
+  }
+
+  /** Of all dynamic listeners, as they will be. */
+  get plans(): Iterable<ListenerPlan> {
+    return this.#plans.values();
+  }
+
+  add(change: Change): void {
+    const { plan, before } = change;
+    const old = before && textOf(before.plan);
+    if (old !== undefined && old !== textOf(plan)) this.#left.add(old);
+    this.#plans.set(plan.name ?? '', plan);
+    this.#changes.push(change);
+  }
+
+  /** Whether a change of this round leaves that one's address, unless it is refused. */
+  isAddressLeft(plan: ListenerPlan): boolean {
+    return this.#left.has(textOf(plan));
+  }
+
+  get update(): Update {
+    const inPlace = this.#changes.filter(({ isInPlace }) => isInPlace);
+    const others = this.#changes.filter(({ isInPlace }) => !isInPlace);
+    return {
+      route_tables: this.#changes.flatMap(tablesOf),
+      removed_listeners: this.#removed,
+      filter_chains: inPlace.map(({ plan: { name, filter_chains = [] } }) => ({
+        listener: name,
+        filter_chains,
+      })),
+      listeners: others.map(({ plan, id }) => ({ ...plan, id })),
+    };
+  }
+}
+
+const textOf = ({ address }: ListenerPlan): string => addressText(address ?? {});
