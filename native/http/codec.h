@@ -252,10 +252,9 @@ class ClientCodecCallbacks {
     Complete,
     // With its connection.
     Connection,
-    // It was given up: from here, or by the host, which may have said that nothing is wrong.
+    // It was given up: from here, or by the host.
     LocalReset,
     RemoteReset,
-    RemoteResetNoError,
     // The host has not looked at it.
     Refused,
   };

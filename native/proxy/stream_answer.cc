@@ -297,6 +297,7 @@ void Stream::writeData(std::string_view data, bool end) {
 }
 
 void Stream::writeTrailers(HeaderMap& trailers) {
+  if (config().logs_response_head) info_.response_trailers.save({}, {}, {}, trailers);
   if (client_) {
     client_->sendTrailers(&trailers);
   } else {

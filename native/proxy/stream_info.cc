@@ -91,6 +91,7 @@ void StreamInfo::clear() {
   upstream_tls.reset();
   upstream_protocol = transport_failure = {};
   response.clear();
+  response_trailers.clear();
   flags = {};
   details.clear();
   status = 0;

@@ -87,6 +87,7 @@ struct StreamInfo {
   // The request's head as routing left it.
   SavedHead request;
   SavedHead response;
+  SavedHead response_trailers;
   // Where it is neither http nor https.
   std::string odd_scheme;
   net::SharedTlsInfo upstream_tls;

@@ -311,7 +311,6 @@ void HttpPool::onStreamEnded(const PooledConnection& connection, const PoolWaite
   if (end == End::Connection) stats.add(Counter::UpstreamRqPendingFailureEject);
   if (end == End::LocalReset) stats.add(Counter::UpstreamRqTxReset);
   if (end == End::RemoteReset) stats.add(Counter::UpstreamRqRxReset);
-  if (end == End::RemoteResetNoError) stats.add(Counter::UpstreamRqRxResetNoError);
 }
 
 void HttpPool::onRoom(PooledConnection& connection) {

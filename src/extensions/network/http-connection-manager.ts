@@ -184,10 +184,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compilePaths(config),
         codec: Codec[compileCodec(config, place)],
         premature_resets: context.runtime.liveNumber(PREMATURE_RESETS, DEFAULT_PREMATURE_RESETS),
-        premature_reset_s: context.runtime.liveNumber(
-          PREMATURE_RESET_S,
-          DEFAULT_PREMATURE_RESET_S,
-        ),
+        premature_reset_s: context.runtime.liveNumber(PREMATURE_RESET_S, DEFAULT_PREMATURE_RESET_S),
         http2: compileHttp2Options(
           config.http2_protocol_options ?? {},
           place.field('http2_protocol_options'),
