@@ -193,8 +193,7 @@ TEST("an HTTP/2 session with a host asks with what HTTP/2 has of a head") {
   EXPECT_EQ(host.first, std::string("SETTINGS"));
   Answer& answer = host.ask("GET", true);
   EXPECT_EQ(host.read(),
-            std::string(
-                "HEADERS 1 :authority=a;:path=/;:method=GET;:scheme=http;te=trailers;."));
+            std::string("HEADERS 1 :authority=a;:path=/;:method=GET;:scheme=http;te=trailers;."));
   host.send(host.blocks.headers(1, {{":status", "103"}}, false) +
             host.blocks.headers(1, kOk, false) + dataFrame(1, "hello", false) +
             host.blocks.headers(1, {{"x-end", "1"}}, true));
