@@ -70,6 +70,8 @@ Redirecting::~Redirecting() { redirected_from = nullptr; }
 
 using fairlead::test::Call;
 
+// Libraries must find these before libc's, whatever else the program hides.
+#pragma GCC visibility push(default)
 extern "C" {
 
 int epoll_ctl(int epoll, int operation, int fd, epoll_event* event) noexcept {
@@ -121,6 +123,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 void* operator new(size_t size) {
   ++fairlead::test::allocations;
