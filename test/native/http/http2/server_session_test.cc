@@ -603,7 +603,7 @@ TEST("more streams than were allowed end the connection; before it could know, t
   early.answers = false;
   const std::string told = early.send(std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) +
                                       early.gets({1, 3, 5}));
-  EXPECT(told.ends_with("RST 5 7"));
+  EXPECT(told.find("RST 5 7") != std::string::npos);
 }
 
 TEST("resets beyond what is allowed end the connection") {
