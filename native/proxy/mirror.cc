@@ -96,6 +96,9 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
   format.request_headers = &headers;
   policy.changes.apply(headers, format, context_->arena);
   headers.remove(HeaderId::TransferEncoding);  // The codec's.
+  // Said anew of the copy, whatever became of it.
+  const HeaderEntry* const expected = from.find(HeaderId::XEnvoyExpectedRqTimeoutMs);
+  if (expected) headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, expected->value());
   return headers;
 }
 

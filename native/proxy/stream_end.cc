@@ -180,6 +180,7 @@ void Stream::end() {
   const bool is_answered = info_.status != 0;
   stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
+  if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
   if (!config().access_logs.empty()) logAccess();
   if (std::exchange(filtered_, false)) {
     chain_->end();

@@ -26,8 +26,7 @@ struct BuriedStream final : net::Mortal {
 }  // namespace
 
 ClientSession::ClientSession(net::Connection& connection, const http::ClientSettings& settings,
-                             const http::ClientLoans& loans,
-                             http::ClientCodecCallbacks& callbacks)
+                             const http::ClientLoans& loans, http::ClientCodecCallbacks& callbacks)
     : Session(Side::Client, connection, *settings.http2, settings.limits, loans.scratch,
               *loans.http2_stats),
       settings_(settings),
@@ -79,8 +78,8 @@ void ClientSession::connectFailed(Failure failure, int error) {
 
 void ClientSession::noteIdle() {
   idle_since_ = loop().now();
-  idle_deadline_ = settings_.idle_timeout_ms > 0 ? idle_since_ + settings_.idle_timeout_ms
-                                                 : net::kNever;
+  idle_deadline_ =
+      settings_.idle_timeout_ms > 0 ? idle_since_ + settings_.idle_timeout_ms : net::kNever;
   rearm();
 }
 
@@ -104,8 +103,8 @@ void ClientSession::onDeadline(net::Millis now) {
 }
 
 bool ClientSession::takesStreams() const {
-  return is_connected_ && !is_draining_ && !has_goaway_ && !is_over_ && isOpen() && !isLingering() &&
-         next_id_ <= kMostStreamId;
+  return is_connected_ && !is_draining_ && !has_goaway_ && !is_over_ && isOpen() &&
+         !isLingering() && next_id_ <= kMostStreamId;
 }
 
 uint32_t ClientSession::freeStreams() const {

@@ -195,8 +195,7 @@ TEST("an HTTP/2 session with a host asks with what HTTP/2 has of a head") {
   EXPECT_EQ(host.first, std::string("SETTINGS"));
   Answer& answer = host.ask("GET", true);
   EXPECT_EQ(host.read(),
-            std::string(
-                "HEADERS 1 :authority=a;:path=/;:method=GET;:scheme=http;te=trailers;."));
+            std::string("HEADERS 1 :authority=a;:path=/;:method=GET;:scheme=http;te=trailers;."));
   // Blocks depend on those before them.
   host.send(host.blocks.headers(1, {{":status", "103"}}, false));
   host.send(host.blocks.headers(1, kOk, false) + dataFrame(1, "hello", false));
@@ -266,6 +265,14 @@ TEST("an HTTP/2 session with a host refuses a body of another length than its he
             dataFrame(3, "four", true));
   EXPECT_EQ(wrong.told, std::string("200 reset protocol"));
   EXPECT(!host.over);
+}
+
+TEST("an HTTP/2 session with a host resets a stream whose body comes without an answer") {
+  Scripted host;
+  Answer& answer = host.ask("GET", true);
+  host.read();
+  EXPECT_EQ(host.send(dataFrame(1, "x", true)), std::string("RST 1 1"));
+  EXPECT_EQ(answer.told, std::string("reset protocol"));
 }
 
 TEST("an HTTP/2 session with a host sends a body as windows let it") {
