@@ -182,7 +182,10 @@ test('a host that says GOAWAY finishes what it has, and the next goes to another
 test('what a host refuses is tried again, where the route says so', async (t) => {
   let refusals = 0;
   const origin = await startOrigin(t, (stream) => {
-    if (refusals++ < 2) return void stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    if (refusals++ < 2) {
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return;
+    }
     stream.respond({ ':status': 200 });
     stream.end('at last');
   });

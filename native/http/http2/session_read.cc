@@ -212,6 +212,9 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
     if (!mayBeLate(head.stream)) streamError(head.stream, ErrorCode::StreamClosed, {});
   } else if (stream->remote_ended_) {
     streamError(head.stream, ErrorCode::StreamClosed, "http2.stream_closed");
+  } else if (!stream->head_received_) {
+    // A host's body without an answer.
+    streamError(head.stream, ErrorCode::ProtocolError, "http2.violation.of.messaging.rule");
   } else if (static_cast<int64_t>(head.length) > stream->receive_window_) {
     streamError(head.stream, ErrorCode::FlowControlError, "http2.flow_control_error");
   } else {

@@ -37,6 +37,7 @@ class Answer final : public http::ResponseSink {
     is_over = end;
     if (pauses && !end) {
       pauses = false;
+      has_paused = true;
       stream->pauseReading();
     }
   }
@@ -63,6 +64,7 @@ class Answer final : public http::ResponseSink {
   int read_ends = 0;
   int writable = 0;
   bool pauses = false;
+  bool has_paused = false;
   bool is_over = false;
 };
 
@@ -194,9 +196,10 @@ TEST("an HTTP/2 session with a host asks with what HTTP/2 has of a head") {
   Answer& answer = host.ask("GET", true);
   EXPECT_EQ(host.read(),
             std::string("HEADERS 1 :authority=a;:path=/;:method=GET;:scheme=http;te=trailers;."));
-  host.send(host.blocks.headers(1, {{":status", "103"}}, false) +
-            host.blocks.headers(1, kOk, false) + dataFrame(1, "hello", false) +
-            host.blocks.headers(1, {{"x-end", "1"}}, true));
+  // Blocks depend on those before them.
+  host.send(host.blocks.headers(1, {{":status", "103"}}, false));
+  host.send(host.blocks.headers(1, kOk, false) + dataFrame(1, "hello", false));
+  host.send(host.blocks.headers(1, {{"x-end", "1"}}, true));
   EXPECT_EQ(answer.told, std::string("(103)200 hello<x-end>."));
   EXPECT_EQ(host.takeTold(), std::string("whole;"));
   EXPECT(!host.session->isActive());
@@ -262,6 +265,14 @@ TEST("an HTTP/2 session with a host refuses a body of another length than its he
             dataFrame(3, "four", true));
   EXPECT_EQ(wrong.told, std::string("200 reset protocol"));
   EXPECT(!host.over);
+}
+
+TEST("an HTTP/2 session with a host resets a stream whose body comes without an answer") {
+  Scripted host;
+  Answer& answer = host.ask("GET", true);
+  host.read();
+  EXPECT_EQ(host.send(dataFrame(1, "x", true)), std::string("RST 1 1"));
+  EXPECT_EQ(answer.told, std::string("reset protocol"));
 }
 
 TEST("an HTTP/2 session with a host sends a body as windows let it") {
@@ -401,9 +412,8 @@ TEST("an HTTP/2 session with a host understands what a host of ours says, and is
     bool all_over = true;
     for (Answer* answer : answers) {
       // Whoever has paused goes on a little later.
-      if (!answer->pauses && turn % 7 == 3 && answer->bytes > 0 && !answer->is_over &&
-          answer->writable >= 0) {
-        answer->writable = -1;
+      if (answer->has_paused && turn % 7 == 3 && !answer->is_over) {
+        answer->has_paused = false;
         answer->stream->resumeReading();
       }
       all_over &= answer->is_over;

@@ -61,5 +61,5 @@ test(`${ROUNDS * CONNECTIONS} connections that end after a long page leave no me
 
   const growths = rss.slice(1).map((bytes, round) => bytes - (rss[round] ?? 0));
   const least = Math.min(...growths);
-  assert.ok(least < MAX_GROWTH_BYTES, `${growths.map((bytes) => bytes / 2 ** 20)} MiB more`);
+  assert.ok(least < MAX_GROWTH_BYTES, `${growths.map((bytes) => bytes / 2 ** 20).join()} MiB more`);
 });

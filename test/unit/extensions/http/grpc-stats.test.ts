@@ -27,8 +27,7 @@ test('methods are listed by their paths', () => {
 });
 
 test('what grpc_stats cannot do is refused by name', () => {
-  for (const name of ['emit_filter_state', 'enable_upstream_stats']) {
-    assert.deepEqual(statsOf({ [name]: false }).issues, []);
-    assert.match(statsOf({ [name]: true }).issues.join('\n'), new RegExp(`${name} of`));
-  }
+  assert.deepEqual(statsOf({ enable_upstream_stats: false, emit_filter_state: true }).issues, []);
+  const { issues } = statsOf({ enable_upstream_stats: true });
+  assert.match(issues.join('\n'), /enable_upstream_stats of/);
 });
