@@ -232,6 +232,7 @@ bool Piece::readsRequestHead() const {
 
 bool Piece::readsResponseHead() const {
   return kind_ == Kind::ResponseHeader || kind_ == Kind::ResponseHeaderBytes ||
+         kind_ == Kind::ResponseTrailer || kind_ == Kind::ResponseTrailerBytes ||
          kind_ == Kind::GrpcStatus;
 }
 

@@ -25,8 +25,7 @@ void AlpnClient::onReady(int error) {
   Timer::disarm();
   const net::SharedTlsInfo tls = connection_.tls();
   if (tls && tls->protocol() == "h2") {
-    auto codec =
-        std::make_unique<http2::ClientSession>(connection_, settings_, loans_, callbacks_);
+    auto codec = std::make_unique<http2::ClientSession>(connection_, settings_, loans_, callbacks_);
     codec->beginSession();
     codec_ = std::move(codec);
   } else {

@@ -68,7 +68,8 @@ class RequestSink {
   ~RequestSink() = default;
 };
 
-// A head to be written. Entries whose name is empty are skipped.
+// A head to be written. Entries whose name is empty are skipped. With 101 to a request that asked
+// for another protocol, and 2xx to CONNECT, a tunnel begins: data are its bytes.
 struct ResponseOut {
   uint16_t status;
   HeaderMap* headers;
@@ -194,6 +195,10 @@ struct RequestOut {
   std::string_view scheme = "http";
   // Of an extended CONNECT (RFC 8441); empty: it is none.
   std::string_view protocol = {};
+  // It asks for another protocol, as its headers say: data are that one's bytes.
+  bool upgrades = false;
+  // What comes before the first bytes of a tunnel without HTTP.
+  std::string_view tunnel_preamble = {};
 };
 
 // The socket beneath a body that bytes may be taken from past the codec, by splice(2).
@@ -247,10 +252,9 @@ class ClientCodecCallbacks {
     Complete,
     // With its connection.
     Connection,
-    // It was given up: from here, or by the host, which may have said that nothing is wrong.
+    // It was given up: from here, or by the host.
     LocalReset,
     RemoteReset,
-    RemoteResetNoError,
     // The host has not looked at it.
     Refused,
   };

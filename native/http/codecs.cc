@@ -5,6 +5,7 @@
 #include "http/http1/server_connection.h"
 #include "http/http2/client_session.h"
 #include "http/http2/server_session.h"
+#include "http/tunnel_client.h"
 
 namespace fairlead::http {
 
@@ -32,6 +33,13 @@ std::unique_ptr<ClientCodec> makeClientCodec(ClientProtocol protocol, net::Conne
   }
   return std::make_unique<http1::ClientConnection>(connection, settings, loans.scratch.batch,
                                                    loans.scratch.response, callbacks);
+}
+
+std::unique_ptr<ClientCodec> makeTunnelCodec(net::Connection& connection,
+                                             const ClientSettings& settings,
+                                             const CodecScratch& scratch,
+                                             ClientCodecCallbacks& callbacks) {
+  return std::make_unique<TunnelClient>(connection, settings, scratch, callbacks);
 }
 
 }  // namespace fairlead::http

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "http/codec.h"
 #include "http/client_loans.h"
+#include "http/codec.h"
 #include "http/codec_settings.h"
 
 namespace fairlead::http {
@@ -27,6 +27,12 @@ enum class ClientProtocol : uint8_t {
 std::unique_ptr<ClientCodec> makeClientCodec(ClientProtocol protocol, net::Connection& connection,
                                              const ClientSettings& settings,
                                              const ClientLoans& loans,
+                                             ClientCodecCallbacks& callbacks);
+
+// The same of a connection that is one tunnel, on which no HTTP is spoken.
+std::unique_ptr<ClientCodec> makeTunnelCodec(net::Connection& connection,
+                                             const ClientSettings& settings,
+                                             const CodecScratch& scratch,
                                              ClientCodecCallbacks& callbacks);
 
 }  // namespace fairlead::http

@@ -264,6 +264,8 @@ struct RequestHead {
   std::string_view scheme;
   std::string_view protocol;
   Version version = Version::Http11;
+  // It asks for another protocol: what follows are that one's bytes, whatever it says of a body.
+  bool upgrades = false;
   // Bytes of the head, its empty line included.
   uint32_t head_bytes = 0;
   // Of its header lines, as the real server counts them: names, values and three more each.

@@ -54,6 +54,7 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   SharedTlsInfo tls() const { return transport_ ? transport_->tls() : nullptr; }
   // Why its transport failed; empty: nothing is known.
   std::string_view transportFailure() const {
+    if (transport_ && !transport_->failure().empty()) return transport_->failure();
     const SharedTlsInfo info = tls();
     return info ? info->failure() : std::string_view();
   }

@@ -43,6 +43,8 @@ class Transport {
 
   // Null: it does not speak TLS.
   virtual SharedTlsInfo tls() const { return nullptr; }
+  // Why it failed, where that is none of TLS; empty: nothing is known.
+  virtual std::string_view failure() const { return {}; }
 };
 
 // Whom a connection is for.

@@ -36,6 +36,7 @@ bool read(WireReader& wire, FaultAbort* out);
 bool read(WireReader& wire, FaultRate* out);
 bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, FaultSettings* out);
+bool read(WireReader& wire, GrpcReverseBridgeSettings* out);
 bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, FaultRuntime* out);
 bool read(WireReader& wire, RetryBudget* out);
@@ -62,6 +63,8 @@ bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
 bool read(WireReader& wire, HeaderChange* out);
 bool read(WireReader& wire, MirrorPolicy* out);
+bool read(WireReader& wire, ConnectConfig* out);
+bool read(WireReader& wire, RouteUpgrade* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
@@ -75,6 +78,10 @@ bool read(WireReader& wire, TapMatch* out);
 bool read(WireReader& wire, Tap* out);
 bool read(WireReader& wire, TapFilter* out);
 bool read(WireReader& wire, CorsFilter* out);
+bool read(WireReader& wire, GrpcWebFilter* out);
+bool read(WireReader& wire, GrpcStatsFilter* out);
+bool read(WireReader& wire, GrpcHttp1Bridge* out);
+bool read(WireReader& wire, GrpcReverseBridge* out);
 bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, HttpInspector* out);
 bool read(WireReader& wire, TlvRule* out);
@@ -89,8 +96,11 @@ bool read(WireReader& wire, AccessLogFilter* out);
 bool read(WireReader& wire, AccessLog* out);
 bool read(WireReader& wire, Router* out);
 bool read(WireReader& wire, ClientCertDetails* out);
+bool read(WireReader& wire, UpgradeChain* out);
+bool read(WireReader& wire, UpgradeConfig* out);
 bool read(WireReader& wire, HttpConnectionManager* out);
 bool read(WireReader& wire, WeightedTarget* out);
+bool read(WireReader& wire, TunnelingConfig* out);
 bool read(WireReader& wire, TcpProxy* out);
 bool read(WireReader& wire, DirectResponseFilter* out);
 bool read(WireReader& wire, EchoFilter* out);
@@ -859,6 +869,19 @@ bool read(WireReader& wire, FaultSettings* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, GrpcReverseBridgeSettings* out) {
+  while (wire.nextField("GrpcReverseBridgeSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "GrpcReverseBridgeSettings.disabled")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcReverseBridgeSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, FilterConfig* out) {
   while (wire.nextField("FilterConfig")) {
     switch (wire.field()) {
@@ -870,6 +893,9 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       case 3:
         if (!wire.readMessage("FilterConfig.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("FilterConfig.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
@@ -1578,6 +1604,41 @@ bool read(WireReader& wire, MirrorPolicy* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ConnectConfig* out) {
+  while (wire.nextField("ConnectConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->allows_post, "ConnectConfig.allows_post")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ConnectConfig.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RouteUpgrade* out) {
+  while (wire.nextField("RouteUpgrade")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "RouteUpgrade.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->enabled, "RouteUpgrade.enabled")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RouteUpgrade.connect", [&](WireReader& inner) { return read(inner, &out->connect.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RouteUpgrade")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ClusterAction* out) {
   while (wire.nextField("ClusterAction")) {
     switch (wire.field()) {
@@ -1637,6 +1698,9 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 19:
         if (!wire.readNumber(&out->grpc_route_timeout_offset_ms, "ClusterAction.grpc_route_timeout_offset_ms")) return false;
+        break;
+      case 30:
+        if (!wire.readMessage("ClusterAction.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("ClusterAction")) return false;
@@ -1936,6 +2000,67 @@ bool read(WireReader& wire, CorsFilter* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, GrpcWebFilter* out) {
+  while (wire.nextField("GrpcWebFilter")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("GrpcWebFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcStatsFilter* out) {
+  while (wire.nextField("GrpcStatsFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->all_methods, "GrpcStatsFilter.all_methods")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->paths, "GrpcStatsFilter.paths")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->replaces_dots, "GrpcStatsFilter.replaces_dots")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcStatsFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcHttp1Bridge* out) {
+  while (wire.nextField("GrpcHttp1Bridge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->upgrade_protobuf, "GrpcHttp1Bridge.upgrade_protobuf")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ignores_query, "GrpcHttp1Bridge.ignores_query")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcHttp1Bridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcReverseBridge* out) {
+  while (wire.nextField("GrpcReverseBridge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->content_type, "GrpcReverseBridge.content_type")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->withholds_frames, "GrpcReverseBridge.withholds_frames")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcReverseBridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpFilter* out) {
   while (wire.nextField("HttpFilter")) {
     switch (wire.field()) {
@@ -1959,6 +2084,18 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 6:
         if (!wire.readMessage("HttpFilter.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("HttpFilter.grpc_web", [&](WireReader& inner) { return read(inner, &out->grpc_web.emplace()); })) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("HttpFilter.grpc_stats", [&](WireReader& inner) { return read(inner, &out->grpc_stats.emplace()); })) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("HttpFilter.grpc_http1_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_bridge.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readMessage("HttpFilter.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpFilter")) return false;
@@ -2271,6 +2408,38 @@ bool read(WireReader& wire, ClientCertDetails* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, UpgradeChain* out) {
+  while (wire.nextField("UpgradeChain")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->filters, "UpgradeChain.filters")) return false;
+        break;
+      default:
+        if (!wire.skip("UpgradeChain")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, UpgradeConfig* out) {
+  while (wire.nextField("UpgradeConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "UpgradeConfig.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->enabled, "UpgradeConfig.enabled")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("UpgradeConfig.chain", [&](WireReader& inner) { return read(inner, &out->chain.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("UpgradeConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpConnectionManager* out) {
   while (wire.nextField("HttpConnectionManager")) {
     switch (wire.field()) {
@@ -2427,6 +2596,12 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 54:
         if (!wire.readNumber(&out->scheme_of_upstream, "HttpConnectionManager.scheme_of_upstream")) return false;
         break;
+      case 60:
+        if (!wire.readMessage("HttpConnectionManager.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
+        break;
+      case 61:
+        if (!wire.readMessage("HttpConnectionManager.upgrade_filters", [&](WireReader& inner) { return read(inner, &out->upgrade_filters.emplace_back()); })) return false;
+        break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
     }
@@ -2445,6 +2620,22 @@ bool read(WireReader& wire, WeightedTarget* out) {
         break;
       default:
         if (!wire.skip("WeightedTarget")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TunnelingConfig* out) {
+  while (wire.nextField("TunnelingConfig")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("TunnelingConfig.hostname", [&](WireReader& inner) { return read(inner, &out->hostname.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TunnelingConfig.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TunnelingConfig")) return false;
     }
   }
   return wire.ok();
@@ -2473,6 +2664,9 @@ bool read(WireReader& wire, TcpProxy* out) {
         break;
       case 7:
         if (!wire.readMessage("TcpProxy.access_logs", [&](WireReader& inner) { return read(inner, &out->access_logs.emplace_back()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("TcpProxy.tunneling", [&](WireReader& inner) { return read(inner, &out->tunneling.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("TcpProxy")) return false;

@@ -455,11 +455,16 @@ struct FaultSettings {
   std::vector<MetadataValue> metadata;
 };
 
+struct GrpcReverseBridgeSettings {
+  bool disabled = false;
+};
+
 // Of a route, a virtual host, a table or a weighted cluster.
 struct FilterConfig {
   std::optional<CorsPolicy> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
+  std::optional<GrpcReverseBridgeSettings> grpc_http1_reverse_bridge;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -805,6 +810,23 @@ struct MirrorPolicy {
   std::vector<HeaderChange> request_changes;
 };
 
+// Tunnels end here: hosts hear their bytes alone.
+struct ConnectConfig {
+  // A POST asks for one, too.
+  bool allows_post = false;
+  // Hosts hear first whom the tunnel is for.
+  std::optional<ProxyProtocolSocket> proxy_protocol;
+};
+
+// What a route says of one kind of upgrade.
+struct RouteUpgrade {
+  // In lower case.
+  std::string name;
+  bool enabled = false;
+  // Of CONNECT. Absent: tunnels are asked of hosts in turn.
+  std::optional<ConnectConfig> connect;
+};
+
 struct ClusterAction {
   enum class NotFound : uint8_t {
     ServiceUnavailable = 0,
@@ -844,6 +866,7 @@ struct ClusterAction {
   // same way.
   std::optional<uint64_t> grpc_route_timeout_max_ms;
   uint64_t grpc_route_timeout_offset_ms = 0;
+  std::vector<RouteUpgrade> upgrades;
 };
 
 struct Redirect {
@@ -980,6 +1003,30 @@ struct TapFilter {
 struct CorsFilter {
 };
 
+struct GrpcWebFilter {
+};
+
+struct GrpcStatsFilter {
+  // Each method is counted apart, and only what has a method is counted.
+  bool all_methods = false;
+  // Of methods that are counted apart: "/service/method".
+  std::vector<std::string> paths;
+  bool replaces_dots = false;
+};
+
+struct GrpcHttp1Bridge {
+  // Messages without a frame (application/x-protobuf) are put into one.
+  bool upgrade_protobuf = false;
+  bool ignores_query = false;
+};
+
+struct GrpcReverseBridge {
+  // What hosts are asked for, and have to answer.
+  std::string content_type;
+  // Hosts see no frames.
+  bool withholds_frames = false;
+};
+
 // A filter before the router, in the order of the chain.
 struct HttpFilter {
   // Requests do not pass it, unless their route switches it on.
@@ -991,6 +1038,10 @@ struct HttpFilter {
   std::optional<CorsFilter> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
+  std::optional<GrpcWebFilter> grpc_web;
+  std::optional<GrpcStatsFilter> grpc_stats;
+  std::optional<GrpcHttp1Bridge> grpc_http1_bridge;
+  std::optional<GrpcReverseBridge> grpc_http1_reverse_bridge;
 };
 
 struct HttpInspector {
@@ -1136,6 +1187,20 @@ struct ClientCertDetails {
   bool uri = false;
 };
 
+struct UpgradeChain {
+  // How many of the upgrade_filters are its own.
+  uint32_t filters = 0;
+};
+
+// Which upgrades clients may ask for, where routes say nothing.
+struct UpgradeConfig {
+  // In lower case.
+  std::string name;
+  bool enabled = false;
+  // Absent: such requests pass the filters that all others pass.
+  std::optional<UpgradeChain> chain;
+};
+
 struct HttpConnectionManager {
   enum class ServerHeader : uint8_t {
     Overwrite = 0,
@@ -1228,11 +1293,21 @@ struct HttpConnectionManager {
   std::optional<RuntimeNumber> premature_reset_s;
   // Requests have the scheme of how their hosts are reached.
   bool scheme_of_upstream = false;
+  std::vector<UpgradeConfig> upgrades;
+  // Of upgrades that have a chain of their own, one after another.
+  std::vector<HttpFilter> upgrade_filters;
 };
 
 struct WeightedTarget {
   std::string cluster;
   uint64_t weight = 0;
+};
+
+// How hosts, which are proxies, are asked for a tunnel.
+struct TunnelingConfig {
+  // "host:port"
+  std::optional<Format> hostname;
+  std::optional<HeaderMutations> headers;
 };
 
 struct TcpProxy {
@@ -1244,6 +1319,8 @@ struct TcpProxy {
   uint32_t max_connect_attempts = 0;
   uint64_t max_downstream_connection_duration_ms = 0;
   std::vector<AccessLog> access_logs;
+  // Absent: bytes go to hosts as they are.
+  std::optional<TunnelingConfig> tunneling;
 };
 
 struct DirectResponseFilter {

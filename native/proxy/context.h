@@ -67,6 +67,7 @@ struct Context {
   // Saved heads while a log line is made of them.
   http::HeaderMap log_request;
   http::HeaderMap log_response;
+  http::HeaderMap log_trailers;
   // Strings of the head that is under way.
   Arena arena{16 * 1024};
   Clock clock;

@@ -29,7 +29,8 @@ struct FilterChain::Head {
 bool FilterChain::start(const route::FilterSettings* settings) {
   StreamInfo& info = stream_.info();
   const HttpConfig& config = info.config();
-  const uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
+  uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
+  on &= info.upgrade ? info.upgrade->chain : config.chain;
   upstream::WorkerClusters& clusters = info.context().clusters;
   notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, info.metadata});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
@@ -114,6 +115,9 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
         return;
       case FilterStatus::Take:
         return;
+      case FilterStatus::Replace:
+        passReplaced(side, link, end);
+        return;
       case FilterStatus::Answer:
         stream_.answerFor(*link.filter);
         return;
@@ -136,6 +140,9 @@ void FilterChain::passTrailers(Side side, size_t at, http::HeaderMap& trailers) 
         if (!link.holds(side)) continue;
         release(side, link, true, [&] { passTrailers(side, at + 1, trailers); });
         return;
+      case FilterStatus::Replace:
+        passReplaced(side, link, true);
+        return;
       case FilterStatus::Answer:
         stream_.answerFor(*link.filter);
         return;
@@ -150,6 +157,34 @@ void FilterChain::passTrailers(Side side, size_t at, http::HeaderMap& trailers) 
   } else {
     stream_.writeTrailers(trailers);
   }
+}
+
+// It may be given on without a copy, so it is flushed before the filter is called again.
+void FilterChain::passReplaced(Side side, Link& link, bool end) {
+  const uint32_t life = life_;
+  const size_t next = after(side, link);
+  const auto pass = [&] {
+    Arena& arena = stream_.info().context().arena;
+    http::HeaderMap& trailers = stream_.info().context().released.headers;
+    trailers.clear();
+    if (!end || !link.filter->addTrailers(trailers, arena)) {
+      passData(side, next, link.filter->replacement(), end);
+      return;
+    }
+    passData(side, next, link.filter->replacement(), false);
+    if (!goesOn(side, life)) return;
+    flush(side);
+    if (!goesOn(side, life)) return;
+    trailers.clear();
+    link.filter->addTrailers(trailers, arena);
+    passTrailers(side, next, trailers);
+  };
+  if (link.holds(side)) {
+    release(side, link, true, pass);
+    return;
+  }
+  pass();
+  if (life == life_) flush(side);
 }
 
 FilterStatus FilterChain::tellHead(Side side, Link& link, const Head& head) {
@@ -263,7 +298,7 @@ bool FilterChain::releaseHead(Side side, Link& link, bool end) {
     head.authority = held.head.authority();
     link.filter->onRequestHeadReleased(head, context.arena);
   } else {
-    link.filter->onResponseHeadReleased(head.headers, context.arena);
+    link.filter->onResponseHeadReleased(held.status, head.headers, context.arena);
   }
   passHead(side, after(side, link), {&head, &head.headers, held.status, end});
   return goesOn(side, life);
@@ -319,6 +354,11 @@ void FilterChain::drop(Side side) {
 // ---- a link ----
 
 net::Loop& FilterChain::Link::loop() { return chain.stream_.info().loop(); }
+
+std::string_view FilterChain::Link::clusterName() const {
+  upstream::WorkerCluster* const cluster = chain.stream_.info().cluster;
+  return cluster ? cluster->cluster().observabilityName() : std::string_view();
+}
 
 void FilterChain::Link::answer(const filters::LocalReply& reply) {
   if (!chain.isOver(Side::Request)) chain.stream_.replace(reply);

@@ -70,6 +70,7 @@ class FilterChain {
 
     route::FilterConfigList routeConfigs() const override { return route_configs; }
     net::Loop& loop() override;
+    std::string_view clusterName() const override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
     void limitRequestBuffer(uint32_t bytes) override { chain.limits_[0] = bytes; }
     void continueRequest() override { chain.goOn(Side::Request, *this); }
@@ -98,6 +99,7 @@ class FilterChain {
   void passHead(Side side, size_t at, const Head& head);
   void passData(Side side, size_t at, std::string_view data, bool end);
   void passTrailers(Side side, size_t at, http::HeaderMap& trailers);
+  void passReplaced(Side side, Link& link, bool end);
   filters::FilterStatus tellHead(Side side, Link& link, const Head& head);
   void holdHead(Side side, Link& link, const Head& head);
   void holdData(Side side, Link& link, std::string_view data, bool end, bool is_wanted_whole);

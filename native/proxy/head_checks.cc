@@ -39,14 +39,6 @@ std::optional<LocalReply> normalizePath(http::RequestHead& head, HttpServer& ser
   return answer;
 }
 
-bool asksForUpgrade(const HeaderMap& headers) {
-  const HeaderEntry* upgrade = headers.find(HeaderId::Upgrade);
-  if (!upgrade) return false;
-  const HeaderEntry* connection = headers.find(HeaderId::Connection);
-  return connection && containsToken(connection->value(), "upgrade") &&
-         !equalsIgnoreCase(upgrade->value(), "h2c");
-}
-
 }  // namespace
 
 bool acceptUnderscores(HeaderMap& headers, HttpServer& server, bool is_http2) {
@@ -78,7 +70,7 @@ bool acceptUnderscores(HeaderMap& headers, HttpServer& server, bool is_http2) {
 std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server) {
   const plan::HttpConnectionManager& plan = server.config().plan;
   // With a protocol of its own it asks for an upgrade of a path.
-  const bool is_connect = head.method == "CONNECT" && head.protocol.empty();
+  const bool is_connect = head.method == "CONNECT";
   if (!head.authority.data() && head.version == http::Version::Http10 &&
       !plan.default_host_for_http_10.empty()) {
     head.authority = plan.default_host_for_http_10;
@@ -98,10 +90,6 @@ std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server
   }
   if (!is_connect) {
     if (std::optional<LocalReply> answer = normalizePath(head, server)) return answer;
-  }
-  if (asksForUpgrade(head.headers) || !head.protocol.empty()) {
-    server.stats().add(Counter::DownstreamRqWsOnNonWsRoute);
-    return LocalReply{403, {}, "upgrade_failed", std::nullopt, false, true};
   }
   return std::nullopt;
 }

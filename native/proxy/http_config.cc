@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace fairlead::proxy {
 
 namespace {
@@ -45,6 +47,13 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   for (const plan::CidrRange& range : settings.internal_addresses) {
     internal_addresses.emplace_back(range);
   }
+}
+
+const HttpConfig::Upgrade* HttpConfig::findUpgrade(std::string_view name) const {
+  for (const Upgrade& upgrade : upgrades) {
+    if (equalsIgnoreCase(name, upgrade.name)) return &upgrade;
+  }
+  return nullptr;
 }
 
 void HttpConfig::setAccessLogs(std::vector<std::shared_ptr<access_log::AccessLog>> logs) {

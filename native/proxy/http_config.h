@@ -49,10 +49,21 @@ struct HttpConfig {
   // Those before the router, and which of them are on where a route says nothing: a bit for each.
   std::vector<std::shared_ptr<const filters::HttpFilterConfig>> filters;
   uint64_t filters_on = 0;
+  // Those of them that requests pass which ask for no upgrade, or for one without its own chain.
+  uint64_t chain = 0;
+  struct Upgrade {
+    // In lower case.
+    std::string name;
+    bool is_enabled;
+    uint64_t chain;
+  };
+  std::vector<Upgrade> upgrades;
 
   // What its clients' connections speak.
   bool isTls() const { return net::isTls(transport); }
   std::string_view ownScheme() const { return isTls() ? "https" : "http"; }
+  // Null: nothing is said of it.
+  const Upgrade* findUpgrade(std::string_view name) const;
   void setAccessLogs(std::vector<std::shared_ptr<access_log::AccessLog>> logs);
   bool isInternal(const net::Address& address) const {
     for (const net::Cidr& range : internal_addresses) {

@@ -12,6 +12,11 @@ using http::HeaderEntry;
 using http::HeaderId;
 using http::HeaderMap;
 
+// What only a request without an upgrade must not say to hosts.
+bool saysUpgrade(HeaderId id) {
+  return id == HeaderId::Connection || id == HeaderId::Upgrade || id == HeaderId::Te;
+}
+
 // Said by a peer of ours or by nobody.
 constexpr http::HeaderIds kForInternalsOnly = {
     HeaderId::XEnvoyRetriableStatusCodes,
@@ -97,7 +102,7 @@ void appendTo(HeaderMap& headers, HeaderId id, std::string_view value, std::stri
 }
 
 // True: the client says what certificate somebody has seen.
-bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
+bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge, bool upgrades) {
   const bool internal = facts.internal;
   bool has_client_cert = false;
   if (!headers.mayHave(http::kConnectionHeaders) && !headers.mayHave(kForInternalsOnly) &&
@@ -105,7 +110,7 @@ bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge) {
     return false;
   }
   for (HeaderEntry& entry : headers) {
-    if (entry.id == HeaderId::Other) continue;
+    if (entry.id == HeaderId::Other || (upgrades && saysUpgrade(entry.id))) continue;
     if (http::kConnectionHeaders.has(entry.id)) {
       if (entry.id == HeaderId::Connection) removeNominated(headers, entry.value());
       entry.remove();
@@ -186,16 +191,17 @@ bool nominatesForbidden(std::string_view connection) {
   return found;
 }
 
-RequestFacts prepareRequestHeaders(HeaderMap& headers, const HttpConfig& config,
+RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& config,
                                    const net::Address& remote, const net::TlsInfo* tls,
                                    Context& context) {
   const plan::HttpConnectionManager& plan = config.plan;
+  HeaderMap& headers = head.headers;
   RequestFacts facts;
   bool single = false;
   identifyClient(headers, config, remote, context, facts, &single);
   facts.internal = single && config.isInternal(facts.client);
   const bool edge = !facts.internal && plan.use_remote_address;
-  const bool has_client_cert = removeOnce(headers, facts, edge);
+  const bool has_client_cert = removeOnce(headers, facts, edge, head.upgrades);
   if (has_client_cert || tls) forwardClientCert(headers, plan, tls, context.arena);
   if (!headers.find(HeaderId::XForwardedProto)) {
     headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", config.ownScheme());

@@ -26,9 +26,10 @@ struct RequestFacts {
 // Whether a connection header names what it may not take away from those who come after.
 bool nominatesForbidden(std::string_view connection);
 
-// `remote`: who is connected; `tls`: null where it is in the clear. Strings that are made live in
-// the context's arena.
-RequestFacts prepareRequestHeaders(http::HeaderMap& headers, const HttpConfig& config,
+// `remote`: who is connected; `tls`: null where it is in the clear. Of one that asks for another
+// protocol hosts hear what it says of its connection. Strings that are made live in the context's
+// arena.
+RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& config,
                                    const net::Address& remote, const net::TlsInfo* tls,
                                    Context& context);
 

@@ -1,5 +1,6 @@
 #include "proxy/router.h"
 
+#include "proxy/downstream.h"
 #include "proxy/pool_use.h"
 #include "proxy/stream.h"
 #include "proxy/strict_check.h"
@@ -30,7 +31,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
     stream_.answer(answer);
   } else if (!route) {
     stats.add(Counter::NoRoute);
-    stream_.answer({404, {}, "route_not_found", Flag::NoRouteFound, false, info_.is_connect});
+    stream_.answer({404, {}, "route_not_found", Flag::NoRouteFound});
   } else if (route->redirect) {
     stats.add(Counter::RqDirectResponse);
     LocalReply answer{static_cast<uint16_t>(route->redirect->plan.status), {}, "direct_response"};
@@ -82,6 +83,8 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
   }
   use_.is_high = info_.route->cluster->plan.priority != 0;
+  terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
+  use_.tunnels = terminates_ != nullptr;
   if (!use_.isCommon()) pool = &info_.cluster->poolOf(*pool, use_);
   beginRetries(head, wishes);
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
@@ -94,7 +97,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
 // needed later it is kept.
 void Router::send(http::RequestHead& head, upstream::HttpPool& pool) {
   if (retries_on_) kept_head_.save(head.method, head.path, head.authority, head.headers);
-  if (request_complete_ && timeouts_.route_ms > 0) {
+  if (isTimed() && timeouts_.route_ms > 0) {
     route_deadline_ = loop().now() + timeouts_.route_ms;
     watch(route_deadline_);
   }
@@ -177,7 +180,8 @@ void Router::clear() {
   kept_trailers_.clear();
   timeouts_ = {};
   retry_is_after_timeout_ = false;
-  has_body_ = request_complete_ = client_paused_ = upstream_paused_ = false;
+  terminates_ = nullptr;
+  has_body_ = request_complete_ = tunnel_open_ = client_paused_ = upstream_paused_ = false;
 }
 
 }  // namespace fairlead::proxy

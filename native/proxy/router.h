@@ -91,6 +91,14 @@ class Router final : private upstream::AttemptOwner,
   bool mayKeep(size_t bytes) const;
   bool keepForRetry(std::string_view data);
   void dropKept();
+  // The host's time runs: it has the request, or as much as there is before a handshake.
+  bool isTimed() const { return request_complete_ || info_.is_websocket; }
+  bool speaksHttp2() const;
+  void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head);
+  void grantAsHttp1(http::ResponseHead& head);
+  std::string_view tunnelPreamble() const;
+  void keepForTunnel(std::string_view data);
+  void openTunnel(Attempt& attempt);
   void requestComplete();
   void pauseClient();
   void resumeClient();
@@ -134,6 +142,7 @@ class Router final : private upstream::AttemptOwner,
   // ---- router_answer.cc: the way back ----
   void accept(Attempt& attempt);
   bool isRetriedAfter(Attempt& attempt, const http::ResponseHead& head);
+  void refuseHandshake(const http::ResponseHead& head);
   void fail(const UpstreamError& error);
   void charge(uint16_t status, const http::HeaderMap* headers);
   void count(uint16_t status, const http::HeaderMap* headers);
@@ -161,6 +170,9 @@ class Router final : private upstream::AttemptOwner,
   bool retry_is_after_timeout_ = false;
   bool has_body_ = false;
   bool request_complete_ = false;
+  bool tunnel_open_ = false;
+  // Null: the host speaks HTTP.
+  const plan::ConnectConfig* terminates_ = nullptr;
   bool client_paused_ = false;
   bool upstream_paused_ = false;
   net::Millis route_deadline_ = net::kNever;

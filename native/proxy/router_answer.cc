@@ -33,12 +33,36 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   info_.context().arena.reset();
   log::debug(log::Component::Router, info_.tags(), "upstream headers complete: end_stream=", end,
              " status=", head.status);
+  if (info_.is_upgrade && head.status == 200 && !end && speaksHttp2()) grantAsHttp1(head);
+  if (info_.is_websocket && head.status != 101 && head.status < 400) {
+    refuseHandshake(head);
+    return;
+  }
   if (retries_on_ && isRetriedAfter(attempt, head)) return;
   accept(attempt);
   touchTry(attempt);
   charge(head.status, &head.headers);
   if (end) answerComplete();
+  const bool opens =
+      !end && info_.tunnels() && (info_.is_upgrade ? head.status == 101 : head.status / 100 == 2);
+  if (opens) openTunnel(attempt);
   stream_.onUpstreamHead(head, end);
+  if (opens && client_paused_) resumeClient();
+}
+
+// An extended CONNECT is granted by 200.
+void Router::grantAsHttp1(http::ResponseHead& head) {
+  head.status = 101;
+  head.headers.set(HeaderId::Upgrade, info_.upgrade_name);
+  head.headers.set(HeaderId::Connection, "upgrade");
+}
+
+// As the real server: who answers a WebSocket's handshake with anything but 101 or an error gets no
+// further than its head.
+void Router::refuseHandshake(const http::ResponseHead& head) {
+  LocalReply answer{head.status, {}, "websocket_handshake_unsuccessful"};
+  answer.headers = &head.headers;
+  stream_.answer(answer);
 }
 
 // This one's answer is the client's; all others are given up.
@@ -52,7 +76,7 @@ void Router::accept(Attempt& attempt) {
     if (&other != &attempt) other.abandon();
   });
   endRetries();
-  if (attempt.stream()) dropKept();
+  if (attempt.stream() && !info_.tunnels()) dropKept();
 }
 
 bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {

@@ -20,7 +20,7 @@ upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const Stre
 
 void Router::prepareMirrors(const http::RequestHead& head) {
   // A tunnel's bytes are for one host.
-  if (info_.is_connect) return;
+  if (info_.tunnels() || terminates_) return;
   for (const route::MirrorPolicy& policy : info_.route->cluster->mirrors) {
     if (info_.id % 1'000'000 >= policy.share.value()) continue;
     upstream::WorkerCluster* const cluster = clusterOf(policy, info_, head);

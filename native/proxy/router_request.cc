@@ -1,6 +1,8 @@
 // A router's way to the host: the request as it comes, and what was kept of it.
 #include <algorithm>
 
+#include "net/proxy_header_text.h"
+#include "proxy/downstream.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
 
@@ -27,7 +29,7 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
     attempt.exchange_deadline = loop().now() + timeouts_.exchange_ms;
     watch(attempt.exchange_deadline);
   }
-  if (request_complete_) watchTry(attempt);
+  if (isTimed()) watchTry(attempt);
   if (http::RequestHead* head = info_.attempts == 1 ? info_.live_head : nullptr) {
     sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers);
     return;
@@ -50,7 +52,9 @@ void Router::sendKept(Attempt& attempt) {
   }
   sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers);
   const bool has_trailers = kept_trailers_.isSet();
-  kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (!info_.tunnels()) {
+    kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  }
   if (has_body_ && request_complete_ && !has_trailers) to.sendData({}, true);
   if (has_trailers) {
     kept_trailers_.restore(&headers);
@@ -58,20 +62,80 @@ void Router::sendKept(Attempt& attempt) {
   }
   // Before what is sent is cleared.
   to.flush();
-  if (!retries_on_) dropKept();
+  if (!retries_on_ && !info_.tunnels()) dropKept();
 }
 
 void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                       std::string_view authority, HeaderMap& headers) {
   // A CONNECT asks for its authority.
-  to.sendHead({method, info_.is_connect ? authority : path, authority, &headers, info_.scheme},
-              !has_body_);
+  const std::string_view target = info_.is_connect ? authority : path;
+  http::RequestOut head{method, target, authority, &headers, info_.scheme};
+  head.upgrades = info_.is_upgrade;
+  if (terminates_) head.tunnel_preamble = tunnelPreamble();
+  if (info_.is_upgrade && speaksHttp2()) {
+    sendExtendedConnect(to, head);
+  } else {
+    to.sendHead(head, !has_body_);
+  }
+}
+
+// ---- a tunnel ----
+
+bool Router::speaksHttp2() const { return info_.upstream_protocol == "HTTP/2"; }
+
+// What asks for an upgrade in HTTP/1 (RFC 8441 §4). Logs speak of the headers as they were.
+void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head) {
+  HeaderMap& headers = *head.headers;
+  http::HeaderEntry* const upgrade = headers.find(http::HeaderId::Upgrade);
+  http::HeaderEntry* const connection = headers.find(http::HeaderId::Connection);
+  const http::HeaderEntry upgrade_before = *upgrade;
+  const http::HeaderEntry connection_before = *connection;
+  head.method = "CONNECT";
+  head.protocol = upgrade_before.value();
+  upgrade->remove();
+  connection->remove();
+  to.sendHead(head, !has_body_);
+  *upgrade = upgrade_before;
+  *connection = connection_before;
+}
+
+// Tells a host that hears nothing of HTTP whom the tunnel is for.
+std::string_view Router::tunnelPreamble() const {
+  if (!terminates_->proxy_protocol) return {};
+  const plan::ProxyProtocolSocket& plan = *terminates_->proxy_protocol;
+  const net::SharedProxiedClient client = info_.downstream->asProxied();
+  const std::string text = plan.is_version_2
+                               ? net::proxyHeaderV2(client.get(), plan).bytes
+                               : net::proxyHeaderV1(client->source, client->destination);
+  return info_.context().arena.copy(text);
+}
+
+// What comes before the host has agreed to it waits, and is not sent to one that does not.
+void Router::keepForTunnel(std::string_view data) {
+  if (stream_.hasAnswerBegun() || !isTrying()) return;
+  kept_body_.append(loop().slabs(), data);
+  if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
+}
+
+void Router::openTunnel(Attempt& attempt) {
+  tunnel_open_ = true;
+  // It is as long as its ends like.
+  route_deadline_ = net::kNever;
+  http::ClientStream& to = *attempt.stream();
+  kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (request_complete_) to.sendData({}, true);
+  to.flush();
+  dropKept();
 }
 
 // ---- what follows the head ----
 
 void Router::onData(std::string_view data, bool end) {
   if (end) requestComplete();
+  if (info_.tunnels() && !tunnel_open_) {
+    keepForTunnel(data);
+    return;
+  }
   if (!mirrors_.empty()) {
     // One connection's bytes are gathered at a time.
     if (hostStream()) hostStream()->flush();
@@ -138,8 +202,8 @@ void Router::onTrailers(HeaderMap& trailers) {
 void Router::onReadEnd() {
   if (!mirrors_.empty() && isMirrorBehind()) pauseClient();
   http::ClientStream* const to = hostStream();
-  // A request that is complete has been sent whole; a tunnel's bytes go on after it.
-  if (!to || (request_complete_ && !info_.is_connect)) return;
+  // A request that is complete has been sent whole.
+  if (!to || request_complete_) return;
   to->flush();
   if (to->isOverHighWatermark()) pauseClient();
 }

@@ -57,7 +57,8 @@ void Router::retry() {
   const NameIds::Ref& named = info_.target->cluster;
   upstream::WorkerCluster* const cluster =
       named ? clusters.find(named.id()) : clusters.find(info_.cluster_name);
-  upstream::HttpPool* const pool = cluster ? cluster->chooseHttpPool(info_.clientVersion(), retry_->hosts()) : nullptr;
+  upstream::HttpPool* const pool =
+      cluster ? cluster->chooseHttpPool(info_.clientVersion(), retry_->hosts()) : nullptr;
   if (!pool) {
     answerNoHost();
     return;

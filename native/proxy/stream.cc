@@ -64,8 +64,10 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   context().arena.reset();
   info_.id = context().upstream.random.next();
   info_.is_http_10 = head.version == http::Version::Http10;
+  if (!head.protocol.empty()) adoptProtocol(head);
   info_.is_head = head.method == "HEAD";
   info_.is_connect = head.method == "CONNECT";
+  info_.is_upgrade = head.upgrades;
   const HeaderEntry* type = head.headers.find(HeaderId::ContentType);
   info_.is_grpc = type && format::isGrpcContentType(type->value());
   become(State::Receiving);
@@ -155,8 +157,8 @@ void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
 void Stream::findRoute(http::RequestHead& head) {
   const HttpConfig& config = this->config();
   stripPort(head, config.plan, downstream_->local().port());
-  RequestFacts facts = prepareRequestHeaders(head.headers, config, downstream_->remote(),
-                                             downstream_->tls(), context());
+  RequestFacts facts =
+      prepareRequestHeaders(head, config, downstream_->remote(), downstream_->tls(), context());
   if (!head.scheme.empty() && config.plan.scheme_overwrite.empty()) {
     facts.scheme = keepScheme(head.scheme);
   }
@@ -174,6 +176,7 @@ void Stream::findRoute(http::RequestHead& head) {
     info_.route = info_.virtual_host->index->find(view);
     applyRouteDeadlines(head.headers);
   }
+  if (info_.tunnels() && !grantTunnel(head, view)) return;
   if (!config.filters.empty() && filterHead(head, view)) return;
   // Without a router nothing answers: the stream waits for a timeout.
   if (config.plan.router) router_.onHead(head, view, isRequestComplete());
@@ -222,8 +225,6 @@ void Stream::onRequestTrailers(HeaderMap& trailers) {
 }
 
 void Stream::requestComplete() {
-  // A tunnel's bytes go on after its request.
-  if (isRequestComplete()) return;
   become(hasAnswerBegun() ? State::Answering : State::Waiting);
   request_deadline_ = net::kNever;
   info_.request_end_us = info_.request_forwarded_us = loop().nowMicros();

@@ -114,11 +114,20 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool checkHead(http::RequestHead& head);
   void refuseStream(std::string_view details);
   void findRoute(http::RequestHead& head);
+  void nameCluster(const route::RequestView& view);
   void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
   void applyRouteDeadlines(http::HeaderMap& headers);
   void requestComplete();
+
+  // ---- stream_upgrade.cc: tunnels ----
+  // An extended CONNECT (RFC 8441).
+  void adoptProtocol(http::RequestHead& head);
+  // False: it may not have one, which was answered.
+  bool grantTunnel(const http::RequestHead& head, const route::RequestView& view);
+  // Whether the host's answer speaks another protocol from here on.
+  bool isSwitching(uint16_t status, const http::HeaderMap& headers) const;
 
   // ---- stream_filter.cc: past the filters ----
   // `view`: null: the request is answered before it comes to them.

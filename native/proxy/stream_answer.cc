@@ -1,5 +1,6 @@
 // A stream's way back: answers of hosts, and of the proxy itself.
 #include "base/text.h"
+#include "format/grpc_message.h"
 #include "log/log.h"
 #include "proxy/downstream.h"
 #include "proxy/stream.h"
@@ -14,27 +15,29 @@ using ServerHeader = plan::HttpConnectionManager::ServerHeader;
 
 namespace {
 
-void removeHopByHop(HeaderMap& headers) {
+// `is_switching`: the headers say to which protocol.
+void removeHopByHop(HeaderMap& headers, bool is_switching) {
   if (!headers.mayHave(http::kConnectionHeaders)) return;
   for (HeaderEntry& entry : headers) {
+    const bool says = entry.id == HeaderId::Connection || entry.id == HeaderId::Upgrade;
+    if (is_switching && says) continue;
     if (http::kConnectionHeaders.has(entry.id)) entry.remove();
   }
 }
 
-// What a grpc-message may not have bare (the gRPC protocol's percent-encoding).
-std::string percentEncoded(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string result;
-  for (const char c : text) {
-    if (c >= ' ' && c <= '~' && c != '%') {
-      result.push_back(c);
-    } else {
-      result.push_back('%');
-      result.push_back(kHex[static_cast<uint8_t>(c) >> 4]);
-      result.push_back(kHex[c & 15]);
+// Of another answer, but for what frames it.
+void takeHeaders(HeaderMap& to, const HeaderMap& from) {
+  for (const HeaderEntry& entry : from) {
+    switch (entry.id) {
+      case HeaderId::Connection:
+      case HeaderId::ContentLength:
+      case HeaderId::TransferEncoding:
+      case HeaderId::Upgrade:
+        break;
+      default:
+        if (entry.name_size > 0) to.add(entry.id, entry.name(), entry.value());
     }
   }
-  return result;
 }
 
 // Bytes behind the head of another answer would be taken for the next one's (RFC 9112 §6.3).
@@ -48,7 +51,7 @@ void Stream::onUpstreamInformational(http::ResponseHead& head) {
   touch();
   if (!client_ || hasAnswerBegun() || info_.is_http_10) return;
   if (!config().plan.proxy_100_continue) return;
-  removeHopByHop(head.headers);
+  removeHopByHop(head.headers, false);
   info_.status = head.status;
   countStatus(head.status);
   client_->sendInformational(head.status, &head.headers);
@@ -60,7 +63,7 @@ void Stream::onUpstreamHead(http::ResponseHead& head, bool end) {
   info_.details = "via_upstream";
   info_.status = head.status;
   HeaderMap& headers = head.headers;
-  removeHopByHop(headers);
+  removeHopByHop(headers, isSwitching(head.status, headers));
   // The host's time runs from the end of the request on.
   if (!config().router.suppress_envoy_headers && info_.request_forwarded_us > 0) {
     const uint64_t ms = (info_.response_begin_us - info_.request_forwarded_us) / 1000;
@@ -134,6 +137,7 @@ void Stream::answer(const filters::LocalReply& reply) {
   std::string_view body = reply.body;
   const bool is_redirect = !reply.location.empty() && status / 100 == 3;
   const bool grpc = info_.is_grpc && !is_redirect && !reply.is_bare;
+  if (reply.headers) takeHeaders(headers, *reply.headers);
   if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
@@ -150,7 +154,7 @@ void Stream::answer(const filters::LocalReply& reply) {
         HeaderId::GrpcStatus, "grpc-status",
         reply.grpc_status ? arena.decimal(*reply.grpc_status) : filters::grpcStatusOf(status));
     if (!body.empty()) {
-      headers.add(HeaderId::Other, "grpc-message", arena.copy(percentEncoded(body)));
+      headers.add(HeaderId::Other, "grpc-message", arena.copy(format::percentEncoded(body)));
     }
     status = 200;
     body = {};
@@ -236,12 +240,7 @@ bool Stream::mustEndConnection(Source source) {
     if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
     return source == Source::ProxyLast && info_.details == "upgrade_failed";
   }
-  if (!isRequestComplete()) {
-    stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
-  } else if (info_.is_connect && source != Source::Host) {
-    // It ends in its middle.
-    countUnreadRest();
-  }
+  if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
   if (!isRequestComplete() || source == Source::ProxyLast) return true;
   if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
   stats().add(Counter::DownstreamCxMaxRequestsReached);
@@ -258,6 +257,7 @@ void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source sour
   source_ = source;
   if (!hasAnswerBegun()) {
     become(isRequestComplete() ? State::Answering : State::AnsweringEarly);
+    request_deadline_ = net::kNever;
   }
   if (filtered_) {
     chain_->onResponseHead(status, headers, end);
@@ -277,6 +277,12 @@ void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
              "): status ", status);
   if (filtered_) chain_->onResponseSent(status, headers);
   if (config().logs_response_head) info_.response.save({}, {}, {}, headers);
+  // What HTTP/1 grants by 101, an extended CONNECT is granted by 200 (RFC 8441 §5).
+  if (info_.is_extended_connect && status == 101) {
+    out.status = 200;
+    headers.remove(HeaderId::Connection);
+    headers.remove(HeaderId::Upgrade);
+  }
   client_->sendHead(out, end);
 }
 
@@ -291,6 +297,7 @@ void Stream::writeData(std::string_view data, bool end) {
 }
 
 void Stream::writeTrailers(HeaderMap& trailers) {
+  if (config().logs_response_head) info_.response_trailers.save({}, {}, {}, trailers);
   if (client_) {
     client_->sendTrailers(&trailers);
   } else {

@@ -31,6 +31,8 @@ void Stream::beginDeadlines(bool end) {
 
 namespace {
 
+constexpr uint32_t kGrpcDeadlineExceeded = 4;
+
 // What the request wants within the bounds of its route, which its host is told. Nothing: it wants
 // nothing that makes sense.
 std::optional<net::Millis> grpcDuration(const plan::ClusterAction& plan, http::HeaderMap& headers,
@@ -90,6 +92,7 @@ void Stream::onTimer() {
     stats().add(Counter::DownstreamRqMaxDurationReached);
     reply.body = "downstream duration timeout";
     reply.details = "max_duration_timeout";
+    reply.grpc_status = kGrpcDeadlineExceeded;
   } else if (request_deadline_ <= now) {
     stats().add(Counter::DownstreamRqTimeout);
     reply = {408, "request timeout", "request_overall_timeout", std::nullopt, false, true};
@@ -150,6 +153,10 @@ void Stream::logAccess() {
     info_.response.restore(&context().log_response);
     format.response_headers = &context().log_response;
   }
+  if (info_.response_trailers.isSet()) {
+    info_.response_trailers.restore(&context().log_trailers);
+    format.response_trailers = &context().log_trailers;
+  }
   for (const auto& log : config().access_logs) {
     log->write(context().upstream.worker, format, info_.id);
   }
@@ -173,6 +180,7 @@ void Stream::end() {
   const bool is_answered = info_.status != 0;
   stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
   if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
+  if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
   if (!config().access_logs.empty()) logAccess();
   if (std::exchange(filtered_, false)) {
     chain_->end();

@@ -18,19 +18,22 @@ void Stream::startFilters(const route::RequestView* view) {
   filtered_ = chain_->start(settings);
 }
 
+// The log names the cluster that the request would have come to.
+void Stream::nameCluster(const route::RequestView& view) {
+  if (!info_.route || !info_.route->cluster || config().access_logs.empty()) return;
+  const route::Target& target = info_.route->cluster->pick(view);
+  std::string_view name;
+  if (target.cluster) {
+    info_.use(context().clusters.find(target.cluster.id()));
+  } else if (view.header(target.cluster_header, &name)) {
+    info_.use(context().clusters.find(name));
+  }
+}
+
 bool Stream::filterHead(http::RequestHead& head, const route::RequestView& view) {
   startFilters(&view);
   if (!filtered_) return false;
-  // The log names the cluster that the request would have come to.
-  if (info_.route && info_.route->cluster && !config().access_logs.empty()) {
-    const route::Target& target = info_.route->cluster->pick(view);
-    std::string_view name;
-    if (target.cluster) {
-      info_.use(context().clusters.find(target.cluster.id()));
-    } else if (view.header(target.cluster_header, &name)) {
-      info_.use(context().clusters.find(name));
-    }
-  }
+  nameCluster(view);
   chain_->onRequestHead(head, isRequestComplete());
   return true;
 }

@@ -76,6 +76,9 @@ void StreamInfo::clear() {
   client_address = {};
   odd_scheme.clear();
   is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc = is_health_check = false;
+  is_upgrade = is_websocket = is_extended_connect = is_granted = false;
+  upgrade = nullptr;
+  upgrade_name.clear();
   virtual_host = nullptr;
   route = nullptr;
   target = nullptr;
@@ -88,6 +91,7 @@ void StreamInfo::clear() {
   upstream_tls.reset();
   upstream_protocol = transport_failure = {};
   response.clear();
+  response_trailers.clear();
   flags = {};
   details.clear();
   status = 0;

@@ -37,6 +37,13 @@ struct StreamInfo {
   bool is_http2 = false;
   bool is_head = false;
   bool is_connect = false;
+  // It asks for another protocol.
+  bool is_upgrade = false;
+  bool is_websocket = false;
+  // It came over HTTP/2, which says so otherwise.
+  bool is_extended_connect = false;
+  // It asks for a tunnel, and may have one: it counts as an upgrade that is active.
+  bool is_granted = false;
   bool is_grpc = false;
   bool is_health_check = false;
 
@@ -46,6 +53,10 @@ struct StreamInfo {
   const route::VirtualHost* virtual_host = nullptr;
   const route::Route* route = nullptr;
   const route::Target* target = nullptr;
+  // What the connection manager says of the upgrade that is asked for; null: nothing.
+  const HttpConfig::Upgrade* upgrade = nullptr;
+  // Its name, as the request has it.
+  std::string upgrade_name;
   // Held, by use(): it goes on until the request's end, whatever becomes of it.
   upstream::WorkerCluster* cluster = nullptr;
   upstream::Host* host = nullptr;
@@ -76,6 +87,7 @@ struct StreamInfo {
   // The request's head as routing left it.
   SavedHead request;
   SavedHead response;
+  SavedHead response_trailers;
   // Where it is neither http nor https.
   std::string odd_scheme;
   net::SharedTlsInfo upstream_tls;
@@ -89,6 +101,8 @@ struct StreamInfo {
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
   net::Loop& loop() const { return server->context().loop(); }
+  // What follows its head are a tunnel's bytes.
+  bool tunnels() const { return is_connect || is_upgrade; }
   // HTTP/1.0 is spoken with hosts as HTTP/1.1 is.
   http::Version clientVersion() const {
     return is_http2 ? http::Version::Http2 : http::Version::Http11;

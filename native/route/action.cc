@@ -98,6 +98,20 @@ uint64_t ClusterAction::sumOfWeights() const {
   return sum;
 }
 
+const plan::RouteUpgrade* ClusterAction::findUpgrade(std::string_view name) const {
+  for (const plan::RouteUpgrade& upgrade : plan.upgrades) {
+    if (equalsIgnoreCase(name, upgrade.name)) return &upgrade;
+  }
+  return nullptr;
+}
+
+const plan::ConnectConfig* ClusterAction::terminates(std::string_view method) const {
+  if (plan.upgrades.empty() || (method != "CONNECT" && method != "POST")) return nullptr;
+  const plan::RouteUpgrade* const upgrade = findUpgrade("connect");
+  if (!upgrade || !upgrade->connect) return nullptr;
+  return method == "CONNECT" || upgrade->connect->allows_post ? &*upgrade->connect : nullptr;
+}
+
 const Target& ClusterAction::pick(const RequestView& request) const {
   if (targets.size() == 1) return targets[0];
   uint64_t point = request.random;

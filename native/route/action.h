@@ -69,6 +69,10 @@ struct ClusterAction {
                                      RuntimeSlots* slots = nullptr,
                                      const FilterConfigs& configs = {});
   const Target& pick(const RequestView& request) const;
+  // What it says of an upgrade; null: nothing.
+  const plan::RouteUpgrade* findUpgrade(std::string_view name) const;
+  // Set where tunnels that such requests ask for end here: hosts hear their bytes alone.
+  const plan::ConnectConfig* terminates(std::string_view method) const;
 
  private:
   uint64_t sumOfWeights() const;

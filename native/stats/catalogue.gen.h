@@ -1550,6 +1550,128 @@ struct HttpFault {
                                      false, false};
 };
 
+struct ClusterGrpc {
+  enum class Counter : uint16_t {
+    Status0,
+    Status1,
+    Status10,
+    Status11,
+    Status12,
+    Status13,
+    Status14,
+    Status15,
+    Status16,
+    Status2,
+    Status3,
+    Status4,
+    Status5,
+    Status6,
+    Status7,
+    Status8,
+    Status9,
+    Failure,
+    RequestMessageCount,
+    ResponseMessageCount,
+    Success,
+    Total,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 22> kCounters = {{
+      {"0", Shown::OnceUsed, 0},
+      {"1", Shown::OnceUsed, 0},
+      {"10", Shown::OnceUsed, 0},
+      {"11", Shown::OnceUsed, 0},
+      {"12", Shown::OnceUsed, 0},
+      {"13", Shown::OnceUsed, 0},
+      {"14", Shown::OnceUsed, 0},
+      {"15", Shown::OnceUsed, 0},
+      {"16", Shown::OnceUsed, 0},
+      {"2", Shown::OnceUsed, 0},
+      {"3", Shown::OnceUsed, 0},
+      {"4", Shown::OnceUsed, 0},
+      {"5", Shown::OnceUsed, 0},
+      {"6", Shown::OnceUsed, 0},
+      {"7", Shown::OnceUsed, 0},
+      {"8", Shown::OnceUsed, 0},
+      {"9", Shown::OnceUsed, 0},
+      {"failure", Shown::OnceUsed, 0},
+      {"request_message_count", Shown::OnceUsed, 0},
+      {"response_message_count", Shown::OnceUsed, 0},
+      {"success", Shown::OnceUsed, 0},
+      {"total", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 22> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+      {Kind::Counter, 17},
+      {Kind::Counter, 18},
+      {Kind::Counter, 19},
+      {Kind::Counter, 20},
+      {Kind::Counter, 21},
+  }};
+  static constexpr std::array<Place, 22> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+      {0, 16},
+      {0, 17},
+      {0, 18},
+      {0, 19},
+      {0, 20},
+      {0, 21},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{22}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct HttpFaultCluster {
   enum class Counter : uint16_t {
     AbortsInjected,

@@ -106,6 +106,27 @@ Scope zoneScope(std::string_view cluster, std::string_view from, std::string_vie
                     "zone." + std::string(from) + "." + std::string(to) + ".");
 }
 
+Scope grpcCallScope(std::string_view cluster, std::string_view protocol, std::string_view service,
+                    std::string_view method) {
+  const std::string stem = std::string(protocol) + ".";
+  Scope scope = innerScope(clusterScope(cluster), stem);
+  if (service.empty()) return scope;
+  const std::string name = sanitized(std::string(service) + "." + std::string(method));
+  scope.prefix += name + ".";
+  if (protocol != "grpc") {
+    scope.metric_prefix += name + ".";
+    return scope;
+  }
+  // The first two parts are its labels, whatever they are.
+  const size_t first = name.find('.');
+  const size_t second = std::min(name.find('.', first + 1), name.size());
+  scope.labels.insert(scope.labels.begin(),
+                      {{"envoy.grpc_bridge_method", name.substr(first + 1, second - first - 1)},
+                       {"envoy.grpc_bridge_service", name.substr(0, first)}});
+  if (second < name.size()) scope.metric_prefix += name.substr(second + 1) + ".";
+  return scope;
+}
+
 Scope googleGrpcScope(std::string_view prefix) {
   return namedScope("grpc.", "envoy.google_grpc_client_prefix", tokenOf(prefix));
 }

@@ -16,6 +16,10 @@ Scope plainScope(std::string prefix);
 Scope clusterScope(std::string_view name);
 // "cluster.<name>.zone.<from>.<to>."
 Scope zoneScope(std::string_view cluster, std::string_view from, std::string_view to);
+// Calls of one cluster: "cluster.<name>.grpc.<service>.<method>.", or of no method in particular,
+// where it is empty.
+Scope grpcCallScope(std::string_view cluster, std::string_view protocol, std::string_view service,
+                    std::string_view method);
 Scope googleGrpcScope(std::string_view prefix);
 Scope httpScope(std::string_view prefix);
 // "http.<prefix>.fault.<downstream cluster>.", of "http.<prefix>."

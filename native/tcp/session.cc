@@ -102,11 +102,14 @@ void Session::connect() {
   net::SharedProxiedClient client;
   if (cluster_->cluster().tellsClients()) client = asProxied();
   use.client = client.get();
+  const bool tunnels = proxy_.config().tunneling.has_value();
+  if (tunnels) use.tunnel_head = tunnelHead();
   net::Connection* const connection = upstream::beginConnection(
       *host_, cluster_->cluster(), context.loop, context.worker, &error, use);
   budget.take();
   holds_upstream_ = true;
   stats.add(ClusterCounter::UpstreamCxTotal);
+  if (tunnels) stats.add(ClusterCounter::UpstreamCxHttp1Total);
   stats.up(ClusterGauge::UpstreamCxActive);
   stats.add(ClusterCounter::UpstreamRqPendingTotal);
   stats.up(ClusterGauge::UpstreamRqPendingActive);
@@ -138,17 +141,26 @@ void Session::onConnectResult(Side& side, int error) {
 
 void Session::connectFailed(bool timeout, int error) {
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  stats.add(ClusterCounter::UpstreamCxConnectFail);
-  if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
-  stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
-  stats.down(ClusterGauge::UpstreamRqPendingActive);
-  host_->counters(proxy_.context().worker).cx_connect_fail.add();
+  // The host was there, and did not grant what it was asked for.
+  const bool is_refused = error == EPROTO && proxy_.config().tunneling && server_ &&
+                          server_->transportFailure().starts_with("tunnel_response");
+  if (!is_refused) {
+    stats.add(ClusterCounter::UpstreamCxConnectFail);
+    if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
+    stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
+    stats.down(ClusterGauge::UpstreamRqPendingActive);
+    host_->counters(proxy_.context().worker).cx_connect_fail.add();
+  }
   log::debug(log::Component::Filter, log::Tags{.connection = id()}, "connect to ", host_->text(),
              timeout ? " timed out" : " failed");
   transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused"
                        : error == EPROTO     ? server_->transportFailure()
                                              : "";
-  releaseUpstream(!timeout);
+  if (is_refused) {
+    countTunnelRefused();
+  } else {
+    releaseUpstream(!timeout);
+  }
   if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {
     connect();
     return;
@@ -157,6 +169,37 @@ void Session::connectFailed(bool timeout, int error) {
   flags_.set(ResponseFlag::UpstreamConnectionFailure);
   flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
   finish(true);
+}
+
+// As a request that ended from here.
+void Session::countTunnelRefused() {
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  upstream::HostCounters& host = host_->counters(proxy_.context().worker);
+  stats.down(ClusterGauge::UpstreamRqPendingActive);
+  stats.add(ClusterCounter::UpstreamRqTotal);
+  stats.up(ClusterGauge::UpstreamRqActive);
+  host.rq_total.add();
+  host.rq_active.add();
+  connected_ = true;
+  releaseUpstream(false);
+  connected_ = false;
+}
+
+std::string Session::tunnelHead() const {
+  const TcpProxyConfig::Tunneling& tunneling = *proxy_.config().tunneling;
+  format::FormatContext context;
+  fillFormat(&context);
+  Arena arena{1024};
+  const auto headers = std::make_unique<http::HeaderMap>();
+  tunneling.headers.request.apply(*headers, context, arena);
+  const std::string_view hostname = tunneling.hostname.formatTo(context, arena);
+  std::string head = "CONNECT ";
+  head.append(hostname).append(" HTTP/1.1\r\nhost: ").append(hostname).append("\r\n");
+  for (const http::HeaderEntry& entry : *headers) {
+    if (entry.name_size == 0) continue;
+    head.append(entry.name()).append(": ").append(entry.value()).append("\r\n");
+  }
+  return head.append("\r\n");
 }
 
 void Session::onConnected() {
@@ -337,12 +380,16 @@ void Session::logAccess() {
   const TcpProxyConfig& config = proxy_.config();
   if (config.access_logs.empty()) return;
   format::FormatContext context;
-  context.start_time_us = started_wall_us_;
-  context.duration_us = net::Loop::readClockMicros() - startedAtMicros();
-  format::describeConnection(*this, &context);
-  describe(&context);
+  fillFormat(&context);
   for (const auto& log : config.access_logs)
     log->write(proxy_.context().worker, context, proxy_.context().random.next());
+}
+
+void Session::fillFormat(format::FormatContext* context) const {
+  context->start_time_us = started_wall_us_;
+  context->duration_us = net::Loop::readClockMicros() - startedAtMicros();
+  format::describeConnection(*this, context);
+  describe(context);
 }
 
 void Session::describe(format::FormatContext* context) const {

@@ -38,12 +38,15 @@ class Session final : public net::DownstreamConnection,
   void chooseCluster();
   void connect();
   void connectFailed(bool timeout, int error);
+  std::string tunnelHead() const;
+  void countTunnelRefused();
   void onConnected();
   void releaseUpstream(bool by_peer);
   void countBytes();
   void showBuffered(uint64_t bytes);
   void finish(bool by_upstream = false);
   void logAccess();
+  void fillFormat(format::FormatContext* context) const;
   void describe(format::FormatContext* context) const override;
   void watch(net::Millis deadline);
   net::Millis nextDeadline() const;
@@ -69,7 +72,7 @@ class Session final : public net::DownstreamConnection,
   uint64_t started_wall_us_;
   uint32_t attempts_ = 0;
   format::ResponseFlags flags_;
-  std::string_view transport_failure_;
+  std::string transport_failure_;
   bool connected_ = false;
   bool holds_upstream_ = false;  // A connection is counted and taken from its budget.
   bool finished_ = false;

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "access_log/access_log.h"
 #include "base/name_ids.h"
+#include "format/format.h"
 #include "net/downstream_connection.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
+#include "route/header_mutations.h"
 #include "stats/registry.h"
 #include "upstream/worker_clusters.h"
 
@@ -28,6 +31,16 @@ struct TcpProxyConfig {
   net::SharedTransport transport;
   std::shared_ptr<stats::Block<stats::Tcp>> stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
+  // How hosts, which are proxies, are asked for a tunnel.
+  struct Tunneling {
+    explicit Tunneling(const plan::TunnelingConfig& plan)
+        : hostname(plan.hostname.value_or(plan::Format())),
+          headers(plan.headers.value_or(plan::HeaderMutations())) {}
+    format::Format hostname;
+    route::HeaderMutations headers;
+  };
+  // None: bytes go to hosts as they are.
+  std::optional<Tunneling> tunneling;
 };
 
 // One worker's. The worker's thread.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "http/connect_transport.h"
 #include "log/log.h"
 #include "log/seldom.h"
 
@@ -72,13 +73,15 @@ net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::
                                  unsigned worker, int* error, const ConnectionUse& use) {
   net::FileDescriptor fd = beginConnect(host, cluster.settings(), error);
   if (!fd.valid()) return nullptr;
+  std::unique_ptr<net::Transport> transport = makeTransport(
+      cluster.transport(host.settings()), {worker, host.settings().hostname, use.asked_name,
+                                           use.wanted_name, use.client, use.protocols});
+  if (!use.tunnel_head.empty()) {
+    transport = http::makeConnectTransport(use.tunnel_head, std::move(transport));
+  }
   auto connection = std::make_unique<net::Connection>(
       loop, std::move(fd), cluster.settings().per_connection_buffer_limit_bytes,
-      net::Connection::Start::Connecting,
-      makeTransport(
-          cluster.transport(host.settings()),
-          {worker, host.settings().hostname, use.asked_name, use.wanted_name, use.client,
-           use.protocols}));
+      net::Connection::Start::Connecting, std::move(transport));
   if (connection->start()) return connection.release();
   *error = errno;
   return nullptr;

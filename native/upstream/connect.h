@@ -1,6 +1,8 @@
 // Begins connections to hosts. The worker's thread.
 #pragma once
 
+#include <string>
+
 #include "net/connection.h"
 #include "upstream/cluster.h"
 #include "upstream/host.h"
@@ -17,6 +19,8 @@ struct ConnectionUse {
   const net::ProxiedClient* client = nullptr;
   // What it is offered by ALPN where the configuration names nothing.
   std::string_view protocols = {};
+  // The CONNECT that the host, a proxy, hears first; empty: none.
+  std::string tunnel_head = {};
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the

@@ -54,7 +54,7 @@ HttpPool::HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host,
       host_(std::move(host)),
       use_(std::move(use)),
       counters_(host_->counters(cluster.context().worker)),
-      protocol_(protocol) {}
+      protocol_(use_.tunnels ? http::ClientProtocol::Http1 : protocol) {}
 
 HttpPool::~HttpPool() {
   failWaiters(PoolFailure::ConnectionTermination, {});
@@ -225,10 +225,15 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   stats.up(Gauge::UpstreamCxActive);
   counters_.cx_active.add();
   auto* connection = new PooledConnection(*this, priority, expectedStreams());
-  connection->use(http::makeClientCodec(protocol_, *socket, cluster_.cluster().clientSettings(),
-                                        {context.scratch, cluster_.http2Stats(), context.random},
-                                        *connection));
-  if (protocol_ != http::ClientProtocol::ByAlpn) countProtocol(*connection);
+  const http::ClientSettings& settings = cluster_.cluster().clientSettings();
+  if (use_.tunnels) {
+    connection->use(http::makeTunnelCodec(*socket, settings, context.scratch, *connection));
+  } else {
+    connection->use(http::makeClientCodec(protocol_, *socket, settings,
+                                          {context.scratch, cluster_.http2Stats(), context.random},
+                                          *connection));
+    if (protocol_ != http::ClientProtocol::ByAlpn) countProtocol(*connection);
+  }
   busy_.pushFront(connection);
   countAsPool(true);
   ++connection_count_;
@@ -306,7 +311,6 @@ void HttpPool::onStreamEnded(const PooledConnection& connection, const PoolWaite
   if (end == End::Connection) stats.add(Counter::UpstreamRqPendingFailureEject);
   if (end == End::LocalReset) stats.add(Counter::UpstreamRqTxReset);
   if (end == End::RemoteReset) stats.add(Counter::UpstreamRqRxReset);
-  if (end == End::RemoteResetNoError) stats.add(Counter::UpstreamRqRxResetNoError);
 }
 
 void HttpPool::onRoom(PooledConnection& connection) {

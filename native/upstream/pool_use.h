@@ -15,12 +15,16 @@ struct PoolUse {
   // As the real server: requests of high priority do not share connections with others.
   bool is_high = false;
 
+  // Each is a tunnel with a connection of its own, on which no HTTP is spoken.
+  bool tunnels = false;
+
   // Anybody's requests for any name.
-  bool isCommon() const { return server_name.empty() && !client && !is_high; }
+  bool isCommon() const { return server_name.empty() && !client && !is_high && !tunnels; }
   // The same for the same use.
   std::string key() const {
     std::string key = server_name;
     if (is_high) key.append(1, '\1');
+    if (tunnels) key.append(1, '\2');
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

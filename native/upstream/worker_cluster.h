@@ -66,8 +66,8 @@ class WorkerCluster : private net::Deferred {
 
   // Asked once for each request: whether the runtime wants it refused. Counts it then.
   bool isRefusingForMaintenance();
-  // The pool of the host whose turn it is; null when no host may be used. `client`: what the request
-  // came by.
+  // The pool of the host whose turn it is; null when no host may be used. `client`: what the
+  // request came by.
   HttpPool* chooseHttpPool(http::Version client);
   // The same for a request that is tried again.
   HttpPool* chooseHttpPool(http::Version client, RetryHosts& retry);

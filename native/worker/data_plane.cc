@@ -43,7 +43,7 @@ DataPlane::DataPlane(const Options& options)
                       return filters::buildFilterConfig(config, slots_);
                     }),
       builder_({registry_, options.workers, slots_, logs_, cluster_ids_, route_tables_, drain_,
-                taps_, faults_, all_connections_, tls_sockets_, options.transport,
+                taps_, faults_, grpc_calls_, all_connections_, tls_sockets_, options.transport,
                 options.last_filter}),
       workers_(makeWorkers(options, logs_)),
       listeners_(registry_, builder_, drain_, retired_, workers_) {
@@ -240,6 +240,7 @@ const std::string& DataPlane::addSdsStats(std::string_view secret) {
 
 void DataPlane::refreshStats() {
   faults_.publish(registry_);
+  grpc_calls_.publish(registry_);
   clusters_.refreshGauges();
   listeners_.refreshGauges();
   sweep();

@@ -15,6 +15,7 @@
 #include "access_log/log_files.h"
 #include "base/runtime_slots.h"
 #include "filters/http/faults.h"
+#include "filters/http/grpc_calls.h"
 #include "filters/http/tap.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -163,6 +164,7 @@ class DataPlane {
   RouteTables route_tables_;
   Drain drain_;
   filters::Faults faults_;
+  filters::GrpcCallsOfAll grpc_calls_;
   filters::Taps taps_{options_.tap_sink};
   ListenerBuilder builder_;
   Listeners::Workers workers_;

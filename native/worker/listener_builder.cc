@@ -1,5 +1,6 @@
 #include "worker/listener_builder.h"
 
+#include <span>
 #include <utility>
 
 #include "filters/http/http_filters.h"
@@ -102,20 +103,48 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   Result<AccessLogs> logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->setAccessLogs(std::move(logs.value()));
-  if (plan.http_filters.size() >= 64) return Error{"a chain has at most 63 HTTP filters"};
+  if (plan.http_filters.size() + plan.upgrade_filters.size() >= 64) {
+    return Error{"a connection manager has at most 63 HTTP filters"};
+  }
   const filters::ConfigScope scope = {
-      registry,        stats::httpScope(plan.stat_prefix), parts_.workers, parts_.slots,
-      parts_.clusters, parts_.drain.healthCheckFailed(),   parts_.taps,    parts_.faults};
-  for (const plan::HttpFilter& filter : plan.http_filters) {
-    auto built = filters::buildHttpFilter(filter, scope);
-    if (!built) return built.error();
-    if (!filter.disabled) config->filters_on |= uint64_t{1} << config->filters.size();
-    config->filters.push_back(std::move(built.value()));
-  }
+      registry,         stats::httpScope(plan.stat_prefix), parts_.workers, parts_.slots,
+      parts_.clusters,  parts_.drain.healthCheckFailed(),   parts_.taps,    parts_.faults,
+      parts_.grpc_calls};
+  uint64_t on_always = 0;
   if (parts_.last_filter) {
-    config->filters_on |= uint64_t{1} << config->filters.size();
-    config->filters.push_back(parts_.last_filter);
+    on_always = uint64_t{1} << (plan.http_filters.size() + plan.upgrade_filters.size());
   }
+  config->filters_on = on_always;
+  // The bits of those that come next.
+  const auto add = [&](std::span<const plan::HttpFilter> some) -> Result<uint64_t> {
+    uint64_t bits = 0;
+    for (const plan::HttpFilter& filter : some) {
+      auto built = filters::buildHttpFilter(filter, scope);
+      if (!built) return built.error();
+      const uint64_t bit = uint64_t{1} << config->filters.size();
+      bits |= bit;
+      if (!filter.disabled) config->filters_on |= bit;
+      config->filters.push_back(std::move(built.value()));
+    }
+    return bits | on_always;
+  };
+  Result<uint64_t> usual = add(plan.http_filters);
+  if (!usual) return usual.error();
+  config->chain = usual.value();
+  std::span<const plan::HttpFilter> left = plan.upgrade_filters;
+  for (const plan::UpgradeConfig& upgrade : plan.upgrades) {
+    uint64_t own = config->chain;
+    if (upgrade.chain) {
+      const size_t count = upgrade.chain->filters;
+      if (count > left.size()) return Error{"an upgrade has more filters than there are"};
+      Result<uint64_t> built = add(left.first(count));
+      if (!built) return built.error();
+      own = built.value();
+      left = left.subspan(count);
+    }
+    config->upgrades.push_back({upgrade.name, upgrade.enabled, own});
+  }
+  if (parts_.last_filter) config->filters.push_back(parts_.last_filter);
   return FilterPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
 }
 
@@ -127,6 +156,7 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   for (const plan::WeightedTarget& target : config->plan.clusters) {
     config->clusters.push_back(parts_.clusters.hold(target.cluster));
   }
+  if (config->plan.tunneling) config->tunneling.emplace(*config->plan.tunneling);
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
   config->cluster_of_server_name = chain.cluster_of_server_name;

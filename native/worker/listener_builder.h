@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "filters/http/faults.h"
+#include "filters/http/grpc_calls.h"
 #include "filters/http/tap.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -34,6 +35,7 @@ struct ListenerParts {
   Drain& drain;
   filters::Taps& taps;
   filters::Faults& faults;
+  filters::GrpcCallsOfAll& grpc_calls;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;
   // Beneath connections in the clear.

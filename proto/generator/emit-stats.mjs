@@ -6,11 +6,13 @@ const LINE = /^ {2}(counter|gauge|text|histogram)(\?)? (\S+)(?: with (\S+))?$/;
 /** A gauge has two slots: what went up, and what went down. */
 const SLOTS = { counter: 1, gauge: 2 };
 
+/** "0", a status, is no name in C++. */
 const pascal = (name) =>
   name
     .split(/[^A-Za-z0-9]+|_/)
     .map((word) => word[0].toUpperCase() + word.slice(1))
-    .join('');
+    .join('')
+    .replace(/^(?=[0-9])/, 'Status');
 
 const byName = (a, b) => (a.name < b.name ? -1 : 1);
 

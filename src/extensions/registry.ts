@@ -10,6 +10,10 @@ import { roundRobin } from './balancers/round-robin.js';
 import { buffer } from './http/buffer.js';
 import { cors } from './http/cors.js';
 import { fault } from './http/fault.js';
+import { grpcHttp1Bridge } from './http/grpc-http1-bridge.js';
+import { grpcHttp1ReverseBridge } from './http/grpc-http1-reverse-bridge.js';
+import { grpcStats } from './http/grpc-stats.js';
+import { grpcWeb } from './http/grpc-web.js';
 import { healthCheck } from './http/health-check.js';
 import { router } from './http/router.js';
 import { tap } from './http/tap.js';
@@ -39,7 +43,18 @@ import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector, tlsInspector],
   networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo, sniCluster],
-  httpFilters: [healthCheck, tap, cors, buffer, fault, router],
+  httpFilters: [
+    healthCheck,
+    tap,
+    cors,
+    buffer,
+    fault,
+    grpcWeb,
+    grpcStats,
+    grpcHttp1Bridge,
+    grpcHttp1ReverseBridge,
+    router,
+  ],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer, downstreamTls],
   upstreamTransportSockets: [rawBuffer, upstreamTls, upstreamProxyProtocol],

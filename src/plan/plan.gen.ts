@@ -354,6 +354,11 @@ export interface FilterConfig {
   readonly cors?: CorsPolicy | undefined;
   readonly buffer?: BufferSettings | undefined;
   readonly fault?: FaultSettings | undefined;
+  readonly grpc_http1_reverse_bridge?: GrpcReverseBridgeSettings | undefined;
+}
+
+export interface GrpcReverseBridgeSettings {
+  readonly disabled?: boolean | undefined;
 }
 
 /** A share of requests, in millionths. */
@@ -742,6 +747,24 @@ export interface ClusterAction {
   /** Set: a gRPC request's grpc-timeout, none being without end, is in place of timeout_ms, in the same way. */
   readonly grpc_route_timeout_max_ms?: number | undefined;
   readonly grpc_route_timeout_offset_ms?: number | undefined;
+  readonly upgrades?: readonly RouteUpgrade[] | undefined;
+}
+
+/** What a route says of one kind of upgrade. */
+export interface RouteUpgrade {
+  /** In lower case. */
+  readonly name?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Of CONNECT. Absent: tunnels are asked of hosts in turn. */
+  readonly connect?: ConnectConfig | undefined;
+}
+
+/** Tunnels end here: hosts hear their bytes alone. */
+export interface ConnectConfig {
+  /** A POST asks for one, too. */
+  readonly allows_post?: boolean | undefined;
+  /** Hosts hear first whom the tunnel is for. */
+  readonly proxy_protocol?: ProxyProtocolSocket | undefined;
 }
 
 /** To which other cluster a copy of a request goes. */
@@ -920,6 +943,33 @@ export interface HttpFilter {
   readonly cors?: CorsFilter | undefined;
   readonly buffer?: BufferSettings | undefined;
   readonly fault?: FaultSettings | undefined;
+  readonly grpc_web?: GrpcWebFilter | undefined;
+  readonly grpc_stats?: GrpcStatsFilter | undefined;
+  readonly grpc_http1_bridge?: GrpcHttp1Bridge | undefined;
+  readonly grpc_http1_reverse_bridge?: GrpcReverseBridge | undefined;
+}
+
+export type GrpcWebFilter = Readonly<Record<string, never>>;
+
+export interface GrpcStatsFilter {
+  /** Each method is counted apart, and only what has a method is counted. */
+  readonly all_methods?: boolean | undefined;
+  /** Of methods that are counted apart: "/service/method". */
+  readonly paths?: readonly string[] | undefined;
+  readonly replaces_dots?: boolean | undefined;
+}
+
+export interface GrpcHttp1Bridge {
+  /** Messages without a frame (application/x-protobuf) are put into one. */
+  readonly upgrade_protobuf?: boolean | undefined;
+  readonly ignores_query?: boolean | undefined;
+}
+
+export interface GrpcReverseBridge {
+  /** What hosts are asked for, and have to answer. */
+  readonly content_type?: string | undefined;
+  /** Hosts see no frames. */
+  readonly withholds_frames?: boolean | undefined;
 }
 
 /** All that it does is said by routes. */
@@ -1190,6 +1240,15 @@ export interface TcpProxy {
   readonly max_connect_attempts?: number | undefined;
   readonly max_downstream_connection_duration_ms?: number | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
+  /** Absent: bytes go to hosts as they are. */
+  readonly tunneling?: TunnelingConfig | undefined;
+}
+
+/** How hosts, which are proxies, are asked for a tunnel. */
+export interface TunnelingConfig {
+  /** "host:port" */
+  readonly hostname?: Format | undefined;
+  readonly headers?: HeaderMutations | undefined;
 }
 
 export interface WeightedTarget {
@@ -1297,6 +1356,23 @@ export interface HttpConnectionManager {
   readonly premature_reset_s?: RuntimeNumber | undefined;
   /** Requests have the scheme of how their hosts are reached. */
   readonly scheme_of_upstream?: boolean | undefined;
+  readonly upgrades?: readonly UpgradeConfig[] | undefined;
+  /** Of upgrades that have a chain of their own, one after another. */
+  readonly upgrade_filters?: readonly HttpFilter[] | undefined;
+}
+
+/** Which upgrades clients may ask for, where routes say nothing. */
+export interface UpgradeConfig {
+  /** In lower case. */
+  readonly name?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  /** Absent: such requests pass the filters that all others pass. */
+  readonly chain?: UpgradeChain | undefined;
+}
+
+export interface UpgradeChain {
+  /** How many of the upgrade_filters are its own. */
+  readonly filters?: number | undefined;
 }
 
 export interface ClientCertDetails {
@@ -1698,6 +1774,11 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.cors !== undefined) out.message(10, message.cors, writeCorsPolicy);
   if (message.buffer !== undefined) out.message(18, message.buffer, writeBufferSettings);
   if (message.fault !== undefined) out.message(26, message.fault, writeFaultSettings);
+  if (message.grpc_http1_reverse_bridge !== undefined) out.message(162, message.grpc_http1_reverse_bridge, writeGrpcReverseBridgeSettings);
+}
+
+function writeGrpcReverseBridgeSettings(out: WireWriter, message: GrpcReverseBridgeSettings): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
 }
 
 function writeShare(out: WireWriter, message: Share): void {
@@ -1958,6 +2039,18 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.grpc_timeout_offset_ms) out.number(136, message.grpc_timeout_offset_ms);
   if (message.grpc_route_timeout_max_ms !== undefined) out.number(144, message.grpc_route_timeout_max_ms);
   if (message.grpc_route_timeout_offset_ms) out.number(152, message.grpc_route_timeout_offset_ms);
+  if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
+}
+
+function writeRouteUpgrade(out: WireWriter, message: RouteUpgrade): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.enabled) out.number(16, message.enabled ? 1 : 0);
+  if (message.connect !== undefined) out.message(26, message.connect, writeConnectConfig);
+}
+
+function writeConnectConfig(out: WireWriter, message: ConnectConfig): void {
+  if (message.allows_post) out.number(8, message.allows_post ? 1 : 0);
+  if (message.proxy_protocol !== undefined) out.message(18, message.proxy_protocol, writeProxyProtocolSocket);
 }
 
 function writeMirrorPolicy(out: WireWriter, message: MirrorPolicy): void {
@@ -2081,6 +2174,29 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.cors !== undefined) out.message(34, message.cors, writeCorsFilter);
   if (message.buffer !== undefined) out.message(42, message.buffer, writeBufferSettings);
   if (message.fault !== undefined) out.message(50, message.fault, writeFaultSettings);
+  if (message.grpc_web !== undefined) out.message(162, message.grpc_web, writeGrpcWebFilter);
+  if (message.grpc_stats !== undefined) out.message(170, message.grpc_stats, writeGrpcStatsFilter);
+  if (message.grpc_http1_bridge !== undefined) out.message(178, message.grpc_http1_bridge, writeGrpcHttp1Bridge);
+  if (message.grpc_http1_reverse_bridge !== undefined) out.message(186, message.grpc_http1_reverse_bridge, writeGrpcReverseBridge);
+}
+
+function writeGrpcWebFilter(_out: WireWriter, _message: GrpcWebFilter): void {
+}
+
+function writeGrpcStatsFilter(out: WireWriter, message: GrpcStatsFilter): void {
+  if (message.all_methods) out.number(8, message.all_methods ? 1 : 0);
+  if (message.paths) for (const item of message.paths) out.text(18, item);
+  if (message.replaces_dots) out.number(24, message.replaces_dots ? 1 : 0);
+}
+
+function writeGrpcHttp1Bridge(out: WireWriter, message: GrpcHttp1Bridge): void {
+  if (message.upgrade_protobuf) out.number(8, message.upgrade_protobuf ? 1 : 0);
+  if (message.ignores_query) out.number(16, message.ignores_query ? 1 : 0);
+}
+
+function writeGrpcReverseBridge(out: WireWriter, message: GrpcReverseBridge): void {
+  if (message.content_type?.length) out.text(10, message.content_type);
+  if (message.withholds_frames) out.number(16, message.withholds_frames ? 1 : 0);
 }
 
 function writeCorsFilter(_out: WireWriter, _message: CorsFilter): void {
@@ -2254,6 +2370,12 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.max_connect_attempts) out.number(40, message.max_connect_attempts);
   if (message.max_downstream_connection_duration_ms) out.number(48, message.max_downstream_connection_duration_ms);
   if (message.access_logs) for (const item of message.access_logs) out.message(58, item, writeAccessLog);
+  if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
+}
+
+function writeTunnelingConfig(out: WireWriter, message: TunnelingConfig): void {
+  if (message.hostname !== undefined) out.message(10, message.hostname, writeFormat);
+  if (message.headers !== undefined) out.message(18, message.headers, writeHeaderMutations);
 }
 
 function writeWeightedTarget(out: WireWriter, message: WeightedTarget): void {
@@ -2313,6 +2435,18 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.premature_resets !== undefined) out.message(418, message.premature_resets, writeRuntimeNumber);
   if (message.premature_reset_s !== undefined) out.message(426, message.premature_reset_s, writeRuntimeNumber);
   if (message.scheme_of_upstream) out.number(432, message.scheme_of_upstream ? 1 : 0);
+  if (message.upgrades) for (const item of message.upgrades) out.message(482, item, writeUpgradeConfig);
+  if (message.upgrade_filters) for (const item of message.upgrade_filters) out.message(490, item, writeHttpFilter);
+}
+
+function writeUpgradeConfig(out: WireWriter, message: UpgradeConfig): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.enabled) out.number(16, message.enabled ? 1 : 0);
+  if (message.chain !== undefined) out.message(26, message.chain, writeUpgradeChain);
+}
+
+function writeUpgradeChain(out: WireWriter, message: UpgradeChain): void {
+  if (message.filters) out.number(8, message.filters);
 }
 
 function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): void {

@@ -1,5 +1,5 @@
-// Any bytes from a host given to the client's side of HTTP/2, in pieces: each answer is told whole or
-// ends early, once, and with the connection nothing is left of any stream.
+// Any bytes from a host given to the client's side of HTTP/2, in pieces: each answer is told whole
+// or ends early, once, and with the connection nothing is left of any stream.
 #include <sys/socket.h>
 
 #include <cstdint>

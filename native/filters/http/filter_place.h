@@ -20,6 +20,8 @@ class FilterPlace {
   // What the route says of this filter, the most specific first.
   virtual route::FilterConfigList routeConfigs() const = 0;
   virtual net::Loop& loop() = 0;
+  // The cluster that the request goes to, as statistics have it; empty: none, as far as is known.
+  virtual std::string_view clusterName() const = 0;
   // Of an answer's body that waits; 0: without a limit.
   virtual uint32_t bufferLimit() const = 0;
   // Of the request's body from here on, for all filters. This one is for inside, too.

@@ -46,6 +46,9 @@ enum class FilterStatus : uint8_t {
   Buffer,
   // Of data: the filter keeps this piece, and gives what it wants to its place.
   Take,
+  // Of data: what replacement() says goes on in its place. Of trailers: the same, as the last of
+  // the body, and no trailers.
+  Replace,
   // answer() is to be sent, now.
   Answer,
 };
@@ -106,9 +109,15 @@ class HttpFilter {
     return FilterStatus::Continue;
   }
   // As onRequestHeadReleased().
-  virtual void onResponseHeadReleased(http::HeaderMap& headers, Arena& arena) {}
+  virtual void onResponseHeadReleased(uint16_t& status, http::HeaderMap& headers, Arena& arena) {}
   // The head as it goes to the client.
   virtual void onResponseSent(uint16_t status, const http::HeaderMap& headers) {}
+
+  // After FilterStatus::Replace. Lives until the filter is called again.
+  virtual std::string_view replacement() const { return {}; }
+  // What ends an answer behind the last replacement. Values live in the filter or in the arena.
+  // False: there are none.
+  virtual bool addTrailers(http::HeaderMap& trailers, Arena& arena) const { return false; }
 
   // After FilterStatus::Answer. Its views live until the filter ends.
   virtual LocalReply answer() const { return {500, {}, {}}; }
@@ -148,6 +157,7 @@ class HttpFilterConfig {
 using BuiltFilter = Result<std::shared_ptr<const HttpFilterConfig>>;
 
 class Faults;
+class GrpcCallsOfAll;
 class Taps;
 
 // What a config may be built with, beside its plan. The control thread's.
@@ -163,6 +173,7 @@ struct ConfigScope {
   std::shared_ptr<const std::atomic<bool>> health_check_failed;
   Taps& taps;
   Faults& faults;
+  GrpcCallsOfAll& grpc_calls;
 };
 
 }  // namespace fairlead::filters

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "format/response_flags.h"
+#include "http/message.h"
 
 namespace fairlead::filters {
 
@@ -28,6 +29,8 @@ struct LocalReply {
   std::optional<uint32_t> grpc_status = std::nullopt;
   // Without what the route adds to answers, nor made one for gRPC: a filter's own words.
   bool is_bare = false;
+  // Of a host whose answer this one takes the place of; they live until it is given. Null: none.
+  const http::HeaderMap* headers = nullptr;
 };
 
 // What grpc-status says in place of an HTTP status.

@@ -104,8 +104,7 @@ void ClientConnection::answerComplete() {
 }
 
 void ClientConnection::onPeerEnd() {
-  const bool ends_body =
-      state_ == State::Raw || (state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose);
+  const bool ends_body = state_ == State::Body && framing_ == BodyFraming::Kind::UntilClose;
   if (ends_body) {
     ResponseSink& sink = *std::exchange(sink_, nullptr);
     meter_ = nullptr;
@@ -115,12 +114,14 @@ void ClientConnection::onPeerEnd() {
     callbacks_.serveWaiting();
     return;
   }
-  // An answer that breaks off, be it in its head.
+  // An answer that breaks off, be it in its head. A tunnel has no other end.
   if (state_ == State::Body || leftover_) {
     fail(ResetReason::ProtocolError, "protocol_error", CloseReason::PeerInMessage);
     return;
   }
-  fail(ResetReason::ConnectionTermination, "connection_termination", CloseReason::Peer);
+  const bool ends_tunnel = state_ == State::Raw && method_ == AnsweredMethod::Connect;
+  fail(ResetReason::ConnectionTermination, "connection_termination",
+       ends_tunnel ? CloseReason::Local : CloseReason::Peer);
 }
 
 void ClientConnection::protocolError() {
@@ -157,6 +158,7 @@ void ClientConnection::abort(CloseReason reason) {
 void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
   method_ = head.method == "HEAD"      ? AnsweredMethod::Head
             : head.method == "CONNECT" ? AnsweredMethod::Connect
+            : head.upgrades            ? AnsweredMethod::Upgrade
                                        : AnsweredMethod::Other;
   batch_.claim(connection_);
   const WrittenHead written = writeRequestHead(batch_, head, end);
@@ -183,6 +185,8 @@ void ClientConnection::sendTrailers(http::HeaderMap* trailers) {
   if (meter_) meter_->wire_sent += bytes;
   request_done_ = true;
   flush();
+  // A tunnel has no end of one way but the connection's.
+  if (state_ == State::Raw) connection_.endWriting();
 }
 
 void ClientConnection::flush() {

@@ -79,6 +79,7 @@ class ClientConnection final : public http::ClientCodec,
   bool isWorthScanning(size_t bytes_before) const;
   void consume(char* data, size_t size);
   size_t consumeHead(char* data, size_t size);
+  bool opensTunnel(const http::ResponseHead& head) const;
   void noteConnectionHeaders(const http::ResponseHead& head);
   size_t consumeBody(char* data, size_t size);
   size_t consumeChunks(char* data, size_t size);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "http/http1/client_connection.h"
+#include "http/upgrade.h"
 
 namespace fairlead::http1 {
 
@@ -105,7 +106,7 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   in_trailers_ = false;
   if (framing_ == BodyFraming::Kind::Chunked) chunks_.reset();
   if (framing_ == BodyFraming::Kind::UntilClose) keep_alive_ = false;
-  if (method_ == AnsweredMethod::Connect && head.status / 100 == 2) {
+  if (opensTunnel(head)) {
     state_ = State::Raw;
     keep_alive_ = false;
     sink_->onResponseHead(head, false);
@@ -123,6 +124,12 @@ size_t ClientConnection::consumeHead(char* data, size_t size) {
   state_ = State::Body;
   sink_->onResponseHead(head, false);
   return used;
+}
+
+bool ClientConnection::opensTunnel(const http::ResponseHead& head) const {
+  if (method_ == AnsweredMethod::Connect) return head.status / 100 == 2;
+  return method_ == AnsweredMethod::Upgrade && head.status == 101 &&
+         http::findUpgrade(head.headers);
 }
 
 void ClientConnection::noteConnectionHeaders(const http::ResponseHead& head) {

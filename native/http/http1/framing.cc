@@ -11,6 +11,7 @@ using http::HeaderId;
 constexpr ScanError kInvalidTransferEncoding{501, "http1.invalid_transfer_encoding"};
 constexpr ScanError kBothLengths{400, "http1.content_length_and_chunked_not_allowed"};
 constexpr ScanError kCodedHttp10{400, "http1.transfer_encoding_in_http_1_0"};
+constexpr ScanError kBodyOfConnect{400, "http1.body_disallowed"};
 
 FramingResult refusedFraming(ScanError error) { return {{}, false, error}; }
 
@@ -67,6 +68,12 @@ FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules)
   const Declared found = declaredBy(head.headers);
   // Who passed it on without knowing the coding framed it otherwise (RFC 9112 §6.1).
   if (found.coding && head.version == http::Version::Http10) return refusedFraming(kCodedHttp10);
+  // What follows a CONNECT is the tunnel's (RFC 9110 §9.3.6).
+  if (head.method == "CONNECT") {
+    if (found.coding) return refusedFraming(kInvalidTransferEncoding);
+    if (found.length && found.length->value() != "0") return refusedFraming(kBodyOfConnect);
+    if (found.length) found.length->remove();
+  }
   return framingOf(found, rules);
 }
 

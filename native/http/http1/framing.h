@@ -38,8 +38,8 @@ struct FramingRules {
 // Where chunked wins over a length (allow_chunked_length), the length is taken out of the head.
 FramingResult requestFraming(http::RequestHead& head, const FramingRules& rules);
 
-// `to_head` / `to_connect`: the method of the request that is answered.
-enum class AnsweredMethod : uint8_t { Other, Head, Connect };
+// What was asked for by the request that is answered.
+enum class AnsweredMethod : uint8_t { Other, Head, Connect, Upgrade };
 FramingResult responseFraming(http::ResponseHead& head, AnsweredMethod method,
                               const FramingRules& rules);
 

@@ -116,15 +116,15 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
   to = putHeaders(to, *head.headers, &has_length);
   OutBody body = OutBody::None;
   const bool never_has_body = head.status < 200 || head.status == 204 || head.status == 304;
-  if (has_length) {
+  if (form.to_tunnel) {
+    body = OutBody::UntilClose;
+  } else if (has_length) {
     body = OutBody::Length;
   } else if (never_has_body) {
     body = OutBody::None;
   } else if (end && !form.to_head) {
     to = put(to, "content-length: 0\r\n");
   } else if (form.http_10) {
-    body = OutBody::UntilClose;
-  } else if (form.to_connect) {
     body = OutBody::UntilClose;
   } else {
     to = put(to, "transfer-encoding: chunked\r\n");
@@ -146,7 +146,9 @@ WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head,
   bool has_length = false;
   to = putHeaders(to, *head.headers, &has_length);
   OutBody body = OutBody::None;
-  if (has_length) {
+  if (!end && (head.upgrades || head.method == "CONNECT")) {
+    body = OutBody::UntilClose;
+  } else if (has_length) {
     body = OutBody::Length;
   } else if (!end) {
     to = put(to, "transfer-encoding: chunked\r\n");

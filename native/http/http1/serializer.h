@@ -26,8 +26,8 @@ struct WrittenHead {
 struct ResponseForm {
   // The answer to a HEAD request: framing headers as for the body that is not sent.
   bool to_head = false;
-  // A tunnel begins.
-  bool to_connect = false;
+  // A tunnel begins: nothing frames its bytes.
+  bool to_tunnel = false;
   // "HTTP/1.0" on the status line, and no chunked coding.
   bool http_10 = false;
   // Header names as "Content-Type".

@@ -101,12 +101,18 @@ void ServerConnection::sendInformational(uint16_t status, http::HeaderMap* heade
 void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
   http::HeaderMap& headers = *head.headers;
   const bool is_unframed = http_10_ && !end && !headers.find(HeaderId::ContentLength);
+  // A tunnel ends with its connection, of which there is nothing to say; its client is given time
+  // to end it.
+  if (opensTunnel(head.status, end)) {
+    close_after_ = false;
+    linger_delayed_ = true;
+    return;
+  }
   // Without a length, only the end of the connection ends a body in HTTP/1.0.
   close_after_ = head.close || close_requested_ || is_unframed || state_ != State::Complete;
   // Told before the client has said all, an answer could be lost in a reset.
   linger_delayed_ = state_ != State::Complete || telling_head_;
-  const bool tunnels = connect_request_ && head.status / 100 == 2;
-  if (close_after_ || (end_ != net::kNever && !tunnels)) {
+  if (close_after_ || end_ != net::kNever) {
     headers.add(HeaderId::Connection, "connection", "close");
   } else if (keep_alive_asked_) {
     headers.add(HeaderId::Connection, "connection", "keep-alive");
@@ -116,19 +122,14 @@ void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
 void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   scratch_.batch.claim(connection_);
   const ResponseForm form{.to_head = head_request_,
-                          .to_connect = connect_request_ && head.status / 100 == 2,
+                          .to_tunnel = opensTunnel(head.status, end),
                           .http_10 = http_10_,
                           .proper_case = settings_.proper_case_words};
   const WrittenHead written = writeResponseHead(scratch_.batch, head, form, end);
   out_body_ = written.body;
   meter_->wire_sent += written.bytes;
   meter_->header_sent += written.header_bytes;
-  if (out_body_ == OutBody::UntilClose && !form.to_connect) close_after_ = true;
-  if (form.to_connect) {
-    state_ = State::Raw;
-    // Bytes that came after the request's head are the tunnel's first ones.
-    if (leftover_ || connection_.isReadable()) connection_.readSoon();
-  }
+  if (out_body_ == OutBody::UntilClose && !form.to_tunnel) close_after_ = true;
   if (end) answerComplete();
 }
 

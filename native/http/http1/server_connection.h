@@ -55,7 +55,7 @@ class ServerConnection final : public http::ServerCodec,
     Head,       // Between requests, or inside a head.
     Body,       // The head was told; its body is being read.
     Complete,   // The request is complete; its answer is not.
-    Raw,        // After an upgrade: bytes are bytes.
+    Raw,        // A tunnel was asked for, or is there: bytes are bytes.
     Lingering,  // The last answer is written; what comes is thrown away.
     Closed,
   };
@@ -79,6 +79,10 @@ class ServerConnection final : public http::ServerCodec,
   void onTimer() override;
 
   bool isOpen() const { return state_ != State::Closed; }
+  // The answer of that status grants what the request asked for.
+  bool opensTunnel(uint16_t status, bool end) const {
+    return state_ == State::Raw && !end && (connect_request_ ? status / 100 == 2 : status == 101);
+  }
   bool mustWaitForClient() const;
   // Whether a part of a head has come: it will not be one.
   bool leaveHead() {
@@ -91,7 +95,7 @@ class ServerConnection final : public http::ServerCodec,
   void consume(char* data, size_t size, std::unique_ptr<std::string> owner);
   size_t consumeHead(char* data, size_t size);
   void beginRequest(http::RequestHead& head, const BodyFraming& framing);
-  void noteConnectionHeaders(const http::RequestHead& head);
+  void noteConnectionHeaders(http::RequestHead& head);
   size_t consumeBody(char* data, size_t size);
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);

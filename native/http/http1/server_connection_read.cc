@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "http/http1/server_connection.h"
 #include "http/target.h"
+#include "http/upgrade.h"
 
 namespace fairlead::http1 {
 
@@ -172,14 +173,15 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   chunked_ = framing.kind == BodyFraming::Kind::Chunked;
   in_trailers_ = false;
   body_remaining_ = framing.length_bytes;
-  const bool end = framing.kind == BodyFraming::Kind::None;
   if (chunked_) chunks_.reset();
   close_after_ = false;
   had_request_ = true;
   deadline_ = net::kNever;
   head.scheme = head.protocol = {};
-  state_ = end ? State::Complete : State::Body;
   noteConnectionHeaders(head);
+  const bool tunnels = connect_request_ || head.upgrades;
+  const bool end = framing.kind == BodyFraming::Kind::None && !tunnels;
+  state_ = tunnels ? State::Raw : end ? State::Complete : State::Body;
   openStream(Opening::Request);
   meter_->header_received += head.header_bytes;
   telling_head_ = true;
@@ -187,13 +189,17 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   telling_head_ = false;
 }
 
-void ServerConnection::noteConnectionHeaders(const http::RequestHead& head) {
+void ServerConnection::noteConnectionHeaders(http::RequestHead& head) {
   http_10_ = close_requested_ = head.version == http::Version::Http10;
   keep_alive_asked_ = false;
   head_request_ = head.method == "HEAD";
   connect_request_ = head.method == "CONNECT";
+  head.upgrades = false;
   if (!head.headers.mayHave(http::kConnectionHeaders)) return;
   for (const http::HeaderEntry& entry : head.headers) {
+    if (entry.id == HeaderId::Upgrade) {
+      head.upgrades = http::findUpgrade(head.headers) && !http::isHttp2Upgrade(entry);
+    }
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
     if (containsToken(entry.value(), "close")) {
       close_requested_ = true;

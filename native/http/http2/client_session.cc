@@ -26,8 +26,7 @@ struct BuriedStream final : net::Mortal {
 }  // namespace
 
 ClientSession::ClientSession(net::Connection& connection, const http::ClientSettings& settings,
-                             const http::ClientLoans& loans,
-                             http::ClientCodecCallbacks& callbacks)
+                             const http::ClientLoans& loans, http::ClientCodecCallbacks& callbacks)
     : Session(Side::Client, connection, *settings.http2, settings.limits, loans.scratch,
               *loans.http2_stats),
       settings_(settings),
@@ -79,8 +78,8 @@ void ClientSession::connectFailed(Failure failure, int error) {
 
 void ClientSession::noteIdle() {
   idle_since_ = loop().now();
-  idle_deadline_ = settings_.idle_timeout_ms > 0 ? idle_since_ + settings_.idle_timeout_ms
-                                                 : net::kNever;
+  idle_deadline_ =
+      settings_.idle_timeout_ms > 0 ? idle_since_ + settings_.idle_timeout_ms : net::kNever;
   rearm();
 }
 
@@ -104,8 +103,8 @@ void ClientSession::onDeadline(net::Millis now) {
 }
 
 bool ClientSession::takesStreams() const {
-  return is_connected_ && !is_draining_ && !has_goaway_ && !is_over_ && isOpen() && !isLingering() &&
-         next_id_ <= kMostStreamId;
+  return is_connected_ && !is_draining_ && !has_goaway_ && !is_over_ && isOpen() &&
+         !isLingering() && next_id_ <= kMostStreamId;
 }
 
 uint32_t ClientSession::freeStreams() const {
@@ -219,8 +218,12 @@ void ClientSession::lost(ClientStream&, ResponseSink& sink, ResetReason reason,
   } else if (reason == ResetReason::RemoteRefused) {
     end = StreamEnd::Refused;
   } else if (reason == ResetReason::RemoteReset) {
-    end = peer_code_ == ErrorCode::NoError ? StreamEnd::RemoteResetNoError : StreamEnd::RemoteReset;
+    end = StreamEnd::RemoteReset;
     if (peer_code_ == ErrorCode::ConnectError) reason = ResetReason::ConnectError;
+  } else if (is_too_large_) {
+    // In the real server's books its library did that, and not the proxy.
+    end = StreamEnd::RemoteReset;
+    reason = ResetReason::RemoteReset;
   }
   callbacks_.onStreamEnded(sink, end);
   tellRoom();
@@ -265,7 +268,9 @@ bool ClientSession::isUnreadable(ClientStream& stream, const ReadHead& read) {
       break;
     case ReadHead::Result::TooLarge:
       stats().add(Counter::HeaderOverflow);
+      is_too_large_ = true;
       streamError(stream.id(), ErrorCode::InternalError, read.details);
+      is_too_large_ = false;
       break;
   }
   return true;
@@ -300,7 +305,7 @@ void ClientSession::onResponse(ClientStream& stream, std::string_view block, boo
   }
   headReceived(stream, read, end);
   if (end && !isWholeAtEnd(stream)) {
-    brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
+    wrongLength(stream.id());
     return;
   }
   if (!sink) return;
@@ -318,8 +323,12 @@ void ClientSession::onTrailers(ClientStream& stream, std::string_view block, boo
   scratch.joined.reset();
   const ReadHead read = readFields(block, Message::Trailers, scratch.headers, scratch.joined);
   if (isUnreadable(stream, read)) return;
-  if (!end || !isWholeAtEnd(stream)) {
+  if (!end) {
     brokenMessage(stream.id(), "http2.violation.of.messaging.rule");
+    return;
+  }
+  if (!isWholeAtEnd(stream)) {
+    wrongLength(stream.id());
     return;
   }
   ResponseSink* const sink = stream.sink();

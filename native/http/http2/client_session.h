@@ -107,6 +107,8 @@ class ClientSession final : public http::ClientCodec, private Session {
   bool is_draining_ : 1 = false;
   bool has_goaway_ : 1 = false;
   bool is_over_ : 1 = false;
+  // A stream ends for the size of its answer's head.
+  bool is_too_large_ : 1 = false;
   // What the pool knows: it has no room.
   bool is_full_ : 1 = true;
 };

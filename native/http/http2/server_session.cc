@@ -199,6 +199,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   head.target = head.path = read.pseudo.path;
   head.authority = read.pseudo.authority;
   head.protocol = read.pseudo.protocol;
+  head.upgrades = false;
   head.head_bytes = static_cast<uint32_t>(block.size());
   head.header_bytes = read.header_bytes;
   telling(stream);

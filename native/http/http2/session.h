@@ -110,6 +110,9 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   static void markRemoteEnd(StreamBase& stream) { stream.remote_ended_ = true; }
   // The same; where our side has ended as well, the stream is over now.
   void endRemote(StreamBase& stream);
+  // Its body is not as long as its head says. As the real server has it: of a host's answer only
+  // the stream ends, of a client's request the same becomes as of any message that breaks a rule.
+  void wrongLength(uint32_t id);
   // What came breaks the rules of HTTP.
   void brokenMessage(uint32_t id, std::string_view details);
   // RST_STREAM, and whoever has the stream is told.

@@ -25,6 +25,15 @@ void Session::streamError(uint32_t id, ErrorCode code, std::string_view details)
 }
 
 // What came breaks the rules of HTTP: its stream ends, and unless only that is wanted, everything.
+void Session::wrongLength(uint32_t id) {
+  constexpr std::string_view kDetails = "http2.violation.of.messaging.rule";
+  if (side_ == Side::Client) {
+    streamError(id, ErrorCode::ProtocolError, kDetails);
+  } else {
+    brokenMessage(id, kDetails);
+  }
+}
+
 void Session::brokenMessage(uint32_t id, std::string_view details) {
   stats_.add(Counter::RxMessagingError);
   if (options_.only_resets_invalid) {

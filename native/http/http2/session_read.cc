@@ -249,14 +249,14 @@ void Session::tellData(std::string_view data) {
   if (stream->length_left_ != StreamBase::kNoLength) {
     if (bytes > stream->length_left_) {
       useUp(nullptr, bytes);
-      brokenMessage(data_stream_, "http2.violation.of.messaging.rule");
+      wrongLength(data_stream_);
       return;
     }
     stream->length_left_ -= bytes;
   }
   const bool ends = data_ends_ && data_left_ == 0 && padding_left_ == 0;
   if (ends && !isWholeAtEnd(*stream)) {
-    brokenMessage(data_stream_, "http2.violation.of.messaging.rule");
+    wrongLength(data_stream_);
     return;
   }
   const uint32_t id = data_stream_;
@@ -280,7 +280,7 @@ void Session::endData() {
   StreamBase* const stream = find(data_stream_);
   if (!stream) return;
   if (!isWholeAtEnd(*stream)) {
-    brokenMessage(data_stream_, "http2.violation.of.messaging.rule");
+    wrongLength(data_stream_);
     return;
   }
   telling(*stream);

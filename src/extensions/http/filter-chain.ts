@@ -9,7 +9,7 @@ import type {
 } from '../../plan/plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
-type ChainPlan = Pick<HttpConnectionManager, 'router' | 'http_filters'>;
+export type ChainPlan = Pick<HttpConnectionManager, 'router' | 'http_filters'>;
 
 // A filter that is optional may be unknown to the real server; what is only unknown here is refused.
 const FILTER = supportedFields<HttpFilter>(
@@ -23,6 +23,7 @@ export function compileHttpFilters(
   filters: readonly HttpFilter[],
   place: Place,
   context: CompileContext,
+  chain: 'http' | 'http upgrade' = 'http',
 ): ChainPlan {
   if (filters.length === 0) {
     place.warn('no request will be answered before it times out', {
@@ -37,7 +38,8 @@ export function compileHttpFilters(
     const extension = findExtension(context, 'httpFilters', filter, at);
     if (!extension || !filter.typed_config) return;
     const compiled = extension.compile(filter.typed_config, at.field('typed_config'), context);
-    checkOrder(filter, 'router' in compiled, index === filters.length - 1, extension.name, at);
+    const position = { isTerminal: 'router' in compiled, isLast: index === filters.length - 1 };
+    checkOrder(filter, position, `named ${filter.name ?? ''} of type ${extension.name}`, chain, at);
     if ('router' in compiled) router = compiled.router;
     else passed.push({ ...compiled, name: filter.name, disabled: filter.disabled });
   });
@@ -51,18 +53,22 @@ export function compileHttpFilters(
 
 function checkOrder(
   filter: HttpFilter,
-  isTerminal: boolean,
-  isLast: boolean,
-  type: string,
+  { isTerminal, isLast }: { readonly isTerminal: boolean; readonly isLast: boolean },
+  named: string,
+  chain: string,
   place: Place,
 ): void {
-  const named = `named ${filter.name ?? ''} of type ${type}`;
   if (isTerminal && !isLast) {
-    place.error(`Error: terminal filter ${named} must be the last filter in a http filter chain.`);
+    place.error(
+      `Error: terminal filter ${named} must be the last filter in a ${chain} filter chain.`,
+    );
   } else if (!isTerminal && isLast) {
-    place.error(`Error: non-terminal filter ${named} is the last filter in a http filter chain.`, {
-      expected: 'envoy.filters.http.router after it',
-    });
+    place.error(
+      `Error: non-terminal filter ${named} is the last filter in a ${chain} filter chain.`,
+      {
+        expected: 'envoy.filters.http.router after it',
+      },
+    );
   } else if (isTerminal && filter.disabled) {
     place.error(
       `Error: the last (terminal) filter (${filter.name ?? ''}) in the chain cannot be disabled by default.`,

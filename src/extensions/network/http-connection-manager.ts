@@ -30,6 +30,7 @@ import { compileRouteTable } from '../../plan/route/route-table.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
 import { withOwnConfigs } from '../http/own-configs.js';
+import { compileUpgrades } from '../http/upgrades.js';
 
 const TYPE = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
 // Connection state of the PROXY protocol is only there behind its listener filter.
@@ -73,6 +74,7 @@ const FIELDS = supportedFields<HcmConfig>(
     'forward_client_cert_details',
     'set_current_client_cert_details',
     'add_proxy_protocol_connection_state',
+    'upgrade_configs',
   ],
   {
     http3_protocol_options: {},
@@ -142,7 +144,16 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
     refuseOtherFields(place, message, FIELDS);
     const filters = message.http_filters ?? [];
     const http_filters = withOwnConfigs(filters, place.field('http_filters'), context);
-    const config = { ...message, http_filters };
+    const upgradesPlace = place.field('upgrade_configs');
+    const upgrade_configs = (message.upgrade_configs ?? []).map((upgrade, index) => ({
+      ...upgrade,
+      filters: withOwnConfigs(
+        upgrade.filters ?? [],
+        upgradesPlace.index(index).field('filters'),
+        context,
+      ),
+    }));
+    const config = { ...message, http_filters, upgrade_configs };
     if (config.strip_matching_host_port && config.strip_any_host_port) {
       place
         .field('strip_any_host_port')
@@ -150,6 +161,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
           'Error: Only one of `strip_matching_host_port` or `strip_any_host_port` can be set.',
         );
     }
+    const chain = compileHttpFilters(http_filters, place.field('http_filters'), context);
     return {
       http: {
         stat_prefix: config.stat_prefix,
@@ -160,7 +172,8 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
           place.field('access_log'),
           context,
         ),
-        ...compileHttpFilters(config.http_filters ?? [], place.field('http_filters'), context),
+        ...chain,
+        ...compileUpgrades(upgrade_configs, upgradesPlace, context, chain.router),
         ...compileTimeouts(config),
         ...compileCommon(
           config.common_http_protocol_options ?? {},
@@ -171,10 +184,7 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ...compilePaths(config),
         codec: Codec[compileCodec(config, place)],
         premature_resets: context.runtime.liveNumber(PREMATURE_RESETS, DEFAULT_PREMATURE_RESETS),
-        premature_reset_s: context.runtime.liveNumber(
-          PREMATURE_RESET_S,
-          DEFAULT_PREMATURE_RESET_S,
-        ),
+        premature_reset_s: context.runtime.liveNumber(PREMATURE_RESET_S, DEFAULT_PREMATURE_RESET_S),
         http2: compileHttp2Options(
           config.http2_protocol_options ?? {},
           place.field('http2_protocol_options'),
@@ -186,9 +196,10 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
 
 /** Where the routes are, or will be: '' after an error. */
 function compileRoutes(config: HcmConfig, place: Place, context: CompileContext): string {
-  // The last one is the router.
-  const chain = (config.http_filters ?? [])
-    .slice(0, -1)
+  // The last one of each is the router.
+  const chains = [config.http_filters, ...(config.upgrade_configs ?? []).map((one) => one.filters)];
+  const chain = chains
+    .flatMap((filters) => (filters ?? []).slice(0, -1))
     .map(({ name, typed_config }) => ({ name: name ?? '', type: typed_config?.$type ?? '' }));
   if (config.rds) return requestRoutes(config, config.rds, place.field('rds'), chain, context);
   const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {

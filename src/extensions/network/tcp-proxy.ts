@@ -11,6 +11,7 @@ import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import type { WeightedTarget } from '../../plan/plan.gen.js';
+import { compileTunneling } from '../../plan/tunneling.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
 const TYPE = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy';
@@ -24,6 +25,7 @@ const FIELDS = supportedFields<TcpProxyConfig>(
     'access_log',
     'max_connect_attempts',
     'max_downstream_connection_duration',
+    'tunneling_config',
   ],
   { access_log_options: {} },
 );
@@ -52,6 +54,7 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
           config.max_downstream_connection_duration,
           0,
         ),
+        tunneling: compileTunneling(config.tunneling_config, place.field('tunneling_config')),
         access_logs: compileAccessLogs(
           config.access_log,
           'tcp_log',

@@ -23,6 +23,7 @@ import { compileMirrors } from './mirrors.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import type { RouteScope } from './route-scope.js';
+import { compileRouteUpgrades } from './upgrades.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const ACTION = supportedFields<RouteAction>(
@@ -50,6 +51,7 @@ const ACTION = supportedFields<RouteAction>(
     'hedge_policy',
     'request_mirror_policies',
     'cors',
+    'upgrade_configs',
   ],
   { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
 );
@@ -109,6 +111,7 @@ export function compileClusterAction(
       duration?.max_stream_duration === undefined
         ? undefined
         : wholeMs(duration.max_stream_duration, 0),
+    upgrades: compileRouteUpgrades(message.upgrade_configs, place.field('upgrade_configs')),
     ...compileGrpcTimeouts(message),
     path_rewrite: compilePathRewrite(message, place),
     host_rewrite: compileHostRewrite(message, place),

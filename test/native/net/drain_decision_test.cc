@@ -54,4 +54,21 @@ TEST("Of two ramps the one counts that reaches everybody first") {
   EXPECT(!soonerOf(DrainRamp(), DrainRamp()).isDraining());
 }
 
+TEST("A client that asks nothing is told late in a drain, most of them as soon as may be") {
+  Random random;
+  DrainDecision decision;
+  EXPECT_EQ(decision.toldAt(random), net::kNever);
+  decision.set({1000, 0, 10});
+  int soon = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const net::Millis at = decision.toldAt(random);
+    EXPECT(at >= 8000 && at < 10'000);
+    soon += at < 8500;
+  }
+  EXPECT(soon > 600);
+  // A failed health check is no drain that ends.
+  decision.set({0, 0});
+  EXPECT_EQ(decision.toldAt(random), net::kNever);
+}
+
 }  // namespace fairlead::test

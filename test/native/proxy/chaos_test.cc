@@ -112,12 +112,17 @@ std::string answer(Dice& dice, bool* closes) {
   if (dice.oneIn(12)) text += "HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n";
   static const char* const kHeads[] = {"200 OK",           "200 OK",         "200 OK",
                                        "304 Not Modified", "204 No Content", "404 Not Found",
-                                       "503 Busy"};
-  const std::string head = kHeads[dice.below(7)];
+                                       "503 Busy",         "101 Switching"};
+  const std::string head = kHeads[dice.below(8)];
   text += "HTTP/1.1 " + head + "\r\nx-a: b\r\n";
   if (dice.oneIn(6)) {
     text += "connection: close\r\n";
     *closes = true;
+  }
+  if (head.starts_with("101")) {
+    text += "connection: upgrade\r\nupgrade: websocket\r\n\r\n";
+    *closes = dice.oneIn(3);
+    return text + std::string(bodySize(dice), 't');
   }
   const bool bodiless = head[0] == '3' || head.starts_with("204");
   const size_t size = bodySize(dice);
@@ -178,6 +183,11 @@ std::string request(Dice& dice) {
   std::string text = method + (method == "CONNECT" ? " a:1" : " /x") + " HTTP/1.1\r\nhost: a:1\r\n";
   if (dice.oneIn(10)) text += "connection: close\r\n";
   if (dice.oneIn(10)) text += "expect: 100-continue\r\n";
+  if (dice.oneIn(8)) {
+    text += dice.oneIn(2) ? "connection: upgrade\r\nupgrade: websocket\r\n"
+                          : "connection: upgrade\r\nupgrade: other\r\n";
+    if (dice.oneIn(2)) return text + "\r\n" + std::string(bodySize(dice), 'w');
+  }
   if (method[0] != 'P') return text + "\r\n";
   const size_t size = bodySize(dice);
   if (dice.oneIn(3)) return text + "transfer-encoding: chunked\r\n\r\n" + chunked(dice, size);
@@ -251,6 +261,7 @@ void playAll(plan::Update (*makePlan)(const std::vector<uint16_t>&), int ms, boo
     http.request_timeout_ms = 150;
     http.delayed_close_timeout_ms = 30;
     http.enable_trailers = true;
+    http.upgrades = {{"connect", true, {}}, {"websocket", true, {}}};
   } else {
     plan.listeners[0].filter_chains[0].tcp->idle_timeout_ms = 100;
     plan.listeners[0].filter_chains[0].tcp->max_connect_attempts = 2;

@@ -32,7 +32,7 @@ class Scripted final : public filters::HttpFilter, private net::Deferred {
   FilterStatus onResponseHead(uint16_t, http::HeaderMap&, bool, Arena&) override {
     return stop(script_.head);
   }
-  void onResponseHeadReleased(http::HeaderMap& headers, Arena&) override {
+  void onResponseHeadReleased(uint16_t&, http::HeaderMap& headers, Arena&) override {
     headers.add(http::HeaderId::Other, "x-released", "1");
   }
   FilterStatus onResponseData(std::string_view, bool) override { return stop(script_.data); }

@@ -245,6 +245,7 @@ TEST("A CONNECT tunnel passes bytes at once both ways, and ends with its host") 
   plan::Update plan = httpPlan({origin.port()});
   plan.route_tables[0].virtual_hosts[0].routes[0].match->path_kind =
       plan::RouteMatch::PathKind::Connect;
+  plan.listeners[0].filter_chains[0].http->upgrades.push_back({"connect", true, {}});
   Proxy proxy(plan);
   for (int i = 0; i < 3; ++i) {
     Socket client = proxy.connect();
@@ -264,6 +265,94 @@ TEST("A CONNECT tunnel passes bytes at once both ways, and ends with its host") 
     client.write("late");
     EXPECT_EQ(client.readAll(), std::string());
   }
+  proxy.expectQuiet();
+}
+
+namespace {
+
+constexpr std::string_view kHandshake =
+    "GET /chat HTTP/1.1\r\nhost: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n";
+constexpr std::string_view kSwitching =
+    "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n";
+
+plan::Update upgradingPlan(uint16_t origin) {
+  plan::Update plan = httpPlan({origin});
+  plan.listeners[0].filter_chains[0].http->upgrades.push_back({"websocket", true, {}});
+  return plan;
+}
+
+}  // namespace
+
+TEST("What a client sends before its upgrade is granted reaches the host after that") {
+  const DescriptorsBalance balance;
+  Origin origin([](Socket& socket, int) {
+    EXPECT(socket.readUntil("\r\n\r\n").find("upgrade: websocket\r\n") != std::string::npos);
+    socket.setPatience(50);
+    EXPECT_EQ(socket.read(), std::string());
+    socket.setPatience(5000);
+    socket.write(std::string(kSwitching) + "hello");
+    EXPECT_EQ(socket.readExactly(10), std::string("earlylater"));
+    socket.write("bye");
+  });
+  Proxy proxy(upgradingPlan(origin.port()));
+  for (int i = 0; i < 2; ++i) {
+    Socket client = proxy.connect();
+    client.write(std::string(kHandshake) + "early");
+    const std::string head = client.readUntil("\r\n\r\n");
+    EXPECT(head.starts_with("HTTP/1.1 101 Switching Protocols\r\n"));
+    EXPECT(head.find("upgrade: websocket\r\n") != std::string::npos);
+    EXPECT_EQ(client.readExactly(5), std::string("hello"));
+    EXPECT_EQ(proxy.stat("http.in.downstream_cx_upgrades_active"), 1u);
+    client.write("later");
+    EXPECT_EQ(client.readAll(), std::string("bye"));
+  }
+  proxy.expectQuiet();
+  EXPECT_EQ(proxy.stat("http.in.downstream_cx_upgrades_active"), 0u);
+  EXPECT_EQ(proxy.stat("http.in.downstream_cx_upgrades_total"), 2u);
+}
+
+TEST("A tunnel's bytes wait for the slower end, both ways, and none is lost") {
+  const DescriptorsBalance balance;
+  constexpr size_t kBytes = 24 * kMegabyte;
+  Origin origin([](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    socket.write(kSwitching);
+    sleepMs(300);
+    EXPECT_EQ(socket.discard(kBytes), uint64_t{kBytes});
+    const std::string part(kMegabyte, 'y');
+    for (size_t sent = 0; sent < kBytes; sent += part.size()) socket.write(part);
+    socket.readAll();
+  });
+  Proxy proxy(upgradingPlan(origin.port()));
+  Socket client = proxy.connect();
+  client.write(kHandshake);
+  client.readUntil("\r\n\r\n");
+  const std::string part(kMegabyte, 'x');
+  for (size_t sent = 0; sent < kBytes; sent += part.size()) client.write(part);
+  EXPECT(proxy.stat("http.in.downstream_flow_control_paused_reading_total") > 0);
+  sleepMs(300);
+  EXPECT(proxy.stat("cluster.origin.upstream_flow_control_paused_reading_total") > 0);
+  EXPECT_EQ(client.discard(kBytes), uint64_t{kBytes});
+  client.close();
+  proxy.expectQuiet();
+}
+
+TEST("A client that sends a lot before its upgrade is granted is held back") {
+  Origin origin([](Socket& socket, int) {
+    socket.readUntil("\r\n\r\n");
+    sleepMs(300);
+    socket.write(kSwitching);
+    EXPECT_EQ(socket.discard(16 * kMegabyte), uint64_t{16 * kMegabyte});
+    socket.write("all");
+  });
+  Proxy proxy(upgradingPlan(origin.port()));
+  Socket client = proxy.connect();
+  client.write(kHandshake);
+  const std::string part(kMegabyte, 'x');
+  for (int i = 0; i < 16; ++i) client.write(part);
+  EXPECT(proxy.stat("http.in.downstream_flow_control_paused_reading_total") > 0);
+  EXPECT(client.readUntil("\r\n\r\n").starts_with("HTTP/1.1 101"));
+  EXPECT_EQ(client.readAll(), std::string("all"));
   proxy.expectQuiet();
 }
 

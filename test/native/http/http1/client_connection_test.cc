@@ -68,9 +68,9 @@ class Client final : public http::ClientCodecCallbacks, public http::ResponseSin
   void onRoom() override { told += "reusable;"; }
   void onGoaway() override {}
   void onClosed(CloseReason reason, bool lost_streams) override {
-    constexpr const char* kNames[] = {"peer",        "inside",   "local", "close notified",
-                                      "as notified", "requests", "idle",  "duration",
-                                      "protocol",    "unsent"};
+    constexpr const char* kNames[] = {"peer",        "inside",         "local",    "close notified",
+                                      "as notified", "local notified", "requests", "idle",
+                                      "duration",    "protocol",       "unsent"};
     over = true;
     told += std::string("closed ") + kNames[static_cast<int>(reason)] +
             (lost_streams ? " with stream;" : ";");

@@ -92,6 +92,8 @@ test('rules of the PROXY protocol say where values go; one that does not keeps n
     disallow_v2: false,
     rules: [{ type: 234, metadata_namespace: undefined, key: 'aws', base64: true }],
     to_filter_state: true,
+    passes_all_tlvs: false,
+    passed_tlv_types: new Uint8Array(),
   });
 });
 

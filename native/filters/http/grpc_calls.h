@@ -1,0 +1,86 @@
+// Calls by cluster, service and method, as the filters of gRPC count them
+// ("cluster.<name>.grpc.<service>.<method>."). Workers count by themselves; the control thread
+// makes statistics of it when they are wanted. Owned by a filter's configuration.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+#include "stats/registry.h"
+
+namespace fairlead::filters {
+
+// "/service/method": the parts of a call's path. Both empty: it is none.
+struct GrpcMethod {
+  std::string_view service;
+  std::string_view method;
+
+  static GrpcMethod of(std::string_view path);
+  bool isEmpty() const { return service.empty(); }
+};
+
+class GrpcCalls {
+ public:
+  // `protocol`: "grpc-web".
+  GrpcCalls(unsigned workers, std::string_view protocol) : protocol_(protocol), workers_(workers) {}
+
+  // ---- a worker's ----
+  // `method` may be empty: the cluster's calls together.
+  void addStatus(unsigned worker, std::string_view cluster, const GrpcMethod& method,
+                 std::string_view status);
+  void addMessages(unsigned worker, std::string_view cluster, const GrpcMethod& method,
+                   uint64_t requests, uint64_t responses);
+
+  // The control thread's.
+  void publish(stats::Registry& registry);
+
+ private:
+  // The catalogue's counters of one call's scope, in their order.
+  static constexpr size_t kCounters = static_cast<size_t>(stats::ClusterGrpc::Counter::kCount);
+  // Written by its worker alone, but for what is published.
+  struct Counts {
+    std::array<std::atomic<uint64_t>, kCounters> now{};
+    std::array<uint64_t, kCounters> published{};
+
+    void add(stats::ClusterGrpc::Counter counter, uint64_t amount = 1) {
+      std::atomic<uint64_t>& count = now[static_cast<size_t>(counter)];
+      count.store(count.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+    }
+  };
+  using ByName = std::map<std::string, Counts, std::less<>>;
+  struct Worker {
+    // Held by whoever adds names, and by the reader; a worker needs none to find its own.
+    Mutex mutex;
+    ByName by_name;
+    // Of the call that is counted: "cluster\nservice\nmethod".
+    std::string name;
+  };
+
+  // Null: there are too many names already, which clients make up.
+  Counts* find(unsigned worker, std::string_view cluster, const GrpcMethod& method);
+
+  const std::string protocol_;
+  std::vector<Worker> workers_;
+  // The control thread's, by name.
+  std::map<std::string, std::shared_ptr<stats::Block<stats::ClusterGrpc>>> blocks_;
+};
+
+// All that there are. The control thread's.
+class GrpcCallsOfAll {
+ public:
+  void add(const std::shared_ptr<GrpcCalls>& calls) { calls_.push_back(calls); }
+  // What was counted since the last time becomes visible.
+  void publish(stats::Registry& registry);
+
+ private:
+  std::vector<std::weak_ptr<GrpcCalls>> calls_;
+};
+
+}  // namespace fairlead::filters

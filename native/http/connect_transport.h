@@ -1,0 +1,16 @@
+// A tunnel beneath a connection: the first thing said on it is a CONNECT, in HTTP/1, and it is
+// there once that is granted. What follows are its bytes.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "net/transport.h"
+
+namespace fairlead::http {
+
+// `head`: the request whole. `inner`: what carries it; null: a raw socket.
+std::unique_ptr<net::Transport> makeConnectTransport(std::string head,
+                                                     std::unique_ptr<net::Transport> inner);
+
+}  // namespace fairlead::http

@@ -1,0 +1,169 @@
+#include "http/tunnel_client.h"
+
+#include <utility>
+
+namespace fairlead::http {
+
+TunnelClient::TunnelClient(net::Connection& connection, const ClientSettings& settings,
+                           const CodecScratch& scratch, ClientCodecCallbacks& callbacks)
+    : connection_(connection), settings_(settings), scratch_(scratch), callbacks_(callbacks) {
+  connection_.setHandler(*this);
+  connection_.loop().timers().arm(this, connection_.loop().now() + settings_.connect_timeout_ms);
+}
+
+TunnelClient::~TunnelClient() {
+  if (state_ != State::Closed) connection_.close();
+}
+
+ClientStream& TunnelClient::newStream(ResponseSink& sink) {
+  FL_DCHECK(state_ == State::Idle);
+  sink_ = &sink;
+  state_ = State::Asked;
+  return *this;
+}
+
+void TunnelClient::onReady(int error) {
+  Timer::disarm();
+  if (error != 0) {
+    connectFailed(Failure::Refused, error);
+    return;
+  }
+  state_ = State::Idle;
+  callbacks_.onConnected();
+}
+
+void TunnelClient::connectFailed(Failure failure, int error) {
+  state_ = State::Closed;
+  Timer::disarm();
+  connection_.close();
+  callbacks_.onConnectFailed(failure, error);
+}
+
+void TunnelClient::onTimer() {
+  if (state_ == State::Connecting) connectFailed(Failure::Timeout, 0);
+}
+
+// ---- writing ----
+
+// Who asks hears the answer once it has done so.
+void TunnelClient::sendHead(const RequestOut& head, bool end) {
+  if (!head.tunnel_preamble.empty() || end) sendData(head.tunnel_preamble, end);
+  flush();
+  connection_.loop().defer(this);
+}
+
+void TunnelClient::onDeferred() {
+  if (state_ != State::Asked) return;
+  state_ = State::Open;
+  ResponseHead& head = scratch_.response;
+  head.status = 200;
+  head.version = Version::Http11;
+  head.head_bytes = head.header_bytes = 0;
+  head.headers.clear();
+  sink_->onResponseHead(head, false);
+  if (sink_) sink_->onResponseReadEnd();
+  if (state_ == State::Open && connection_.isReadable()) connection_.readSoon();
+}
+
+void TunnelClient::sendData(std::string_view data, bool end) {
+  scratch_.batch.claim(connection_);
+  if (scratch_.batch.isAlmostFull()) flush();
+  scratch_.batch.addView(data);
+  if (sink_) sink_->upstreamMeter().wire_sent += data.size();
+  if (!end) return;
+  request_done_ = true;
+  flush();
+  connection_.endWriting();
+}
+
+void TunnelClient::flush() {
+  scratch_.batch.claim(connection_);
+  connection_.send(scratch_.batch);
+}
+
+void TunnelClient::reset() {
+  abort(CloseReason::Local);
+  callbacks_.serveWaiting();
+}
+
+// ---- reading ----
+
+void TunnelClient::onReadable() {
+  // Bytes before the answer wait where they are; who ends the connection before that is told so.
+  if (state_ == State::Idle && connection_.hasPeerEnded()) {
+    abort(CloseReason::Peer);
+    callbacks_.serveWaiting();
+    return;
+  }
+  while (state_ == State::Open && connection_.isReadable() && !connection_.isReadingPaused()) {
+    const net::Connection::Read got = connection_.read();
+    switch (got.result) {
+      case net::Connection::ReadResult::Nothing:
+        return;
+      case net::Connection::ReadResult::End:
+        onEnd();
+        return;
+      case net::Connection::ReadResult::Failed:
+        fail();
+        return;
+      case net::Connection::ReadResult::Data:
+        countBytes();
+        sink_->upstreamMeter().wire_received += got.size;
+        sink_->onResponseData({got.data, got.size}, false);
+        if (sink_) sink_->onResponseReadEnd();
+        break;
+    }
+  }
+}
+
+void TunnelClient::onBelowLowWatermark() {
+  countBytes();
+  if (sink_) sink_->onUpstreamWritable();
+}
+
+// ---- the end ----
+
+void TunnelClient::onEnd() {
+  ResponseSink& sink = *sink_;
+  if (request_done_) {
+    sink_ = nullptr;
+    callbacks_.onStreamEnded(sink, ClientCodecCallbacks::StreamEnd::Complete);
+    abort(CloseReason::Peer);
+  } else {
+    // As one that was lost with its connection.
+    abort(CloseReason::Local);
+  }
+  sink.onResponseData({}, true);
+  callbacks_.serveWaiting();
+}
+
+void TunnelClient::fail() {
+  ResponseSink* const sink = sink_;
+  abort(CloseReason::Peer);
+  if (sink) sink->onResponseReset(ResetReason::ConnectionTermination, "connection_termination");
+  callbacks_.serveWaiting();
+}
+
+void TunnelClient::abort(CloseReason reason) {
+  if (state_ == State::Closed) return;
+  state_ = State::Closed;
+  ResponseSink* const lost = std::exchange(sink_, nullptr);
+  Timer::disarm();
+  Deferred::unlink();
+  scratch_.batch.dropOf(connection_);
+  countBytes();
+  connection_.close();
+  if (lost) callbacks_.onStreamEnded(*lost, ClientCodecCallbacks::StreamEnd::Connection);
+  callbacks_.onClosed(reason, lost != nullptr);
+}
+
+void TunnelClient::countBytes() {
+  const uint64_t read = connection_.readBytes();
+  const uint64_t written = connection_.writtenBytes();
+  if (read == counted_read_ && written == counted_written_) return;
+  callbacks_.onBytes(read - counted_read_, written - counted_written_);
+  counted_read_ = read;
+  counted_written_ = written;
+}
+
+}  // namespace fairlead::http

@@ -1,0 +1,80 @@
+// A connection to a host that is one tunnel: a CONNECT that ends here, or another request whose
+// body goes on bare. No HTTP is spoken on it. That it is there is the answer, 200; then its bytes
+// are the body, until its host ends it. Owned by its callbacks; the worker's thread.
+#pragma once
+
+#include "http/codec.h"
+#include "http/codec_scratch.h"
+#include "http/codec_settings.h"
+#include "net/connection.h"
+
+namespace fairlead::http {
+
+class TunnelClient final : public ClientCodec,
+                           private ClientStream,
+                           private net::ConnectionHandler,
+                           private net::Timer,
+                           private net::Deferred {
+ public:
+  TunnelClient(net::Connection& connection, const ClientSettings& settings,
+               const CodecScratch& scratch, ClientCodecCallbacks& callbacks);
+  ~TunnelClient() override;
+
+  // ClientCodec
+  uint32_t freeStreams() const override { return state_ == State::Idle ? 1 : 0; }
+  ClientStream& newStream(ResponseSink& sink) override;
+  bool isActive() const override { return sink_ != nullptr; }
+  bool isMultiplexed() const override { return false; }
+  // It ends with its tunnel in any case.
+  void drain() override {
+    if (state_ == State::Idle) abort(CloseReason::Local);
+  }
+  void abort(ClientCodecCallbacks::CloseReason reason) override;
+  net::Connection& connection() override { return connection_; }
+  std::string_view protocol() const override { return {}; }
+
+ private:
+  enum class State : uint8_t { Connecting, Idle, Asked, Open, Closed };
+  using CloseReason = ClientCodecCallbacks::CloseReason;
+  using Failure = ClientCodecCallbacks::Failure;
+
+  // ClientStream
+  void sendHead(const RequestOut& head, bool end) override;
+  void sendData(std::string_view data, bool end) override;
+  // There is no place for any.
+  void sendTrailers(HeaderMap*) override { sendData({}, true); }
+  void flush() override;
+  void reset() override;
+  bool isOverHighWatermark() const override { return connection_.isOverHighWatermark(); }
+  void pauseReading() override { connection_.pauseReading(); }
+  void resumeReading() override { connection_.resumeReading(); }
+  RawSource* rawSource() override { return nullptr; }
+
+  // net::ConnectionHandler
+  void onReady(int error) override;
+  void onReadable() override;
+  void onBelowLowWatermark() override;
+  void onDrained() override { onBelowLowWatermark(); }
+  void onWriteFailed() override { fail(); }
+  // net::Timer
+  void onTimer() override;
+  // net::Deferred
+  void onDeferred() override;
+
+  void connectFailed(Failure failure, int error);
+  void onEnd();
+  void fail();
+  void countBytes();
+
+  net::Connection& connection_;  // Open until state_ is Closed; gone with the turn of that.
+  const ClientSettings& settings_;
+  const CodecScratch& scratch_;
+  ClientCodecCallbacks& callbacks_;
+  ResponseSink* sink_ = nullptr;
+  uint64_t counted_read_ = 0;
+  uint64_t counted_written_ = 0;
+  State state_ = State::Connecting;
+  bool request_done_ = false;
+};
+
+}  // namespace fairlead::http
