@@ -28,20 +28,30 @@ export function sanitizedCommand(reports: string): string {
   ].join(' ');
 }
 
-/** Rather than to trust a variable: both are mapped. */
+/** Rather than to trust a variable: both are mapped, and the addon asks for the library. */
 export function assertIsSanitized(pid: number | undefined): void {
   const maps = readFileSync(`/proc/${pid}/maps`, 'utf8');
   assert.match(maps, /libasan\.so/);
-  assert.match(maps, /build\/sanitized\/dist\/fairlead\.node/);
+  const [addon] = /\/.*\/build\/sanitized\/dist\/fairlead\.node/.exec(maps) ?? [];
+  assert.ok(addon !== undefined && readFileSync(addon).includes('__asan_init'));
 }
 
-/** What was reported, but for what Node itself lets leak. */
+/** What was reported, but for what Node itself lets leak: also where the addon has called it. */
 export function faultsIn(reports: string): readonly string[] {
   return readdirSync(reports).flatMap((name) => {
     const text = readFileSync(join(reports, name), 'utf8');
     if (!text.includes('LeakSanitizer')) return [text];
     return text
       .split('\n\n')
-      .filter((part) => /^(Direct|Indirect) leak/m.test(part) && /fairlead(::|\.node)/.test(part));
+      .filter((part) => /^(Direct|Indirect) leak/m.test(part) && isOurs(part));
   });
+}
+
+/** Of a leak's frames the first that is either's tells whose it is. */
+function isOurs(leak: string): boolean {
+  const frames = leak.split('\n').filter((line) => /^\s*#\d+ /.test(line));
+  const owner = frames.find((frame) =>
+    /fairlead(::|\.node)|\/node\+0x|\bv8::|\bnode::/.test(frame),
+  );
+  return owner !== undefined && /fairlead(::|\.node)/.test(owner) && !/\/node\+0x/.test(owner);
 }
