@@ -78,12 +78,13 @@ function load(t: TestContext, port: number, clients: number, keepAlive: boolean)
 async function visit(port: number, session?: Buffer): Promise<{ reused: boolean; ticket: Buffer }> {
   const socket = connect({ ...TRUST, port, ...(session && { session }) });
   const ticket: Promise<Buffer> = new Promise((resolve) => socket.once('session', resolve));
+  const closed = once(socket, 'close');
   await once(socket, 'secureConnect');
   socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
   socket.resume();
   const reused = socket.isSessionReused();
   const result = { reused, ticket: await ticket };
-  await once(socket, 'close');
+  await closed;
   return result;
 }
 
