@@ -26,14 +26,15 @@ class Arena {
 
   std::string_view copy(std::string_view bytes) {
     char* to = allocate(bytes.size());
-    std::memcpy(to, bytes.data(), bytes.size());
+    // Nothing may be nowhere.
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
     return {to, bytes.size()};
   }
 
   std::string_view join(std::string_view a, std::string_view b, std::string_view c = {}) {
     char* to = allocate(a.size() + b.size() + c.size());
-    std::memcpy(to, a.data(), a.size());
-    std::memcpy(to + a.size(), b.data(), b.size());
+    if (!a.empty()) std::memcpy(to, a.data(), a.size());
+    if (!b.empty()) std::memcpy(to + a.size(), b.data(), b.size());
     if (!c.empty()) std::memcpy(to + a.size() + b.size(), c.data(), c.size());
     return {to, a.size() + b.size() + c.size()};
   }
