@@ -95,9 +95,8 @@ class ToHost : public http::ClientCodecCallbacks {
     headers->clear();
     headers->add(HeaderId::Connection, "connection", "x");
     headers->add(HeaderId::Te, "te", "trailers");
-    if (length != UINT64_MAX) {
-      headers->add(HeaderId::ContentLength, "content-length", std::to_string(length));
-    }
+    const std::string length_text = std::to_string(length);
+    if (length != UINT64_MAX) headers->add(HeaderId::ContentLength, "content-length", length_text);
     answer.stream->sendHead(
         {.method = method, .path = "/", .authority = "a", .headers = headers.get()}, end);
     return answer;
