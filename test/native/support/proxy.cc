@@ -117,6 +117,13 @@ bool Proxy::waitUntil(const std::function<bool()>& holds) {
   return false;
 }
 
+bool Proxy::waitForRefreshed(std::string_view stat, uint64_t value) {
+  return waitUntil([&] {
+    data_plane_.refreshStats();
+    return this->stat(stat) == value;
+  });
+}
+
 bool Proxy::waitFor(std::string_view stat, uint64_t value) {
   if (waitUntil([&] { return this->stat(stat) == value; })) return true;
   std::fprintf(stderr, "  %.*s is %llu\n", static_cast<int>(stat.size()), stat.data(),

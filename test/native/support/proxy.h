@@ -35,6 +35,8 @@ class Proxy {
   uint64_t stat(std::string_view name);
   // False: it took too long to become so.
   bool waitFor(std::string_view stat, uint64_t value);
+  // The same, of one that comes to be when statistics are wanted.
+  bool waitForRefreshed(std::string_view stat, uint64_t value);
   bool waitUntil(const std::function<bool()>& holds);
   // Waits until no connection of clients and no request is left.
   void expectQuiet();

@@ -47,12 +47,12 @@ TEST("Calls and messages are counted together, but for methods that are asked fo
   countedCall(proxy, "/a.B/Asked");
   countedCall(proxy, "/a.B/Other?x=y");
   countedCall(proxy, "/no-method");
-  EXPECT(proxy.waitFor("cluster.origin.grpc.a.B.Asked.total", 1));
-  EXPECT(proxy.waitFor("cluster.origin.grpc.a.B.Asked.request_message_count", 1));
-  EXPECT(proxy.waitFor("cluster.origin.grpc.a.B.Asked.response_message_count", 2));
-  EXPECT(proxy.waitFor("cluster.origin.grpc.total", 1));
-  EXPECT(proxy.waitFor("cluster.origin.grpc.failure", 1));
-  EXPECT(proxy.waitFor("cluster.origin.grpc.5", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a.B.Asked.total", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a.B.Asked.request_message_count", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a.B.Asked.response_message_count", 2));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.total", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.failure", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.5", 1));
 }
 
 TEST("Names may be those of every method, with their dots replaced") {
@@ -61,7 +61,7 @@ TEST("Names may be those of every method, with their dots replaced") {
   filter.all_methods = filter.replaces_dots = true;
   Proxy proxy(withGrpcStats(origin.port(), filter));
   countedCall(proxy, "/a.B/Any");
-  EXPECT(proxy.waitFor("cluster.origin.grpc.a_B.Any.5", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc.a_B.Any.5", 1));
 }
 
 }  // namespace fairlead::test

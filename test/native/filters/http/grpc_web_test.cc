@@ -44,8 +44,8 @@ TEST("A call of gRPC-Web is gRPC for its host, whose trailers end the answer's b
   EXPECT(has(answer, "content-type: application/grpc-web+proto\r\n"));
   EXPECT(has(answer, "\0\0\0\0\5world"s));
   EXPECT(has(answer, "\x80\0\0\0\x0fgrpc-status:0\r\n"s));
-  EXPECT(proxy.waitFor("cluster.origin.grpc-web.a.Service.Method.success", 1));
-  EXPECT(proxy.waitFor("cluster.origin.grpc-web.a.Service.Method.0", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc-web.a.Service.Method.success", 1));
+  EXPECT(proxy.waitForRefreshed("cluster.origin.grpc-web.a.Service.Method.0", 1));
 }
 
 TEST("In base64 each frame is encoded by itself") {

@@ -561,7 +561,7 @@ TEST(
   EXPECT_EQ(server.told, "GET /a;closed by peer;");
 }
 
-TEST("a client that begins as HTTP/2 does is left to that, with all its bytes") {
+RAW_TEST("a client that begins as HTTP/2 does is left to that, with all its bytes") {
   const std::string preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   const std::string settings("\0\0\0\4\0\0\0\0\0", 9);
   // Its first words tell.
