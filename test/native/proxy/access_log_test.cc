@@ -85,7 +85,8 @@ TEST("Requests on a connection to a host ask the kernel once where it is from") 
   EXPECT_EQ(text, wanted);
 }
 
-TEST("A listener's log has a line for each connection, with all bytes of it") {
+// Cut anywhere, what is broken may be seen before all of it has come.
+RAW_TEST("A listener's log has a line for each connection, with all bytes of it") {
   const LogFile file;
   Origin origin(answering("hello"));
   plan::Update plan = httpPlan({origin.port()});
