@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 #include "base/list.h"
-#include "base/resting.h"
 #include "http/message.h"
+#include "net/resting_pool.h"
 #include "proxy/clock.h"
 #include "route/worker_routes.h"
 #include "upstream/worker_clusters.h"
@@ -32,7 +32,7 @@ class StreamPool {
   void trim();
 
  private:
-  Resting<std::unique_ptr<Stream>> resting_;
+  net::RestingPool<Stream> resting_;
 };
 
 // Copies of requests: those that rest between two uses, and those under way.
@@ -50,7 +50,7 @@ class MirrorPool {
   static constexpr size_t kMaxResting = 64;
 
   List<Mirror> active_;
-  Resting<std::unique_ptr<Mirror>> resting_;
+  net::RestingPool<Mirror> resting_;
 };
 
 struct Context {

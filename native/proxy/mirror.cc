@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "log/log.h"
+#include "proxy/downstream.h"
 #include "proxy/pool_use.h"
 
 namespace fairlead::proxy {
@@ -27,20 +28,14 @@ void MirrorPool::endActive() {
 }
 
 Mirror& MirrorPool::take() {
-  std::optional<std::unique_ptr<Mirror>> resting = resting_.take();
-  Mirror* const mirror = resting ? resting->release() : new Mirror;
+  Mirror* const mirror = resting_.take();
   active_.pushBack(mirror);
   return *mirror;
 }
 
 void MirrorPool::give(Mirror& mirror, net::Loop& loop) {
-  struct Buried final : net::Mortal {
-    explicit Buried(std::unique_ptr<Mirror> of) : mirror(std::move(of)) {}
-    std::unique_ptr<Mirror> mirror;
-  };
   mirror.ListNode<Mirror>::unlink();
-  std::unique_ptr<Mirror> owned(&mirror);
-  if (!resting_.give(owned)) loop.bury(std::make_unique<Buried>(std::move(owned)));
+  resting_.give(&mirror, loop);
 }
 
 // ---- the request ----

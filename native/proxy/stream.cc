@@ -21,19 +21,9 @@ StreamPool::StreamPool() : resting_(kMaxResting) {}
 
 StreamPool::~StreamPool() = default;
 
-Stream* StreamPool::take() {
-  std::optional<std::unique_ptr<Stream>> resting = resting_.take();
-  return resting ? resting->release() : new Stream;
-}
+Stream* StreamPool::take() { return resting_.take(); }
 
-void StreamPool::give(Stream* stream, net::Loop& loop) {
-  struct Buried final : net::Mortal {
-    explicit Buried(std::unique_ptr<Stream> of) : stream(std::move(of)) {}
-    std::unique_ptr<Stream> stream;
-  };
-  std::unique_ptr<Stream> owned(stream);
-  if (!resting_.give(owned)) loop.bury(std::make_unique<Buried>(std::move(owned)));
-}
+void StreamPool::give(Stream* stream, net::Loop& loop) { resting_.give(stream, loop); }
 
 void StreamPool::trim() { resting_.trim(); }
 

@@ -131,11 +131,7 @@ void ServerSession::release(StreamBase& stream) {
   if (StreamPools* pools = scratch().http2) {
     pools->server.give(&released, loop());
   } else {
-    struct Buried final : net::Mortal {
-      explicit Buried(ServerStream* of) : stream(of) {}
-      std::unique_ptr<ServerStream> stream;
-    };
-    loop().bury(std::make_unique<Buried>(&released));
+    net::buryIn(loop(), std::unique_ptr<ServerStream>(&released));
   }
 }
 
