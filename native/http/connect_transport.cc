@@ -1,7 +1,6 @@
 #include "http/connect_transport.h"
 
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "net/connection.h"
+#include "net/wrapping_transport.h"
 
 namespace fairlead::http {
 
@@ -30,15 +30,10 @@ unsigned statusOf(std::string_view head) {
 }
 
 // Of one connection; its worker's thread.
-class ConnectTransport final : public net::Transport {
+class ConnectTransport final : public net::WrappingTransport {
  public:
   ConnectTransport(std::string head, std::unique_ptr<net::Transport> inner)
-      : head_(std::move(head)), inner_(std::move(inner)) {}
-
-  void attach(net::Connection& connection) override {
-    connection_ = &connection;
-    if (inner_) inner_->attach(connection);
-  }
+      : WrappingTransport(std::move(inner)), head_(std::move(head)) {}
 
   Handshake handshake(int fd) override {
     if (inner_ && !inner_is_done_) {
@@ -46,21 +41,16 @@ class ConnectTransport final : public net::Transport {
       if (carried != Handshake::Done) return carried;
       inner_is_done_ = true;
     }
-    while (!head_.empty()) {
-      const iovec part{head_.data(), head_.size()};
-      const ssize_t sent = writeOn(fd, &part, 1);
-      if (sent < 0) {
-        return errno == EAGAIN || errno == EINTR ? Handshake::Waiting : Handshake::Failed;
-      }
-      head_.erase(0, static_cast<size_t>(sent));
-    }
+    const Handshake sent = sendRest(head_, [this, fd](char* data, size_t size) {
+      const iovec part{data, size};
+      return write(fd, &part, 1);
+    });
+    if (sent != Handshake::Done) return sent;
     return readAnswer(fd);
   }
 
-  uint32_t onEvents(uint32_t events) override { return inner_ ? inner_->onEvents(events) : events; }
-
   ssize_t read(int fd, char* to, size_t room) override {
-    if (rest_.empty()) return readOn(fd, to, room);
+    if (rest_.empty()) return WrappingTransport::read(fd, to, room);
     const size_t size = std::min(room, rest_.size());
     std::memcpy(to, rest_.data(), size);
     rest_.erase(0, size);
@@ -69,42 +59,14 @@ class ConnectTransport final : public net::Transport {
     return static_cast<ssize_t>(size);
   }
 
-  ssize_t write(int fd, const iovec* parts, int count) override {
-    return writeOn(fd, parts, count);
-  }
-
-  void endWriting(int fd) override {
-    if (inner_) {
-      inner_->endWriting(fd);
-    } else {
-      ::shutdown(fd, SHUT_WR);
-    }
-  }
-
-  void onClose(int fd) override {
-    if (inner_) inner_->onClose(fd);
-  }
-
-  net::SharedTlsInfo tls() const override { return inner_ ? inner_->tls() : nullptr; }
   std::string_view failure() const override { return failure_; }
 
  private:
-  ssize_t readOn(int fd, char* to, size_t room) {
-    return inner_ ? inner_->read(fd, to, room) : ::recv(fd, to, room, 0);
-  }
-  ssize_t writeOn(int fd, const iovec* parts, int count) {
-    if (inner_) return inner_->write(fd, parts, count);
-    msghdr message = {};
-    message.msg_iov = const_cast<iovec*>(parts);
-    message.msg_iovlen = static_cast<size_t>(count);
-    return ::sendmsg(fd, &message, MSG_NOSIGNAL);
-  }
-
   Handshake readAnswer(int fd) {
     for (;;) {
       const size_t before = rest_.size();
       rest_.resize(before + kReadBytes);
-      const ssize_t got = readOn(fd, rest_.data() + before, kReadBytes);
+      const ssize_t got = WrappingTransport::read(fd, rest_.data() + before, kReadBytes);
       rest_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
       if (got <= 0) {
         const bool waits = got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -149,8 +111,6 @@ class ConnectTransport final : public net::Transport {
   // Of the answer; then of the bytes that came along with it.
   std::string rest_;
   std::string failure_;
-  const std::unique_ptr<net::Transport> inner_;
-  net::Connection* connection_ = nullptr;
   bool inner_is_done_ = false;
 };
 

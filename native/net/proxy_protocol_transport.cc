@@ -2,12 +2,12 @@
 
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "net/connection.h"
 #include "net/proxy_header_text.h"
+#include "net/wrapping_transport.h"
 
 namespace fairlead::net {
 
@@ -21,72 +21,27 @@ Address peerAddress(int fd) {
 }
 
 // Beneath one connection; its worker's thread.
-class ProxyProtocolTransport final : public Transport {
+class ProxyProtocolTransport final : public WrappingTransport {
  public:
   // `header`: empty: a line of version 1 with the connection's own addresses.
   ProxyProtocolTransport(std::string header, std::unique_ptr<Transport> inner)
-      : header_(std::move(header)), inner_(std::move(inner)) {}
-
-  void attach(Connection& connection) override {
-    connection_ = &connection;
-    if (inner_) inner_->attach(connection);
-  }
+      : WrappingTransport(std::move(inner)), header_(std::move(header)) {}
 
   Handshake handshake(int fd) override {
     if (!is_sent_) {
       if (header_.empty()) header_ = proxyHeaderV1(connection_->localAddress(), peerAddress(fd));
-      const Handshake sent = sendHeader(fd);
+      // In the clear, whatever comes after it.
+      const Handshake sent = sendRest(header_, [fd](const char* data, size_t size) {
+        return ::send(fd, data, size, MSG_NOSIGNAL);
+      });
       if (sent != Handshake::Done) return sent;
+      is_sent_ = true;
     }
     return inner_ ? inner_->handshake(fd) : Handshake::Done;
   }
 
-  uint32_t onEvents(uint32_t events) override { return inner_ ? inner_->onEvents(events) : events; }
-
-  ssize_t read(int fd, char* to, size_t room) override {
-    return inner_ ? inner_->read(fd, to, room) : ::recv(fd, to, room, 0);
-  }
-
-  ssize_t write(int fd, const iovec* parts, int count) override {
-    if (inner_) return inner_->write(fd, parts, count);
-    msghdr message = {};
-    message.msg_iov = const_cast<iovec*>(parts);
-    message.msg_iovlen = static_cast<size_t>(count);
-    return ::sendmsg(fd, &message, MSG_NOSIGNAL);
-  }
-
-  void endWriting(int fd) override {
-    if (inner_) {
-      inner_->endWriting(fd);
-    } else {
-      ::shutdown(fd, SHUT_WR);
-    }
-  }
-
-  void onClose(int fd) override {
-    if (inner_) inner_->onClose(fd);
-  }
-
-  SharedTlsInfo tls() const override { return inner_ ? inner_->tls() : nullptr; }
-
  private:
-  Handshake sendHeader(int fd) {
-    while (!header_.empty()) {
-      const ssize_t sent = ::send(fd, header_.data(), header_.size(), MSG_NOSIGNAL);
-      if (sent < 0) {
-        return errno == EAGAIN || errno == EINTR ? Handshake::Waiting : Handshake::Failed;
-      }
-      header_.erase(0, static_cast<size_t>(sent));
-    }
-    // An idle connection has no buffers.
-    std::string().swap(header_);
-    is_sent_ = true;
-    return Handshake::Done;
-  }
-
   std::string header_;
-  const std::unique_ptr<Transport> inner_;
-  Connection* connection_ = nullptr;
   bool is_sent_ = false;
 };
 
