@@ -203,12 +203,6 @@ class HeaderMap {
       if (entry.name() == name) entry.remove();
     }
   }
-  // Every other entry of the same name.
-  void removeOthers(const HeaderEntry* kept) {
-    for (HeaderEntry& entry : *this) {
-      if (&entry != kept && entry.name_size > 0 && entry.name() == kept->name()) entry.remove();
-    }
-  }
   // The value in the place of the first header of that id, or in a new one at the end.
   void set(HeaderId id, std::string_view value);
 

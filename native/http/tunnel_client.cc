@@ -157,13 +157,6 @@ void TunnelClient::abort(CloseReason reason) {
   callbacks_.onClosed(reason, lost != nullptr);
 }
 
-void TunnelClient::countBytes() {
-  const uint64_t read = connection_.readBytes();
-  const uint64_t written = connection_.writtenBytes();
-  if (read == counted_read_ && written == counted_written_) return;
-  callbacks_.onBytes(read - counted_read_, written - counted_written_);
-  counted_read_ = read;
-  counted_written_ = written;
-}
+void TunnelClient::countBytes() { counted_.tell(connection_, callbacks_); }
 
 }  // namespace fairlead::http

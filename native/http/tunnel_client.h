@@ -6,6 +6,7 @@
 #include "http/codec.h"
 #include "http/codec_scratch.h"
 #include "http/codec_settings.h"
+#include "http/counted_bytes.h"
 #include "net/connection.h"
 
 namespace fairlead::http {
@@ -71,8 +72,7 @@ class TunnelClient final : public ClientCodec,
   const CodecScratch& scratch_;
   ClientCodecCallbacks& callbacks_;
   ResponseSink* sink_ = nullptr;
-  uint64_t counted_read_ = 0;
-  uint64_t counted_written_ = 0;
+  CountedBytes counted_;
   State state_ = State::Connecting;
   bool request_done_ = false;
 };

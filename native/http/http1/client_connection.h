@@ -7,6 +7,7 @@
 
 #include "http/codec.h"
 #include "http/codec_settings.h"
+#include "http/counted_bytes.h"
 #include "http/http1/chunk_decoder.h"
 #include "http/http1/framing.h"
 #include "http/http1/scanner.h"
@@ -104,8 +105,7 @@ class ClientConnection final : public http::ClientCodec,
   // max_duration_ms: no request is sent from here on.
   net::Millis duration_end_ = net::kNever;
   uint64_t body_remaining_ = 0;
-  uint64_t counted_read_ = 0;
-  uint64_t counted_written_ = 0;
+  http::CountedBytes counted_;
   // Of leftover_, when it was last scanned.
   uint32_t scanned_bytes_ = 0;
   uint32_t requests_ = 0;

@@ -17,12 +17,6 @@ uint16_t statusOf(std::string_view digits) {
                                (digits[2] - '0'));
 }
 
-// Its callers may still use it until the turn ends.
-struct BuriedStream final : net::Mortal {
-  explicit BuriedStream(ClientStream* of) : stream(of) {}
-  std::unique_ptr<ClientStream> stream;
-};
-
 }  // namespace
 
 ClientSession::ClientSession(net::Connection& connection, const http::ClientSettings& settings,
@@ -177,7 +171,7 @@ void ClientSession::release(StreamBase& stream) {
   if (StreamPools* pools = scratch().http2) {
     pools->client.give(&released, loop());
   } else {
-    loop().bury(std::make_unique<BuriedStream>(&released));
+    net::buryIn(loop(), std::unique_ptr<ClientStream>(&released));
   }
 }
 
@@ -366,14 +360,7 @@ void ClientSession::onGoAway(uint32_t last_stream, ErrorCode) {
   if (isOpen()) endWhenIdle();
 }
 
-void ClientSession::onMoved() {
-  const uint64_t read = Session::connection().readBytes();
-  const uint64_t written = Session::connection().writtenBytes();
-  if (read == counted_read_ && written == counted_written_) return;
-  callbacks_.onBytes(read - counted_read_, written - counted_written_);
-  counted_read_ = read;
-  counted_written_ = written;
-}
+void ClientSession::onMoved() { counted_.tell(Session::connection(), callbacks_); }
 
 // Before its streams hear of it, so that whoever tries again goes elsewhere.
 void ClientSession::onBroken(std::string_view) { over(CloseReason::ProtocolError); }

@@ -9,6 +9,7 @@
 #include "http/client_loans.h"
 #include "http/codec.h"
 #include "http/codec_settings.h"
+#include "http/counted_bytes.h"
 #include "http/http2/client_stream.h"
 #include "http/http2/session.h"
 
@@ -93,8 +94,7 @@ class ClientSession final : public http::ClientCodec, private Session {
   net::Millis duration_end_ = net::kNever;
   // When the latest stream ended.
   net::Millis idle_since_ = 0;
-  uint64_t counted_read_ = 0;
-  uint64_t counted_written_ = 0;
+  http::CountedBytes counted_;
   uint32_t next_id_ = 1;
   uint32_t requests_ = 0;
   // Streams whose heads have not been sent.

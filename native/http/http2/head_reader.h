@@ -23,18 +23,7 @@ struct PseudoHeaders {
 };
 
 // Headers of one connection alone, which no message of HTTP/2 has (RFC 9113, 8.2.2).
-inline bool isOfConnection(http::HeaderId id) {
-  switch (id) {
-    case http::HeaderId::Connection:
-    case http::HeaderId::KeepAlive:
-    case http::HeaderId::ProxyConnection:
-    case http::HeaderId::TransferEncoding:
-    case http::HeaderId::Upgrade:
-      return true;
-    default:
-      return false;
-  }
-}
+inline bool isOfConnection(http::HeaderId id) { return http::kConnectionHeaders.has(id); }
 
 enum class Message : uint8_t { Request, Response, Trailers };
 
