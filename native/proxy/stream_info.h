@@ -55,8 +55,6 @@ struct StreamInfo {
   const route::Target* target = nullptr;
   // What the connection manager says of the upgrade that is asked for; null: nothing.
   const HttpConfig::Upgrade* upgrade = nullptr;
-  // Its name, as the request has it.
-  std::string upgrade_name;
   // Held, by use(): it goes on until the request's end, whatever becomes of it.
   upstream::WorkerCluster* cluster = nullptr;
   upstream::Host* host = nullptr;
@@ -90,6 +88,8 @@ struct StreamInfo {
   SavedHead response_trailers;
   // Where it is neither http nor https.
   std::string odd_scheme;
+  // Of the upgrade that is asked for, as the request has it.
+  std::string upgrade_name;
   net::SharedTlsInfo upstream_tls;
   std::string_view upstream_protocol;
   std::string_view transport_failure;

@@ -39,9 +39,10 @@ class GrpcStats final : public HttpFilter {
     notes_.sees_response_body = true;
     method_.method = memory_.keep(method_.method);
     if (config_.plan().replaces_dots) {
-      std::string service(method_.service);
-      std::replace(service.begin(), service.end(), '.', '_');
-      method_.service = memory_.keep(service);
+      const std::string_view dotted = method_.service;
+      char* const service = memory_.allocate(dotted.size());
+      std::replace_copy(dotted.begin(), dotted.end(), service, '.', '_');
+      method_.service = {service, dotted.size()};
     } else {
       method_.service = memory_.keep(method_.service);
     }

@@ -138,6 +138,8 @@ class FilterMemory {
   }
   // A copy that lives as long as the filters do.
   std::string_view keep(std::string_view text) { return arena_.copy(text); }
+  // Room that lives as long.
+  char* allocate(size_t bytes) { return arena_.allocate(bytes); }
   // The filters have been destroyed.
   void reset() { arena_.reset(); }
 
