@@ -28,6 +28,7 @@ const order = [
   'http_filter',
   'listener_filter',
   'listener',
+  'overload',
   'update',
   'stats',
 ];

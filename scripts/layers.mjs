@@ -10,7 +10,7 @@ const LAYERS = [
   ['cli'],
   ['server'],
   ['admin'],
-  ['runtime', 'xds'],
+  ['overload', 'runtime', 'xds'],
   ['stats'],
   ['grpc', 'hot-restart', 'taps'],
   ['extensions'],

@@ -1,5 +1,6 @@
 // Tests in TypeScript, run by node:test. They are bundled one by one: Node 20 does not read TypeScript.
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { root } from './set-up.mjs';
 
@@ -43,4 +44,6 @@ export const testOptions = (limitMs) => [
   '--test',
   `--test-timeout=${limitMs}`,
   '--test-reporter=spec',
+  // By default one less than there are processors: stories wait more than they work.
+  `--test-concurrency=${Math.max(2, availableParallelism())}`,
 ];

@@ -2,7 +2,7 @@
 // AddressSanitizer and UBSan. It is one of its own, in build/sanitized, and shares its objects with the
 // sanitized native tests.
 //   --seed N       other traffic: 1 by default
-//   --seconds N    of traffic: 25 by default
+//   --seconds N    of traffic: 12 by default
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ function putPackage() {
 
 must('the sanitized addon', 'make', ['-s', '-C', 'native', `-j${jobs}`, 'SANITIZE=1', 'addon']);
 putPackage();
-const seconds = Number(valueOf('seconds') ?? 25);
+const seconds = Number(valueOf('seconds') ?? 12);
 must(
   'chaos',
   process.execPath,

@@ -1,6 +1,7 @@
-// The native tests, without Node; then every fuzz target for a moment, with a fixed seed.
+// The native tests, without Node; then every fuzz target for a moment, with a fixed seed, after the
+// inputs that longer runs have found (scripts/fuzz.mjs).
 //   --sanitize    with AddressSanitizer and UBSan
-//   --seconds N   of each fuzz target: 2 by default
+//   --seconds N   of each fuzz target: 1 by default
 //   --seed N      1 by default
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -9,7 +10,7 @@ import { isGiven, valueOf } from './arguments.mjs';
 import { must, root, say } from './set-up.mjs';
 
 const isSanitized = isGiven('sanitize');
-const seconds = valueOf('seconds') ?? '2';
+const seconds = valueOf('seconds') ?? '1';
 const seed = valueOf('seed') ?? '1';
 const jobs = process.env.FAIRLEAD_BUILD_JOBS ?? String(availableParallelism());
 
@@ -30,4 +31,7 @@ const folder = join(root, 'build', 'native', isSanitized ? 'sanitize' : 'checked
 const targets = readdirSync(folder).filter((name) => name.startsWith('fuzz-'));
 say(`fuzzing ${targets.length} targets for ${seconds} s each`);
 // A target writes the input that fails to the current folder.
-for (const name of targets) must(name, join(folder, name), [`${seconds}s`, seed], { cwd: folder });
+for (const name of targets) {
+  const corpus = join(root, 'test/fuzz/corpora', `${name.slice('fuzz-'.length)}.corpus`);
+  must(name, join(folder, name), [`${seconds}s`, seed, corpus], { cwd: folder });
+}

@@ -108,6 +108,8 @@ export interface NativeProxy {
    * the scope that are applied later are left out.
    */
   stopListening(scope: DrainScope): void;
+  /** Resolves once each host that is to be checked has been checked, or the proxy ends. */
+  awaitChecks(): Promise<void>;
   /** While it fails, every answer asks its client to close, and health checks are answered with 503. */
   setHealthCheckFailed(failed: boolean): void;
   /**
@@ -192,6 +194,13 @@ export interface NativeProxy {
   addRdsStats(httpPrefix: string, routeConfiguration: string): string;
   /** From here on there are statistics that begin so: "sds.<name>.". */
   addSdsStats(secret: string): string;
+  /**
+   * From here on there are statistics that begin so: "<prefix>control_plane."; `prefix` is that of a
+   * subscription whose own stream it is, or empty.
+   */
+  addControlPlaneStats(prefix: string): string;
+  /** From here on there are statistics that begin so: "runtime.". */
+  addRtdsStats(): string;
   /** Statistics that one of the calls before has made are not needed any more. */
   removeStats(prefix: string): void;
   /** /clusters; `filter` is a compiled program searched in cluster names. */

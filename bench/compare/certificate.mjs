@@ -23,5 +23,5 @@ export function makeCertificate(directory) {
 
 /** What a configuration of the mode is filled in with. */
 export function certificateFor(mode, directory) {
-  return configOf(mode) === 'https' ? makeCertificate(directory) : {};
+  return ['https', 'h2'].includes(configOf(mode)) ? makeCertificate(directory) : {};
 }

@@ -1,8 +1,12 @@
-// The load generators: wrk for HTTP, our own tcp_load for TCP. Both say the same about a run.
+// The load generators: wrk for HTTP/1, h2load for HTTP/2, our own tcp_load for TCP. All say the same
+// about a run, but for percentiles, which h2load does not count.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buildTools } from '../support/build.mjs';
 import { runProcess } from '../support/processes.mjs';
 import { findProgram } from '../support/system.mjs';
-import { configOf } from './workloads.mjs';
+import { configOf, isOfH2load } from './workloads.mjs';
 
 /**
  * @typedef {object} LoadResult
@@ -15,9 +19,13 @@ import { configOf } from './workloads.mjs';
 
 /** Why no load can be made; undefined when it can. */
 export function missingLoad(mode) {
-  if (mode !== 'tcp' && findProgram('wrk') === undefined)
-    return 'wrk is not installed: apt-get install wrk';
-  return undefined;
+  if (mode === 'tcp') return undefined;
+  if (isOfH2load(mode)) {
+    return findProgram('h2load') === undefined
+      ? 'h2load is not installed: apt-get install nghttp2-client'
+      : undefined;
+  }
+  return findProgram('wrk') === undefined ? 'wrk is not installed: apt-get install wrk' : undefined;
 }
 
 /**
@@ -26,7 +34,8 @@ export function missingLoad(mode) {
  * @returns {Promise<LoadResult>}
  */
 export function runLoad(workload, options) {
-  return workload.mode === 'tcp' ? runTcpLoad(workload, options) : runWrk(workload, options);
+  if (workload.mode === 'tcp') return runTcpLoad(workload, options);
+  return isOfH2load(workload.mode) ? runH2load(workload, options) : runWrk(workload, options);
 }
 
 async function runWrk({ mode, connections, bodyBytes }, { port, seconds, cpus }) {
@@ -71,6 +80,53 @@ function percentile(text, rank) {
 
 function inMicros(number, unit) {
   return Number(number) * { us: 1, ms: 1e3, s: 1e6, m: 60e6 }[unit];
+}
+
+async function runH2load({ mode, connections, streams, bodyBytes }, { port, seconds, cpus }) {
+  const args = ['-t1', `-c${connections}`, `-m${streams}`, `-D${Math.max(1, Math.round(seconds))}`];
+  const program = findProgram('h2load');
+  if (mode === 'h2') {
+    const url = `https://127.0.0.1:${port}/${bodyBytes}`;
+    return readH2load(await runProcess(program, [...args, url], { cpus }));
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'fairlead-h2load-'));
+  try {
+    const message = join(directory, 'message');
+    writeFileSync(message, grpcMessage(100));
+    const headers = ['-H', 'content-type: application/grpc', '-H', 'te: trailers'];
+    const url = `http://127.0.0.1:${port}/grpc/${bodyBytes}`;
+    return readH2load(
+      await runProcess(program, [...args, '-d', message, ...headers, url], { cpus }),
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** As gRPC has it: not compressed, its length, its bytes. */
+function grpcMessage(bytes) {
+  const message = Buffer.alloc(5 + bytes, 'x');
+  message.writeUInt8(0, 0);
+  message.writeUInt32BE(bytes, 1);
+  return message;
+}
+
+/** @returns {LoadResult} */
+export function readH2load(text) {
+  const finished = /^finished in ([\d.]+)(us|ms|s|m), /m.exec(text);
+  const counts = /^requests: .* (\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout$/m.exec(
+    text,
+  );
+  if (finished === null || counts === null) throw new Error(`h2load said something else: ${text}`);
+  const [requests, failed, , timeout] = counts.slice(1).map(Number);
+  return {
+    requests,
+    seconds: inMicros(finished[1], finished[2]) / 1e6,
+    p50Us: NaN,
+    p99Us: NaN,
+    // Those that errored are among those that failed.
+    failed: failed + timeout,
+  };
 }
 
 async function runTcpLoad({ connections, bodyBytes }, { port, seconds, cpus }) {

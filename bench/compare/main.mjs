@@ -11,9 +11,21 @@ import { peers } from './peers/index.mjs';
 import { reportText, writeReport } from './report.mjs';
 import { summarize } from './summary.mjs';
 import { missingTlsOrigin, startTlsOrigin } from './tls-origin.mjs';
-import { handshakeWorkloads, tlsWorkloads, workloads } from './workloads.mjs';
+import {
+  grpcWorkloads,
+  handshakeWorkloads,
+  http2Workloads,
+  tlsWorkloads,
+  workloads,
+} from './workloads.mjs';
 
-const all = [...workloads, ...tlsWorkloads, ...handshakeWorkloads];
+const all = [
+  ...workloads,
+  ...tlsWorkloads,
+  ...handshakeWorkloads,
+  ...http2Workloads,
+  ...grpcWorkloads,
+];
 
 const USAGE = `usage: npm run bench:compare -- [options]
   --rounds N          alternating rounds of each workload (5)
@@ -22,6 +34,8 @@ const USAGE = `usage: npm run bench:compare -- [options]
   --workloads A,B     these alone: ${all.map((workload) => workload.name).join(', ')}; or none
   --tls               HTTP/1 over TLS with clients, and with the origin
   --handshake         a new TLS connection for each request
+  --h2                HTTP/2 with clients, over TLS, and with the origin, in the clear
+  --grpc              unary calls of gRPC, in the clear
   --idle N            idle connections, 0 for no such measurement (10000, or what ulimit -n allows)
   --base PEER         whom the ratios compare (fairlead)
   --proxy-cpus LIST   CPUs of the proxies, for taskset (0)
@@ -133,6 +147,8 @@ function readOptions(args) {
       'load-cpus': text,
       tls: { type: 'boolean' },
       handshake: { type: 'boolean' },
+      h2: { type: 'boolean' },
+      grpc: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -142,6 +158,8 @@ function readOptions(args) {
   const asked = [
     ...(values.tls ? tlsWorkloads : []),
     ...(values.handshake ? handshakeWorkloads : []),
+    ...(values.h2 ? http2Workloads : []),
+    ...(values.grpc ? grpcWorkloads : []),
   ];
   const usual = asked.length > 0 ? asked : [...workloads];
   const chosenWorkloads =

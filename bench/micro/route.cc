@@ -165,7 +165,7 @@ MICRO("format default access log line") {
   context.bytes_sent = 196;
   context.request_headers = request.get();
   context.response_headers = response.get();
-  context.upstream_remote = &upstream;
+  context.upstream_host = context.upstream_remote = &upstream;
   const format::Format format(logFormat());
   std::string line;
   format.appendLine(context, &line);

@@ -1,6 +1,7 @@
 // The origin behind every proxy of a comparison: HTTP/1.1, keep-alive, so cheap that what is left
 // to see is the proxy. GET /N answers N bytes; an answer is made once per size and sent by one
-// write. Requests may come pipelined; whatever is no GET /N ends the connection.
+// write. Requests may come pipelined; whatever is no GET /N ends the connection. A connection that
+// begins as HTTP/2 does is http2.h's.
 //
 //   origin PORT        (0: any free port) prints "PORT\n" when it listens
 #include <charconv>
@@ -11,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bench/origin/http2.h"
 #include "bench/support/sockets.h"
 
 namespace fairlead::bench {
@@ -40,8 +42,10 @@ class Answers {
 
 struct Connection {
   int fd = -1;
-  // A request head that has not come to its end.
+  // A request head, or frame, that has not come to its end.
   std::string partial;
+  // Null: it speaks HTTP/1.
+  std::unique_ptr<Http2> http2;
   // Answers that wait for the socket, the first of them sent up to sent_bytes.
   std::vector<std::string_view> waiting;
   size_t sent_bytes = 0;
@@ -110,6 +114,10 @@ class Origin {
       connection.partial.clear();
       bytes = joined;
     }
+    if (!connection.http2 && bytes.starts_with("PRI ")) {
+      connection.http2 = std::make_unique<Http2>();
+    }
+    if (connection.http2) return onFrames(connection, bytes);
     for (;;) {
       const size_t end = bytes.find("\r\n\r\n");
       if (end == std::string_view::npos) break;
@@ -120,6 +128,24 @@ class Origin {
     }
     connection.partial = bytes;
     return flush(connection);
+  }
+
+  bool onFrames(Connection& connection, std::string_view bytes) {
+    const ptrdiff_t used = connection.http2->receive(bytes);
+    if (used < 0) return false;
+    connection.partial = bytes.substr(static_cast<size_t>(used));
+    return flushFrames(connection);
+  }
+
+  bool flushFrames(Connection& connection) {
+    std::string& out = connection.http2->out;
+    while (!out.empty()) {
+      const ssize_t sent = send(connection.fd, out.data(), out.size(), MSG_NOSIGNAL);
+      if (sent < 0) return errno == EAGAIN;
+      out.erase(0, static_cast<size_t>(sent));
+      connection.http2->fill();
+    }
+    return true;
   }
 
   // Null when the request is none of ours.
@@ -133,6 +159,7 @@ class Origin {
   }
 
   bool flush(Connection& connection) {
+    if (connection.http2) return flushFrames(connection);
     size_t done = 0;
     while (done < connection.waiting.size()) {
       const std::string_view rest = connection.waiting[done].substr(connection.sent_bytes);

@@ -26,7 +26,7 @@ Result<Filter> Filter::build(const plan::AccessLogFilter& plan, RuntimeSlots* sl
     }
   }
   if (plan.header && plan.header->string_match) {
-    Result<route::StringMatcher> matcher = route::StringMatcher::build(*plan.header->string_match);
+    Result<match::StringMatcher> matcher = match::StringMatcher::build(*plan.header->string_match);
     if (!matcher) return matcher.error();
     filter.matcher_ = std::move(matcher.value());
   }

@@ -8,8 +8,8 @@
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "format/context.h"
+#include "match/string_matcher.h"
 #include "plan/plan.gen.h"
-#include "route/string_matcher.h"
 
 namespace fairlead::access_log {
 
@@ -29,7 +29,7 @@ class Filter {
   // What is compared with, or the share in millionths.
   RuntimeNumber number_;
   format::ResponseFlags flags_;
-  std::optional<route::StringMatcher> matcher_;
+  std::optional<match::StringMatcher> matcher_;
   std::vector<Filter> filters_;
 };
 

@@ -134,6 +134,15 @@ Napi::Value ProxyClusters::addLdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addLdsStats());
 }
 
+Napi::Value ProxyClusters::addControlPlaneStats(const Napi::CallbackInfo& info) {
+  const std::string prefix = info[0].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addControlPlaneStats(prefix));
+}
+
+Napi::Value ProxyClusters::addRtdsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addRtdsStats());
+}
+
 void ProxyClusters::removeStats(const Napi::CallbackInfo& info) {
   data_plane_->removeStats(info[0].ToString().Utf8Value());
 }

@@ -34,6 +34,8 @@ class ProxyClusters {
   Napi::Value addGoogleGrpcStats(const Napi::CallbackInfo& info);
   Napi::Value addLdsStats(const Napi::CallbackInfo& info);
   Napi::Value addCdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addControlPlaneStats(const Napi::CallbackInfo& info);
+  Napi::Value addRtdsStats(const Napi::CallbackInfo& info);
   void removeStats(const Napi::CallbackInfo& info);
   Napi::Value addRdsStats(const Napi::CallbackInfo& info);
   Napi::Value addSdsStats(const Napi::CallbackInfo& info);

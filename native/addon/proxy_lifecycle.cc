@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "addon/edge.h"
 
@@ -14,11 +15,14 @@ namespace {
 class Shutdown final : public Napi::AsyncWorker {
  public:
   Shutdown(const Napi::Env& env, std::shared_ptr<worker::DataPlane> data_plane,
-           std::shared_ptr<TracePipe> traces)
+           std::shared_ptr<TracePipe> traces, std::shared_ptr<ControlCall> health,
+           std::shared_ptr<ControlTimer> timer)
       : AsyncWorker(env),
         done_(Napi::Promise::Deferred::New(env)),
         data_plane_(std::move(data_plane)),
-        traces_(std::move(traces)) {
+        traces_(std::move(traces)),
+        health_(std::move(health)),
+        timer_(std::move(timer)) {
     data_plane_->beginStop();
   }
   Napi::Promise promise() const { return done_.Promise(); }
@@ -28,6 +32,8 @@ class Shutdown final : public Napi::AsyncWorker {
   void OnOK() override {
     data_plane_->endStop();
     traces_->close();
+    health_->close();
+    timer_->close();
     data_plane_->listenSockets().closeAll();
     done_.Resolve(Env().Undefined());
   }
@@ -35,6 +41,8 @@ class Shutdown final : public Napi::AsyncWorker {
   Napi::Promise::Deferred done_;
   std::shared_ptr<worker::DataPlane> data_plane_;
   std::shared_ptr<TracePipe> traces_;
+  std::shared_ptr<ControlCall> health_;
+  std::shared_ptr<ControlTimer> timer_;
 };
 
 std::optional<worker::DrainScope> scopeOf(const Napi::CallbackInfo& info) {
@@ -63,7 +71,9 @@ Napi::Value ProxyLifecycle::apply(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (!info[0].IsTypedArray()) return fail(env, "apply() takes the bytes of an update");
   const std::string_view bytes = bytesOf(info[0]);
-  return errorList(env, data_plane_->apply(bytes.data(), bytes.size()));
+  const Napi::Value errors = errorList(env, data_plane_->apply(bytes.data(), bytes.size()));
+  timer_->wakeAt(data_plane_->healthDue());
+  return errors;
 }
 
 Napi::Value ProxyLifecycle::listeners(const Napi::CallbackInfo& info) {
@@ -76,6 +86,9 @@ Napi::Value ProxyLifecycle::listeners(const Napi::CallbackInfo& info) {
     item.Set("statName", bound[i].stat_name);
     item.Set("address", bound[i].address.ip());
     item.Set("port", bound[i].address.port());
+    if (bound[i].address.isInternal()) {
+      item.Set("internalListener", std::string(bound[i].address.internalListener()));
+    }
     result.Set(i, item);
   }
   return result;
@@ -100,6 +113,32 @@ void ProxyLifecycle::stopListening(const Napi::CallbackInfo& info) {
   if (const auto scope = scopeOf(info)) data_plane_->stopListening(*scope);
 }
 
+void ProxyLifecycle::openHealth(Napi::Env env) {
+  health_->open(
+      env, [plane = std::weak_ptr(data_plane_), waiting = waiting_, timer = timer_](Napi::Env env) {
+        const Napi::HandleScope scope(env);
+        const std::shared_ptr<worker::DataPlane> alive = plane.lock();
+        if (!alive) return;
+        alive->takeHealth();
+        timer->wakeAt(alive->healthDue());
+        if (!waiting->empty() && !alive->awaitsChecks()) resolveAll(env, *waiting);
+      });
+}
+
+void ProxyLifecycle::resolveAll(Napi::Env env, Waiting& waiting) {
+  for (const Napi::Promise::Deferred& one : std::exchange(waiting, {})) {
+    one.Resolve(env.Undefined());
+  }
+}
+
+Napi::Value ProxyLifecycle::awaitChecks(const Napi::CallbackInfo& info) {
+  const auto done = Napi::Promise::Deferred::New(info.Env());
+  waiting_->push_back(done);
+  data_plane_->takeHealth();
+  if (!data_plane_->awaitsChecks()) resolveAll(info.Env(), *waiting_);
+  return done.Promise();
+}
+
 void ProxyLifecycle::setHealthCheckFailed(const Napi::CallbackInfo& info) {
   data_plane_->setHealthCheckFailed(info[0].ToBoolean());
 }
@@ -118,13 +157,16 @@ void ProxyLifecycle::logAdminRequest(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyLifecycle::addConnection(const Napi::CallbackInfo& info) {
   const bool is_exempt = info[0].ToBoolean();
-  const bool may = is_exempt || !data_plane_->allConnections().areTooMany();
-  if (may) data_plane_->allConnections().add();
+  net::AllConnections& all = data_plane_->allConnections();
+  if (!all.countsExempt()) return Napi::Boolean::New(info.Env(), true);
+  const bool may = is_exempt || !all.areTooMany();
+  if (may) all.add();
   return Napi::Boolean::New(info.Env(), may);
 }
 
 void ProxyLifecycle::removeConnection(const Napi::CallbackInfo&) {
-  data_plane_->allConnections().remove();
+  net::AllConnections& all = data_plane_->allConnections();
+  if (all.countsExempt()) all.remove();
 }
 
 void ProxyLifecycle::onTrace(const Napi::CallbackInfo& info) {
@@ -136,8 +178,9 @@ void ProxyLifecycle::onTrace(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value ProxyLifecycle::shutdown(const Napi::CallbackInfo& info) {
-  auto* work = new Shutdown(info.Env(), data_plane_, traces_);
+  auto* work = new Shutdown(info.Env(), data_plane_, traces_, health_, timer_);
   const Napi::Promise promise = work->promise();
+  resolveAll(info.Env(), *waiting_);
   work->Queue();
   return promise;
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "addon/control_call.h"
+#include "addon/control_timer.h"
 #include "addon/trace_pipe.h"
 #include "worker/data_plane.h"
 
@@ -17,8 +19,16 @@ Napi::Value errorList(const Napi::Env& env, const std::vector<worker::ApplyError
 
 class ProxyLifecycle {
  public:
-  ProxyLifecycle(std::shared_ptr<worker::DataPlane> data_plane, std::shared_ptr<TracePipe> traces)
-      : data_plane_(std::move(data_plane)), traces_(std::move(traces)) {}
+  // `health`: asks for what has been found out of hosts' health, `timer` for what of it has to be
+  // looked at when its time has come.
+  ProxyLifecycle(std::shared_ptr<worker::DataPlane> data_plane, std::shared_ptr<TracePipe> traces,
+                 std::shared_ptr<ControlCall> health, std::shared_ptr<ControlTimer> timer)
+      : data_plane_(std::move(data_plane)),
+        traces_(std::move(traces)),
+        health_(std::move(health)),
+        timer_(std::move(timer)) {}
+  // Takes what has been found out of hosts' health, whenever there is something.
+  void openHealth(Napi::Env env);
 
   Napi::Value apply(const Napi::CallbackInfo& info);
   Napi::Value listeners(const Napi::CallbackInfo& info);
@@ -27,6 +37,8 @@ class ProxyLifecycle {
   void startDrain(const Napi::CallbackInfo& info);
   void cancelDrain(const Napi::CallbackInfo& info);
   void stopListening(const Napi::CallbackInfo& info);
+  // Resolves once each host that is to be checked has been, or the proxy ends.
+  Napi::Value awaitChecks(const Napi::CallbackInfo& info);
   void setHealthCheckFailed(const Napi::CallbackInfo& info);
 
   void reopenLogs(const Napi::CallbackInfo& info);
@@ -37,8 +49,16 @@ class ProxyLifecycle {
   Napi::Value shutdown(const Napi::CallbackInfo& info);
 
  private:
+  // Those who wait for first checks.
+  using Waiting = std::vector<Napi::Promise::Deferred>;
+
+  static void resolveAll(Napi::Env env, Waiting& waiting);
+
   std::shared_ptr<worker::DataPlane> data_plane_;
   std::shared_ptr<TracePipe> traces_;
+  std::shared_ptr<ControlCall> health_;
+  std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
+  std::shared_ptr<ControlTimer> timer_;
 };
 
 }  // namespace fairlead::addon

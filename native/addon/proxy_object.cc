@@ -34,6 +34,7 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::startDrain>("startDrain"),
                          method<&ProxyLifecycle::cancelDrain>("cancelDrain"),
                          method<&ProxyLifecycle::stopListening>("stopListening"),
+                         method<&ProxyLifecycle::awaitChecks>("awaitChecks"),
                          method<&ProxyLifecycle::setHealthCheckFailed>("setHealthCheckFailed"),
                          method<&ProxyLifecycle::onTrace>("onTrace"),
                          method<&ProxyLifecycle::reopenLogs>("reopenLogs"),
@@ -51,6 +52,8 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::addGoogleGrpcStats>("addGoogleGrpcStats"),
                          method<&ProxyClusters::addLdsStats>("addLdsStats"),
                          method<&ProxyClusters::addCdsStats>("addCdsStats"),
+                         method<&ProxyClusters::addControlPlaneStats>("addControlPlaneStats"),
+                         method<&ProxyClusters::addRtdsStats>("addRtdsStats"),
                          method<&ProxyClusters::removeStats>("removeStats"),
                          method<&ProxyClusters::addRdsStats>("addRdsStats"),
                          method<&ProxyClusters::addSdsStats>("addSdsStats"),
@@ -111,6 +114,8 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   }
   const auto traces = std::make_shared<TracePipe>();
   settings.tap_sink = traces;
+  const auto health = std::make_shared<ControlCall>();
+  settings.on_health = [health] { health->ask(); };
   const auto created = worker::DataPlane::create(settings);
   if (!created) {
     fail(info.Env(), created.error().message);
@@ -133,7 +138,16 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     const uint32_t interval_ms = stats_settings.value().flush_interval_ms;
     hystrix = std::make_unique<worker::HystrixEvents>(*data_plane, buckets, interval_ms);
   }
-  add(ProxyLifecycle(data_plane, traces));
+  const auto take = [plane = std::weak_ptr(data_plane)]() -> uint64_t {
+    const auto alive = plane.lock();
+    if (!alive) return UINT64_MAX;
+    alive->takeHealth();
+    return alive->healthDue();
+  };
+  const auto timer = ControlTimer::create(info.Env(), take);
+  ProxyLifecycle lifecycle(data_plane, traces, health, timer);
+  lifecycle.openHealth(info.Env());
+  add(std::move(lifecycle));
   add(ProxyClusters(data_plane));
   add(ProxyStats(data_plane));
   add(ProxySinks(data_plane, std::move(sinks.value()), std::move(hystrix)));

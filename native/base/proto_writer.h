@@ -5,19 +5,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/varint.h"
 
 namespace fairlead {
 
 class ProtoWriter {
  public:
   void number(uint32_t field, uint64_t value) {
-    varint(field << 3);
-    varint(value);
+    appendVarint(&out_, field << 3);
+    appendVarint(&out_, value);
   }
   // Text, bytes, or a message that is written already.
   void bytes(uint32_t field, std::string_view value) {
-    varint(field << 3 | 2);
-    varint(value.size());
+    appendVarint(&out_, field << 3 | 2);
+    appendVarint(&out_, value.size());
     out_.append(value);
   }
 
@@ -27,11 +30,6 @@ class ProtoWriter {
   std::string take() { return std::move(out_); }
 
  private:
-  void varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) out_.push_back(static_cast<char>(value | 0x80));
-    out_.push_back(static_cast<char>(value));
-  }
-
   std::string out_;
 };
 

@@ -19,6 +19,16 @@ class Random {
     }
   }
 
+  // The same numbers for the same seed, for tests: spread by SplitMix64.
+  explicit Random(uint64_t seed) {
+    for (uint64_t& word : state_) {
+      seed += 0x9e3779b97f4a7c15;
+      uint64_t mixed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9;
+      mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+      word = mixed ^ (mixed >> 31);
+    }
+  }
+
   // xoshiro256++.
   uint64_t next() {
     const uint64_t result = rotate(state_[0] + state_[3], 23) + state_[0];
@@ -35,6 +45,12 @@ class Random {
   // Uniform in [0, bound); 0 for a bound of 0.
   uint64_t below(uint64_t bound) {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+  }
+
+  // True in that share of all draws.
+  bool draws(uint64_t millionths) {
+    constexpr uint64_t kMillion = 1'000'000;
+    return millionths >= kMillion || below(kMillion) < millionths;
   }
 
  private:

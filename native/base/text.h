@@ -38,6 +38,7 @@ void forEachToken(std::string_view list, Visit visit) {
 
 // Whether a comma-separated list holds `token`, whatever the case.
 inline bool containsToken(std::string_view list, std::string_view token) {
+  if (list.size() <= token.size()) return equalsIgnoreCase(list, token);
   bool found = false;
   forEachToken(list, [&](std::string_view element) {
     found = equalsIgnoreCase(element, token);
@@ -51,9 +52,9 @@ inline bool parseDecimal(std::string_view text, uint64_t* out) {
   if (text.empty() || text.size() > 20) return false;
   uint64_t value = 0;
   for (char c : text) {
-    if (c < '0' || c > '9') return false;
-    const uint64_t digit = static_cast<uint64_t>(c - '0');
-    if (value > (UINT64_MAX - digit) / 10) return false;
+    const uint64_t digit = static_cast<uint8_t>(c - '0');
+    // Only the twentieth digit can be one too many.
+    if (digit > 9 || (text.size() == 20 && value > (UINT64_MAX - digit) / 10)) return false;
     value = value * 10 + digit;
   }
   *out = value;

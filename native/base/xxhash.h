@@ -1,4 +1,4 @@
-// XXH64 with the seed 0, as the real server makes numbers of texts: github.com/Cyan4973/xxHash,
+// XXH64, as the real server makes numbers of texts: github.com/Cyan4973/xxHash,
 // doc/xxhash_spec.md.
 #pragma once
 
@@ -31,8 +31,8 @@ inline uint64_t round(uint64_t lane, uint64_t input) {
 
 // The four lanes of a text of 32 bytes or more, merged; `text` keeps what does not fill another
 // round.
-inline uint64_t lanes(std::string_view* text) {
-  uint64_t lane[4] = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};
+inline uint64_t lanes(std::string_view* text, uint64_t seed) {
+  uint64_t lane[4] = {seed + kPrime1 + kPrime2, seed + kPrime2, seed, seed - kPrime1};
   while (text->size() >= 32) {
     for (uint64_t& one : lane) one = round(one, take<uint64_t>(text));
   }
@@ -44,11 +44,11 @@ inline uint64_t lanes(std::string_view* text) {
 
 }  // namespace xxhash
 
-inline uint64_t xxHash64(std::string_view text) {
+inline uint64_t xxHash64(std::string_view text, uint64_t seed = 0) {
   static_assert(std::endian::native == std::endian::little);
   using namespace xxhash;
   const uint64_t size = text.size();
-  uint64_t hash = size >= 32 ? lanes(&text) : kPrime5;
+  uint64_t hash = size >= 32 ? lanes(&text, seed) : seed + kPrime5;
   hash += size;
   while (text.size() >= 8) {
     hash = std::rotl(hash ^ round(0, take<uint64_t>(&text)), 27) * kPrime1 + kPrime4;

@@ -66,6 +66,8 @@ struct FormatContext {
   std::string_view requested_server_name;
   std::string_view ja3;
   std::string_view ja4;
+  // Who was chosen; where the connection to it goes, once it is there.
+  const net::Address* upstream_host = nullptr;
   const net::Address* upstream_remote = nullptr;
   const net::Address* upstream_local = nullptr;
   std::string_view upstream_cluster;
@@ -73,6 +75,9 @@ struct FormatContext {
   std::string_view route_name;
   std::string_view filter_chain_name;
   std::string_view stream_id;
+  // What a host said of a tunnel that it was asked for, as JSON.
+  std::string_view tunnel_headers;
+  std::string_view tunnel_trailers;
   uint64_t connection_id = 0;
   uint32_t attempts = 0;
 

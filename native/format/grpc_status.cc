@@ -67,6 +67,13 @@ int64_t grpcStatusOfHttp(uint16_t status) {
   }
 }
 
+uint16_t httpStatusOfGrpc(int64_t status) {
+  static constexpr uint16_t kStatuses[] = {200, 499, 500, 400, 504, 404, 409, 403, 429,
+                                           400, 409, 400, 501, 500, 503, 500, 401};
+  if (status < 0 || status >= static_cast<int64_t>(std::size(kStatuses))) return 500;
+  return kStatuses[status];
+}
+
 std::string_view grpcStatusName(int64_t status, GrpcStatusStyle style) {
   if (style == GrpcStatusStyle::Number) return {};
   if (status < 0 || status >= static_cast<int64_t>(std::size(kNames))) return {};

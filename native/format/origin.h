@@ -2,6 +2,7 @@
 #pragma once
 
 #include "format/context.h"
+#include "format/passed_metadata.h"
 #include "net/downstream_connection.h"
 
 namespace fairlead::format {
@@ -30,6 +31,7 @@ inline void describeConnection(const net::DownstreamConnection& connection,
   describeOrigin(connection, context);
   if (const net::Findings* findings = connection.findings()) {
     context->metadata = &findings->metadata;
+    if (findings->passed_metadata) context->filter_metadata = findings->passed_metadata->all();
   }
 }
 

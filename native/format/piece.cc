@@ -1,7 +1,6 @@
 #include "format/piece.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "format/tls_values.h"
 
@@ -63,7 +62,7 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       number(Op::RequestDuration, &Context::request_end_us, Kind::Duration),
       number(Op::ResponseDuration, &Context::response_begin_us, Kind::Duration),
       other(Op::ResponseTxDuration, Kind::ResponseTxDuration),
-      address(Op::UpstreamHost, Kind::Address, &Context::upstream_remote),
+      address(Op::UpstreamHost, Kind::Address, &Context::upstream_host),
       text(Op::UpstreamCluster, &Context::upstream_cluster),
       text(Op::UpstreamClusterRaw, &Context::upstream_cluster_raw),
       address(Op::UpstreamLocalAddress, Kind::Address, &Context::upstream_local),
@@ -112,6 +111,8 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       other(Op::ResponseTrailersBytes, Kind::ResponseTrailerBytes),
       other(Op::DynamicMetadata, Kind::Metadata),
       other(Op::ProxyProtocolTlv, Kind::Tlv),
+      text(Op::TunnelResponseHeaders, &Context::tunnel_headers),
+      text(Op::TunnelResponseTrailers, &Context::tunnel_trailers),
       tls(Op::DownstreamTls, Kind::Tls, &Context::downstream_tls),
       tls(Op::UpstreamTls, Kind::Tls, &Context::upstream_tls),
       tls(Op::DownstreamPeerCertVStart, Kind::TlsStart, &Context::downstream_tls),
@@ -176,8 +177,10 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
 
 // Null: no HTTP filter has set any.
 const FilterMetadata::Value* Piece::filterMetadata(const FormatContext& context) const {
-  for (const SetMetadata& set : std::views::reverse(context.filter_metadata)) {
-    if (set.space == argument_) return set.metadata->find(key_);
+  for (size_t i = context.filter_metadata.size(); i > 0; --i) {
+    const SetMetadata& set = context.filter_metadata[i - 1];
+    if (set.space != argument_) continue;
+    if (const FilterMetadata::Value* value = set.metadata->find(key_)) return value;
   }
   return nullptr;
 }
@@ -212,6 +215,9 @@ bool Piece::isJson(const FormatContext& context) const {
     }
     case Kind::Tlv:
       return argument_.empty() && max_length_ == 0;
+    case Kind::Text:
+      return max_length_ == 0 &&
+             (text_ == &Context::tunnel_headers || text_ == &Context::tunnel_trailers);
     default:
       return false;
   }

@@ -191,7 +191,8 @@ bool Piece::appendAddress(const Context& context, std::string* out) const {
   if (!address) return false;
   if (kind_ == Kind::Port) {
     if (address->isIp()) appendNumber(uint64_t{address->port()}, out);
-    return address->isIp();
+    // As the real server: an internal one has a port, which is nothing.
+    return address->isIp() || address->isInternal();
   }
   char text[net::Address::kTextBytes];
   return appendText(kind_ == Kind::Ip ? address->writeIp(text) : address->writeText(text), out);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/varint.h"
 #include "plan/wire.h"
 
 namespace fairlead::hot_restart {
@@ -19,14 +20,6 @@ constexpr char kScopeStat = 2 << 3 | 2;
 constexpr char kStatName = 1 << 3 | 2;
 constexpr char kStatAdded = 2 << 3;
 constexpr char kStatLevel = 3 << 3;
-
-void appendVarint(std::string* out, uint64_t value) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
-}
 
 void appendBytes(std::string* out, char tag, std::string_view bytes) {
   out->push_back(tag);

@@ -180,6 +180,10 @@ class ResponseSink {
   virtual void onRawReadable() = 0;
   // Where the codec counts what the exchange moves.
   virtual ByteMeter& upstreamMeter() = 0;
+  // Its answer is about to be read, or parsed: what it will touch of its own, or what it points to,
+  // may be fetched. A hint.
+  enum class Ahead : uint8_t { Read, Parsed };
+  virtual void prefetch(Ahead) const {}
 
  protected:
   ~ResponseSink() = default;
@@ -197,6 +201,9 @@ struct RequestOut {
   std::string_view protocol = {};
   // It asks for another protocol, as its headers say: data are that one's bytes.
   bool upgrades = false;
+  // It goes on when its answer has ended, where the protocol has such a thing (HTTP/2): the stream
+  // is over once both are.
+  bool outlasts_answer = false;
   // What comes before the first bytes of a tunnel without HTTP.
   std::string_view tunnel_preamble = {};
 };

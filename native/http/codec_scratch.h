@@ -4,6 +4,7 @@
 
 #include "http/message.h"
 #include "net/out_batch.h"
+#include "net/overload.h"
 
 namespace fairlead::http2 {
 struct StreamPools;
@@ -17,6 +18,8 @@ struct CodecScratch {
   ResponseHead& response;
   // Null: streams do not rest between two uses.
   http2::StreamPools* http2 = nullptr;
+  // What clients' timeouts follow, where they do.
+  const net::Overload& overload = net::Overload::none();
 };
 
 }  // namespace fairlead::http

@@ -35,6 +35,8 @@ struct ServerSettings {
   net::Millis head_timeout_ms = 0;
   // Of HTTP/2: an answer that is composed whole, and whose client takes nothing of it.
   net::Millis flush_timeout_ms = 0;
+  // Its times stay as they are, whatever the overload manager says.
+  bool bypasses_overload = false;
 };
 
 // Of connections to hosts. 0: none, or no limit.

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "http/connect_answer.h"
 #include "net/connection.h"
 #include "net/wrapping_transport.h"
 
@@ -18,22 +19,12 @@ namespace {
 constexpr size_t kMaxAnswerBytes = 60 * 1024;
 constexpr size_t kReadBytes = 4096;
 
-// "HTTP/1.1 200 OK": the status; 0: it is no status line.
-unsigned statusOf(std::string_view head) {
-  if (!head.starts_with("HTTP/1.") || head.size() < 12 || head[8] != ' ') return 0;
-  unsigned status = 0;
-  for (const char c : head.substr(9, 3)) {
-    if (c < '0' || c > '9') return 0;
-    status = status * 10 + static_cast<unsigned>(c - '0');
-  }
-  return status;
-}
-
 // Of one connection; its worker's thread.
 class ConnectTransport final : public net::WrappingTransport {
  public:
-  ConnectTransport(std::string head, std::unique_ptr<net::Transport> inner)
-      : WrappingTransport(std::move(inner)), head_(std::move(head)) {}
+  ConnectTransport(std::string head, std::unique_ptr<net::Transport> inner,
+                   std::shared_ptr<std::string> answer)
+      : WrappingTransport(std::move(inner)), head_(std::move(head)), answer_(std::move(answer)) {}
 
   Handshake handshake(int fd) override {
     if (inner_ && !inner_is_done_) {
@@ -72,9 +63,9 @@ class ConnectTransport final : public net::WrappingTransport {
         const bool waits = got < 0 && (errno == EAGAIN || errno == EINTR);
         return waits ? Handshake::Waiting : Handshake::Failed;
       }
-      while (const size_t head_bytes = headBytes(before)) {
-        const unsigned status = statusOf(rest_);
-        if (status >= 100 && status < 200 && status != 101) {
+      while (const size_t head_bytes = connectHeadBytes(rest_, before)) {
+        const unsigned status = connectStatus(rest_);
+        if (isInterim(status)) {
           rest_.erase(0, head_bytes);
           continue;
         }
@@ -84,15 +75,8 @@ class ConnectTransport final : public net::WrappingTransport {
     }
   }
 
-  // Up to its empty line; 0: it has not come whole.
-  size_t headBytes(size_t looked_at) const {
-    constexpr std::string_view kEnd = "\r\n\r\n";
-    const size_t from = looked_at < kEnd.size() ? 0 : looked_at - kEnd.size();
-    const size_t end = rest_.find(kEnd, std::min(from, rest_.size()));
-    return end == std::string::npos ? 0 : end + kEnd.size();
-  }
-
   Handshake finish(unsigned status, size_t head_bytes) {
+    if (answer_) answer_->assign(rest_, 0, head_bytes);
     if (status / 100 != 2) {
       if (status != 0) failure_ = "tunnel_response:" + std::to_string(status);
       return Handshake::Failed;
@@ -111,14 +95,16 @@ class ConnectTransport final : public net::WrappingTransport {
   // Of the answer; then of the bytes that came along with it.
   std::string rest_;
   std::string failure_;
+  const std::shared_ptr<std::string> answer_;
   bool inner_is_done_ = false;
 };
 
 }  // namespace
 
 std::unique_ptr<net::Transport> makeConnectTransport(std::string head,
-                                                     std::unique_ptr<net::Transport> inner) {
-  return std::make_unique<ConnectTransport>(std::move(head), std::move(inner));
+                                                     std::unique_ptr<net::Transport> inner,
+                                                     std::shared_ptr<std::string> answer) {
+  return std::make_unique<ConnectTransport>(std::move(head), std::move(inner), std::move(answer));
 }
 
 }  // namespace fairlead::http

@@ -9,8 +9,10 @@
 
 namespace fairlead::http {
 
-// `head`: the request whole. `inner`: what carries it; null: a raw socket.
+// `head`: the request whole. `inner`: what carries it; null: a raw socket. `answer`: where the head
+// of the answer goes; null: nowhere.
 std::unique_ptr<net::Transport> makeConnectTransport(std::string head,
-                                                     std::unique_ptr<net::Transport> inner);
+                                                     std::unique_ptr<net::Transport> inner,
+                                                     std::shared_ptr<std::string> answer = nullptr);
 
 }  // namespace fairlead::http

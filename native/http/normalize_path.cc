@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hex.h"
+
 namespace fairlead::http {
 
 namespace {
-
-int hexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // The byte that "%XX" at `at` stands for; -1 when it is no escape.
 int escapedAt(std::string_view text, size_t at) {

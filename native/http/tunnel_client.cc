@@ -4,6 +4,11 @@
 
 namespace fairlead::http {
 
+namespace {
+// A host that takes nothing for so long gets nothing more.
+constexpr net::Millis kPatienceMs = 60'000;
+}  // namespace
+
 TunnelClient::TunnelClient(net::Connection& connection, const ClientSettings& settings,
                            const CodecScratch& scratch, ClientCodecCallbacks& callbacks)
     : connection_(connection), settings_(settings), scratch_(scratch), callbacks_(callbacks) {
@@ -41,12 +46,20 @@ void TunnelClient::connectFailed(Failure failure, int error) {
 
 void TunnelClient::onTimer() {
   if (state_ == State::Connecting) connectFailed(Failure::Timeout, 0);
+  if (state_ != State::Draining) return;
+  if (connection_.pendingBytes() == left_bytes_) {
+    abort(CloseReason::Local);
+    return;
+  }
+  left_bytes_ = connection_.pendingBytes();
+  connection_.loop().timers().arm(this, connection_.loop().now() + kPatienceMs);
 }
 
 // ---- writing ----
 
 // Who asks hears the answer once it has done so.
 void TunnelClient::sendHead(const RequestOut& head, bool end) {
+  outlasts_answer_ = head.outlasts_answer;
   if (!head.tunnel_preamble.empty() || end) sendData(head.tunnel_preamble, end);
   flush();
   connection_.loop().defer(this);
@@ -68,12 +81,13 @@ void TunnelClient::onDeferred() {
 void TunnelClient::sendData(std::string_view data, bool end) {
   scratch_.batch.claim(connection_);
   if (scratch_.batch.isAlmostFull()) flush();
-  scratch_.batch.addView(data);
+  if (!data.empty()) scratch_.batch.addView(data);
   if (sink_) sink_->upstreamMeter().wire_sent += data.size();
   if (!end) return;
   request_done_ = true;
   flush();
   connection_.endWriting();
+  if (answer_done_) complete();
 }
 
 void TunnelClient::flush() {
@@ -95,7 +109,8 @@ void TunnelClient::onReadable() {
     callbacks_.serveWaiting();
     return;
   }
-  while (state_ == State::Open && connection_.isReadable() && !connection_.isReadingPaused()) {
+  while (state_ == State::Open && !answer_done_ && connection_.isReadable() &&
+         !connection_.isReadingPaused()) {
     const net::Connection::Read got = connection_.read();
     switch (got.result) {
       case net::Connection::ReadResult::Nothing:
@@ -121,20 +136,55 @@ void TunnelClient::onBelowLowWatermark() {
   if (sink_) sink_->onUpstreamWritable();
 }
 
+void TunnelClient::onDrained() {
+  if (state_ == State::Draining) {
+    abort(CloseReason::Peer);
+  } else {
+    onBelowLowWatermark();
+  }
+}
+
 // ---- the end ----
 
 void TunnelClient::onEnd() {
   ResponseSink& sink = *sink_;
   if (request_done_) {
-    sink_ = nullptr;
-    callbacks_.onStreamEnded(sink, ClientCodecCallbacks::StreamEnd::Complete);
-    abort(CloseReason::Peer);
+    complete();
+  } else if (outlasts_answer_) {
+    answer_done_ = true;
+    sink.onResponseData({}, true);
+    return;
   } else {
     // As one that was lost with its connection.
     abort(CloseReason::Local);
   }
   sink.onResponseData({}, true);
   callbacks_.serveWaiting();
+}
+
+// Both halves have ended. A relay's stream is all of its connection, and ends with it: as the real
+// server counts it.
+void TunnelClient::complete() {
+  if (!outlasts_answer_) {
+    ResponseSink& sink = *std::exchange(sink_, nullptr);
+    callbacks_.onStreamEnded(sink, ClientCodecCallbacks::StreamEnd::Complete);
+  }
+  if (connection_.pendingBytes() > 0) {
+    beginDraining();
+  } else {
+    abort(CloseReason::Peer);
+  }
+}
+
+// Its stream is over; what the host has not taken yet still leaves.
+void TunnelClient::beginDraining() {
+  state_ = State::Draining;
+  if (ResponseSink* const sink = std::exchange(sink_, nullptr)) {
+    callbacks_.onStreamEnded(*sink, ClientCodecCallbacks::StreamEnd::Connection);
+    left_stream_ = true;
+  }
+  left_bytes_ = connection_.pendingBytes();
+  connection_.loop().timers().arm(this, connection_.loop().now() + kPatienceMs);
 }
 
 void TunnelClient::fail() {
@@ -154,7 +204,7 @@ void TunnelClient::abort(CloseReason reason) {
   countBytes();
   connection_.close();
   if (lost) callbacks_.onStreamEnded(*lost, ClientCodecCallbacks::StreamEnd::Connection);
-  callbacks_.onClosed(reason, lost != nullptr);
+  callbacks_.onClosed(reason, lost != nullptr || left_stream_);
 }
 
 void TunnelClient::countBytes() { counted_.tell(connection_, callbacks_); }

@@ -35,7 +35,8 @@ class TunnelClient final : public ClientCodec,
   std::string_view protocol() const override { return {}; }
 
  private:
-  enum class State : uint8_t { Connecting, Idle, Asked, Open, Closed };
+  // Draining: nobody is told anything any more, but the host has not taken all bytes yet.
+  enum class State : uint8_t { Connecting, Idle, Asked, Open, Draining, Closed };
   using CloseReason = ClientCodecCallbacks::CloseReason;
   using Failure = ClientCodecCallbacks::Failure;
 
@@ -55,7 +56,7 @@ class TunnelClient final : public ClientCodec,
   void onReady(int error) override;
   void onReadable() override;
   void onBelowLowWatermark() override;
-  void onDrained() override { onBelowLowWatermark(); }
+  void onDrained() override;
   void onWriteFailed() override { fail(); }
   // net::Timer
   void onTimer() override;
@@ -64,6 +65,8 @@ class TunnelClient final : public ClientCodec,
 
   void connectFailed(Failure failure, int error);
   void onEnd();
+  void complete();
+  void beginDraining();
   void fail();
   void countBytes();
 
@@ -75,6 +78,12 @@ class TunnelClient final : public ClientCodec,
   CountedBytes counted_;
   State state_ = State::Connecting;
   bool request_done_ = false;
+  // The host's end leaves the other half as it is.
+  bool outlasts_answer_ = false;
+  bool answer_done_ = false;
+  // Draining: what was left when it was looked at last.
+  size_t left_bytes_ = 0;
+  bool left_stream_ = false;
 };
 
 }  // namespace fairlead::http

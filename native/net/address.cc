@@ -26,7 +26,34 @@ Address Address::fromIp(std::string_view ip, uint16_t port) {
   return address;
 }
 
+namespace {
+constexpr std::string_view kInternalScheme = "envoy://";
+}
+
+Address Address::internal(std::string_view listener, std::string_view endpoint_id) {
+  auto* pipe = new Pipe;
+  pipe->address.sun_family = AF_UNIX;
+  pipe->size = offsetof(sockaddr_un, sun_path);
+  pipe->internal.append(kInternalScheme).append(listener).append("/").append(endpoint_id);
+  pipe->listener_size = listener.size();
+  Address address;
+  address.storage_.pipe = {AF_UNIX, pipe};
+  return address;
+}
+
+std::string_view Address::internalListener() const {
+  if (!isInternal()) return {};
+  return std::string_view(pipe()->internal).substr(kInternalScheme.size(), pipe()->listener_size);
+}
+
+std::string_view Address::endpointId() const {
+  if (!isInternal()) return {};
+  return std::string_view(pipe()->internal)
+      .substr(kInternalScheme.size() + pipe()->listener_size + 1);
+}
+
 Address Address::fromPlan(const plan::Address& from) {
+  if (!from.internal_listener.empty()) return internal(from.internal_listener, from.endpoint_id);
   if (from.ip.size() == 4 || from.ip.size() == 16) {
     return fromIp(from.ip, static_cast<uint16_t>(from.port));
   }
@@ -108,6 +135,7 @@ std::string_view Address::writeIp(char* out) const {
   }
   const Pipe* pipe = this->pipe();
   if (!pipe) return {};
+  if (!pipe->internal.empty()) return pipe->internal;
   const char* path = pipe->address.sun_path;
   const size_t header = offsetof(sockaddr_un, sun_path);
   size_t length = pipe->size > header ? pipe->size - header : 0;

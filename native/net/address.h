@@ -15,8 +15,8 @@
 
 namespace fairlead::net {
 
-// An IP address with its port, or a pipe's path. Small, because every connection has two: a pipe's
-// path lives apart, shared by all copies, on whatever thread.
+// An IP address with its port, a pipe's path, or a listener of this process. Small, because every
+// connection has two: what is no IP address lives apart, shared by all copies, on whatever thread.
 class Address {
  public:
   Address() = default;
@@ -35,6 +35,8 @@ class Address {
   // 4 or 16 bytes in network order, as they are.
   static Address fromIp(std::string_view ip, uint16_t port);
   static Address fromPlan(const plan::Address& address);
+  // Of a listener of this process. `endpoint_id`: may be empty.
+  static Address internal(std::string_view listener, std::string_view endpoint_id);
   static Address fromKernel(const sockaddr* address, socklen_t length);
 
   const sockaddr* raw() const {
@@ -44,13 +46,18 @@ class Address {
   socklen_t rawSize() const;
   int family() const { return storage_.any.sa_family; }
   bool isIp() const { return family() == AF_INET || family() == AF_INET6; }
+  bool isInternal() const { return pipe() && !pipe()->internal.empty(); }
+  // Of an internal one: the listener's name, and as which of its endpoints.
+  std::string_view internalListener() const;
+  std::string_view endpointId() const;
   // 0 for a pipe.
   uint16_t port() const;
   // "10.0.0.1", "::1", or the path.
   std::string ip() const;
-  // "10.0.0.1:80", "[::1]:80", or the path.
+  // "10.0.0.1:80", "[::1]:80", the path, or "envoy://listener/endpoint".
   std::string text() const;
-  // The same into `out` (at least kTextBytes): no allocation. Returns what was written.
+  // The same into `out` (at least kTextBytes): no allocation. Returns what was written, or what the
+  // address has of it.
   static constexpr size_t kTextBytes = 112;
   std::string_view writeIp(char* out) const;
   std::string_view writeText(char* out) const;
@@ -62,7 +69,8 @@ class Address {
   // The same address and port, or the same pipe.
   friend bool operator==(const Address& one, const Address& other) {
     const socklen_t size = one.rawSize();
-    return size == other.rawSize() && std::memcmp(one.raw(), other.raw(), size) == 0;
+    return size == other.rawSize() && std::memcmp(one.raw(), other.raw(), size) == 0 &&
+           (!one.pipe() || one.pipe()->internal == other.pipe()->internal);
   }
   bool sameIp(const Address& other) const { return ipBytes() == other.ipBytes(); }
 
@@ -70,6 +78,9 @@ class Address {
   struct Pipe {
     sockaddr_un address = {};
     socklen_t size = 0;
+    // "envoy://listener/endpoint"; empty: a path.
+    std::string internal = {};
+    size_t listener_size = 0;
     std::atomic<uint32_t> owners{1};
   };
   // Begins as every sockaddr does.

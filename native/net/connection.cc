@@ -3,14 +3,19 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "base/prefetch.h"
 
 namespace fairlead::net {
 
 namespace {
 constexpr uint32_t kEnds = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-}
+// What most handlers take.
+constexpr size_t kHandlerBytes = 256;
+}  // namespace
 
 Connection::Connection(Loop& loop, FileDescriptor fd, uint32_t buffer_limit_bytes, Start start,
                        std::unique_ptr<Transport> transport)
@@ -42,6 +47,14 @@ void Connection::setHandler(ConnectionHandler& handler) {
   if (readable_) readSoon();
 }
 
+void Connection::replaceSocket(FileDescriptor fd) {
+  if (!isOpen()) return;
+  FL_DCHECK(phase_ == Phase::Connecting);
+  fd_ = std::move(fd);
+  // What is not watched is told of now.
+  if (!start()) wake(EPOLLIN | EPOLLOUT);
+}
+
 // ---- writing ----
 
 ssize_t Connection::write(const iovec* parts, int count) {
@@ -53,20 +66,36 @@ ssize_t Connection::write(const iovec* parts, int count) {
   return ::sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
 }
 
+size_t Connection::writeSome(const iovec* parts, int count) {
+  const ssize_t result = write(parts, count);
+  if (result >= 0) {
+    written_bytes_ += static_cast<uint64_t>(result);
+    return static_cast<size_t>(result);
+  }
+  if (errno == EAGAIN || errno == EINTR) {
+    writable_ = false;
+  } else {
+    failed_ = true;
+  }
+  return 0;
+}
+
 void Connection::send(OutBatch& batch) {
   if (batch.empty()) return;
   if (!isOpen() || failed_) {
     batch.clear();
     return;
   }
+  if (batch.mayWait()) [[unlikely]] {
+    queueAll(batch);
+    return;
+  }
   size_t sent = 0;
-  if (writable_ && out_.empty() && phase_ == Phase::Open) {
-    const ssize_t result = write(batch.parts(), batch.partCount());
-    if (result >= 0) {
-      sent = static_cast<size_t>(result);
-      written_bytes_ += sent;
-    } else if (errno != EAGAIN && errno != EINTR) {
-      failed_ = true;
+  if (!out_.empty()) [[unlikely]] {
+    if (takesNow()) sent = sendBehindQueue(batch);
+  } else if (writable_ && phase_ == Phase::Open) {
+    sent = writeSome(batch.parts(), batch.partCount());
+    if (failed_) {
       batch.clear();
       return;
     }
@@ -74,6 +103,29 @@ void Connection::send(OutBatch& batch) {
   }
   if (sent < batch.size()) keepUnsent(batch, sent);
   batch.clear();
+}
+
+void Connection::queueAll(OutBatch& batch) {
+  for (int i = 0; i < batch.partCount(); ++i) {
+    const iovec& part = batch.parts()[i];
+    queue({static_cast<const char*>(part.iov_base), part.iov_len});
+  }
+  batch.clear();
+}
+
+size_t Connection::sendBehindQueue(OutBatch& batch) {
+  constexpr int kMostParts = OutBatch::kMaxParts;
+  iovec parts[kMostParts];
+  const int before = out_.gather(parts, kMostParts);
+  if (before + batch.partCount() > kMostParts) return 0;
+  std::copy_n(batch.parts(), batch.partCount(), parts + before);
+  const size_t sent = writeSome(parts, before + batch.partCount());
+  if (sent == 0) return 0;
+  const size_t of_queue = std::min(sent, out_.size());
+  if (sent < out_.size() + batch.size()) writable_ = false;
+  out_.consume(loop_.slabs(), of_queue);
+  if (out_.empty()) drained_ = true;
+  return sent - of_queue;
 }
 
 void OutBatch::sendToOwner() { owner_->send(*this); }
@@ -101,8 +153,11 @@ void Connection::keepUnsent(OutBatch& batch, size_t sent) {
 
 void Connection::onTurnEnd() {
   queued_ = false;
-  if (!isOpen() || failed_ || !writable_ || phase_ != Phase::Open || out_.empty()) return;
-  flushPending();
+  const bool was_drained = drained_;
+  drained_ = false;
+  if (!isOpen() || failed_ || phase_ != Phase::Open) return;
+  if (out_.empty() ? !was_drained : !writable_) return;
+  if (!out_.empty()) flushPending();
   // A failure is told with the next event, as that of send() is: the peer's end brings one.
   if (!failed_) afterFlush();
 }
@@ -111,17 +166,9 @@ void Connection::flushPending() {
   while (!out_.empty()) {
     iovec parts[16];
     const int count = out_.gather(parts, 16);
-    const ssize_t result = write(parts, count);
-    if (result < 0) {
-      if (errno == EAGAIN || errno == EINTR) {
-        writable_ = false;
-      } else {
-        failed_ = true;
-      }
-      return;
-    }
-    written_bytes_ += static_cast<size_t>(result);
-    out_.consume(loop_.slabs(), static_cast<size_t>(result));
+    const size_t sent = writeSome(parts, count);
+    if (sent == 0) return;
+    out_.consume(loop_.slabs(), sent);
   }
 }
 
@@ -164,6 +211,16 @@ void Connection::close(CloseKind kind) {
 }
 
 // ---- events ----
+
+void Connection::prefetch(Ahead ahead) const {
+  // As onEvents(): whose handler that was may be gone.
+  if (!isOpen()) return;
+  if (ahead == Ahead::Two) {
+    fairlead::prefetch(handler_, kHandlerBytes);
+  } else {
+    handler_->prefetch();
+  }
+}
 
 void Connection::onEvents(uint32_t events) {
   if (!isOpen()) return;
@@ -263,7 +320,7 @@ void Connection::countTowardsShare(uint32_t bytes) {
     turn_ = thisTurn();
     turn_bytes_ = 0;
   }
-  turn_bytes_ = std::min<uint32_t>(turn_bytes_ + bytes, kTurnBytes);
+  turn_bytes_ = std::min<uint32_t>(turn_bytes_ + bytes, kMostTurnBytes);
 }
 
 Connection::Read Connection::read(size_t headroom) {

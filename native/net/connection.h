@@ -42,6 +42,9 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
 
   // Registers with the loop. False: the kernel refuses; the connection must be closed.
   bool start() { return loop_.add(fd_.get(), this); }
+  // Another socket, which is connected or has failed to, in the place of the one that connects,
+  // which closes. Its events come as those of any other.
+  void replaceSocket(FileDescriptor fd);
   // Everything from here on is told to `handler`. What can be read already is told at the end of
   // the turn.
   void setHandler(ConnectionHandler& handler);
@@ -68,6 +71,10 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void send(OutBatch& batch);
   // Waits in slabs for the end of the turn: what several give leaves at once.
   void queue(std::string_view bytes);
+  // What is sent now goes to the socket, behind the little that is queued.
+  bool takesNow() const {
+    return writable_ && !failed_ && phase_ == Phase::Open && out_.size() <= kMostBefore;
+  }
   uint32_t bufferLimit() const { return buffer_limit_bytes_; }
   // Bytes that wait to be written.
   size_t pendingBytes() const { return out_.size(); }
@@ -113,6 +120,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   }
   // A transport has bytes, or room, that no event of the socket tells of.
   void wake(uint32_t events);
+  // Many exchanges share it: it has the share of some connections.
+  void readMore() { reads_more_ = true; }
   bool isReadable() const { return readable_; }
   void markUnreadable() { readable_ = false; }
   bool hasPeerEnded() const { return peer_ended_; }
@@ -134,10 +143,14 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
 
   void onEvents(uint32_t events) override;
   void onTurnEnd() override;
+  void prefetch(Ahead) const override;
 
  private:
+  // What is queued is sent along with a batch, not the batch queued behind it.
+  static constexpr size_t kMostBefore = 2 * Slab::kBytes;
+  static constexpr size_t kMostTurnBytes = 4 * kTurnBytes;
   static constexpr int kTurnBits = 12;
-  static_assert(kTurnBytes < size_t{1} << (32 - kTurnBits));
+  static_assert(kMostTurnBytes < size_t{1} << (32 - kTurnBits));
 
   enum class Phase : uint8_t { Connecting, Handshaking, Open };
 
@@ -149,13 +162,20 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   void onRoom();
   void letRead();
   uint32_t thisTurn() const { return loop_.turnNumber() % (1u << kTurnBits); }
-  bool hasReadItsShare() const { return turn_ == thisTurn() && turn_bytes_ >= kTurnBytes; }
+  bool hasReadItsShare() const {
+    return turn_ == thisTurn() && turn_bytes_ >= (reads_more_ ? kMostTurnBytes : kTurnBytes);
+  }
   void countTowardsShare(uint32_t bytes);
   // Bytes taken; -1 with errno.
   ssize_t write(const iovec* parts, int count);
+  // Bytes that left. None: the socket has no room, or has failed, which is noted.
+  size_t writeSome(const iovec* parts, int count);
   void flushPending();
   void afterFlush();
   void keepUnsent(OutBatch& batch, size_t sent);
+  void queueAll(OutBatch& batch);
+  // Bytes of the batch that were sent.
+  size_t sendBehindQueue(OutBatch& batch);
   void shutdownWriting();
 
   Loop& loop_;
@@ -164,8 +184,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   SlabChain out_;
   uint64_t read_bytes_ = 0;
   uint64_t written_bytes_ = 0;
-  // The latest turn in which it read, and how much, counted up to kTurnBytes. That the turn may be
-  // another one of the same number costs no more than a wait for the next.
+  // The latest turn in which it read, and how much, counted up to kMostTurnBytes. That the turn may
+  // be another one of the same number costs no more than a wait for the next.
   uint32_t turn_ : kTurnBits = 0;
   uint32_t turn_bytes_ : 32 - kTurnBits = 0;
   FileDescriptor fd_;
@@ -176,6 +196,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   bool tells_ready_ : 1;       // The handler waits for onReady().
   bool read_due_ : 1 = false;  // Of readSoon().
   bool queued_ : 1 = false;    // Bytes wait for the end of the turn.
+  bool drained_ : 1 = false;   // They have gone before it.
+  bool reads_more_ : 1 = false;
   bool readable_ : 1 = false;
   bool writable_ : 1 = true;
   bool peer_ended_ : 1 = false;

@@ -24,6 +24,8 @@ class ConnectionHandler {
   virtual void onWritable() {}
   // The peer reset the connection while reading is paused: no read would find it.
   virtual void onResetWhilePaused() {}
+  // Its connection's events come next: what it points to may be fetched. A hint.
+  virtual void prefetch() const {}
 
  protected:
   ~ConnectionHandler() = default;

@@ -7,6 +7,7 @@
 
 #include "base/list.h"
 #include "net/address.h"
+#include "net/connection_gate.h"
 #include "net/file_descriptor.h"
 #include "net/findings.h"
 #include "net/loop.h"
@@ -65,7 +66,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
         remote_(std::move(socket.remote)),
         local_(std::move(socket.local)),
         id_(socket.id),
-        more_(socket.findings ? new More{std::move(socket.findings), nullptr} : nullptr) {
+        more_(socket.findings ? new More{std::move(socket.findings), nullptr, nullptr} : nullptr) {
     accounts_->onConnectionOpened();
   }
   DownstreamConnection(const DownstreamConnection&) = delete;
@@ -99,6 +100,11 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   }
   uint64_t id() const { return id_; }
   uint64_t startedAtMicros() const { return started_at_us_; }
+  // What it passed: goes with it.
+  void hold(std::unique_ptr<GatePass> pass) {
+    if (!more_) more_ = std::make_unique<More>();
+    more_->pass = std::move(pass);
+  }
 
  protected:
   virtual ~DownstreamConnection() = default;
@@ -113,6 +119,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     if (!accounts) return;
     unlink();
     accounts->onConnectionClosed(*this, (Loop::readClockMicros() - started_at_us_) / 1000);
+    if (more_) more_->pass.reset();
   }
 
  private:
@@ -126,6 +133,7 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   struct More {
     std::unique_ptr<const Findings> findings;
     SharedTlsInfo tls;
+    std::unique_ptr<const GatePass> pass = nullptr;
   };
   std::unique_ptr<More> more_;
 };
@@ -136,6 +144,8 @@ class ConnectionFactory {
   virtual ~ConnectionFactory() = default;
   // Null: the connection was refused and is closed. The object owns itself.
   virtual DownstreamConnection* accept(AcceptedSocket socket, ConnectionAccounts& accounts) = 0;
+  // One was refused before it was to be made: who counts connections counts it.
+  virtual void onRefused() {}
 };
 
 }  // namespace fairlead::net

@@ -11,6 +11,10 @@ class EventHandler {
   virtual void onEvents(uint32_t events) = 0;
   // Once for each Loop::flushAtEnd().
   virtual void onTurnEnd() {}
+  // Its events come next but one, or next: what it points to, or what that points to, may be
+  // fetched. A hint.
+  enum class Ahead : uint8_t { Two, One };
+  virtual void prefetch(Ahead) const {}
 
  protected:
   ~EventHandler() = default;

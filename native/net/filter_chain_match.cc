@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
+
+#include "match/ip_range.h"
 
 namespace fairlead::net {
 
@@ -29,27 +30,6 @@ class EdgeKey {
   size_t size_;
 };
 
-// A range as an edge's value: its length, and the bytes of its address that count.
-struct PrefixValue {
-  PrefixValue(std::string_view ip, unsigned bits) : size(1 + ip.size()) {
-    bytes[0] = static_cast<char>(bits);
-    std::memset(bytes + 1, 0, ip.size());
-    std::memcpy(bytes + 1, ip.data(), (bits + 7) / 8);
-    if (bits % 8 != 0) bytes[1 + bits / 8] &= static_cast<char>(0xff00 >> bits % 8);
-  }
-  std::string_view text() const { return {bytes, size}; }
-
-  char bytes[1 + 16];
-  size_t size;
-};
-
-size_t familyOf(std::string_view ip) { return ip.size() == 4 ? 0 : 1; }
-
-bool isRange(const plan::CidrRange& range) {
-  return (range.ip.size() == 4 || range.ip.size() == 16) &&
-         range.prefix_length <= range.ip.size() * 8;
-}
-
 template <typename Number>
 std::string_view bytesOf(const Number& number) {
   return {reinterpret_cast<const char*>(&number), sizeof(number)};
@@ -63,6 +43,72 @@ std::string_view nameValue(std::string_view name) {
 bool isNear(const ChainFacts& facts) {
   return facts.remote.isLoopback() || !facts.remote.isIp() || facts.remote.sameIp(facts.local);
 }
+
+// A connection as trees ask of it.
+class ConnectionFacts final : public match::Facts {
+ public:
+  explicit ConnectionFacts(const ChainFacts& facts) : facts_(facts) {}
+
+  std::optional<std::string_view> text(const plan::MatchInput& input,
+                                       std::string* room) const override {
+    using Kind = plan::MatchInput::Kind;
+    switch (input.kind) {
+      case Kind::DestinationIp:
+        return ipOf(facts_.local, room);
+      case Kind::SourceIp:
+        return ipOf(facts_.remote, room);
+      case Kind::DirectSourceIp:
+        return ipOf(facts_.direct_remote, room);
+      case Kind::DestinationPort:
+        return portOf(facts_.local, room);
+      case Kind::SourcePort:
+        return portOf(facts_.remote, room);
+      case Kind::SourceType:
+        return isNear(facts_) ? std::optional<std::string_view>("local") : std::nullopt;
+      case Kind::ServerName:
+        return orNothing(facts_.server_name);
+      case Kind::TransportProtocol:
+        return orNothing(facts_.transport_protocol);
+      case Kind::ApplicationProtocol:
+        for (const std::string& protocol : facts_.application_protocols) {
+          room->append(room->empty() ? "'" : ",'").append(protocol).append(1, '\'');
+        }
+        return orNothing(*room);
+      default:
+        return std::nullopt;
+    }
+  }
+  std::string_view address(const plan::MatchInput& input) const override {
+    using Kind = plan::MatchInput::Kind;
+    switch (input.kind) {
+      case Kind::DestinationIp:
+        return facts_.local.ipBytes();
+      case Kind::SourceIp:
+        return facts_.remote.ipBytes();
+      case Kind::DirectSourceIp:
+        return facts_.direct_remote.ipBytes();
+      default:
+        return {};
+    }
+  }
+
+ private:
+  static std::optional<std::string_view> orNothing(std::string_view text) {
+    return text.empty() ? std::nullopt : std::optional(text);
+  }
+  static std::optional<std::string_view> ipOf(const Address& address, std::string* room) {
+    if (!address.isIp()) return std::nullopt;
+    *room = address.ip();
+    return *room;
+  }
+  static std::optional<std::string_view> portOf(const Address& address, std::string* room) {
+    if (!address.isIp()) return std::nullopt;
+    *room = std::to_string(address.port());
+    return *room;
+  }
+
+  const ChainFacts& facts_;
+};
 
 }  // namespace
 
@@ -126,12 +172,12 @@ class FilterChainMatch::Insertion {
   void placeRanges(int step, int node, const std::vector<plan::CidrRange>& ranges) {
     if (ranges.empty()) placeAny(step, node);
     for (const plan::CidrRange& range : ranges) {
-      if (!isRange(range)) continue;
-      auto& lengths = to_.nodes_[static_cast<size_t>(node)].prefix_lengths[familyOf(range.ip)];
+      if (!match::isRange(range)) continue;
+      auto& lengths =
+          to_.nodes_[static_cast<size_t>(node)].prefix_lengths[match::familyOf(range.ip)];
       const auto bits = static_cast<uint8_t>(range.prefix_length);
-      const auto at = std::lower_bound(lengths.begin(), lengths.end(), bits, std::greater<>());
-      if (at == lengths.end() || *at != bits) lengths.insert(at, bits);
-      placeUnder(step, node, PrefixValue(range.ip, bits).text());
+      match::addLength(lengths, bits);
+      placeUnder(step, node, match::RangeKey(range.ip, bits).text());
     }
   }
 
@@ -175,6 +221,38 @@ FilterChainMatch::FilterChainMatch(const std::vector<plan::FilterChain>& chains)
   }
 }
 
+Result<FilterChainMatch> FilterChainMatch::build(const std::vector<plan::FilterChain>& chains,
+                                                 const plan::ChainTree* tree) {
+  if (!tree) return FilterChainMatch(chains);
+  FilterChainMatch match;
+  auto built = match::MatchTree::build(tree->tree.value_or(plan::MatchTree()));
+  if (!built) return built.error();
+  match.tree_ = std::move(built.value());
+  std::unordered_map<std::string_view, int> by_name;
+  for (size_t i = 0; i < chains.size(); ++i) {
+    const int chain = static_cast<int>(i);
+    if (chains[i].is_default) {
+      match.default_chain_ = chain;
+    } else {
+      by_name.emplace(chains[i].name, chain);
+    }
+  }
+  for (const std::string& name : tree->chains) {
+    const auto found = by_name.find(name);
+    match.chains_of_tree_.push_back(found == by_name.end() ? kNone : found->second);
+  }
+  return match;
+}
+
+// Who is sent to a chain that there is not is sent away; the default chain is for who is sent
+// nowhere.
+int FilterChainMatch::findInTree(const ChainFacts& facts) const {
+  const int action = tree_->find(ConnectionFacts(facts));
+  if (action == match::MatchTree::kNone) return default_chain_;
+  const auto index = static_cast<size_t>(action);
+  return index < chains_of_tree_.size() ? chains_of_tree_[index] : kNone;
+}
+
 int FilterChainMatch::child(int node, std::string_view value) const {
   if (value.size() > EdgeKey::kMaxValueBytes) return kNone;
   const auto found = edges_.find(EdgeKey(node, value).text());
@@ -186,8 +264,8 @@ int FilterChainMatch::prefixChild(int node, const Address& address) const {
   // A pipe's: only the range of all addresses takes it, and those at the end, as in the real
   // server.
   if (ip.empty()) ip = "\xff\xff\xff\xff";
-  for (const uint8_t bits : nodes_[static_cast<size_t>(node)].prefix_lengths[familyOf(ip)]) {
-    const int found = child(node, PrefixValue(ip, bits).text());
+  for (const uint8_t bits : nodes_[static_cast<size_t>(node)].prefix_lengths[match::familyOf(ip)]) {
+    const int found = child(node, match::RangeKey(ip, bits).text());
     if (found != kNone) return found;
   }
   return kNone;
@@ -217,6 +295,7 @@ int FilterChainMatch::sourceTypeChild(int node, const ChainFacts& facts) const {
 
 int FilterChainMatch::find(const ChainFacts& facts) const {
   if (only_chain_ != kNone) return only_chain_;
+  if (tree_) return findInTree(facts);
   if (nodes_.empty()) return default_chain_;
   const uint32_t local_port = facts.local.port();
   const uint32_t remote_port = facts.remote.port();

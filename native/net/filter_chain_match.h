@@ -3,12 +3,15 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/result.h"
+#include "match/match_tree.h"
 #include "net/address.h"
 #include "plan/plan.gen.h"
 
@@ -39,6 +42,10 @@ class FilterChainMatch {
 
   FilterChainMatch() = default;
   explicit FilterChainMatch(const std::vector<plan::FilterChain>& chains);
+  // By a tree, whatever the chains say themselves; null: by what they say. The error says what is
+  // wrong with it.
+  static Result<FilterChainMatch> build(const std::vector<plan::FilterChain>& chains,
+                                        const plan::ChainTree* tree);
 
   // The index of the chain; kNone when there is none.
   int find(const ChainFacts& facts) const;
@@ -62,6 +69,7 @@ class FilterChainMatch {
   int nameChild(int node, std::string_view name) const;
   int protocolChild(int node, std::span<const std::string> protocols) const;
   int sourceTypeChild(int node, const ChainFacts& facts) const;
+  int findInTree(const ChainFacts& facts) const;
   int orAny(int child, int node) const {
     return child != kNone ? child : nodes_[static_cast<size_t>(node)].any;
   }
@@ -70,6 +78,10 @@ class FilterChainMatch {
   // A node; below the last step, a chain.
   std::unordered_map<std::string, int, Hash, std::equal_to<>> edges_;
   int default_chain_ = kNone;
+  // Absent: the criteria of chains count.
+  std::optional<match::MatchTree> tree_;
+  // The chains that its actions name; kNone: there is no such chain.
+  std::vector<int> chains_of_tree_;
   // Takes everything: it is the only one, without criteria.
   int only_chain_ = kNone;
 };

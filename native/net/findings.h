@@ -4,10 +4,15 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "net/address.h"
+
+namespace fairlead::format {
+class PassedMetadata;
+}
 
 namespace fairlead::net {
 
@@ -37,6 +42,8 @@ struct Findings {
   Values tlvs;
   // Type-length-values of the PROXY protocol that hosts may be told, as they came.
   std::string passed_tlvs;
+  // Of a connection from within: what its host and cluster tell; null: nothing.
+  std::shared_ptr<const format::PassedMetadata> passed_metadata;
 };
 
 }  // namespace fairlead::net

@@ -10,6 +10,7 @@
 
 #include "log/log.h"
 #include "net/bind.h"
+#include "net/internal_listeners.h"
 
 namespace fairlead::net {
 
@@ -175,11 +176,37 @@ void Listener::retryLater(const char* what) {
 
 void Listener::pause() {
   Timer::disarm();
-  Deferred::unlink();
+  if (internal_.empty()) Deferred::unlink();
   for (const ListenSocket& socket : sockets_) loop_.remove(socket->get());
 }
 
+FileDescriptor Listener::connect(const Address& to,
+                                 std::shared_ptr<const format::PassedMetadata> metadata) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return {};
+  if (const uint32_t bytes = config_->plan.internal_buffer_bytes) {
+    for (const int end : ends) setOption(end, SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes));
+  }
+  AcceptedSocket socket{FileDescriptor(ends[0]), InternalListeners::clientAddress(), to,
+                        next_connection_id.fetch_add(1, std::memory_order_relaxed)};
+  if (metadata) {
+    socket.findings = std::make_unique<Findings>();
+    socket.findings->direct_remote = socket.remote;
+    socket.findings->direct_local = socket.local;
+    socket.findings->accepted_at_us = Loop::readClockMicros();
+    socket.findings->passed_metadata = std::move(metadata);
+  }
+  internal_.push_back(std::move(socket));
+  loop_.defer(this);
+  return FileDescriptor(ends[1]);
+}
+
+void Listener::acceptInternal() {
+  for (AcceptedSocket& socket : std::exchange(internal_, {})) take(std::move(socket));
+}
+
 void Listener::acceptWaiting() {
+  acceptInternal();
   for (const ListenSocket& socket : sockets_) acceptFrom(socket->get(), 0);
 }
 
@@ -237,6 +264,19 @@ void Listener::abortQuiet(Chain& chain) {
   }
 }
 
+void Listener::follow(const Overload& overload, Random& random) {
+  overload_ = &overload;
+  random_ = &random;
+  onOverloadChanged();
+}
+
+// The edge of what comes meanwhile is used up: it is looked for afterwards.
+void Listener::onOverloadChanged() {
+  const bool was_held =
+      std::exchange(is_held_, overload_->isSaturated(Overload::Subject::StopAcceptingConnections));
+  if (was_held && !is_held_ && !sockets_.empty()) loop_.yield(this);
+}
+
 void Listener::onEvents(uint32_t) { acceptAll(); }
 
 void Listener::onTimer() {
@@ -247,6 +287,7 @@ void Listener::onTimer() {
 }
 
 void Listener::acceptAll() {
+  if (is_held_) return;
   const uint32_t limit = config_->plan.max_connections_to_accept_per_socket_event;
   uint64_t accepted = 0;
   // An accepted connection never stops its listener: that comes by a task.
@@ -289,8 +330,10 @@ void Listener::take(AcceptedSocket socket) {
     log::trace(log::Component::ConnHandler,
                "closing connection: global connection limit reached for ", config_->plan.name);
     stats_.add(Counter::DownstreamGlobalCxOverflow);
+    config_->all_connections->countRefusal(worker_ + 1);
     return;
   }
+  if (overload_->isActive() && sheds()) return;
   const uint64_t open = config_->connections->load(std::memory_order_relaxed);
   if (open >= config_->max_connections.value()) {
     log::trace(log::Component::ConnHandler,
@@ -305,6 +348,17 @@ void Listener::take(AcceptedSocket socket) {
   } else {
     letFiltersLook(std::move(socket));
   }
+}
+
+bool Listener::sheds() {
+  using Subject = Overload::Subject;
+  if (!overload_->takes(Subject::RejectIncomingConnections, *random_) &&
+      !overload_->sheds(Subject::PointTcpListenerAccept, *random_)) {
+    return false;
+  }
+  log::trace(log::Component::ConnHandler, "closing connection: it is shed by ", config_->plan.name);
+  stats_.add(Counter::DownstreamCxOverloadReject);
+  return true;
 }
 
 void Listener::letFiltersLook(AcceptedSocket socket) {
@@ -404,13 +458,17 @@ void Listener::chooseChain(AcceptedSocket socket) {
   }
 }
 
+bool Listener::isCounted() const {
+  return !config_->plan.ignores_connection_limit || config_->all_connections->countsExempt();
+}
+
 void Listener::countOpen() {
-  config_->all_connections->add();
+  if (isCounted()) config_->all_connections->add();
   config_->connections->fetch_add(1, std::memory_order_relaxed);
 }
 
 void Listener::countClosed() {
-  config_->all_connections->remove();
+  if (isCounted()) config_->all_connections->remove();
   config_->connections->fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -18,6 +18,7 @@
 #include "net/event_handler.h"
 #include "net/filter_chain_match.h"
 #include "net/loop.h"
+#include "net/overload.h"
 #include "net/pending_connection.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
@@ -107,10 +108,16 @@ class Listener final : public EventHandler,
   void abortConnections();
   // Connections hear onDrain().
   void tellDrain();
+  // Sheds what this says, which outlives it. `random` decides of whom.
+  void follow(const Overload& overload, Random& random);
+  // What it follows says something else.
+  void onOverloadChanged();
   // Ends those on which nothing is under way.
   void abortQuietConnections();
   // Accepts what another listener accepted.
   void takeOver(AcceptedSocket socket) { take(std::move(socket)); }
+  // As InternalListeners: of one that is internal.
+  FileDescriptor connect(const Address& to, std::shared_ptr<const format::PassedMetadata> metadata);
   bool hasConnections() const;
 
   void onEvents(uint32_t events) override;
@@ -132,16 +139,25 @@ class Listener final : public EventHandler,
   void onConnectionOpened() override;
   void onConnectionClosed(const DownstreamConnection& connection, uint64_t length_ms) override;
   void onTimer() override;
-  void onDeferred() override { acceptAll(); }
+  void onDeferred() override {
+    acceptInternal();
+    acceptAll();
+  }
+  // Whoever connects is not in the middle of it any more.
+  void acceptInternal();
   void acceptAll();
   // How many it took, at most `limit` if that is not 0.
   uint64_t acceptFrom(int listen_fd, uint64_t limit);
   void take(AcceptedSocket socket);
+  // It is shed, which is counted.
+  bool sheds();
   // What could not be done, with errno set; said once until all is well again.
   void retryLater(const char* what);
   void letFiltersLook(AcceptedSocket socket);
   void onOutcome(PendingConnection& pending, PendingConnection::Outcome outcome) override;
   void countOutcome(PendingConnection::Outcome outcome);
+  // Among all connections.
+  bool isCounted() const;
   // Of all connections, those among them that are not through their listener filters.
   void countOpen();
   void countClosed();
@@ -164,6 +180,12 @@ class Listener final : public EventHandler,
   const std::unique_ptr<ConnectionLog> log_;
   const unsigned worker_;
   ListenerDirectory* const directory_;
+  const Overload* overload_ = &Overload::none();
+  Random* random_ = nullptr;
+  // Connections are left in the queues.
+  bool is_held_ = false;
+  // From within.
+  std::vector<AcceptedSocket> internal_;
   // Their listener filters wait.
   List<PendingConnection> pending_;
   stats::Shard<stats::Listener>& stats_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/prefetch.h"
 #include "log/log.h"
 #include "log/seldom.h"
 
@@ -16,6 +17,8 @@ namespace fairlead::net {
 namespace {
 // Deferred work may defer more; beyond this many rounds new events come first.
 constexpr int kMaxRounds = 16;
+// What most handlers take.
+constexpr size_t kEventHandlerBytes = 192;
 }  // namespace
 
 uint64_t Loop::readClockMicros() {
@@ -66,6 +69,7 @@ int Loop::turn(int timeout_ms, int max_events) {
   checkBatch();
   if (!yielded_.empty()) runYielded();
   for (int i = 0; i < count; ++i) {
+    prefetchAfter(events + i, events + count);
     static_cast<EventHandler*>(events[i].data.ptr)->onEvents(events[i].events);
     checkBatch();
   }
@@ -76,6 +80,16 @@ int Loop::turn(int timeout_ms, int max_events) {
     dead.swap(dead_);
   }
   return count;
+}
+
+// Three events ahead its handler itself, and as it comes nearer what is reached from there.
+void Loop::prefetchAfter(const epoll_event* event, const epoll_event* end) {
+  const auto handler = [event](int ahead) {
+    return static_cast<const EventHandler*>(event[ahead].data.ptr);
+  };
+  if (end - event > 3) fairlead::prefetch(handler(3), kEventHandlerBytes);
+  if (end - event > 2) handler(2)->prefetch(EventHandler::Ahead::Two);
+  if (end - event > 1) handler(1)->prefetch(EventHandler::Ahead::One);
 }
 
 void Loop::checkBatch() const { FL_DCHECK(!batch_ || batch_->empty()); }

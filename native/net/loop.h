@@ -16,6 +16,8 @@
 #include "net/out_batch.h"
 #include "net/timer_wheel.h"
 
+struct epoll_event;
+
 namespace fairlead::net {
 
 // Something whose end waits for the end of the turn: events of the same batch may still name it.
@@ -99,6 +101,7 @@ class Loop {
 
  private:
   void runYielded();
+  static void prefetchAfter(const epoll_event* event, const epoll_event* end);
   void checkBatch() const;
   void finishTurn();
 

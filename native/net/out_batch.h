@@ -18,6 +18,8 @@ class OutBatch {
  public:
   static constexpr int kMaxParts = 64;
   static constexpr size_t kScratchBytes = 64 * 1024;
+  // About a frame of HTTP/2: more is sent faster than copied.
+  static constexpr size_t kMostWaiting = 20 * 1024;
   // Views up to this size are copied behind the head: cheaper than one more part (512 bytes copy in
   // ~10 ns; a second part costs the kernel ~100 ns).
   static constexpr size_t kCopyBytes = 1024;
@@ -36,7 +38,12 @@ class OutBatch {
   void dropOf(const Connection& owner) {
     if (owner_ == &owner && parts_ > 0) clear();
   }
+  bool isOf(const Connection& connection) const { return parts_ > 0 && owner_ == &connection; }
   size_t size() const { return size_; }
+  // What is short is not sent at once but with the turn: one read tells of several connections in
+  // turns, and may come back to each.
+  void letWait(bool lets_wait) { lets_wait_ = lets_wait; }
+  bool mayWait() const { return lets_wait_ && size_ <= kMostWaiting; }
   // Few parts are left: send what is here first.
   bool isAlmostFull() const { return parts_ + 8 > kMaxParts; }
 
@@ -118,6 +125,7 @@ class OutBatch {
   }
 
   Connection* owner_ = nullptr;
+  bool lets_wait_ = false;
   int parts_ = 0;
   size_t size_ = 0;
   char* scratch_next_;

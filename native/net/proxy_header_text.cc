@@ -91,7 +91,8 @@ std::string proxyHeaderV1(const Address& source, const Address& destination) {
          std::to_string(destination.port()) + "\r\n";
 }
 
-ProxyHeaderV2 proxyHeaderV2(const ProxiedClient* client, const plan::ProxyProtocolSocket& plan) {
+ProxyHeaderV2 proxyHeaderV2(const ProxiedClient* client, const plan::ProxyProtocolSocket& plan,
+                            const std::vector<std::string>& formatted) {
   ProxyHeaderV2 header;
   std::string addresses;
   char command = kForClient;
@@ -110,8 +111,15 @@ ProxyHeaderV2 proxyHeaderV2(const ProxiedClient* client, const plan::ProxyProtoc
   }
   Values values(kMaxBytes - addresses.size());
   if (command == kForClient) {
+    // Those that are always the same come first, as in the real server.
     for (const plan::AddedTlv& added : plan.added_tlvs) {
-      values.add(static_cast<uint8_t>(added.type), added.value);
+      if (!added.format) values.add(static_cast<uint8_t>(added.type), added.value);
+    }
+    auto text = formatted.begin();
+    for (const plan::AddedTlv& added : plan.added_tlvs) {
+      if (!added.format || text == formatted.end()) continue;
+      if (!text->empty()) values.add(static_cast<uint8_t>(added.type), *text);
+      ++text;
     }
     addPassed(client->tlvs, plan, &values);
   }

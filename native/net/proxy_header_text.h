@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "net/proxied_client.h"
 #include "plan/plan.gen.h"
@@ -17,7 +18,9 @@ struct ProxyHeaderV2 {
   // Some values were left out: a header has room for 65,535 bytes.
   bool lacks_values = false;
 };
-// Null: the connection is this proxy's own.
-ProxyHeaderV2 proxyHeaderV2(const ProxiedClient* client, const plan::ProxyProtocolSocket& plan);
+// `client`: null: the connection is this proxy's own. `formatted`: those of `plan.added_tlvs` that
+// have a format, as they are in it; what is empty is left out.
+ProxyHeaderV2 proxyHeaderV2(const ProxiedClient* client, const plan::ProxyProtocolSocket& plan,
+                            const std::vector<std::string>& formatted = {});
 
 }  // namespace fairlead::net

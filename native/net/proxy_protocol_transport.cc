@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -23,43 +24,72 @@ Address peerAddress(int fd) {
 // Beneath one connection; its worker's thread.
 class ProxyProtocolTransport final : public WrappingTransport {
  public:
-  // `header`: empty: a line of version 1 with the connection's own addresses.
-  ProxyProtocolTransport(std::string header, std::unique_ptr<Transport> inner)
-      : WrappingTransport(std::move(inner)), header_(std::move(header)) {}
+  // What is said once the connection is there: values of version 2 are of its own addresses.
+  struct Later {
+    std::shared_ptr<const ProxyProtocolTransports> maker;
+    std::optional<ProxiedClient> client;
+    unsigned worker;
+  };
+
+  // `header`: empty: `later` makes it, or else it is a line of version 1 with the connection's own
+  // addresses.
+  ProxyProtocolTransport(std::string header, std::unique_ptr<Later> later,
+                         std::unique_ptr<Transport> inner)
+      : WrappingTransport(std::move(inner)), header_(std::move(header)), later_(std::move(later)) {}
 
   Handshake handshake(int fd) override {
     if (!is_sent_) {
-      if (header_.empty()) header_ = proxyHeaderV1(connection_->localAddress(), peerAddress(fd));
+      if (header_.empty()) header_ = makeHeader(fd);
       // In the clear, whatever comes after it.
       const Handshake sent = sendRest(header_, [fd](const char* data, size_t size) {
         return ::send(fd, data, size, MSG_NOSIGNAL);
       });
       if (sent != Handshake::Done) return sent;
       is_sent_ = true;
+      later_.reset();
     }
     return inner_ ? inner_->handshake(fd) : Handshake::Done;
   }
 
  private:
+  std::string makeHeader(int fd) const {
+    const Address local = connection_->localAddress();
+    if (!later_) return proxyHeaderV1(local, peerAddress(fd));
+    const ProxiedClient* const client = later_->client ? &*later_->client : nullptr;
+    return later_->maker->headerV2(client, later_->worker, local, peerAddress(fd));
+  }
+
   std::string header_;
+  std::unique_ptr<Later> later_;
   bool is_sent_ = false;
 };
 
 }  // namespace
 
+std::string ProxyProtocolTransports::headerV2(const ProxiedClient* client, unsigned worker,
+                                              const Address& local, const Address& remote) const {
+  auto values = formats_ ? formats_->values(local, remote) : std::vector<std::string>();
+  ProxyHeaderV2 made = proxyHeaderV2(client, plan_, values);
+  if (made.lacks_values) {
+    using Counter = stats::UpstreamProxyProtocol::Counter;
+    stats_->shard(worker + 1)->add(Counter::V2TlvsExceedMaxLength);
+  }
+  return std::move(made.bytes);
+}
+
 std::unique_ptr<Transport> ProxyProtocolTransports::make(const TransportTarget& target) const {
   std::string header;
-  if (plan_.is_version_2) {
-    ProxyHeaderV2 made = proxyHeaderV2(target.client, plan_);
-    if (made.lacks_values) {
-      using Counter = stats::UpstreamProxyProtocol::Counter;
-      stats_->shard(target.worker + 1)->add(Counter::V2TlvsExceedMaxLength);
-    }
-    header = std::move(made.bytes);
+  std::unique_ptr<ProxyProtocolTransport::Later> later;
+  if (plan_.is_version_2 && formats_) {
+    later.reset(new ProxyProtocolTransport::Later{shared_from_this(), std::nullopt, target.worker});
+    if (target.client) later->client = *target.client;
+  } else if (plan_.is_version_2) {
+    header = headerV2(target.client, target.worker, Address(), Address());
   } else if (target.client) {
     header = proxyHeaderV1(target.client->source, target.client->destination);
   }
-  return std::make_unique<ProxyProtocolTransport>(std::move(header), makeTransport(inner_, target));
+  return std::make_unique<ProxyProtocolTransport>(std::move(header), std::move(later),
+                                                  makeTransport(inner_, target));
 }
 
 }  // namespace fairlead::net

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 namespace fairlead::net {
 
@@ -38,6 +39,16 @@ void TimerWheel::cascade(int level) {
       place(timer);
     }
   }
+}
+
+void TimerWheel::rescale() {
+  std::vector<Timer*> armed;
+  for (auto& level : slots_) {
+    for (List<Timer>& slot : level) {
+      for (Timer* timer = slot.front(); timer; timer = slot.next(timer)) armed.push_back(timer);
+    }
+  }
+  for (Timer* timer : armed) timer->onRescale();
 }
 
 void TimerWheel::advance(Millis now) {

@@ -20,6 +20,9 @@ class Timer : public ListNode<Timer> {
  public:
   // The deadline has come. The timer is not armed now, and may be armed again from here.
   virtual void onTimer() = 0;
+  // Timeouts fall, or rise again (net/overload): whose deadline is one of those arms itself anew,
+  // and does nothing else.
+  virtual void onRescale() {}
 
   bool isArmed() const { return isLinked(); }
   // When it fires; meaningful while armed.
@@ -42,6 +45,8 @@ class TimerWheel {
   void arm(Timer* timer, Millis due);
   // Moves to `now` and fires what is due, in order of tick.
   void advance(Millis now);
+  // All that are armed hear onRescale(). Rare: it takes as long as there are timers.
+  void rescale();
   // Milliseconds until something may have to be done, at most `limit`; 0 when something is due.
   Millis untilNext(Millis limit) const;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::net {
 
@@ -50,6 +51,8 @@ class TlsInfo {
 
   // Appends it; several values with commas between them. False: there is none.
   virtual bool append(TlsValue value, std::string* out) const = 0;
+  // The peer's names of a kind, URIs or DNS names, each by itself: one may hold commas.
+  virtual std::vector<std::string> peerNames(TlsValue value) const { return {}; }
   // When the peer's certificate begins and ends to be good, in seconds since 1970.
   virtual std::optional<int64_t> peerValidFrom() const = 0;
   virtual std::optional<int64_t> peerValidTo() const = 0;

@@ -14,9 +14,18 @@
 #include "net/proxied_client.h"
 #include "net/tls_info.h"
 
+namespace fairlead::format {
+class PassedMetadata;
+}
+namespace fairlead::plan {
+struct Host;
+}
+
 namespace fairlead::net {
 
+class Address;
 class Connection;
+class Overload;
 
 class Transport {
  public:
@@ -61,6 +70,11 @@ struct TransportTarget {
   // What a host is offered by ALPN where the configuration names nothing, each with its length
   // before it; empty: nothing.
   std::string_view protocols = {};
+  // Of a host: where it is, and by which proxy its configuration says it is reached; null: none.
+  const Address* address = nullptr;
+  const Address* proxy = nullptr;
+  // What its handshake's time limit follows.
+  const Overload* overload = nullptr;
 };
 
 // Of a filter chain, or of a cluster. Shared by all workers; called on any of their threads.
@@ -69,6 +83,14 @@ class TransportFactory {
   virtual ~TransportFactory() = default;
   virtual std::unique_ptr<Transport> make(const TransportTarget& target) const = 0;
   virtual bool isTls() const { return false; }
+  // Where connections go in place of a host, whose configuration names that proxy, or none; null:
+  // to the host.
+  virtual const Address* proxyFor(const Address* named) const { return nullptr; }
+  // What an internal listener is told of a host's connection; null: nothing.
+  virtual std::shared_ptr<const format::PassedMetadata> metadataFor(const plan::Host& host,
+                                                                    unsigned worker) const {
+    return nullptr;
+  }
 };
 
 // Null: raw sockets.

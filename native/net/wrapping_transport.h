@@ -51,6 +51,9 @@ class WrappingTransport : public Transport {
   }
 
   SharedTlsInfo tls() const override { return inner_ ? inner_->tls() : nullptr; }
+  std::string_view failure() const override {
+    return inner_ ? inner_->failure() : std::string_view();
+  }
 
  protected:
   // Sends what is left of `text`, by `write(data, size)`, and takes out what has left.
@@ -68,7 +71,11 @@ class WrappingTransport : public Transport {
     return Handshake::Done;
   }
 
-  const std::unique_ptr<Transport> inner_;
+  Transport* inner() const { return inner_.get(); }
+  // Before it is attached.
+  void setInner(std::unique_ptr<Transport> inner) { inner_ = std::move(inner); }
+
+  std::unique_ptr<Transport> inner_;
   Connection* connection_ = nullptr;
 };
 

@@ -8,6 +8,9 @@ namespace fairlead::plan {
 namespace {
 
 bool read(WireReader& wire, Address* out);
+bool read(WireReader& wire, MetadataValue* out);
+bool read(WireReader& wire, SocketOption* out);
+bool read(WireReader& wire, LiveNumber* out);
 bool read(WireReader& wire, CidrRange* out);
 bool read(WireReader& wire, Regex* out);
 bool read(WireReader& wire, RegexRewrite* out);
@@ -18,15 +21,25 @@ bool read(WireReader& wire, Format* out);
 bool read(WireReader& wire, Http2Setting* out);
 bool read(WireReader& wire, Http2Options* out);
 bool read(WireReader& wire, RuntimeNumber* out);
+bool read(WireReader& wire, Share* out);
+bool read(WireReader& wire, HostLabels* out);
+bool read(WireReader& wire, MetadataMatch* out);
 bool read(WireReader& wire, HeaderMatch* out);
 bool read(WireReader& wire, QueryMatch* out);
+bool read(WireReader& wire, MatchInput* out);
+bool read(WireReader& wire, MatchPredicate* out);
+bool read(WireReader& wire, MatchOutcome* out);
+bool read(WireReader& wire, MatchEdge* out);
+bool read(WireReader& wire, MatchNode* out);
+bool read(WireReader& wire, MatchTree* out);
 bool read(WireReader& wire, TlsCertificate* out);
 bool read(WireReader& wire, SubjectMatch* out);
+bool read(WireReader& wire, SpiffeTrustDomain* out);
+bool read(WireReader& wire, SpiffeTrust* out);
 bool read(WireReader& wire, TlsValidation* out);
 bool read(WireReader& wire, TlsServer* out);
 bool read(WireReader& wire, TlsKeyLog* out);
 bool read(WireReader& wire, TlsContext* out);
-bool read(WireReader& wire, Share* out);
 bool read(WireReader& wire, CorsPolicy* out);
 bool read(WireReader& wire, BufferSettings* out);
 bool read(WireReader& wire, RuntimeOverride* out);
@@ -34,35 +47,74 @@ bool read(WireReader& wire, FaultShare* out);
 bool read(WireReader& wire, FaultDelay* out);
 bool read(WireReader& wire, FaultAbort* out);
 bool read(WireReader& wire, FaultRate* out);
-bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, FaultSettings* out);
 bool read(WireReader& wire, GrpcReverseBridgeSettings* out);
+bool read(WireReader& wire, TranscodedMethod* out);
+bool read(WireReader& wire, PathVariable* out);
+bool read(WireReader& wire, HttpBinding* out);
+bool read(WireReader& wire, ProtoField* out);
+bool read(WireReader& wire, ProtoMessage* out);
+bool read(WireReader& wire, ProtoEnumValue* out);
+bool read(WireReader& wire, ProtoEnum* out);
+bool read(WireReader& wire, GrpcJsonTranscoder* out);
+bool read(WireReader& wire, TokenBucket* out);
+bool read(WireReader& wire, HeaderAddition* out);
+bool read(WireReader& wire, DescriptorEntry* out);
+bool read(WireReader& wire, LocalDescriptor* out);
+bool read(WireReader& wire, RateLimitAction* out);
+bool read(WireReader& wire, RateLimit* out);
+bool read(WireReader& wire, RateLimits* out);
+bool read(WireReader& wire, LocalRatelimit* out);
+bool read(WireReader& wire, CsrfPolicy* out);
+bool read(WireReader& wire, BasicAuthUser* out);
+bool read(WireReader& wire, BasicAuthUsers* out);
+bool read(WireReader& wire, HeaderChange* out);
+bool read(WireReader& wire, QueryChange* out);
+bool read(WireReader& wire, HeaderMutation* out);
+bool read(WireReader& wire, RbacCondition* out);
+bool read(WireReader& wire, RbacPolicy* out);
+bool read(WireReader& wire, RbacRules* out);
+bool read(WireReader& wire, Rbac* out);
 bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, FaultRuntime* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
+bool read(WireReader& wire, SourceAddress* out);
 bool read(WireReader& wire, AddedTlv* out);
 bool read(WireReader& wire, ProxyProtocolSocket* out);
+bool read(WireReader& wire, Http11ProxySocket* out);
+bool read(WireReader& wire, MetadataSpace* out);
+bool read(WireReader& wire, InternalUpstreamSocket* out);
 bool read(WireReader& wire, TransportMatch* out);
+bool read(WireReader& wire, ZoneRouting* out);
+bool read(WireReader& wire, HashTable* out);
+bool read(WireReader& wire, SlowStart* out);
+bool read(WireReader& wire, SubsetSelector* out);
+bool read(WireReader& wire, Subsets* out);
+bool read(WireReader& wire, HeaderMutations* out);
+bool read(WireReader& wire, StatusRange* out);
+bool read(WireReader& wire, HealthCheck* out);
+bool read(WireReader& wire, OutlierDetection* out);
+bool read(WireReader& wire, DestinationHosts* out);
 bool read(WireReader& wire, Cluster* out);
+bool read(WireReader& wire, HostValue* out);
 bool read(WireReader& wire, LimitOverrides* out);
 bool read(WireReader& wire, ClusterRuntime* out);
 bool read(WireReader& wire, Host* out);
 bool read(WireReader& wire, Assignment* out);
 bool read(WireReader& wire, RouteMatch* out);
-bool read(WireReader& wire, HeaderAddition* out);
-bool read(WireReader& wire, HeaderMutations* out);
 bool read(WireReader& wire, RouteFilter* out);
 bool read(WireReader& wire, WeightedCluster* out);
 bool read(WireReader& wire, WeightedClusters* out);
 bool read(WireReader& wire, PathRewrite* out);
 bool read(WireReader& wire, HostRewrite* out);
 bool read(WireReader& wire, ResetHeader* out);
-bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, RetryHosts* out);
 bool read(WireReader& wire, RetryPolicy* out);
-bool read(WireReader& wire, HeaderChange* out);
 bool read(WireReader& wire, MirrorPolicy* out);
+bool read(WireReader& wire, HeaderHash* out);
+bool read(WireReader& wire, CookieHash* out);
+bool read(WireReader& wire, HashPolicy* out);
 bool read(WireReader& wire, ConnectConfig* out);
 bool read(WireReader& wire, RouteUpgrade* out);
 bool read(WireReader& wire, ClusterAction* out);
@@ -82,6 +134,9 @@ bool read(WireReader& wire, GrpcWebFilter* out);
 bool read(WireReader& wire, GrpcStatsFilter* out);
 bool read(WireReader& wire, GrpcHttp1Bridge* out);
 bool read(WireReader& wire, GrpcReverseBridge* out);
+bool read(WireReader& wire, ConnectGrpcBridge* out);
+bool read(WireReader& wire, BasicAuth* out);
+bool read(WireReader& wire, HeaderMutationFilter* out);
 bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, HttpInspector* out);
 bool read(WireReader& wire, TlvRule* out);
@@ -104,11 +159,19 @@ bool read(WireReader& wire, TunnelingConfig* out);
 bool read(WireReader& wire, TcpProxy* out);
 bool read(WireReader& wire, DirectResponseFilter* out);
 bool read(WireReader& wire, EchoFilter* out);
+bool read(WireReader& wire, ConnectionLimitFilter* out);
+bool read(WireReader& wire, LocalRateLimitFilter* out);
+bool read(WireReader& wire, ConnectionGate* out);
 bool read(WireReader& wire, FilterChain* out);
-bool read(WireReader& wire, SocketOption* out);
+bool read(WireReader& wire, ChainTree* out);
 bool read(WireReader& wire, Listener* out);
 bool read(WireReader& wire, FilterChains* out);
 bool read(WireReader& wire, ListenerDrain* out);
+bool read(WireReader& wire, OverloadLevel* out);
+bool read(WireReader& wire, TimerMinimum* out);
+bool read(WireReader& wire, LoadShedPoint* out);
+bool read(WireReader& wire, OverloadManager* out);
+bool read(WireReader& wire, OverloadState* out);
 bool read(WireReader& wire, ConnectionLimit* out);
 bool read(WireReader& wire, Update* out);
 bool read(WireReader& wire, TagRule* out);
@@ -132,8 +195,71 @@ bool read(WireReader& wire, Address* out) {
       case 3:
         if (!wire.readBytes(&out->pipe, "Address.pipe")) return false;
         break;
+      case 4:
+        if (!wire.readBytes(&out->internal_listener, "Address.internal_listener")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->endpoint_id, "Address.endpoint_id")) return false;
+        break;
       default:
         if (!wire.skip("Address")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataValue* out) {
+  while (wire.nextField("MetadataValue")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->path, "MetadataValue.path")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->text, "MetadataValue.text")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->is_json, "MetadataValue.is_json")) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataValue")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SocketOption* out) {
+  while (wire.nextField("SocketOption")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->level, "SocketOption.level")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->name, "SocketOption.name")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "SocketOption.value")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->state, 2, "SocketOption.state")) return false;
+        break;
+      default:
+        if (!wire.skip("SocketOption")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LiveNumber* out) {
+  while (wire.nextField("LiveNumber")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->value, "LiveNumber.value")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "LiveNumber.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("LiveNumber")) return false;
     }
   }
   return wire.ok();
@@ -213,7 +339,7 @@ bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 75, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 77, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;
@@ -383,6 +509,51 @@ bool read(WireReader& wire, RuntimeNumber* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, Share* out) {
+  while (wire.nextField("Share")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->millionths, "Share.millionths")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "Share.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("Share")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HostLabels* out) {
+  while (wire.nextField("HostLabels")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->labels, "HostLabels.labels")) return false;
+        break;
+      default:
+        if (!wire.skip("HostLabels")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataMatch* out) {
+  while (wire.nextField("MetadataMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->labels, "MetadataMatch.labels")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("MetadataMatch.fallbacks", [&](WireReader& inner) { return read(inner, &out->fallbacks.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HeaderMatch* out) {
   while (wire.nextField("HeaderMatch")) {
     switch (wire.field()) {
@@ -428,6 +599,129 @@ bool read(WireReader& wire, QueryMatch* out) {
         break;
       default:
         if (!wire.skip("QueryMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchInput* out) {
+  while (wire.nextField("MatchInput")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 11, "MatchInput.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->metadata_namespace, "MatchInput.metadata_namespace")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->path, "MatchInput.path")) return false;
+        break;
+      default:
+        if (!wire.skip("MatchInput")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchPredicate* out) {
+  while (wire.nextField("MatchPredicate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 4, "MatchPredicate.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("MatchPredicate.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("MatchPredicate.input", [&](WireReader& inner) { return read(inner, &out->input.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("MatchPredicate.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("MatchPredicate.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MatchPredicate")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchOutcome* out) {
+  while (wire.nextField("MatchOutcome")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->node, "MatchOutcome.node")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->action, "MatchOutcome.action")) return false;
+        break;
+      default:
+        if (!wire.skip("MatchOutcome")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchEdge* out) {
+  while (wire.nextField("MatchEdge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("MatchEdge.predicate", [&](WireReader& inner) { return read(inner, &out->predicate.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->text, "MatchEdge.text")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("MatchEdge.range", [&](WireReader& inner) { return read(inner, &out->range.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->exclusive, "MatchEdge.exclusive")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("MatchEdge.outcome", [&](WireReader& inner) { return read(inner, &out->outcome.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MatchEdge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchNode* out) {
+  while (wire.nextField("MatchNode")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 4, "MatchNode.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("MatchNode.input", [&](WireReader& inner) { return read(inner, &out->input.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("MatchNode.edges", [&](WireReader& inner) { return read(inner, &out->edges.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("MatchNode.otherwise", [&](WireReader& inner) { return read(inner, &out->otherwise.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MatchNode")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchTree* out) {
+  while (wire.nextField("MatchTree")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("MatchTree.nodes", [&](WireReader& inner) { return read(inner, &out->nodes.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->ip_stat_prefixes, "MatchTree.ip_stat_prefixes")) return false;
+        break;
+      default:
+        if (!wire.skip("MatchTree")) return false;
     }
   }
   return wire.ok();
@@ -480,6 +774,35 @@ bool read(WireReader& wire, SubjectMatch* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, SpiffeTrustDomain* out) {
+  while (wire.nextField("SpiffeTrustDomain")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "SpiffeTrustDomain.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->authorities, "SpiffeTrustDomain.authorities")) return false;
+        break;
+      default:
+        if (!wire.skip("SpiffeTrustDomain")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SpiffeTrust* out) {
+  while (wire.nextField("SpiffeTrust")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("SpiffeTrust.domains", [&](WireReader& inner) { return read(inner, &out->domains.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("SpiffeTrust")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, TlsValidation* out) {
   while (wire.nextField("TlsValidation")) {
     switch (wire.field()) {
@@ -516,6 +839,9 @@ bool read(WireReader& wire, TlsValidation* out) {
       case 11:
         if (!wire.readBytes(&out->name, "TlsValidation.name")) return false;
         break;
+      case 12:
+        if (!wire.readMessage("TlsValidation.spiffe", [&](WireReader& inner) { return read(inner, &out->spiffe.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("TlsValidation")) return false;
     }
@@ -528,9 +854,6 @@ bool read(WireReader& wire, TlsServer* out) {
     switch (wire.field()) {
       case 1:
         if (!wire.readNumber(&out->requires_certificate, "TlsServer.requires_certificate")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->requires_sni, "TlsServer.requires_sni")) return false;
         break;
       case 3:
         if (!wire.readRepeatedBytes(&out->ticket_keys, "TlsServer.ticket_keys")) return false;
@@ -636,24 +959,11 @@ bool read(WireReader& wire, TlsContext* out) {
       case 18:
         if (!wire.readMessage("TlsContext.key_log", [&](WireReader& inner) { return read(inner, &out->key_log.emplace()); })) return false;
         break;
+      case 19:
+        if (!wire.readBytes(&out->tls13_ciphers, "TlsContext.tls13_ciphers")) return false;
+        break;
       default:
         if (!wire.skip("TlsContext")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, Share* out) {
-  while (wire.nextField("Share")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->millionths, "Share.millionths")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->slot, "Share.slot")) return false;
-        break;
-      default:
-        if (!wire.skip("Share")) return false;
     }
   }
   return wire.ok();
@@ -810,25 +1120,6 @@ bool read(WireReader& wire, FaultRate* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, MetadataValue* out) {
-  while (wire.nextField("MetadataValue")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->path, "MetadataValue.path")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->text, "MetadataValue.text")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->is_json, "MetadataValue.is_json")) return false;
-        break;
-      default:
-        if (!wire.skip("MetadataValue")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, FaultSettings* out) {
   while (wire.nextField("FaultSettings")) {
     switch (wire.field()) {
@@ -882,6 +1173,701 @@ bool read(WireReader& wire, GrpcReverseBridgeSettings* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TranscodedMethod* out) {
+  while (wire.nextField("TranscodedMethod")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->path, "TranscodedMethod.path")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->input, "TranscodedMethod.input")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->output, "TranscodedMethod.output")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->client_streaming, "TranscodedMethod.client_streaming")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->server_streaming, "TranscodedMethod.server_streaming")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->takes_http_body, "TranscodedMethod.takes_http_body")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->gives_http_body, "TranscodedMethod.gives_http_body")) return false;
+        break;
+      case 8:
+        if (!wire.readRepeatedBytes(&out->request_body_path, "TranscodedMethod.request_body_path")) return false;
+        break;
+      case 9:
+        if (!wire.readRepeatedBytes(&out->response_body_path, "TranscodedMethod.response_body_path")) return false;
+        break;
+      default:
+        if (!wire.skip("TranscodedMethod")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, PathVariable* out) {
+  while (wire.nextField("PathVariable")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->field_path, "PathVariable.field_path")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->first, "PathVariable.first")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->end, "PathVariable.end")) return false;
+        break;
+      default:
+        if (!wire.skip("PathVariable")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HttpBinding* out) {
+  while (wire.nextField("HttpBinding")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->http_method, "HttpBinding.http_method")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->segments, "HttpBinding.segments")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->verb, "HttpBinding.verb")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("HttpBinding.variables", [&](WireReader& inner) { return read(inner, &out->variables.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->body, "HttpBinding.body")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->method, "HttpBinding.method")) return false;
+        break;
+      default:
+        if (!wire.skip("HttpBinding")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProtoField* out) {
+  while (wire.nextField("ProtoField")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ProtoField.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->json_name, "ProtoField.json_name")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->number, "ProtoField.number")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->kind, "ProtoField.kind")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->repeated, "ProtoField.repeated")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->required, "ProtoField.required")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->has_presence, "ProtoField.has_presence")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->type, "ProtoField.type")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->oneof, "ProtoField.oneof")) return false;
+        break;
+      default:
+        if (!wire.skip("ProtoField")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProtoMessage* out) {
+  while (wire.nextField("ProtoMessage")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ProtoMessage.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ProtoMessage.fields", [&](WireReader& inner) { return read(inner, &out->fields.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->oneofs, "ProtoMessage.oneofs")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->is_map_entry, "ProtoMessage.is_map_entry")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->is_proto3, "ProtoMessage.is_proto3")) return false;
+        break;
+      default:
+        if (!wire.skip("ProtoMessage")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProtoEnumValue* out) {
+  while (wire.nextField("ProtoEnumValue")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ProtoEnumValue.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->number, "ProtoEnumValue.number")) return false;
+        break;
+      default:
+        if (!wire.skip("ProtoEnumValue")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProtoEnum* out) {
+  while (wire.nextField("ProtoEnum")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ProtoEnum.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ProtoEnum.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ProtoEnum")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcJsonTranscoder* out) {
+  while (wire.nextField("GrpcJsonTranscoder")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("GrpcJsonTranscoder.methods", [&](WireReader& inner) { return read(inner, &out->methods.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("GrpcJsonTranscoder.bindings", [&](WireReader& inner) { return read(inner, &out->bindings.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("GrpcJsonTranscoder.messages", [&](WireReader& inner) { return read(inner, &out->messages.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("GrpcJsonTranscoder.enums", [&](WireReader& inner) { return read(inner, &out->enums.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedBytes(&out->ignored_query_parameters, "GrpcJsonTranscoder.ignored_query_parameters")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->ignores_unknown_query_parameters, "GrpcJsonTranscoder.ignores_unknown_query_parameters")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->captures_unknown_query_parameters, "GrpcJsonTranscoder.captures_unknown_query_parameters")) return false;
+        break;
+      case 8:
+        if (!wire.readEnum(&out->unescape, 2, "GrpcJsonTranscoder.unescape")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->unescapes_plus, "GrpcJsonTranscoder.unescapes_plus")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->matches_unregistered_verbs, "GrpcJsonTranscoder.matches_unregistered_verbs")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->converts_status, "GrpcJsonTranscoder.converts_status")) return false;
+        break;
+      case 12:
+        if (!wire.readNumber(&out->keeps_route, "GrpcJsonTranscoder.keeps_route")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->rejects_unknown_methods, "GrpcJsonTranscoder.rejects_unknown_methods")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->rejects_unknown_query_parameters, "GrpcJsonTranscoder.rejects_unknown_query_parameters")) return false;
+        break;
+      case 15:
+        if (!wire.readNumber(&out->rejects_collisions, "GrpcJsonTranscoder.rejects_collisions")) return false;
+        break;
+      case 16:
+        if (!wire.readNumber(&out->ignores_case_of_enums, "GrpcJsonTranscoder.ignores_case_of_enums")) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->adds_whitespace, "GrpcJsonTranscoder.adds_whitespace")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->prints_defaults, "GrpcJsonTranscoder.prints_defaults")) return false;
+        break;
+      case 19:
+        if (!wire.readNumber(&out->prints_enums_as_numbers, "GrpcJsonTranscoder.prints_enums_as_numbers")) return false;
+        break;
+      case 20:
+        if (!wire.readNumber(&out->keeps_field_names, "GrpcJsonTranscoder.keeps_field_names")) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->delimits_by_newlines, "GrpcJsonTranscoder.delimits_by_newlines")) return false;
+        break;
+      case 22:
+        if (!wire.readNumber(&out->delimits_as_events, "GrpcJsonTranscoder.delimits_as_events")) return false;
+        break;
+      case 23:
+        if (!wire.readNumber(&out->max_request_bytes, "GrpcJsonTranscoder.max_request_bytes")) return false;
+        break;
+      case 24:
+        if (!wire.readNumber(&out->max_response_bytes, "GrpcJsonTranscoder.max_response_bytes")) return false;
+        break;
+      case 25:
+        if (!wire.readNumber(&out->status_message.emplace(), "GrpcJsonTranscoder.status_message")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcJsonTranscoder")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TokenBucket* out) {
+  while (wire.nextField("TokenBucket")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->max_tokens, "TokenBucket.max_tokens")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->tokens_per_fill, "TokenBucket.tokens_per_fill")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->fill_interval_us, "TokenBucket.fill_interval_us")) return false;
+        break;
+      default:
+        if (!wire.skip("TokenBucket")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderAddition* out) {
+  while (wire.nextField("HeaderAddition")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "HeaderAddition.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderAddition.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readEnum(&out->action, 3, "HeaderAddition.action")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->keep_empty, "HeaderAddition.keep_empty")) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderAddition")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, DescriptorEntry* out) {
+  while (wire.nextField("DescriptorEntry")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "DescriptorEntry.key")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "DescriptorEntry.value")) return false;
+        break;
+      default:
+        if (!wire.skip("DescriptorEntry")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LocalDescriptor* out) {
+  while (wire.nextField("LocalDescriptor")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("LocalDescriptor.entries", [&](WireReader& inner) { return read(inner, &out->entries.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("LocalDescriptor.bucket", [&](WireReader& inner) { return read(inner, &out->bucket.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->shadow_mode, "LocalDescriptor.shadow_mode")) return false;
+        break;
+      default:
+        if (!wire.skip("LocalDescriptor")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RateLimitAction* out) {
+  while (wire.nextField("RateLimitAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 7, "RateLimitAction.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->key, "RateLimitAction.key")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "RateLimitAction.value")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->name, "RateLimitAction.name")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->skips_if_absent, "RateLimitAction.skips_if_absent")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->inverts, "RateLimitAction.inverts")) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("RateLimitAction.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("RateLimitAction.queries", [&](WireReader& inner) { return read(inner, &out->queries.emplace_back()); })) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("RateLimitAction.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->ipv4_bits.emplace(), "RateLimitAction.ipv4_bits")) return false;
+        break;
+      case 12:
+        if (!wire.readNumber(&out->ipv6_bits.emplace(), "RateLimitAction.ipv6_bits")) return false;
+        break;
+      default:
+        if (!wire.skip("RateLimitAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RateLimit* out) {
+  while (wire.nextField("RateLimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->stage, "RateLimit.stage")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RateLimit.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RateLimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RateLimits* out) {
+  while (wire.nextField("RateLimits")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->of_virtual_host, "RateLimits.of_virtual_host")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RateLimits.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RateLimits")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LocalRatelimit* out) {
+  while (wire.nextField("LocalRatelimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "LocalRatelimit.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->status, "LocalRatelimit.status")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("LocalRatelimit.bucket", [&](WireReader& inner) { return read(inner, &out->bucket.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("LocalRatelimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("LocalRatelimit.enforced", [&](WireReader& inner) { return read(inner, &out->enforced.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("LocalRatelimit.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("LocalRatelimit.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("LocalRatelimit.descriptors", [&](WireReader& inner) { return read(inner, &out->descriptors.emplace_back()); })) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->stage, "LocalRatelimit.stage")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->per_connection, "LocalRatelimit.per_connection")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->tells_limit, "LocalRatelimit.tells_limit")) return false;
+        break;
+      case 12:
+        if (!wire.readEnum(&out->virtual_host_limits, 2, "LocalRatelimit.virtual_host_limits")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->always_asks_bucket, "LocalRatelimit.always_asks_bucket")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->as_resource_exhausted, "LocalRatelimit.as_resource_exhausted")) return false;
+        break;
+      case 15:
+        if (!wire.readMessage("LocalRatelimit.own_limits", [&](WireReader& inner) { return read(inner, &out->own_limits.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("LocalRatelimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CsrfPolicy* out) {
+  while (wire.nextField("CsrfPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("CsrfPolicy.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("CsrfPolicy.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("CsrfPolicy.additional_origins", [&](WireReader& inner) { return read(inner, &out->additional_origins.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("CsrfPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BasicAuthUser* out) {
+  while (wire.nextField("BasicAuthUser")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "BasicAuthUser.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->hash, "BasicAuthUser.hash")) return false;
+        break;
+      default:
+        if (!wire.skip("BasicAuthUser")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BasicAuthUsers* out) {
+  while (wire.nextField("BasicAuthUsers")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("BasicAuthUsers.users", [&](WireReader& inner) { return read(inner, &out->users.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->realm, "BasicAuthUsers.realm")) return false;
+        break;
+      default:
+        if (!wire.skip("BasicAuthUsers")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderChange* out) {
+  while (wire.nextField("HeaderChange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->remove, "HeaderChange.remove")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderChange.remove_matching", [&](WireReader& inner) { return read(inner, &out->remove_matching.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HeaderChange.add", [&](WireReader& inner) { return read(inner, &out->add.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderChange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, QueryChange* out) {
+  while (wire.nextField("QueryChange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->action, 4, "QueryChange.action")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->name, "QueryChange.name")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("QueryChange.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("QueryChange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderMutation* out) {
+  while (wire.nextField("HeaderMutation")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HeaderMutation.request", [&](WireReader& inner) { return read(inner, &out->request.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderMutation.response", [&](WireReader& inner) { return read(inner, &out->response.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HeaderMutation.request_trailers", [&](WireReader& inner) { return read(inner, &out->request_trailers.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("HeaderMutation.response_trailers", [&](WireReader& inner) { return read(inner, &out->response_trailers.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("HeaderMutation.query", [&](WireReader& inner) { return read(inner, &out->query.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderMutation")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RbacCondition* out) {
+  while (wire.nextField("RbacCondition")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 13, "RbacCondition.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RbacCondition.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RbacCondition.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("RbacCondition.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("RbacCondition.range", [&](WireReader& inner) { return read(inner, &out->range.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->first_port, "RbacCondition.first_port")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->end_port, "RbacCondition.end_port")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->metadata_namespace, "RbacCondition.metadata_namespace")) return false;
+        break;
+      case 9:
+        if (!wire.readBytes(&out->metadata_path, "RbacCondition.metadata_path")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->inverts, "RbacCondition.inverts")) return false;
+        break;
+      case 11:
+        if (!wire.readEnum(&out->value, 3, "RbacCondition.value")) return false;
+        break;
+      case 12:
+        if (!wire.readBytes(&out->literal, "RbacCondition.literal")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->first_number, "RbacCondition.first_number")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->end_number, "RbacCondition.end_number")) return false;
+        break;
+      default:
+        if (!wire.skip("RbacCondition")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RbacPolicy* out) {
+  while (wire.nextField("RbacPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "RbacPolicy.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RbacPolicy.permission", [&](WireReader& inner) { return read(inner, &out->permission.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RbacPolicy.principal", [&](WireReader& inner) { return read(inner, &out->principal.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RbacPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RbacRules* out) {
+  while (wire.nextField("RbacRules")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->action, 2, "RbacRules.action")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RbacRules.policies", [&](WireReader& inner) { return read(inner, &out->policies.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RbacRules")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Rbac* out) {
+  while (wire.nextField("Rbac")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Rbac.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("Rbac.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->stat_prefix, "Rbac.stat_prefix")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->shadow_stat_prefix, "Rbac.shadow_stat_prefix")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->counts_policies, "Rbac.counts_policies")) return false;
+        break;
+      default:
+        if (!wire.skip("Rbac")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, FilterConfig* out) {
   while (wire.nextField("FilterConfig")) {
     switch (wire.field()) {
@@ -896,6 +1882,27 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       case 20:
         if (!wire.readMessage("FilterConfig.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("FilterConfig.grpc_json_transcoder", [&](WireReader& inner) { return read(inner, &out->grpc_json_transcoder.emplace()); })) return false;
+        break;
+      case 30:
+        if (!wire.readMessage("FilterConfig.local_ratelimit", [&](WireReader& inner) { return read(inner, &out->local_ratelimit.emplace()); })) return false;
+        break;
+      case 31:
+        if (!wire.readMessage("FilterConfig.rate_limits", [&](WireReader& inner) { return read(inner, &out->rate_limits.emplace()); })) return false;
+        break;
+      case 32:
+        if (!wire.readMessage("FilterConfig.csrf", [&](WireReader& inner) { return read(inner, &out->csrf.emplace()); })) return false;
+        break;
+      case 33:
+        if (!wire.readMessage("FilterConfig.basic_auth", [&](WireReader& inner) { return read(inner, &out->basic_auth.emplace()); })) return false;
+        break;
+      case 34:
+        if (!wire.readMessage("FilterConfig.header_mutation", [&](WireReader& inner) { return read(inner, &out->header_mutation.emplace()); })) return false;
+        break;
+      case 35:
+        if (!wire.readMessage("FilterConfig.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
@@ -979,6 +1986,25 @@ bool read(WireReader& wire, CircuitLimits* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, SourceAddress* out) {
+  while (wire.nextField("SourceAddress")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("SourceAddress.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("SourceAddress.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->freebind, "SourceAddress.freebind")) return false;
+        break;
+      default:
+        if (!wire.skip("SourceAddress")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, AddedTlv* out) {
   while (wire.nextField("AddedTlv")) {
     switch (wire.field()) {
@@ -987,6 +2013,9 @@ bool read(WireReader& wire, AddedTlv* out) {
         break;
       case 2:
         if (!wire.readBytes(&out->value, "AddedTlv.value")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("AddedTlv.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("AddedTlv")) return false;
@@ -1020,6 +2049,54 @@ bool read(WireReader& wire, ProxyProtocolSocket* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, Http11ProxySocket* out) {
+  while (wire.nextField("Http11ProxySocket")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Http11ProxySocket.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("Http11ProxySocket")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataSpace* out) {
+  while (wire.nextField("MetadataSpace")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "MetadataSpace.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("MetadataSpace.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataSpace")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, InternalUpstreamSocket* out) {
+  while (wire.nextField("InternalUpstreamSocket")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->host_namespaces, "InternalUpstreamSocket.host_namespaces")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("InternalUpstreamSocket.cluster_metadata", [&](WireReader& inner) { return read(inner, &out->cluster_metadata.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->missing, "InternalUpstreamSocket.missing")) return false;
+        break;
+      default:
+        if (!wire.skip("InternalUpstreamSocket")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, TransportMatch* out) {
   while (wire.nextField("TransportMatch")) {
     switch (wire.field()) {
@@ -1035,8 +2112,411 @@ bool read(WireReader& wire, TransportMatch* out) {
       case 4:
         if (!wire.readMessage("TransportMatch.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
         break;
+      case 5:
+        if (!wire.readMessage("TransportMatch.http11_proxy", [&](WireReader& inner) { return read(inner, &out->http11_proxy.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("TransportMatch.internal_upstream", [&](WireReader& inner) { return read(inner, &out->internal_upstream.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("TransportMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ZoneRouting* out) {
+  while (wire.nextField("ZoneRouting")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->region, "ZoneRouting.region")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->zone, "ZoneRouting.zone")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->sub_zone, "ZoneRouting.sub_zone")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->enabled_millionths, "ZoneRouting.enabled_millionths")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->enabled_slot, "ZoneRouting.enabled_slot")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->min_cluster_size, "ZoneRouting.min_cluster_size")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->min_cluster_size_slot, "ZoneRouting.min_cluster_size_slot")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->forced_from.emplace(), "ZoneRouting.forced_from")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->by_weight, "ZoneRouting.by_weight")) return false;
+        break;
+      default:
+        if (!wire.skip("ZoneRouting")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HashTable* out) {
+  while (wire.nextField("HashTable")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->min_size, "HashTable.min_size")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_size, "HashTable.max_size")) return false;
+        break;
+      case 3:
+        if (!wire.readEnum(&out->function, 1, "HashTable.function")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->table_size, "HashTable.table_size")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->by_hostname, "HashTable.by_hostname")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->balance_factor_pct, "HashTable.balance_factor_pct")) return false;
+        break;
+      default:
+        if (!wire.skip("HashTable")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SlowStart* out) {
+  while (wire.nextField("SlowStart")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->window_ms, "SlowStart.window_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->aggression_millionths, "SlowStart.aggression_millionths")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->aggression_slot, "SlowStart.aggression_slot")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->min_share_millionths, "SlowStart.min_share_millionths")) return false;
+        break;
+      default:
+        if (!wire.skip("SlowStart")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SubsetSelector* out) {
+  while (wire.nextField("SubsetSelector")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->keys, "SubsetSelector.keys")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->fallback, 4, "SubsetSelector.fallback")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->fallback_keys, "SubsetSelector.fallback_keys")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->has_single_host, "SubsetSelector.has_single_host")) return false;
+        break;
+      default:
+        if (!wire.skip("SubsetSelector")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Subsets* out) {
+  while (wire.nextField("Subsets")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->fallback, 2, "Subsets.fallback")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->default_labels, "Subsets.default_labels")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("Subsets.selectors", [&](WireReader& inner) { return read(inner, &out->selectors.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->scales_weights, "Subsets.scales_weights")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->panics_to_any, "Subsets.panics_to_any")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->list_as_any, "Subsets.list_as_any")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->allows_redundant_keys, "Subsets.allows_redundant_keys")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->follows_fallback_list, "Subsets.follows_fallback_list")) return false;
+        break;
+      default:
+        if (!wire.skip("Subsets")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderMutations* out) {
+  while (wire.nextField("HeaderMutations")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HeaderMutations.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->request_remove, "HeaderMutations.request_remove")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HeaderMutations.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->response_remove, "HeaderMutations.response_remove")) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderMutations")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, StatusRange* out) {
+  while (wire.nextField("StatusRange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->from, "StatusRange.from")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->to, "StatusRange.to")) return false;
+        break;
+      default:
+        if (!wire.skip("StatusRange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HealthCheck* out) {
+  while (wire.nextField("HealthCheck")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 2, "HealthCheck.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->timeout_ms, "HealthCheck.timeout_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->interval_ms, "HealthCheck.interval_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->initial_jitter_ms, "HealthCheck.initial_jitter_ms")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->interval_jitter_ms, "HealthCheck.interval_jitter_ms")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->interval_jitter_percent, "HealthCheck.interval_jitter_percent")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->no_traffic_interval_ms, "HealthCheck.no_traffic_interval_ms")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->no_traffic_healthy_interval_ms, "HealthCheck.no_traffic_healthy_interval_ms")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->unhealthy_interval_ms, "HealthCheck.unhealthy_interval_ms")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->unhealthy_edge_interval_ms, "HealthCheck.unhealthy_edge_interval_ms")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->healthy_edge_interval_ms, "HealthCheck.healthy_edge_interval_ms")) return false;
+        break;
+      case 12:
+        if (!wire.readNumber(&out->unhealthy_threshold, "HealthCheck.unhealthy_threshold")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->healthy_threshold, "HealthCheck.healthy_threshold")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->reuses_connection, "HealthCheck.reuses_connection")) return false;
+        break;
+      case 15:
+        if (!wire.readNumber(&out->logs_failures, "HealthCheck.logs_failures")) return false;
+        break;
+      case 16:
+        if (!wire.readNumber(&out->logs_successes, "HealthCheck.logs_successes")) return false;
+        break;
+      case 17:
+        if (!wire.readRepeatedBytes(&out->event_logs, "HealthCheck.event_logs")) return false;
+        break;
+      case 18:
+        if (!wire.readBytes(&out->host, "HealthCheck.host")) return false;
+        break;
+      case 19:
+        if (!wire.readBytes(&out->path, "HealthCheck.path")) return false;
+        break;
+      case 20:
+        if (!wire.readBytes(&out->method, "HealthCheck.method")) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->is_http2, "HealthCheck.is_http2")) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("HealthCheck.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readMessage("HealthCheck.expected", [&](WireReader& inner) { return read(inner, &out->expected.emplace_back()); })) return false;
+        break;
+      case 24:
+        if (!wire.readMessage("HealthCheck.retriable", [&](WireReader& inner) { return read(inner, &out->retriable.emplace_back()); })) return false;
+        break;
+      case 25:
+        if (!wire.readMessage("HealthCheck.service_name", [&](WireReader& inner) { return read(inner, &out->service_name.emplace()); })) return false;
+        break;
+      case 26:
+        if (!wire.readBytes(&out->send, "HealthCheck.send")) return false;
+        break;
+      case 27:
+        if (!wire.readRepeatedBytes(&out->receive, "HealthCheck.receive")) return false;
+        break;
+      case 28:
+        if (!wire.readNumber(&out->body_bytes, "HealthCheck.body_bytes")) return false;
+        break;
+      case 29:
+        if (!wire.readBytes(&out->service, "HealthCheck.service")) return false;
+        break;
+      case 30:
+        if (!wire.readBytes(&out->alpn, "HealthCheck.alpn")) return false;
+        break;
+      case 32:
+        if (!wire.readMessage("HealthCheck.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        break;
+      case 31:
+        if (!wire.readRepeatedBytes(&out->socket_labels, "HealthCheck.socket_labels")) return false;
+        break;
+      default:
+        if (!wire.skip("HealthCheck")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OutlierDetection* out) {
+  while (wire.nextField("OutlierDetection")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("OutlierDetection.interval_ms", [&](WireReader& inner) { return read(inner, &out->interval_ms.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("OutlierDetection.base_ejection_time_ms", [&](WireReader& inner) { return read(inner, &out->base_ejection_time_ms.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("OutlierDetection.max_ejection_time_ms", [&](WireReader& inner) { return read(inner, &out->max_ejection_time_ms.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("OutlierDetection.max_ejection_time_jitter_ms", [&](WireReader& inner) { return read(inner, &out->max_ejection_time_jitter_ms.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("OutlierDetection.max_ejection_percent", [&](WireReader& inner) { return read(inner, &out->max_ejection_percent.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->always_ejects_one, "OutlierDetection.always_ejects_one")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("OutlierDetection.consecutive_5xx", [&](WireReader& inner) { return read(inner, &out->consecutive_5xx.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("OutlierDetection.enforcing_consecutive_5xx", [&](WireReader& inner) { return read(inner, &out->enforcing_consecutive_5xx.emplace()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("OutlierDetection.consecutive_gateway_failure", [&](WireReader& inner) { return read(inner, &out->consecutive_gateway_failure.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("OutlierDetection.enforcing_consecutive_gateway_failure", [&](WireReader& inner) { return read(inner, &out->enforcing_consecutive_gateway_failure.emplace()); })) return false;
+        break;
+      case 11:
+        if (!wire.readMessage("OutlierDetection.consecutive_local_origin_failure", [&](WireReader& inner) { return read(inner, &out->consecutive_local_origin_failure.emplace()); })) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("OutlierDetection.enforcing_consecutive_local_origin_failure", [&](WireReader& inner) { return read(inner, &out->enforcing_consecutive_local_origin_failure.emplace()); })) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->splits_local_origin, "OutlierDetection.splits_local_origin")) return false;
+        break;
+      case 14:
+        if (!wire.readMessage("OutlierDetection.success_rate_minimum_hosts", [&](WireReader& inner) { return read(inner, &out->success_rate_minimum_hosts.emplace()); })) return false;
+        break;
+      case 15:
+        if (!wire.readMessage("OutlierDetection.success_rate_request_volume", [&](WireReader& inner) { return read(inner, &out->success_rate_request_volume.emplace()); })) return false;
+        break;
+      case 16:
+        if (!wire.readMessage("OutlierDetection.success_rate_stdev_factor", [&](WireReader& inner) { return read(inner, &out->success_rate_stdev_factor.emplace()); })) return false;
+        break;
+      case 17:
+        if (!wire.readMessage("OutlierDetection.enforcing_success_rate", [&](WireReader& inner) { return read(inner, &out->enforcing_success_rate.emplace()); })) return false;
+        break;
+      case 18:
+        if (!wire.readMessage("OutlierDetection.enforcing_local_origin_success_rate", [&](WireReader& inner) { return read(inner, &out->enforcing_local_origin_success_rate.emplace()); })) return false;
+        break;
+      case 19:
+        if (!wire.readMessage("OutlierDetection.failure_percentage_threshold", [&](WireReader& inner) { return read(inner, &out->failure_percentage_threshold.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("OutlierDetection.failure_percentage_minimum_hosts", [&](WireReader& inner) { return read(inner, &out->failure_percentage_minimum_hosts.emplace()); })) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("OutlierDetection.failure_percentage_request_volume", [&](WireReader& inner) { return read(inner, &out->failure_percentage_request_volume.emplace()); })) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("OutlierDetection.enforcing_failure_percentage", [&](WireReader& inner) { return read(inner, &out->enforcing_failure_percentage.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readMessage("OutlierDetection.enforcing_failure_percentage_local_origin", [&](WireReader& inner) { return read(inner, &out->enforcing_failure_percentage_local_origin.emplace()); })) return false;
+        break;
+      case 24:
+        if (!wire.readNumber(&out->ends_with_health_check, "OutlierDetection.ends_with_health_check")) return false;
+        break;
+      case 25:
+        if (!wire.readNumber(&out->detects_degraded, "OutlierDetection.detects_degraded")) return false;
+        break;
+      default:
+        if (!wire.skip("OutlierDetection")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, DestinationHosts* out) {
+  while (wire.nextField("DestinationHosts")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->metadata_namespace, "DestinationHosts.metadata_namespace")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->metadata_path, "DestinationHosts.metadata_path")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->header, "DestinationHosts.header")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->port, "DestinationHosts.port")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->cleanup_interval_ms, "DestinationHosts.cleanup_interval_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("DestinationHosts")) return false;
     }
   }
   return wire.ok();
@@ -1064,7 +2544,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->per_connection_buffer_limit_bytes, "Cluster.per_connection_buffer_limit_bytes")) return false;
         break;
       case 7:
-        if (!wire.readEnum(&out->balancer, 2, "Cluster.balancer")) return false;
+        if (!wire.readEnum(&out->balancer, 4, "Cluster.balancer")) return false;
         break;
       case 8:
         if (!wire.readNumber(&out->least_request_choices, "Cluster.least_request_choices")) return false;
@@ -1109,7 +2589,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->keepalive_interval_s, "Cluster.keepalive_interval_s")) return false;
         break;
       case 23:
-        if (!wire.readMessage("Cluster.source_address", [&](WireReader& inner) { return read(inner, &out->source_address.emplace()); })) return false;
+        if (!wire.readMessage("Cluster.sources", [&](WireReader& inner) { return read(inner, &out->sources.emplace_back()); })) return false;
         break;
       case 24:
         if (!wire.readNumber(&out->max_stream_duration_ms, "Cluster.max_stream_duration_ms")) return false;
@@ -1141,8 +2621,96 @@ bool read(WireReader& wire, Cluster* out) {
       case 34:
         if (!wire.readMessage("Cluster.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
         break;
+      case 35:
+        if (!wire.readMessage("Cluster.http11_proxy", [&](WireReader& inner) { return read(inner, &out->http11_proxy.emplace()); })) return false;
+        break;
+      case 45:
+        if (!wire.readNumber(&out->panic_threshold_slot, "Cluster.panic_threshold_slot")) return false;
+        break;
+      case 36:
+        if (!wire.readNumber(&out->fails_in_panic, "Cluster.fails_in_panic")) return false;
+        break;
+      case 37:
+        if (!wire.readNumber(&out->weighs_localities, "Cluster.weighs_localities")) return false;
+        break;
+      case 38:
+        if (!wire.readMessage("Cluster.zones", [&](WireReader& inner) { return read(inner, &out->zones.emplace()); })) return false;
+        break;
+      case 39:
+        if (!wire.readNumber(&out->is_local, "Cluster.is_local")) return false;
+        break;
+      case 40:
+        if (!wire.readMessage("Cluster.hash_table", [&](WireReader& inner) { return read(inner, &out->hash_table.emplace()); })) return false;
+        break;
+      case 41:
+        if (!wire.readNumber(&out->request_bias_millionths, "Cluster.request_bias_millionths")) return false;
+        break;
+      case 42:
+        if (!wire.readNumber(&out->request_bias_slot, "Cluster.request_bias_slot")) return false;
+        break;
+      case 43:
+        if (!wire.readMessage("Cluster.slow_start", [&](WireReader& inner) { return read(inner, &out->slow_start.emplace()); })) return false;
+        break;
+      case 44:
+        if (!wire.readMessage("Cluster.subsets", [&](WireReader& inner) { return read(inner, &out->subsets.emplace()); })) return false;
+        break;
+      case 46:
+        if (!wire.readNumber(&out->preconnect_millionths, "Cluster.preconnect_millionths")) return false;
+        break;
+      case 47:
+        if (!wire.readNumber(&out->predictive_preconnect_millionths, "Cluster.predictive_preconnect_millionths")) return false;
+        break;
+      case 48:
+        if (!wire.readMessage("Cluster.internal_upstream", [&](WireReader& inner) { return read(inner, &out->internal_upstream.emplace()); })) return false;
+        break;
+      case 49:
+        if (!wire.readMessage("Cluster.transport_tree", [&](WireReader& inner) { return read(inner, &out->transport_tree.emplace()); })) return false;
+        break;
+      case 50:
+        if (!wire.readNumber(&out->pools_by_client, "Cluster.pools_by_client")) return false;
+        break;
+      case 51:
+        if (!wire.readNumber(&out->drains_on_host_change, "Cluster.drains_on_host_change")) return false;
+        break;
+      case 60:
+        if (!wire.readMessage("Cluster.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
+        break;
+      case 61:
+        if (!wire.readNumber(&out->keeps_well_hosts, "Cluster.keeps_well_hosts")) return false;
+        break;
+      case 62:
+        if (!wire.readNumber(&out->excludes_unchecked, "Cluster.excludes_unchecked")) return false;
+        break;
+      case 63:
+        if (!wire.readMessage("Cluster.outlier_detection", [&](WireReader& inner) { return read(inner, &out->outlier_detection.emplace()); })) return false;
+        break;
+      case 64:
+        if (!wire.readMessage("Cluster.destination_hosts", [&](WireReader& inner) { return read(inner, &out->destination_hosts.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HostValue* out) {
+  while (wire.nextField("HostValue")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->is_locality, "HostValue.is_locality")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->metadata_namespace, "HostValue.metadata_namespace")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->path, "HostValue.path")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->value, "HostValue.value")) return false;
+        break;
+      default:
+        if (!wire.skip("HostValue")) return false;
     }
   }
   return wire.ok();
@@ -1234,6 +2802,36 @@ bool read(WireReader& wire, Host* out) {
       case 12:
         if (!wire.readRepeatedBytes(&out->socket_labels, "Host.socket_labels")) return false;
         break;
+      case 13:
+        if (!wire.readMessage("Host.proxy_address", [&](WireReader& inner) { return read(inner, &out->proxy_address.emplace()); })) return false;
+        break;
+      case 14:
+        if (!wire.readRepeatedBytes(&out->list_labels, "Host.list_labels")) return false;
+        break;
+      case 15:
+        if (!wire.readBytes(&out->hash_key, "Host.hash_key")) return false;
+        break;
+      case 16:
+        if (!wire.readMessage("Host.check_address", [&](WireReader& inner) { return read(inner, &out->check_address.emplace()); })) return false;
+        break;
+      case 17:
+        if (!wire.readBytes(&out->check_hostname, "Host.check_hostname")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->is_not_checked, "Host.is_not_checked")) return false;
+        break;
+      case 20:
+        if (!wire.readRepeatedBytes(&out->locality_socket_labels, "Host.locality_socket_labels")) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("Host.socket_values", [&](WireReader& inner) { return read(inner, &out->socket_values.emplace_back()); })) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("Host.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        break;
+      case 23:
+        if (!wire.readMessage("Host.tried_addresses", [&](WireReader& inner) { return read(inner, &out->tried_addresses.emplace_back()); })) return false;
+        break;
       default:
         if (!wire.skip("Host")) return false;
     }
@@ -1252,6 +2850,9 @@ bool read(WireReader& wire, Assignment* out) {
         break;
       case 3:
         if (!wire.readNumber(&out->overprovisioning_factor_pct, "Assignment.overprovisioning_factor_pct")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->weighs_health, "Assignment.weighs_health")) return false;
         break;
       default:
         if (!wire.skip("Assignment")) return false;
@@ -1303,50 +2904,6 @@ bool read(WireReader& wire, RouteMatch* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, HeaderAddition* out) {
-  while (wire.nextField("HeaderAddition")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "HeaderAddition.name")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("HeaderAddition.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
-        break;
-      case 3:
-        if (!wire.readEnum(&out->action, 3, "HeaderAddition.action")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->keep_empty, "HeaderAddition.keep_empty")) return false;
-        break;
-      default:
-        if (!wire.skip("HeaderAddition")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HeaderMutations* out) {
-  while (wire.nextField("HeaderMutations")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readMessage("HeaderMutations.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
-        break;
-      case 2:
-        if (!wire.readRepeatedBytes(&out->request_remove, "HeaderMutations.request_remove")) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("HeaderMutations.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
-        break;
-      case 4:
-        if (!wire.readRepeatedBytes(&out->response_remove, "HeaderMutations.response_remove")) return false;
-        break;
-      default:
-        if (!wire.skip("HeaderMutations")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, RouteFilter* out) {
   while (wire.nextField("RouteFilter")) {
     switch (wire.field()) {
@@ -1389,6 +2946,9 @@ bool read(WireReader& wire, WeightedCluster* out) {
         break;
       case 7:
         if (!wire.readMessage("WeightedCluster.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("WeightedCluster.metadata_match", [&](WireReader& inner) { return read(inner, &out->metadata_match.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("WeightedCluster")) return false;
@@ -1470,19 +3030,6 @@ bool read(WireReader& wire, ResetHeader* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, HostLabels* out) {
-  while (wire.nextField("HostLabels")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readRepeatedBytes(&out->labels, "HostLabels.labels")) return false;
-        break;
-      default:
-        if (!wire.skip("HostLabels")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, RetryHosts* out) {
   while (wire.nextField("RetryHosts")) {
     switch (wire.field()) {
@@ -1547,27 +3094,11 @@ bool read(WireReader& wire, RetryPolicy* out) {
       case 12:
         if (!wire.readMessage("RetryPolicy.hosts", [&](WireReader& inner) { return read(inner, &out->hosts.emplace()); })) return false;
         break;
+      case 13:
+        if (!wire.readNumber(&out->refreshes_cluster, "RetryPolicy.refreshes_cluster")) return false;
+        break;
       default:
         if (!wire.skip("RetryPolicy")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HeaderChange* out) {
-  while (wire.nextField("HeaderChange")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->remove, "HeaderChange.remove")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("HeaderChange.remove_matching", [&](WireReader& inner) { return read(inner, &out->remove_matching.emplace()); })) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("HeaderChange.add", [&](WireReader& inner) { return read(inner, &out->add.emplace()); })) return false;
-        break;
-      default:
-        if (!wire.skip("HeaderChange")) return false;
     }
   }
   return wire.ok();
@@ -1599,6 +3130,72 @@ bool read(WireReader& wire, MirrorPolicy* out) {
         break;
       default:
         if (!wire.skip("MirrorPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderHash* out) {
+  while (wire.nextField("HeaderHash")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "HeaderHash.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderHash.rewrite", [&](WireReader& inner) { return read(inner, &out->rewrite.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderHash")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CookieHash* out) {
+  while (wire.nextField("CookieHash")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "CookieHash.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ttl_s.emplace(), "CookieHash.ttl_s")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->path, "CookieHash.path")) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->attributes, "CookieHash.attributes")) return false;
+        break;
+      default:
+        if (!wire.skip("CookieHash")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HashPolicy* out) {
+  while (wire.nextField("HashPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HashPolicy.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HashPolicy.cookie", [&](WireReader& inner) { return read(inner, &out->cookie.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->source_ip, "HashPolicy.source_ip")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->query_parameter, "HashPolicy.query_parameter")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->filter_state, "HashPolicy.filter_state")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->is_terminal, "HashPolicy.is_terminal")) return false;
+        break;
+      default:
+        if (!wire.skip("HashPolicy")) return false;
     }
   }
   return wire.ok();
@@ -1698,6 +3295,12 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 19:
         if (!wire.readNumber(&out->grpc_route_timeout_offset_ms, "ClusterAction.grpc_route_timeout_offset_ms")) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("ClusterAction.hash_policies", [&](WireReader& inner) { return read(inner, &out->hash_policies.emplace_back()); })) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("ClusterAction.metadata_match", [&](WireReader& inner) { return read(inner, &out->metadata_match.emplace()); })) return false;
         break;
       case 30:
         if (!wire.readMessage("ClusterAction.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
@@ -2061,6 +3664,54 @@ bool read(WireReader& wire, GrpcReverseBridge* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ConnectGrpcBridge* out) {
+  while (wire.nextField("ConnectGrpcBridge")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("ConnectGrpcBridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BasicAuth* out) {
+  while (wire.nextField("BasicAuth")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("BasicAuth.users", [&](WireReader& inner) { return read(inner, &out->users.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->forward_username_header, "BasicAuth.forward_username_header")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->authentication_header, "BasicAuth.authentication_header")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->allow_missing, "BasicAuth.allow_missing")) return false;
+        break;
+      default:
+        if (!wire.skip("BasicAuth")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderMutationFilter* out) {
+  while (wire.nextField("HeaderMutationFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HeaderMutationFilter.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->most_specific_wins, "HeaderMutationFilter.most_specific_wins")) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderMutationFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HttpFilter* out) {
   while (wire.nextField("HttpFilter")) {
     switch (wire.field()) {
@@ -2096,6 +3747,27 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 23:
         if (!wire.readMessage("HttpFilter.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
+        break;
+      case 24:
+        if (!wire.readMessage("HttpFilter.grpc_json_transcoder", [&](WireReader& inner) { return read(inner, &out->grpc_json_transcoder.emplace()); })) return false;
+        break;
+      case 25:
+        if (!wire.readMessage("HttpFilter.connect_grpc_bridge", [&](WireReader& inner) { return read(inner, &out->connect_grpc_bridge.emplace()); })) return false;
+        break;
+      case 30:
+        if (!wire.readMessage("HttpFilter.local_ratelimit", [&](WireReader& inner) { return read(inner, &out->local_ratelimit.emplace()); })) return false;
+        break;
+      case 31:
+        if (!wire.readMessage("HttpFilter.csrf", [&](WireReader& inner) { return read(inner, &out->csrf.emplace()); })) return false;
+        break;
+      case 32:
+        if (!wire.readMessage("HttpFilter.basic_auth", [&](WireReader& inner) { return read(inner, &out->basic_auth.emplace()); })) return false;
+        break;
+      case 33:
+        if (!wire.readMessage("HttpFilter.header_mutation", [&](WireReader& inner) { return read(inner, &out->header_mutation.emplace()); })) return false;
+        break;
+      case 34:
+        if (!wire.readMessage("HttpFilter.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HttpFilter")) return false;
@@ -2618,6 +4290,9 @@ bool read(WireReader& wire, WeightedTarget* out) {
       case 2:
         if (!wire.readNumber(&out->weight, "WeightedTarget.weight")) return false;
         break;
+      case 3:
+        if (!wire.readMessage("WeightedTarget.metadata_match", [&](WireReader& inner) { return read(inner, &out->metadata_match.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("WeightedTarget")) return false;
     }
@@ -2633,6 +4308,24 @@ bool read(WireReader& wire, TunnelingConfig* out) {
         break;
       case 2:
         if (!wire.readMessage("TunnelingConfig.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->use_post, "TunnelingConfig.use_post")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->post_path, "TunnelingConfig.post_path")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->propagate_response_headers, "TunnelingConfig.propagate_response_headers")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->propagate_response_trailers, "TunnelingConfig.propagate_response_trailers")) return false;
+        break;
+      case 7:
+        if (!wire.readBytes(&out->request_id_header, "TunnelingConfig.request_id_header")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->request_id_metadata_key, "TunnelingConfig.request_id_metadata_key")) return false;
         break;
       default:
         if (!wire.skip("TunnelingConfig")) return false;
@@ -2665,6 +4358,9 @@ bool read(WireReader& wire, TcpProxy* out) {
       case 7:
         if (!wire.readMessage("TcpProxy.access_logs", [&](WireReader& inner) { return read(inner, &out->access_logs.emplace_back()); })) return false;
         break;
+      case 8:
+        if (!wire.readNumber(&out->hashes_source_ip, "TcpProxy.hashes_source_ip")) return false;
+        break;
       case 20:
         if (!wire.readMessage("TcpProxy.tunneling", [&](WireReader& inner) { return read(inner, &out->tunneling.emplace()); })) return false;
         break;
@@ -2693,6 +4389,72 @@ bool read(WireReader& wire, EchoFilter* out) {
     switch (wire.field()) {
       default:
         if (!wire.skip("EchoFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ConnectionLimitFilter* out) {
+  while (wire.nextField("ConnectionLimitFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "ConnectionLimitFilter.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_connections, "ConnectionLimitFilter.max_connections")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->delay_ms, "ConnectionLimitFilter.delay_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ConnectionLimitFilter.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectionLimitFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LocalRateLimitFilter* out) {
+  while (wire.nextField("LocalRateLimitFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "LocalRateLimitFilter.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_tokens, "LocalRateLimitFilter.max_tokens")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->tokens_per_fill, "LocalRateLimitFilter.tokens_per_fill")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->fill_interval_us, "LocalRateLimitFilter.fill_interval_us")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->share_key, "LocalRateLimitFilter.share_key")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("LocalRateLimitFilter.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("LocalRateLimitFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ConnectionGate* out) {
+  while (wire.nextField("ConnectionGate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ConnectionGate.connection_limit", [&](WireReader& inner) { return read(inner, &out->connection_limit.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ConnectionGate.local_rate_limit", [&](WireReader& inner) { return read(inner, &out->local_rate_limit.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectionGate")) return false;
     }
   }
   return wire.ok();
@@ -2731,6 +4493,9 @@ bool read(WireReader& wire, FilterChain* out) {
       case 10:
         if (!wire.readNumber(&out->handshake_timeout_ms, "FilterChain.handshake_timeout_ms")) return false;
         break;
+      case 61:
+        if (!wire.readMessage("FilterChain.gates", [&](WireReader& inner) { return read(inner, &out->gates.emplace_back()); })) return false;
+        break;
       case 60:
         if (!wire.readNumber(&out->cluster_of_server_name, "FilterChain.cluster_of_server_name")) return false;
         break;
@@ -2741,23 +4506,17 @@ bool read(WireReader& wire, FilterChain* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, SocketOption* out) {
-  while (wire.nextField("SocketOption")) {
+bool read(WireReader& wire, ChainTree* out) {
+  while (wire.nextField("ChainTree")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readNumber(&out->level, "SocketOption.level")) return false;
+        if (!wire.readMessage("ChainTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
         break;
       case 2:
-        if (!wire.readNumber(&out->name, "SocketOption.name")) return false;
-        break;
-      case 3:
-        if (!wire.readBytes(&out->value, "SocketOption.value")) return false;
-        break;
-      case 4:
-        if (!wire.readEnum(&out->state, 2, "SocketOption.state")) return false;
+        if (!wire.readRepeatedBytes(&out->chains, "ChainTree.chains")) return false;
         break;
       default:
-        if (!wire.skip("SocketOption")) return false;
+        if (!wire.skip("ChainTree")) return false;
     }
   }
   return wire.ok();
@@ -2841,6 +4600,15 @@ bool read(WireReader& wire, Listener* out) {
       case 25:
         if (!wire.readNumber(&out->id, "Listener.id")) return false;
         break;
+      case 26:
+        if (!wire.readMessage("Listener.chain_tree", [&](WireReader& inner) { return read(inner, &out->chain_tree.emplace()); })) return false;
+        break;
+      case 27:
+        if (!wire.readNumber(&out->bypasses_overload, "Listener.bypasses_overload")) return false;
+        break;
+      case 28:
+        if (!wire.readNumber(&out->internal_buffer_bytes, "Listener.internal_buffer_bytes")) return false;
+        break;
       default:
         if (!wire.skip("Listener")) return false;
     }
@@ -2856,6 +4624,9 @@ bool read(WireReader& wire, FilterChains* out) {
         break;
       case 2:
         if (!wire.readMessage("FilterChains.filter_chains", [&](WireReader& inner) { return read(inner, &out->filter_chains.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FilterChains.chain_tree", [&](WireReader& inner) { return read(inner, &out->chain_tree.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterChains")) return false;
@@ -2875,6 +4646,98 @@ bool read(WireReader& wire, ListenerDrain* out) {
         break;
       default:
         if (!wire.skip("ListenerDrain")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OverloadLevel* out) {
+  while (wire.nextField("OverloadLevel")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->subject, 16, "OverloadLevel.subject")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->millionths, "OverloadLevel.millionths")) return false;
+        break;
+      default:
+        if (!wire.skip("OverloadLevel")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TimerMinimum* out) {
+  while (wire.nextField("TimerMinimum")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->timer, 4, "TimerMinimum.timer")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->share_millionths, "TimerMinimum.share_millionths")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->min_ms, "TimerMinimum.min_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("TimerMinimum")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LoadShedPoint* out) {
+  while (wire.nextField("LoadShedPoint")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "LoadShedPoint.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("LoadShedPoint.level", [&](WireReader& inner) { return read(inner, &out->level.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("LoadShedPoint")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OverloadManager* out) {
+  while (wire.nextField("OverloadManager")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->monitors, "OverloadManager.monitors")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->connection_monitor, "OverloadManager.connection_monitor")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->actions, "OverloadManager.actions")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("OverloadManager.points", [&](WireReader& inner) { return read(inner, &out->points.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("OverloadManager")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OverloadState* out) {
+  while (wire.nextField("OverloadState")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("OverloadState.levels", [&](WireReader& inner) { return read(inner, &out->levels.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("OverloadState.timer_minimums", [&](WireReader& inner) { return read(inner, &out->timer_minimums.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->tracked_stream_bytes, "OverloadState.tracked_stream_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("OverloadState")) return false;
     }
   }
   return wire.ok();
@@ -2952,6 +4815,18 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 18:
         if (!wire.readMessage("Update.tls_contexts", [&](WireReader& inner) { return read(inner, &out->tls_contexts.emplace_back()); })) return false;
+        break;
+      case 19:
+        if (!wire.readMessage("Update.overload_manager", [&](WireReader& inner) { return read(inner, &out->overload_manager.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("Update.overload", [&](WireReader& inner) { return read(inner, &out->overload.emplace()); })) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->shrink_heap, "Update.shrink_heap")) return false;
+        break;
+      case 40:
+        if (!wire.readBytes(&out->outlier_log_path, "Update.outlier_log_path")) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;
@@ -3109,6 +4984,9 @@ bool read(WireReader& wire, StatsSettings* out) {
         break;
       case 8:
         if (!wire.readNumber(&out->flush_interval_ms, "StatsSettings.flush_interval_ms")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->defers_traffic, "StatsSettings.defers_traffic")) return false;
         break;
       default:
         if (!wire.skip("StatsSettings")) return false;

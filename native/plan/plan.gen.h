@@ -16,6 +16,38 @@ struct Address {
   std::string ip;
   uint32_t port = 0;
   std::string pipe;
+  // In place of all these: a listener of this process, by its name, and as which of its endpoints.
+  std::string internal_listener;
+  std::string endpoint_id;
+};
+
+// What formats find of metadata.
+struct MetadataValue {
+  // The keys to it, with a NUL between each two; empty: all of it.
+  std::string path;
+  std::string text;
+  // The text is JSON that is no string's.
+  bool is_json = false;
+};
+
+// For setsockopt(2).
+struct SocketOption {
+  enum class State : uint8_t {
+    BeforeBind = 0,
+    Bound = 1,
+    Listening = 2,
+  };
+  // Ints of C, as their bits.
+  uint32_t level = 0;
+  uint32_t name = 0;
+  std::string value;
+  State state = {};
+};
+
+// A number, and the runtime slot that it follows; 0: none.
+struct LiveNumber {
+  uint64_t value = 0;
+  uint32_t slot = 0;
 };
 
 struct CidrRange {
@@ -136,6 +168,9 @@ struct FormatPiece {
     DownstreamTransportFailureReason = 73,
     TlsJa3Fingerprint = 74,
     TlsJa4Fingerprint = 75,
+    // What a host said of a tunnel that it was asked for, as JSON.
+    TunnelResponseHeaders = 76,
+    TunnelResponseTrailers = 77,
   };
   Operator op = {};
   // The literal; a header's name in lower case; the argument as the configuration wrote it.
@@ -228,6 +263,26 @@ struct RuntimeNumber {
   uint32_t slot = 0;
 };
 
+// A share of requests, in millionths.
+struct Share {
+  uint32_t millionths = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t slot = 0;
+};
+
+// "key=value" each; the value as JSON.
+struct HostLabels {
+  std::vector<std::string> labels;
+};
+
+// Which hosts of a cluster will do.
+struct MetadataMatch {
+  // "key=value" each, sorted by key.
+  std::vector<std::string> labels;
+  // What will do where there is no such host, one after the other.
+  std::vector<HostLabels> fallbacks;
+};
+
 struct HeaderMatch {
   enum class Kind : uint8_t {
     Present = 0,
@@ -250,6 +305,95 @@ struct QueryMatch {
   std::string name;
   // Absent: presence is enough.
   std::optional<StringMatch> string_match;
+};
+
+// What one step looks at.
+struct MatchInput {
+  enum class Kind : uint8_t {
+    DestinationIp = 0,
+    DestinationPort = 1,
+    SourceIp = 2,
+    SourcePort = 3,
+    DirectSourceIp = 4,
+    // "local", where it has the same address as we, or a loopback one.
+    SourceType = 5,
+    ServerName = 6,
+    TransportProtocol = 7,
+    // "'h2','http/1.1'"
+    ApplicationProtocol = 8,
+    // Where none is known: of the socket's name space, or of filter state that nobody has set.
+    Nothing = 9,
+    // Of a host: a value of its metadata, or of its locality's.
+    EndpointMetadata = 10,
+    LocalityMetadata = 11,
+  };
+  Kind kind = {};
+  // Of metadata: a namespace, and the keys on the way to the value.
+  std::string metadata_namespace;
+  std::vector<std::string> path;
+};
+
+// A tree.
+struct MatchPredicate {
+  enum class Kind : uint8_t {
+    Text = 0,
+    Ip = 1,
+    And = 2,
+    Or = 3,
+    Not = 4,
+  };
+  Kind kind = {};
+  std::vector<MatchPredicate> parts;
+  std::optional<MatchInput> input;
+  std::optional<StringMatch> text;
+  std::vector<CidrRange> ranges;
+};
+
+// Goes on with a node, or ends with an action.
+struct MatchOutcome {
+  // 0: it ends.
+  uint32_t node = 0;
+  // The asker's own number.
+  uint32_t action = 0;
+};
+
+struct MatchEdge {
+  // Of a LIST.
+  std::optional<MatchPredicate> predicate;
+  // Of EXACT, PREFIX, and DOMAIN: "a.test", "*.test", "*".
+  std::string text;
+  // Of IP.
+  std::optional<CidrRange> range;
+  // Of IP: not where a longer range has led to nothing.
+  bool exclusive = false;
+  std::optional<MatchOutcome> outcome;
+};
+
+struct MatchNode {
+  enum class Kind : uint8_t {
+    // The first edge that fits and leads to an action.
+    List = 0,
+    // The edge of the input's value.
+    Exact = 1,
+    // Longest first, those that lead to an action.
+    Prefix = 2,
+    Ip = 3,
+    Domain = 4,
+  };
+  Kind kind = {};
+  std::optional<MatchInput> input;
+  std::vector<MatchEdge> edges;
+  // Where no edge leads to an action; absent: nowhere.
+  std::optional<MatchOutcome> otherwise;
+};
+
+// The matcher trees of xds.type.matcher.v3.Matcher, whatever they are asked of: the first action that
+// fits is taken.
+struct MatchTree {
+  // The first one is where it begins; none leads back to one before it. None at all: nothing fits.
+  std::vector<MatchNode> nodes;
+  // Of predicates by addresses: where the statistics of each are.
+  std::vector<std::string> ip_stat_prefixes;
 };
 
 struct TlsCertificate {
@@ -279,6 +423,17 @@ struct SubjectMatch {
   std::string oid;
 };
 
+struct SpiffeTrustDomain {
+  // "example.org"
+  std::string name;
+  // In PEM, with lists of what they have revoked.
+  std::string authorities;
+};
+
+struct SpiffeTrust {
+  std::vector<SpiffeTrustDomain> domains;
+};
+
 struct TlsValidation {
   // In PEM; empty: a chain is not verified.
   std::string trusted_ca;
@@ -296,6 +451,9 @@ struct TlsValidation {
   // A server does not tell clients whom it trusts.
   bool hides_ca_list = false;
   std::string name;
+  // Whoever shows a name of SPIFFE is verified by its trust domain's authorities, by nobody else's;
+  // `trusted_ca`, hashes and names that are no URIs say nothing then.
+  std::optional<SpiffeTrust> spiffe;
 };
 
 struct TlsServer {
@@ -307,8 +465,8 @@ struct TlsServer {
     // The handshake fails.
     MustStaple = 2,
   };
+  // Where `validation` has authorities.
   bool requires_certificate = false;
-  bool requires_sni = false;
   // 80 bytes each: name, HMAC key, AES key. The first one encrypts; none: OpenSSL's own.
   std::vector<std::string> ticket_keys;
   bool disables_tickets = false;
@@ -360,13 +518,8 @@ struct TlsContext {
   bool is_incomplete = false;
   // Absent: nobody is told the secrets of connections.
   std::optional<TlsKeyLog> key_log;
-};
-
-// A share of requests, in millionths.
-struct Share {
-  uint32_t millionths = 0;
-  // The runtime slot that it follows; 0: none.
-  uint32_t slot = 0;
+  // Of version 1.3; empty: what the role prefers.
+  std::string tls13_ciphers;
 };
 
 struct CorsPolicy {
@@ -428,15 +581,6 @@ struct FaultRate {
   uint64_t fixed_kbps = 0;
 };
 
-// What formats find of a filter's metadata.
-struct MetadataValue {
-  // The keys to it, with a NUL between each two; empty: all of it.
-  std::string path;
-  std::string text;
-  // The text is JSON that is no string's.
-  bool is_json = false;
-};
-
 struct FaultSettings {
   std::optional<FaultDelay> delay;
   std::optional<FaultAbort> abort;
@@ -459,12 +603,371 @@ struct GrpcReverseBridgeSettings {
   bool disabled = false;
 };
 
+// "/service/method" of a host.
+struct TranscodedMethod {
+  std::string path;
+  // Places among the messages.
+  uint32_t input = 0;
+  uint32_t output = 0;
+  bool client_streaming = false;
+  bool server_streaming = false;
+  // Names of the fields that lead to a google.api.HttpBody; of a message that is one: none.
+  bool takes_http_body = false;
+  bool gives_http_body = false;
+  std::vector<std::string> request_body_path;
+  std::vector<std::string> response_body_path;
+};
+
+// What a part of a path is bound to: the segments from `first` up to `end`, which counts from the path's
+// end where it is below 0 (-1: all to its end).
+struct PathVariable {
+  std::vector<std::string> field_path;
+  uint32_t first = 0;
+  uint32_t end = 0;
+};
+
+// A rule of google.api.http.
+struct HttpBinding {
+  // GET, …, or any other; "*": all.
+  std::string http_method;
+  // Literals, "*" for any one, "**" for any number.
+  std::vector<std::string> segments;
+  // Empty: none.
+  std::string verb;
+  std::vector<PathVariable> variables;
+  // Where the body goes: fields' names with dots; empty: nowhere; "*": it is the message.
+  std::string body;
+  // Its place among the methods.
+  uint32_t method = 0;
+};
+
+struct ProtoField {
+  std::string name;
+  std::string json_name;
+  uint32_t number = 0;
+  // As FieldDescriptorProto.Type has it: 1 is double, 18 sint64.
+  uint32_t kind = 0;
+  bool repeated = false;
+  // Of proto2, these two: it has to be there; it is told apart from its default.
+  bool required = false;
+  bool has_presence = false;
+  // Its place among the messages or the enums, as its kind says.
+  uint32_t type = 0;
+  // Its oneof's place among those of its message, from 1; 0: it is in none.
+  uint32_t oneof = 0;
+};
+
+struct ProtoMessage {
+  // With its package.
+  std::string name;
+  std::vector<ProtoField> fields;
+  std::vector<std::string> oneofs;
+  bool is_map_entry = false;
+  bool is_proto3 = false;
+};
+
+struct ProtoEnumValue {
+  std::string name;
+  // As of all numbers here that may be below 0: the bits of an int32.
+  uint32_t number = 0;
+};
+
+struct ProtoEnum {
+  std::string name;
+  std::vector<ProtoEnumValue> values;
+};
+
+struct GrpcJsonTranscoder {
+  enum class Unescape : uint8_t {
+    AllButReserved = 0,
+    AllButSlash = 1,
+    All = 2,
+  };
+  // None: the filter does nothing.
+  std::vector<TranscodedMethod> methods;
+  // In the order of their registration.
+  std::vector<HttpBinding> bindings;
+  std::vector<ProtoMessage> messages;
+  std::vector<ProtoEnum> enums;
+  std::vector<std::string> ignored_query_parameters;
+  bool ignores_unknown_query_parameters = false;
+  bool captures_unknown_query_parameters = false;
+  // Of path variables of several segments.
+  Unescape unescape = {};
+  bool unescapes_plus = false;
+  bool matches_unregistered_verbs = false;
+  bool converts_status = false;
+  bool keeps_route = false;
+  bool rejects_unknown_methods = false;
+  bool rejects_unknown_query_parameters = false;
+  bool rejects_collisions = false;
+  bool ignores_case_of_enums = false;
+  bool adds_whitespace = false;
+  bool prints_defaults = false;
+  bool prints_enums_as_numbers = false;
+  bool keeps_field_names = false;
+  bool delimits_by_newlines = false;
+  bool delimits_as_events = false;
+  // 0: as much as may wait of a body.
+  uint32_t max_request_bytes = 0;
+  uint32_t max_response_bytes = 0;
+  // The place of google.rpc.Status among the messages; absent: there is none.
+  std::optional<uint32_t> status_message;
+};
+
+// Full at first.
+struct TokenBucket {
+  uint64_t max_tokens = 0;
+  // Come each interval; both above 0.
+  uint64_t tokens_per_fill = 0;
+  uint64_t fill_interval_us = 0;
+};
+
+struct HeaderAddition {
+  enum class Action : uint8_t {
+    Append = 0,
+    AddIfAbsent = 1,
+    OverwriteOrAdd = 2,
+    OverwriteIfExists = 3,
+  };
+  std::string name;
+  std::optional<Format> value;
+  Action action = {};
+  bool keep_empty = false;
+};
+
+struct DescriptorEntry {
+  std::string key;
+  std::string value;
+};
+
+// A bucket of requests that have all of these entries, in this order.
+struct LocalDescriptor {
+  std::vector<DescriptorEntry> entries;
+  std::optional<TokenBucket> bucket;
+  // It is counted alone when it is empty.
+  bool shadow_mode = false;
+};
+
+// Makes one entry of a descriptor.
+struct RateLimitAction {
+  enum class Kind : uint8_t {
+    // The value, whatever the request.
+    Text = 0,
+    Header = 1,
+    RemoteAddress = 2,
+    DestinationCluster = 3,
+    // The value, where all that is asked for is there, or is not.
+    HeadersMatch = 4,
+    QueryMatch = 5,
+    QueryParameter = 6,
+    AddressMatch = 7,
+  };
+  Kind kind = {};
+  std::string key;
+  std::string value;
+  // Of the header or parameter.
+  std::string name;
+  // Without it the others make a descriptor all the same.
+  bool skips_if_absent = false;
+  // That it does not fit makes the entry.
+  bool inverts = false;
+  std::vector<HeaderMatch> headers;
+  std::vector<QueryMatch> queries;
+  std::vector<CidrRange> ranges;
+  // Of REMOTE_ADDRESS: so much of it, as a range. Absent: all, as an address.
+  std::optional<uint32_t> ipv4_bits;
+  std::optional<uint32_t> ipv6_bits;
+};
+
+// Makes one descriptor of a request, or none where one of its actions has nothing to say.
+struct RateLimit {
+  uint32_t stage = 0;
+  std::vector<RateLimitAction> actions;
+};
+
+struct RateLimits {
+  // Of a virtual host; otherwise of a route.
+  bool of_virtual_host = false;
+  std::vector<RateLimit> limits;
+};
+
+struct LocalRatelimit {
+  enum class VirtualHostLimits : uint8_t {
+    // Where the route has none.
+    Override = 0,
+    Include = 1,
+    Ignore = 2,
+  };
+  std::string stat_prefix;
+  uint32_t status = 0;
+  // Absent: requests without a descriptor of those below pass.
+  std::optional<TokenBucket> bucket;
+  std::optional<Share> enabled;
+  std::optional<Share> enforced;
+  std::vector<HeaderAddition> response_add;
+  // Of requests that are limited and go on.
+  std::vector<HeaderAddition> request_add;
+  std::vector<LocalDescriptor> descriptors;
+  uint32_t stage = 0;
+  // Buckets are each client's connection's own.
+  bool per_connection = false;
+  // Answers say what is left of the bucket.
+  bool tells_limit = false;
+  VirtualHostLimits virtual_host_limits = {};
+  // The bucket is asked where descriptors have one, too.
+  bool always_asks_bucket = false;
+  // What gRPC is told, in place of UNAVAILABLE.
+  bool as_resource_exhausted = false;
+  // In place of what routes have.
+  std::optional<RateLimits> own_limits;
+};
+
+struct CsrfPolicy {
+  std::optional<Share> enabled;
+  // Of those that are not: they are counted.
+  std::optional<Share> shadow;
+  // Of hosts with their ports, beside the request's own.
+  std::vector<StringMatch> additional_origins;
+};
+
+struct BasicAuthUser {
+  std::string name;
+  // Of the password: SHA-1, 20 bytes.
+  std::string hash;
+};
+
+// Whoever may come in, and how they are asked.
+struct BasicAuthUsers {
+  std::vector<BasicAuthUser> users;
+  // Of the challenge. Empty: the request's own URL.
+  std::string realm;
+};
+
+// One of these.
+struct HeaderChange {
+  std::string remove;
+  std::optional<StringMatch> remove_matching;
+  std::optional<HeaderAddition> add;
+};
+
+// Of one parameter of a path's query.
+struct QueryChange {
+  enum class Action : uint8_t {
+    Append = 0,
+    AddIfAbsent = 1,
+    OverwriteOrAdd = 2,
+    OverwriteIfExists = 3,
+    Remove = 4,
+  };
+  Action action = {};
+  std::string name;
+  std::optional<Format> value;
+};
+
+// Each list is made one after the other.
+struct HeaderMutation {
+  std::vector<HeaderChange> request;
+  std::vector<HeaderChange> response;
+  std::vector<HeaderChange> request_trailers;
+  std::vector<HeaderChange> response_trailers;
+  std::vector<QueryChange> query;
+};
+
+// A tree.
+struct RbacCondition {
+  enum class Kind : uint8_t {
+    Any = 0,
+    And = 1,
+    Or = 2,
+    // Of one part.
+    Not = 3,
+    Header = 4,
+    // Without its query.
+    Path = 5,
+    DestinationIp = 6,
+    // From the first on, below the second.
+    DestinationPort = 7,
+    ServerName = 8,
+    // The client's address as the connection has it; as a proxy before us says; as far as it can be
+    // trusted.
+    SourceIp = 9,
+    DirectRemoteIp = 10,
+    RemoteIp = 11,
+    // Over TLS, with a certificate with such a name; without a text: with any.
+    Authenticated = 12,
+    Metadata = 13,
+  };
+  enum class Value : uint8_t {
+    Present = 0,
+    Text = 1,
+    // The JSON.
+    Literal = 2,
+    Number = 3,
+  };
+  Kind kind = {};
+  std::vector<RbacCondition> parts;
+  std::optional<HeaderMatch> header;
+  std::optional<StringMatch> text;
+  std::optional<CidrRange> range;
+  uint32_t first_port = 0;
+  uint32_t end_port = 0;
+  std::string metadata_namespace;
+  // Its keys, with a NUL between each two.
+  std::string metadata_path;
+  bool inverts = false;
+  Value value = {};
+  std::string literal;
+  // In millionths; from the first on, below the second.
+  int64_t first_number = 0;
+  int64_t end_number = 0;
+};
+
+// Fits where both do.
+struct RbacPolicy {
+  std::string name;
+  std::optional<RbacCondition> permission;
+  std::optional<RbacCondition> principal;
+};
+
+struct RbacRules {
+  enum class Action : uint8_t {
+    Allow = 0,
+    Deny = 1,
+    // Everything is allowed; logs are told of what a policy fits.
+    Log = 2,
+  };
+  Action action = {};
+  // In the order of their names.
+  std::vector<RbacPolicy> policies;
+};
+
+struct Rbac {
+  // Absent: everything is allowed, and nothing is counted.
+  std::optional<RbacRules> rules;
+  // Counted and told of alone.
+  std::optional<RbacRules> shadow;
+  // Parts of statistics' names; the second of metadata's keys, too.
+  std::string stat_prefix;
+  std::string shadow_stat_prefix;
+  // Policies are counted each apart, too.
+  bool counts_policies = false;
+};
+
 // Of a route, a virtual host, a table or a weighted cluster.
 struct FilterConfig {
   std::optional<CorsPolicy> cors;
   std::optional<BufferSettings> buffer;
   std::optional<FaultSettings> fault;
   std::optional<GrpcReverseBridgeSettings> grpc_http1_reverse_bridge;
+  std::optional<GrpcJsonTranscoder> grpc_json_transcoder;
+  std::optional<LocalRatelimit> local_ratelimit;
+  // What routes and virtual hosts ask of it beside its own message.
+  std::optional<RateLimits> rate_limits;
+  std::optional<CsrfPolicy> csrf;
+  std::optional<BasicAuthUsers> basic_auth;
+  std::optional<HeaderMutation> header_mutation;
+  std::optional<Rbac> rbac;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -496,9 +999,20 @@ struct CircuitLimits {
   std::optional<uint32_t> max_connections_per_host;
 };
 
+struct SourceAddress {
+  // Absent: the kernel chooses.
+  std::optional<Address> address;
+  // In the order in which they are set.
+  std::vector<SocketOption> socket_options;
+  // The machine need not have it.
+  bool freebind = false;
+};
+
 struct AddedTlv {
   uint32_t type = 0;
   std::string value;
+  // Instead of `value`: of the connection to the host. What is empty is left out.
+  std::optional<Format> format;
 };
 
 // The header of the PROXY protocol, which tells a host whom a connection is for.
@@ -513,6 +1027,25 @@ struct ProxyProtocolSocket {
   bool allows_unspecified = false;
 };
 
+// Hosts are reached through the proxies that they name.
+struct Http11ProxySocket {
+  // Of hosts that name none; absent: those are reached without.
+  std::optional<Address> address;
+};
+
+struct MetadataSpace {
+  std::string name;
+  std::vector<MetadataValue> values;
+};
+
+struct InternalUpstreamSocket {
+  // What listeners are told: namespaces of the host's metadata, and of the cluster's.
+  std::vector<std::string> host_namespaces;
+  std::vector<MetadataSpace> cluster_metadata;
+  // Namespaces that the cluster has not.
+  uint32_t missing = 0;
+};
+
 struct TransportMatch {
   std::string name;
   // A host must have all of them.
@@ -521,6 +1054,217 @@ struct TransportMatch {
   std::optional<TlsContext> tls;
   // As in Cluster.
   std::optional<ProxyProtocolSocket> proxy_protocol;
+  std::optional<Http11ProxySocket> http11_proxy;
+  std::optional<InternalUpstreamSocket> internal_upstream;
+};
+
+struct ZoneRouting {
+  // Where this proxy is.
+  std::string region;
+  std::string zone;
+  std::string sub_zone;
+  // The share of requests that are routed so, and the runtime slot that it follows; 0: none.
+  uint32_t enabled_millionths = 0;
+  uint32_t enabled_slot = 0;
+  // Of healthy hosts.
+  uint32_t min_cluster_size = 0;
+  uint32_t min_cluster_size_slot = 0;
+  // All stay in the zone while it has so many healthy hosts; absent: only as many as are fair.
+  std::optional<uint32_t> forced_from;
+  // Shares of localities are those of their hosts' weights, not of their number.
+  bool by_weight = false;
+};
+
+// Which host has which share of all hashes.
+struct HashTable {
+  enum class Function : uint8_t {
+    XxHash = 0,
+    MurmurHash2 = 1,
+  };
+  // Of a ring.
+  uint64_t min_size = 0;
+  uint64_t max_size = 0;
+  Function function = {};
+  // Of MAGLEV; prime.
+  uint64_t table_size = 0;
+  // Hosts are known by their names, not their addresses.
+  bool by_hostname = false;
+  // No host has more than this percentage of its share of the active requests, as long as others
+  // have less; 0: no limit.
+  uint32_t balance_factor_pct = 0;
+};
+
+// How the share of hosts that became healthy grows.
+struct SlowStart {
+  uint64_t window_ms = 0;
+  // In millionths: 1 grows evenly, more faster at first; and the runtime slot that it follows; 0: none.
+  uint64_t aggression_millionths = 0;
+  uint32_t aggression_slot = 0;
+  // In millionths: no less than this part of its share.
+  uint32_t min_share_millionths = 0;
+};
+
+struct SubsetSelector {
+  enum class Fallback : uint8_t {
+    None = 0,
+    Any = 1,
+    Default = 2,
+    // By fewer keys.
+    Keys = 3,
+    // As the cluster says.
+    OfCluster = 4,
+  };
+  // Sorted.
+  std::vector<std::string> keys;
+  Fallback fallback = {};
+  std::vector<std::string> fallback_keys;
+  // The first host will do, healthy or not.
+  bool has_single_host = false;
+};
+
+// Which hosts a request may go to depends on its route and on their labels.
+struct Subsets {
+  enum class Fallback : uint8_t {
+    None = 0,
+    Any = 1,
+    Default = 2,
+  };
+  Fallback fallback = {};
+  std::vector<std::string> default_labels;
+  std::vector<SubsetSelector> selectors;
+  // Weights of localities are those of their part of the subset.
+  bool scales_weights = false;
+  // Where the fallback has no host either, any will do.
+  bool panics_to_any = false;
+  // A host that has a list has each of its values.
+  bool list_as_any = false;
+  // What no selector asks for does not count.
+  bool allows_redundant_keys = false;
+  // Routes say what else will do, one after the other.
+  bool follows_fallback_list = false;
+};
+
+struct HeaderMutations {
+  std::vector<HeaderAddition> request_add;
+  std::vector<std::string> request_remove;
+  std::vector<HeaderAddition> response_add;
+  std::vector<std::string> response_remove;
+};
+
+struct StatusRange {
+  uint32_t from = 0;
+  // Not itself.
+  uint32_t to = 0;
+};
+
+// How hosts are asked whether they are well.
+struct HealthCheck {
+  enum class Kind : uint8_t {
+    Http = 0,
+    Tcp = 1,
+    Grpc = 2,
+  };
+  Kind kind = {};
+  uint64_t timeout_ms = 0;
+  uint64_t interval_ms = 0;
+  // What intervals are longer by, at most: of the first alone, of all, and as a part of each.
+  uint64_t initial_jitter_ms = 0;
+  uint64_t interval_jitter_ms = 0;
+  uint32_t interval_jitter_percent = 0;
+  // While the cluster has had no connection: of hosts that are not well, and of those that are.
+  uint64_t no_traffic_interval_ms = 0;
+  uint64_t no_traffic_healthy_interval_ms = 0;
+  // Of hosts that are not well; of those about to be so, or to be well again.
+  uint64_t unhealthy_interval_ms = 0;
+  uint64_t unhealthy_edge_interval_ms = 0;
+  uint64_t healthy_edge_interval_ms = 0;
+  // How many checks in a row change what is known.
+  uint32_t unhealthy_threshold = 0;
+  uint32_t healthy_threshold = 0;
+  bool reuses_connection = false;
+  bool logs_failures = false;
+  bool logs_successes = false;
+  std::vector<std::string> event_logs;
+  // HTTP: what is asked for, empty: the cluster's name; and gRPC's authority.
+  std::string host;
+  std::string path;
+  std::string method;
+  bool is_http2 = false;
+  std::optional<HeaderMutations> mutations;
+  // Of answers that are well; none: 200.
+  std::vector<StatusRange> expected;
+  // Of answers that only several in a row make a host unwell.
+  std::vector<StatusRange> retriable;
+  // What answers say of the cluster that they are of.
+  std::optional<StringMatch> service_name;
+  // TCP and HTTP: what is sent, and what must come, in this order.
+  std::string send;
+  std::vector<std::string> receive;
+  // As much of a body is looked at; 0: all of it.
+  uint32_t body_bytes = 0;
+  // gRPC: which service; empty: the server as a whole.
+  std::string service;
+  // By ALPN, each with its length before it; empty: as the cluster's transport socket has it.
+  std::string alpn;
+  // Of HTTP/2 and gRPC.
+  std::optional<Http2Options> http2;
+  // Hosts are reached as hosts of these labels are; none: as for requests.
+  std::vector<std::string> socket_labels;
+};
+
+// When a host is put out because of what becomes of requests to it, and for how long. Shares are
+// percentages; what is enforced is so in that share of cases, and only counted and logged in the
+// others.
+struct OutlierDetection {
+  // Answers are looked at so often.
+  std::optional<LiveNumber> interval_ms;
+  // How long the first time; longer each time after that, no longer than the second one says, and
+  // up to the third at random beyond it.
+  std::optional<LiveNumber> base_ejection_time_ms;
+  std::optional<LiveNumber> max_ejection_time_ms;
+  std::optional<LiveNumber> max_ejection_time_jitter_ms;
+  // Of all hosts.
+  std::optional<LiveNumber> max_ejection_percent;
+  bool always_ejects_one = false;
+  // 0 of each: never.
+  std::optional<LiveNumber> consecutive_5xx;
+  std::optional<LiveNumber> enforcing_consecutive_5xx;
+  std::optional<LiveNumber> consecutive_gateway_failure;
+  std::optional<LiveNumber> enforcing_consecutive_gateway_failure;
+  // Only where those are told apart.
+  std::optional<LiveNumber> consecutive_local_origin_failure;
+  std::optional<LiveNumber> enforcing_consecutive_local_origin_failure;
+  // Failures to reach a host count apart from those that it answers with.
+  bool splits_local_origin = false;
+  std::optional<LiveNumber> success_rate_minimum_hosts;
+  std::optional<LiveNumber> success_rate_request_volume;
+  // In thousandths.
+  std::optional<LiveNumber> success_rate_stdev_factor;
+  std::optional<LiveNumber> enforcing_success_rate;
+  std::optional<LiveNumber> enforcing_local_origin_success_rate;
+  std::optional<LiveNumber> failure_percentage_threshold;
+  std::optional<LiveNumber> failure_percentage_minimum_hosts;
+  std::optional<LiveNumber> failure_percentage_request_volume;
+  std::optional<LiveNumber> enforcing_failure_percentage;
+  std::optional<LiveNumber> enforcing_failure_percentage_local_origin;
+  // A health check that succeeds ends it.
+  bool ends_with_health_check = false;
+  // Hosts that say so of themselves (x-envoy-degraded) count as degraded for as long.
+  bool detects_degraded = false;
+};
+
+// Where a request, or a connection, asks to go to, looked for in this order; without any of these:
+// where the client wanted to go before it was redirected here.
+struct DestinationHosts {
+  // Dynamic metadata; an empty namespace: none is asked.
+  std::string metadata_namespace;
+  std::vector<std::string> metadata_path;
+  // Of a request; empty: none is asked.
+  std::string header;
+  // In place of whatever port was found; 0: none is.
+  uint32_t port = 0;
+  // Hosts that nobody has used for so long are dropped.
+  uint64_t cleanup_interval_ms = 0;
 };
 
 // Everything a worker needs of a cluster, without its endpoints.
@@ -529,6 +1273,8 @@ struct Cluster {
     RoundRobin = 0,
     LeastRequest = 1,
     Random = 2,
+    RingHash = 3,
+    Maglev = 4,
   };
   enum class Protocol : uint8_t {
     Http1 = 0,
@@ -568,8 +1314,9 @@ struct Cluster {
   uint32_t keepalive_probes = 0;
   uint32_t keepalive_time_s = 0;
   uint32_t keepalive_interval_s = 0;
-  // Where connections to hosts come from, if set.
-  std::optional<Address> source_address;
+  // Where connections to hosts come from: the first of the host's family, or else the first; none:
+  // the kernel says.
+  std::vector<SourceAddress> sources;
   uint64_t max_stream_duration_ms = 0;
   // They are reached by TLS; absent: in the clear.
   std::optional<TlsContext> tls;
@@ -588,6 +1335,62 @@ struct Cluster {
   std::optional<Http2Options> http2;
   // What connections begin with, before `tls` or what is sent in the clear; absent: nothing.
   std::optional<ProxyProtocolSocket> proxy_protocol;
+  // In place of `proxy_protocol`: connections go through an HTTP/1.1 proxy.
+  std::optional<Http11ProxySocket> http11_proxy;
+  // The runtime slot that the panic threshold follows; 0: none.
+  uint32_t panic_threshold_slot = 0;
+  // A priority that panics gets no request at all.
+  bool fails_in_panic = false;
+  // Localities share by their weights.
+  bool weighs_localities = false;
+  // Requests stay in this proxy's own zone, as far as its hosts can take them; absent: zones do not
+  // count.
+  std::optional<ZoneRouting> zones;
+  // Its hosts are this proxy and the others beside it.
+  bool is_local = false;
+  // Of RING_HASH and MAGLEV.
+  std::optional<HashTable> hash_table;
+  // Of LEAST_REQUEST with other weights: how much active requests count, in millionths, as a power
+  // of their number, and the runtime slot that it follows; 0: none.
+  uint64_t request_bias_millionths = 0;
+  uint32_t request_bias_slot = 0;
+  // Absent: new hosts get their share at once.
+  std::optional<SlowStart> slow_start;
+  // Absent: requests may go to all hosts.
+  std::optional<Subsets> subsets;
+  // In millionths, 1 to 3: for how many streams a host's connections are made, for each that there is
+  // or that waits; 0: for one.
+  uint64_t preconnect_millionths = 0;
+  // The same for all hosts together, with the next request counted as if it were there; 0: none are
+  // made ahead.
+  uint64_t predictive_preconnect_millionths = 0;
+  // In place of `proxy_protocol`: hosts are listeners of this process, which are told more.
+  std::optional<InternalUpstreamSocket> internal_upstream;
+  // Which of `transport_matches` a host has, by the number of an action; one that there is not: none.
+  // Absent: the first whose labels fit.
+  std::optional<MatchTree> transport_tree;
+  // Each client's connection has connections of its own.
+  bool pools_by_client = false;
+  // Connections end, each after its request, when hosts come or go.
+  bool drains_on_host_change = false;
+  // Hosts are asked whether they are well; absent: nobody asks.
+  std::optional<HealthCheck> health_check;
+  // Hosts that discovery names no more stay until a check of theirs fails.
+  bool keeps_well_hosts = false;
+  // Those that come later are not counted before their first check.
+  bool excludes_unchecked = false;
+  // Absent: hosts are used whatever becomes of requests to them.
+  std::optional<OutlierDetection> outlier_detection;
+  // Its hosts are made as requests ask for them; absent: they are those that it is assigned.
+  std::optional<DestinationHosts> destination_hosts;
+};
+
+// Of a host, or of its locality: what trees of matchers ask for.
+struct HostValue {
+  bool is_locality = false;
+  std::string metadata_namespace;
+  std::vector<std::string> path;
+  std::string value;
 };
 
 // What the runtime says of a cluster's limits; what it does not say stays as it is configured.
@@ -634,6 +1437,26 @@ struct Host {
   std::vector<std::string> labels;
   // The same for how it is reached.
   std::vector<std::string> socket_labels;
+  // The HTTP/1.1 proxy by which it is reached where transport sockets go by one; absent: it names
+  // none.
+  std::optional<Address> proxy_address;
+  // Of values that are lists: all of each, in one label.
+  std::vector<std::string> list_labels;
+  // What hash tables know it by; empty: its address, or its name.
+  std::string hash_key;
+  // Where its health is checked; absent: at its own address.
+  std::optional<Address> check_address;
+  // Whom checks ask for; empty: as the cluster says.
+  std::string check_hostname;
+  // It is taken to be well.
+  bool is_not_checked = false;
+  // As socket_labels, of its locality: they count where its own fit nothing.
+  std::vector<std::string> locality_socket_labels;
+  std::vector<HostValue> socket_values;
+  // What internal listeners are told, where the cluster's sockets say so.
+  std::vector<MetadataSpace> metadata;
+  // All addresses at which it is tried, one after the other; none: its own alone.
+  std::vector<Address> tried_addresses;
 };
 
 // The hosts of a cluster, replaced as a whole.
@@ -641,6 +1464,8 @@ struct Assignment {
   std::string cluster_name;
   std::vector<Host> hosts;
   uint32_t overprovisioning_factor_pct = 0;
+  // How healthy a priority is depends on its hosts' weights, not on their number.
+  bool weighs_health = false;
 };
 
 struct RouteMatch {
@@ -668,26 +1493,6 @@ struct RouteMatch {
   std::optional<bool> certificate_validated;
 };
 
-struct HeaderAddition {
-  enum class Action : uint8_t {
-    Append = 0,
-    AddIfAbsent = 1,
-    OverwriteOrAdd = 2,
-    OverwriteIfExists = 3,
-  };
-  std::string name;
-  std::optional<Format> value;
-  Action action = {};
-  bool keep_empty = false;
-};
-
-struct HeaderMutations {
-  std::vector<HeaderAddition> request_add;
-  std::vector<std::string> request_remove;
-  std::vector<HeaderAddition> response_add;
-  std::vector<std::string> response_remove;
-};
-
 struct RouteFilter {
   // Its place in the chain.
   uint32_t filter = 0;
@@ -707,6 +1512,8 @@ struct WeightedCluster {
   uint32_t weight_slot = 0;
   // In place of the route's; empty: the route's.
   std::vector<RouteFilter> filters;
+  // With what the route itself asks for. Absent: that alone.
+  std::optional<MetadataMatch> metadata_match;
 };
 
 struct WeightedClusters {
@@ -748,11 +1555,6 @@ struct ResetHeader {
   bool is_unix_timestamp = false;
 };
 
-// "key=value" each; the value as JSON.
-struct HostLabels {
-  std::vector<std::string> labels;
-};
-
 // Which hosts a retry avoids, as long as there are others.
 struct RetryHosts {
   bool avoid_previous = false;
@@ -785,13 +1587,8 @@ struct RetryPolicy {
   std::vector<ResetHeader> reset_headers;
   uint64_t reset_max_interval_ms = 0;
   std::optional<RetryHosts> hosts;
-};
-
-// One of these.
-struct HeaderChange {
-  std::string remove;
-  std::optional<StringMatch> remove_matching;
-  std::optional<HeaderAddition> add;
+  // Each retry goes to another of the clusters that the route has by weight.
+  bool refreshes_cluster = false;
 };
 
 // To which other cluster a copy of a request goes.
@@ -808,6 +1605,33 @@ struct MirrorPolicy {
   std::string host;
   // One after the other.
   std::vector<HeaderChange> request_changes;
+};
+
+struct HeaderHash {
+  // In lower case.
+  std::string name;
+  // Of its values. Absent: as they are.
+  std::optional<RegexRewrite> rewrite;
+};
+
+struct CookieHash {
+  std::string name;
+  // Set: a client without one is given one that lasts so long; 0: as long as the client likes.
+  std::optional<uint64_t> ttl_s;
+  std::string path;
+  // Of what it is given: "name=value" each, or "name".
+  std::vector<std::string> attributes;
+};
+
+// One of these. What is not there adds nothing.
+struct HashPolicy {
+  std::optional<HeaderHash> header;
+  std::optional<CookieHash> cookie;
+  bool source_ip = false;
+  std::string query_parameter;
+  std::string filter_state;
+  // Nothing follows where there is a hash by then.
+  bool is_terminal = false;
 };
 
 // Tunnels end here: hosts hear their bytes alone.
@@ -866,6 +1690,10 @@ struct ClusterAction {
   // same way.
   std::optional<uint64_t> grpc_route_timeout_max_ms;
   uint64_t grpc_route_timeout_offset_ms = 0;
+  // What a request's hash is made of, one after the other.
+  std::vector<HashPolicy> hash_policies;
+  // Which hosts will do. Absent: all.
+  std::optional<MetadataMatch> metadata_match;
   std::vector<RouteUpgrade> upgrades;
 };
 
@@ -1027,6 +1855,25 @@ struct GrpcReverseBridge {
   bool withholds_frames = false;
 };
 
+struct ConnectGrpcBridge {
+};
+
+struct BasicAuth {
+  std::optional<BasicAuthUsers> users;
+  // In lower case; empty: hosts are not told who it is.
+  std::string forward_username_header;
+  // In lower case.
+  std::string authentication_header;
+  // Requests without it go on.
+  bool allow_missing = false;
+};
+
+struct HeaderMutationFilter {
+  std::optional<HeaderMutation> mutations;
+  // Of routes: what the most specific one says is made last.
+  bool most_specific_wins = false;
+};
+
 // A filter before the router, in the order of the chain.
 struct HttpFilter {
   // Requests do not pass it, unless their route switches it on.
@@ -1042,6 +1889,13 @@ struct HttpFilter {
   std::optional<GrpcStatsFilter> grpc_stats;
   std::optional<GrpcHttp1Bridge> grpc_http1_bridge;
   std::optional<GrpcReverseBridge> grpc_http1_reverse_bridge;
+  std::optional<GrpcJsonTranscoder> grpc_json_transcoder;
+  std::optional<ConnectGrpcBridge> connect_grpc_bridge;
+  std::optional<LocalRatelimit> local_ratelimit;
+  std::optional<CsrfPolicy> csrf;
+  std::optional<BasicAuth> basic_auth;
+  std::optional<HeaderMutationFilter> header_mutation;
+  std::optional<Rbac> rbac;
 };
 
 struct HttpInspector {
@@ -1301,6 +2155,8 @@ struct HttpConnectionManager {
 struct WeightedTarget {
   std::string cluster;
   uint64_t weight = 0;
+  // Absent: all hosts will do.
+  std::optional<MetadataMatch> metadata_match;
 };
 
 // How hosts, which are proxies, are asked for a tunnel.
@@ -1308,6 +2164,17 @@ struct TunnelingConfig {
   // "host:port"
   std::optional<Format> hostname;
   std::optional<HeaderMutations> headers;
+  // In place of CONNECT.
+  bool use_post = false;
+  // Of POST.
+  std::string post_path;
+  // Kept for logs.
+  bool propagate_response_headers = false;
+  bool propagate_response_trailers = false;
+  // Each request has an id of its own under this header; empty: none has.
+  std::string request_id_header;
+  // Where logs find it.
+  std::string request_id_metadata_key;
 };
 
 struct TcpProxy {
@@ -1319,6 +2186,8 @@ struct TcpProxy {
   uint32_t max_connect_attempts = 0;
   uint64_t max_downstream_connection_duration_ms = 0;
   std::vector<AccessLog> access_logs;
+  // Connections of a client have the same hash.
+  bool hashes_source_ip = false;
   // Absent: bytes go to hosts as they are.
   std::optional<TunnelingConfig> tunneling;
 };
@@ -1328,6 +2197,34 @@ struct DirectResponseFilter {
 };
 
 struct EchoFilter {
+};
+
+struct ConnectionLimitFilter {
+  std::string stat_prefix;
+  // Open at once, on all workers.
+  uint64_t max_connections = 0;
+  // What is refused ends after so long.
+  uint64_t delay_ms = 0;
+  // 0: it lets all pass.
+  std::optional<RuntimeNumber> enabled;
+};
+
+struct LocalRateLimitFilter {
+  std::string stat_prefix;
+  uint64_t max_tokens = 0;
+  // More than 0, as is the interval.
+  uint64_t tokens_per_fill = 0;
+  uint64_t fill_interval_us = 0;
+  // Filters that have the same one, and the same numbers, share their tokens; empty: they do not.
+  std::string share_key;
+  // 0: it lets all pass.
+  std::optional<RuntimeNumber> enabled;
+};
+
+// What may refuse a connection.
+struct ConnectionGate {
+  std::optional<ConnectionLimitFilter> connection_limit;
+  std::optional<LocalRateLimitFilter> local_rate_limit;
 };
 
 // `match` empty: fits everything. Chains are tried by specificity, as the real server does.
@@ -1346,22 +2243,17 @@ struct FilterChain {
   std::optional<TlsContext> tls;
   // 0: a handshake may take as long as it likes.
   uint64_t handshake_timeout_ms = 0;
+  // Asked of each new connection, in this order, before any byte of it is read.
+  std::vector<ConnectionGate> gates;
   // TCP goes to the cluster that has the name the client asks for, where it asks for any.
   bool cluster_of_server_name = false;
 };
 
-// For setsockopt(2).
-struct SocketOption {
-  enum class State : uint8_t {
-    BeforeBind = 0,
-    Bound = 1,
-    Listening = 2,
-  };
-  // Ints of C, as their bits.
-  uint32_t level = 0;
-  uint32_t name = 0;
-  std::string value;
-  State state = {};
+// A tree whose actions are numbers in `chains`.
+struct ChainTree {
+  std::optional<MatchTree> tree;
+  // Names of filter chains. One that there is not: nobody takes the connection.
+  std::vector<std::string> chains;
 };
 
 struct Listener {
@@ -1411,6 +2303,12 @@ struct Listener {
   bool hands_on_redirected = false;
   // Among all listeners there ever are; 0: it stays for ever.
   uint64_t id = 0;
+  // Which filter chain takes a connection; absent: what each of them says.
+  std::optional<ChainTree> chain_tree;
+  // Its connections and their requests are never shed.
+  bool bypasses_overload = false;
+  // Of one whose address is within: how much either end may have on its way; 0: as the kernel has it.
+  uint32_t internal_buffer_bytes = 0;
 };
 
 // Other filter chains for a listener that is there: it keeps its sockets, and chains whose id it
@@ -1418,6 +2316,8 @@ struct Listener {
 struct FilterChains {
   std::string listener;
   std::vector<FilterChain> filter_chains;
+  // As in Listener.
+  std::optional<ChainTree> chain_tree;
 };
 
 // How clients of what is replaced or removed are asked to leave.
@@ -1425,6 +2325,69 @@ struct ListenerDrain {
   uint32_t seconds = 0;
   // All at once; otherwise more and more within the time.
   bool immediate = false;
+};
+
+struct OverloadLevel {
+  enum class Subject : uint8_t {
+    Nobody = 0,
+    StopAcceptingRequests = 1,
+    DisableHttpKeepalive = 2,
+    StopAcceptingConnections = 3,
+    RejectIncomingConnections = 4,
+    ReduceTimeouts = 5,
+    ResetHighMemoryStream = 6,
+    PointTcpListenerAccept = 7,
+    PointDecodeHeaders = 8,
+    PointCreateCodec = 9,
+    PointHttp1Abort = 10,
+    PointHttp2GoAway = 11,
+    PointHttp2GoAwayAndClose = 12,
+    PointPoolConnection = 13,
+    PointDownstreamFilterCheck = 14,
+    PointTcpProxyData = 15,
+    PointTcpProxyConnect = 16,
+  };
+  Subject subject = {};
+  // How far it has gone: how many of a million, or how much of the way.
+  uint32_t millionths = 0;
+};
+
+struct TimerMinimum {
+  enum class Timer : uint8_t {
+    ConnectionIdle = 0,
+    StreamIdle = 1,
+    TransportConnect = 2,
+    ConnectionMax = 3,
+    StreamFlush = 4,
+  };
+  Timer timer = {};
+  // Of what is configured, in millionths; or a time, where this is 0.
+  uint32_t share_millionths = 0;
+  uint64_t min_ms = 0;
+};
+
+struct LoadShedPoint {
+  std::string name;
+  // What asks for it; nobody: a name that nothing knows. How far it has gone is said later.
+  std::optional<OverloadLevel> level;
+};
+
+// Whose statistics the overload manager has. Once, before the first state.
+struct OverloadManager {
+  std::vector<std::string> monitors;
+  // The one that each new connection asks; may be empty.
+  std::string connection_monitor;
+  std::vector<std::string> actions;
+  std::vector<LoadShedPoint> points;
+};
+
+// What is shed now, as a whole: what it does not name is not.
+struct OverloadState {
+  std::vector<OverloadLevel> levels;
+  // What timers fall to when timeouts are reduced.
+  std::vector<TimerMinimum> timer_minimums;
+  // Streams of HTTP/2 that hold fewer bytes are never reset; 0: none ever is.
+  uint64_t tracked_stream_bytes = 0;
 };
 
 // How many connections may be open at once.
@@ -1469,6 +2432,12 @@ struct Update {
   // In the place of those of the same ids, for connections that come later; of ids that are not
   // there any more nothing becomes.
   std::vector<TlsContext> tls_contexts;
+  std::optional<OverloadManager> overload_manager;
+  std::optional<OverloadState> overload;
+  // Memory that nobody uses goes back to the system.
+  bool shrink_heap = false;
+  // Where it is told of hosts that detectors of outliers put out; empty: as before.
+  std::string outlier_log_path;
 };
 
 struct TagRule {
@@ -1558,6 +2527,8 @@ struct StatsSettings {
   uint32_t hystrix_buckets = 0;
   // Milliseconds between two flushes, as those events say.
   uint32_t flush_interval_ms = 0;
+  // What clusters count of their traffic is neither shown nor sent before there was any.
+  bool defers_traffic = false;
 };
 
 // A request to the admin server, for its access logs. What is empty has no value.

@@ -1,6 +1,7 @@
 #include "proxy/downstream.h"
 
 #include "log/log.h"
+#include "proxy/shed_request.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -24,12 +25,11 @@ Downstream::Downstream(HttpServer& server, net::AcceptedSocket& socket,
 bool Downstream::start(net::FileDescriptor fd) {
   net::Loop& loop = server_.context().loop();
   const HttpConfig& config = server_.config();
-  if (const uint64_t ms = config.plan.max_connection_duration_ms) {
-    loop.timers().arm(&rare().lifetime, loop.now() + ms);
-  }
+  if (config.plan.max_connection_duration_ms > 0) watchLifetime();
   auto* connection = new net::Connection(
       loop, std::move(fd), config.buffer_limit_bytes, net::Connection::Start::Established,
-      makeTransport(config.transport, {server_.context().upstream.worker}));
+      makeTransport(config.transport, {.worker = server_.context().upstream.worker,
+                                       .overload = &server_.overload()}));
   if (config.transport) {
     setTls(connection->tls());
     codec_ = std::make_unique<Handshake>(*this, *connection);
@@ -85,6 +85,12 @@ void Downstream::onHandshakeOver() {
 
 void Downstream::abort() { codec_->abort(); }
 
+void Downstream::watchLifetime() {
+  const net::Millis duration = server_.overload().scaled(
+      net::Overload::TimerType::ConnectionMax, server_.config().plan.max_connection_duration_ms);
+  server_.context().loop().timers().arm(&rare().lifetime, startedAtMicros() / 1000 + duration);
+}
+
 void Downstream::onMaxDuration() {
   log::debug(log::Component::Http, log::Tags{.connection = id()},
              "max connection duration reached");
@@ -129,6 +135,9 @@ bool Downstream::isQuiet() const {
 }
 
 http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening opening) {
+  if (server_.overload().isActive()) {
+    if (http::RequestSink* const refused = shed(client)) return refused;
+  }
   ++requests_;
   if (is_http2_ && !draining_ && isAtRequestLimit()) {
     server_.stats().add(Counter::DownstreamCxMaxRequestsReached);
@@ -139,6 +148,32 @@ http::RequestSink* Downstream::newStream(http::ServerStream& client, Opening ope
   Stream* stream = server_.context().streams.take();
   stream->start(*this, client);
   return stream;
+}
+
+http::RequestSink* Downstream::shed(http::ServerStream& client) {
+  using Subject = net::Overload::Subject;
+  const net::Overload& overload = server_.overload();
+  Context& context = server_.context();
+  Random& random = context.upstream.random;
+  std::string_view why;
+  if (requests_ == 0 && overload.sheds(Subject::PointCreateCodec, random)) {
+    why = "onData codec creation overload";
+    server_.stats().add(Counter::DownstreamRqOverloadClose);
+  } else if (overload.sheds(Subject::PointHttp2GoAwayAndClose, random)) {
+    why = "Load shed point http2_server_go_away_and_close_on_dispatch triggered";
+    if (is_http2_) server_.http2Stats().add(Http2Counter::GoawaySent);
+  } else {
+    if (overload.sheds(Subject::PointHttp2GoAway, random) && !draining_) startDraining();
+    return nullptr;
+  }
+  log::debug(log::Component::Http, log::Tags{.connection = id()}, "dispatch error: ", why);
+  return ShedRequest::make(*this, client, context.loop());
+}
+
+void Downstream::onShed() {
+  if (is_closed_) return;
+  draining_ = true;
+  codec_->endAfter(0);
 }
 
 void Downstream::onHttp2(net::Connection& connection, std::string_view bytes) {
@@ -259,6 +294,14 @@ void Downstream::onConnectionClosed(bool by_peer) {
   rare_.reset();
   leaveListener();
   server_.context().loop().bury(std::unique_ptr<Mortal>(this));
+}
+
+std::shared_ptr<void>& Downstream::kept(uint64_t number) {
+  auto& kept = rare().kept;
+  for (auto& [of, what] : kept) {
+    if (of == number) return what;
+  }
+  return kept.emplace_back(number, nullptr).second;
 }
 
 }  // namespace fairlead::proxy

@@ -2,6 +2,10 @@
 // connection itself. Owns itself, as its codec does. The worker's thread.
 #pragma once
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "http/codecs.h"
 #include "net/downstream_connection.h"
 #include "proxy/http_server.h"
@@ -30,8 +34,13 @@ class Downstream final : public net::DownstreamConnection,
   // The connection ends with requests under way: counted once.
   void countActiveRequests(bool by_peer);
   bool isBroken() const { return is_broken_; }
+  // A request was refused so that the connection ends.
+  void onShed();
   // Of HTTP/2: a request has ended, after so long, answered or not. The connection may end of it.
   void onRequestEnded(uint64_t lifetime_us, bool is_answered);
+
+  // What filters keep with the connection, each under a number of its own.
+  std::shared_ptr<void>& kept(uint64_t number);
 
   // net::DownstreamConnection
   void abort() override;
@@ -46,6 +55,7 @@ class Downstream final : public net::DownstreamConnection,
     explicit Lifetime(Downstream& downstream) : downstream_(downstream) {}
     ~Lifetime() { disarm(); }
     void onTimer() override { downstream_.onMaxDuration(); }
+    void onRescale() override { downstream_.watchLifetime(); }
 
    private:
     Downstream& downstream_;
@@ -71,6 +81,7 @@ class Downstream final : public net::DownstreamConnection,
     // Of HTTP/2: requests that ended, and those of them that nobody waited for.
     uint32_t ended = 0;
     uint32_t premature = 0;
+    std::vector<std::pair<uint64_t, std::shared_ptr<void>>> kept;
   };
   Rare& rare() {
     if (!rare_) rare_ = std::make_unique<Rare>(*this);
@@ -105,7 +116,10 @@ class Downstream final : public net::DownstreamConnection,
   void onHandshakeOver();
   http::Protocol protocolOf(net::Connection& connection) const;
   void speak(net::Connection& connection, http::Protocol protocol);
+  void watchLifetime();
   void onMaxDuration();
+  // Null: the request is served.
+  http::RequestSink* shed(http::ServerStream& client);
   void onDrainNotice();
   void countProtocol(http::Protocol protocol);
 

@@ -1,7 +1,6 @@
 #include "proxy/filter_chain.h"
 
-#include <ranges>
-
+#include "proxy/downstream.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -30,23 +29,30 @@ bool FilterChain::start(const route::FilterSettings* settings) {
   StreamInfo& info = stream_.info();
   const HttpConfig& config = info.config();
   uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
-  on &= info.upgrade ? info.upgrade->chain : config.chain;
+  on_ = on & (info.upgrade ? info.upgrade->chain : config.chain);
   upstream::WorkerClusters& clusters = info.context().clusters;
-  notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, info.metadata});
+  notes_.emplace(
+      filters::FilterNotes{info.is_health_check, info.flags, info.touchUncommon().metadata});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
                                       info.id, info.route, *notes_});
   limits_[0] = limits_[1] = config.buffer_limit_bytes;
-  for (size_t i = 0; i < config.filters.size(); ++i) {
-    if ((on >> i & 1) == 0) continue;
+  makeLinks(0, settings);
+  return count_ > 0;
+}
+
+// Of the filters that are on, from that one of the connection manager's on.
+void FilterChain::makeLinks(size_t first, const route::FilterSettings* settings) {
+  const HttpConfig& config = stream_.info().config();
+  for (size_t i = first; i < config.filters.size(); ++i) {
+    if ((on_ >> i & 1) == 0) continue;
     Link* link = memory_.make<Link>(
-        *this, count_,
+        *this, count_, i,
         settings ? settings->configsOf(static_cast<uint32_t>(i)) : route::FilterConfigList());
     link->filter = config.filters[i]->make(memory_, *scope_, *link);
     if (!link->filter) continue;
     links_.push_back(link);
     ++count_;
   }
-  return count_ > 0;
 }
 
 void FilterChain::end() {
@@ -86,6 +92,10 @@ void FilterChain::passHead(Side side, size_t at, const Head& head) {
         continue;
       case FilterStatus::Answer:
         stream_.answerFor(*link.filter);
+        return;
+      case FilterStatus::Replace:
+        holdHead(side, link, {head.request, head.headers, head.status, false});
+        passReplaced(side, link, true);
         return;
       default:
         holdHead(side, link, head);
@@ -192,7 +202,24 @@ FilterStatus FilterChain::tellHead(Side side, Link& link, const Head& head) {
     return link.filter->onResponseHead(head.status, *head.headers, head.end,
                                        stream_.info().context().arena);
   }
-  return link.filter->onRequestHead(*head.request, stream_.info().viewOf(*head.request), head.end);
+  const FilterStatus status =
+      link.filter->onRequestHead(*head.request, stream_.info().viewOf(*head.request), head.end);
+  if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, *head.request);
+  return status;
+}
+
+// The filters behind it have seen nothing so far, and are made anew.
+void FilterChain::findRouteAgain(const Link& from, http::RequestHead& head) {
+  stream_.findRouteAgain(head);
+  const route::Route* const route = stream_.info().route;
+  scope_->route = route;
+  for (size_t i = from.index + 1; i < count_; ++i) {
+    links_[i]->filter->onEnd();
+    links_[i]->filter->~HttpFilter();
+  }
+  count_ = from.index + 1;
+  links_.resize(count_);
+  makeLinks(from.config + 1, route ? &route->filters : nullptr);
 }
 
 void FilterChain::onRequestForwarded(const http::RequestHead& head) {
@@ -200,7 +227,7 @@ void FilterChain::onRequestForwarded(const http::RequestHead& head) {
 }
 
 void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers) {
-  for (Link* link : std::views::reverse(links_)) link->filter->onResponseSent(status, headers);
+  for (size_t i = links_.size(); i > 0; --i) links_[i - 1]->filter->onResponseSent(status, headers);
 }
 
 // ---- what waits ----
@@ -358,6 +385,18 @@ net::Loop& FilterChain::Link::loop() { return chain.stream_.info().loop(); }
 std::string_view FilterChain::Link::clusterName() const {
   upstream::WorkerCluster* const cluster = chain.stream_.info().cluster;
   return cluster ? cluster->cluster().observabilityName() : std::string_view();
+}
+
+void FilterChain::Link::describe(format::FormatContext* context) const {
+  chain.stream_.info().fill(context);
+}
+
+const net::Address& FilterChain::Link::peer() const {
+  return chain.stream_.info().downstream->remote();
+}
+
+std::shared_ptr<void>& FilterChain::Link::keptByConnection(uint64_t number) {
+  return chain.stream_.keptByConnection(number);
 }
 
 void FilterChain::Link::answer(const filters::LocalReply& reply) {

@@ -65,14 +65,18 @@ class FilterChain {
   // A filter in its place.
   class Link final : public filters::FilterPlace {
    public:
-    Link(FilterChain& of, size_t place, route::FilterConfigList configs)
-        : chain(of), index(place), route_configs(configs) {}
+    Link(FilterChain& of, size_t place, size_t of_chain, route::FilterConfigList configs)
+        : chain(of), index(place), config(of_chain), route_configs(configs) {}
 
     route::FilterConfigList routeConfigs() const override { return route_configs; }
     net::Loop& loop() override;
     std::string_view clusterName() const override;
+    void describe(format::FormatContext* context) const override;
+    const net::Address& peer() const override;
+    std::shared_ptr<void>& keptByConnection(uint64_t number) override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
     void limitRequestBuffer(uint32_t bytes) override { chain.limits_[0] = bytes; }
+    void clearRoute() override { chain.is_route_cleared_ = true; }
     void continueRequest() override { chain.goOn(Side::Request, *this); }
     void continueResponse() override { chain.goOn(Side::Response, *this); }
     void injectRequestData(std::string_view data, bool end) override {
@@ -89,18 +93,22 @@ class FilterChain {
 
     FilterChain& chain;
     const size_t index;
+    // Its filter's place in the connection manager's chain.
+    const size_t config;
     const route::FilterConfigList route_configs;
     filters::HttpFilter* filter = nullptr;
     // By side; null: nothing is held.
     HeldMessage* held[2] = {};
   };
 
+  void makeLinks(size_t first, const route::FilterSettings* settings);
   // `at`: how many filters the message has passed.
   void passHead(Side side, size_t at, const Head& head);
   void passData(Side side, size_t at, std::string_view data, bool end);
   void passTrailers(Side side, size_t at, http::HeaderMap& trailers);
   void passReplaced(Side side, Link& link, bool end);
   filters::FilterStatus tellHead(Side side, Link& link, const Head& head);
+  void findRouteAgain(const Link& from, http::RequestHead& head);
   void holdHead(Side side, Link& link, const Head& head);
   void holdData(Side side, Link& link, std::string_view data, bool end, bool is_wanted_whole);
   HeldMessage& heldBy(Side side, Link& link);
@@ -136,10 +144,14 @@ class FilterChain {
   size_t count_ = 0;
   // In use while a link points at it; kept from use to use.
   std::vector<std::unique_ptr<HeldMessage>> free_;
+  // Filters of the connection manager, by their places.
+  uint64_t on_ = 0;
   // Of bodies that wait, by side; 0: none.
   uint32_t limits_[2] = {};
   // By side: the message is no longer the filters'.
   bool over_[2] = {};
+  // A filter has made another request of the one that it sees.
+  bool is_route_cleared_ = false;
   uint32_t life_ = 0;
 };
 

@@ -74,9 +74,10 @@ std::optional<LocalReply> refuseHead(http::RequestHead& head, HttpServer& server
   if (!head.authority.data() && head.version == http::Version::Http10 &&
       !plan.default_host_for_http_10.empty()) {
     head.authority = plan.default_host_for_http_10;
+    // Codecs have looked at what came from outside.
+    if (!http::isValidAuthority(head.authority)) return badRequest("http.invalid_authority");
   }
   if (!head.authority.data()) return badRequest("missing_host_header");
-  if (!http::isValidAuthority(head.authority)) return badRequest("http.invalid_authority");
   if (head.method == "QUERY" && !head.headers.find(HeaderId::ContentType)) {
     return badRequest("query_missing_content_type");
   }

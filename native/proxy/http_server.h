@@ -18,8 +18,11 @@ class HttpServer final : public net::ConnectionFactory {
   net::DownstreamConnection* accept(net::AcceptedSocket socket,
                                     net::ConnectionAccounts& accounts) override;
 
+  void onRefused() override;
+
   const HttpConfig& config() const { return *config_; }
   Context& context() { return context_; }
+  const net::Overload& overload() const { return overload_; }
   stats::Shard<stats::Http>& stats() { return stats_; }
   stats::Shard<stats::ListenerHttp>& listenerStats() { return listener_stats_; }
   stats::Shard<stats::Http1Codec>& codecStats() { return codec_stats_; }
@@ -28,6 +31,7 @@ class HttpServer final : public net::ConnectionFactory {
  private:
   const std::shared_ptr<const HttpConfig> config_;
   Context& context_;
+  const net::Overload& overload_;
   stats::Shard<stats::Http>& stats_;
   stats::Shard<stats::ListenerHttp>& listener_stats_;
   stats::Shard<stats::Http1Codec>& codec_stats_;

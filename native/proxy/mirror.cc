@@ -111,7 +111,10 @@ void Mirror::start() {
   }
 }
 
-void Mirror::onAttemptReady(upstream::Attempt&, upstream::PooledConnection&) { sendKept(); }
+void Mirror::onAttemptReady(upstream::Attempt& attempt, upstream::PooledConnection&) {
+  tellOutlier(attempt.host(), upstream::OutlierResult::Connected);
+  sendKept();
+}
 
 void Mirror::sendKept() {
   http::ClientStream& to = *attempt_.stream();
@@ -179,6 +182,7 @@ void Mirror::onAttemptWritable(upstream::Attempt&) {
 void Mirror::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
   const HeaderEntry* const canary = head.headers.find(HeaderId::XEnvoyUpstreamCanary);
   charge(head.status);
+  tellOutlier(attempt.host(), upstream::OutlierResult::Answer, head.status);
   if ((canary && canary->value() == "true") || attempt.host().settings().canary) {
     cluster_->stats().countResponse(stats::CodeVariant::Canary, head.status);
   }
@@ -203,7 +207,12 @@ void Mirror::answerComplete() {
 }
 
 void Mirror::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {
-  if (error.host) error.host->counters(context_->upstream.worker).rq_error.add();
+  if (error.host) {
+    error.host->counters(context_->upstream.worker).rq_error.add();
+    if (error.kind != upstream::UpstreamError::Kind::Overflow) {
+      tellOutlier(*error.host, upstream::OutlierResult::ConnectFailed);
+    }
+  }
   if (status_ == 0) {
     charge(error.kind == upstream::UpstreamError::Kind::ProtocolError ? 502 : 503);
   }
@@ -221,14 +230,24 @@ void Mirror::onTimer() {
   deadline_ = net::kNever;
   if (!attempt_.isActive()) return;
   cluster_->stats().add(ClusterCounter::UpstreamRqTimeout);
-  upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
-  host.rq_timeout.add();
-  if (status_ == 0) {
-    charge(504);
-    host.rq_error.add();
+  const bool is_first = status_ == 0;
+  if (is_first) charge(504);
+  // A host that has not been asked is not to blame.
+  if (!attempt_.isWaiting()) {
+    upstream::HostCounters& host = attempt_.host().counters(context_->upstream.worker);
+    host.rq_timeout.add();
+    if (is_first) {
+      host.rq_error.add();
+      tellOutlier(attempt_.host(), upstream::OutlierResult::Timeout, 504);
+    }
   }
   attempt_.abandon();
   restIfOver();
+}
+
+void Mirror::tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status) {
+  if (!host.outlier()) return;
+  host.outlier()->put(host.counters(context_->upstream.worker), result, status);
 }
 
 void Mirror::charge(uint16_t status) {

@@ -63,6 +63,7 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   void requestComplete();
   void answerComplete();
   void charge(uint16_t status);
+  void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   void dropBody();
   void restIfOver();
   net::Loop& loop() { return context_->loop(); }

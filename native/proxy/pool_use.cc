@@ -12,6 +12,7 @@ upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& h
     use.server_name = serverNameOf(authority, headers, cluster.settings());
   }
   if (cluster.tellsClients()) use.client = client.asProxied();
+  if (cluster.settings().pools_by_client) use.client_connection = client.id() + 1;
   return use;
 }
 

@@ -10,7 +10,8 @@ namespace fairlead::proxy {
 
 // Of a cluster whose requests do not share all connections.
 inline bool hasSpecialUses(const upstream::Cluster& cluster) {
-  return cluster.settings().auto_sni || cluster.tellsClients();
+  return cluster.settings().auto_sni || cluster.settings().pools_by_client ||
+         cluster.tellsClients();
 }
 
 // Of a request as it goes out.

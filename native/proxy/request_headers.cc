@@ -88,6 +88,11 @@ Forwarded forwardedAddress(const HeaderEntry* header, uint32_t skip) {
 std::string_view textOf(const net::Address& address, Arena& arena) {
   char* text = arena.allocate(net::Address::kTextBytes);
   const std::string_view written = address.writeIp(text);
+  // What the address has itself is longer than it.
+  if (written.data() != text) {
+    arena.shrink(text);
+    return arena.join(written, "", "");
+  }
   arena.shrink(text + written.size());
   return written;
 }

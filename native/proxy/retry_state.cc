@@ -23,8 +23,7 @@ constexpr uint16_t kTooEarly = 425;
 
 }  // namespace
 
-bool RetryState::begin(const StreamInfo& info, const http::RequestHead& head,
-                       const RetryWishes& wishes) {
+bool RetryState::begin(StreamInfo& info, const http::RequestHead& head, const RetryWishes& wishes) {
   const route::ClusterAction& action = *info.route->cluster;
   policy_ = action.retry ? action.retry.get() : &route::RetryPolicy::none();
   retry_on_ = policy_->retry_on;
@@ -50,6 +49,8 @@ bool RetryState::begin(const StreamInfo& info, const http::RequestHead& head,
   hosts_.begin(policy_->plan.hosts ? &*policy_->plan.hosts : nullptr);
   priority_ = action.plan.priority;
   random_ = &info.context().upstream.random;
+  info_ = &info;
+  if (policy_->plan.refreshes_cluster) readClusters(view);
   cluster_ = info.cluster;
   cluster_->hold();
   return true;
@@ -72,6 +73,16 @@ void RetryState::readWishes(const RetryWishes& wishes) {
     for (char& c : lower) c = lowerAscii(c);
     return true;
   });
+}
+
+void RetryState::readClusters(const route::RequestView& view) {
+  tried_.clear();
+  header_clusters_.clear();
+  for (const route::Target& target : info_->route->cluster->targets) {
+    std::string_view name;
+    if (!target.cluster) view.header(target.cluster_header, &name);
+    header_clusters_.emplace_back(name);
+  }
 }
 
 void RetryState::end() {
@@ -174,10 +185,29 @@ RetryState::Verdict RetryState::decide(bool is_worth_retry) {
   }
   const uint64_t allowed = runtime_->allowed_millionths.value();
   if (allowed < kMillion && random_->below(kMillion) >= allowed) return Verdict::Enough;
+  if (policy_->plan.refreshes_cluster) refreshCluster();
   limits().retries.take();
   holds_retry_ = true;
   stats().add(ClusterCounter::UpstreamRqRetry);
   return Verdict::Retry;
+}
+
+// As in the real server the limits of the cluster that failed allow the retry, and the next one
+// counts it.
+void RetryState::refreshCluster() {
+  const route::ClusterAction& action = *info_->route->cluster;
+  if (action.targets.size() == 1) return;
+  tried_.push_back(info_->target);
+  const route::Target& target = action.pickOther(tried_, random_->next());
+  info_->target = &target;
+  info_->touchUncommon().cluster_name =
+      target.cluster ? target.cluster.name()
+                     : header_clusters_[static_cast<size_t>(&target - action.targets.data())];
+  upstream::WorkerCluster* const next = info_->findTarget();
+  if (!next) return;
+  next->hold();
+  cluster_->letGo();
+  cluster_ = next;
 }
 
 // ---- when ----

@@ -45,7 +45,8 @@ class RetryState {
 
   // `info` knows route and cluster; `head` is the request's as it goes out. False: nothing is worth
   // a retry, and end() need not be called.
-  bool begin(const StreamInfo& info, const http::RequestHead& head, const RetryWishes& wishes);
+  // `info` lives until end(): a policy may have its retries go to other clusters.
+  bool begin(StreamInfo& info, const http::RequestHead& head, const RetryWishes& wishes);
   Verdict afterHead(const http::ResponseHead& head);
   Verdict afterError(const upstream::UpstreamError& error);
   // A try takes so long that another one goes beside it.
@@ -65,8 +66,10 @@ class RetryState {
   bool hasRetriableStatus(uint16_t status) const;
   bool hasRetriableHeader(const http::ResponseHead& head) const;
   void readWishes(const RetryWishes& wishes);
+  void readClusters(const route::RequestView& view);
   void readResetHeaders(const http::HeaderMap& headers);
   Verdict decide(bool is_worth_retry);
+  void refreshCluster();
   // What the latest answer asked for, of this request or of one before it.
   void forgetAnswer();
   void giveBack();
@@ -75,6 +78,11 @@ class RetryState {
 
   // Null: it has ended.
   upstream::WorkerCluster* cluster_ = nullptr;
+  StreamInfo* info_ = nullptr;
+  // Where each retry goes to another of the route's clusters: those that were asked.
+  std::vector<const route::Target*> tried_;
+  // Those of them that headers of the request name, in the order of the route's.
+  std::vector<std::string> header_clusters_;
   Random* random_ = nullptr;
   const route::RetryPolicy* policy_ = nullptr;
   const route::RetryRuntime* runtime_ = nullptr;

@@ -1,5 +1,6 @@
 #include "proxy/router.h"
 
+#include "proxy/destination.h"
 #include "proxy/downstream.h"
 #include "proxy/pool_use.h"
 #include "proxy/stream.h"
@@ -57,6 +58,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
 
 void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   if (!checkStrictly(head.headers) || !findCluster(view)) return;
+  if (info_.server->overload().isActive() && isShed()) return;
   log::debug(
       log::Component::Router, info_.tags(), "cluster '",
       [&]() -> std::string_view { return info_.cluster->settings().name; }, "' match for URL '",
@@ -65,7 +67,9 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerMaintenance();
     return;
   }
-  upstream::HttpPool* pool = info_.cluster->chooseHttpPool(info_.clientVersion());
+  upstream::HttpPool* pool = info_.cluster->asksRequests()
+                                 ? chooseByWish(view)
+                                 : info_.cluster->chooseHttpPool(info_.clientVersion());
   if (pool) info_.host = &pool->host();
   info_.attempts = 1;
   timeouts_ = chooseTimeouts(head.headers, info_);
@@ -91,6 +95,46 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   stream_.onForwarded(head);
   send(head, *pool);
   if (!mirrors_.empty()) startMirrors();
+}
+
+upstream::HttpPool* Router::chooseByWish(const route::RequestView& view) {
+  if (const plan::DestinationHosts* const rules = info_.cluster->destinationRules()) {
+    if (!wanted_) wanted_ = std::make_unique<Wanted>();
+    wanted_->destination = findDestination(*rules, view.headers, *info_.downstream, clusterStats());
+  }
+  if (info_.cluster->goesByHash()) {
+    if (!wanted_) wanted_ = std::make_unique<Wanted>();
+    const net::DownstreamConnection& connection = *info_.downstream;
+    wanted_->hash = info_.route->cluster->hash_policies.hash({.request = view,
+                                                              .client = info_.client_address,
+                                                              .peer = connection.remote(),
+                                                              .local = connection.local()},
+                                                             &wanted_->new_cookies);
+  }
+  return info_.cluster->chooseHttpPool(info_.clientVersion(), wish());
+}
+
+upstream::HostWish Router::wish() const {
+  if (!wanted_) return {.criteria = &info_.target->criteria};
+  return {.hash = wanted_->hash,
+          .criteria = &info_.target->criteria,
+          .destination = wanted_->destination ? &*wanted_->destination : nullptr};
+}
+
+void Router::tellNewCookies(HeaderMap& headers) const {
+  if (!wanted_) return;
+  for (const std::string& cookie : wanted_->new_cookies) {
+    headers.add(http::internHeader("set-cookie"), "set-cookie", cookie);
+  }
+}
+
+bool Router::isShed() {
+  using Subject = net::Overload::Subject;
+  Random& random = info_.context().upstream.random;
+  if (!info_.server->overload().sheds(Subject::PointDownstreamFilterCheck, random)) return false;
+  info_.server->stats().add(Counter::RqOverloadLocalReply);
+  stream_.answer({503, "envoy overloaded", "overload"});
+  return true;
 }
 
 // With an idle connection at hand the head goes straight from where it was read; where it may be
@@ -139,15 +183,15 @@ bool Router::findCluster(const route::RequestView& view) {
   const route::ClusterAction& action = *info_.route->cluster;
   info_.target = &action.pick(view);
   if (const NameIds::Ref& named = info_.target->cluster) {
-    info_.use(info_.context().clusters.find(named.id()));
-    if (!config().access_logs.empty()) info_.cluster_name = named.name();
+    if (!config().access_logs.empty()) info_.touchUncommon().cluster_name = named.name();
   } else {
     std::string_view name;
-    if (view.header(info_.target->cluster_header, &name)) info_.cluster_name = name;
-    info_.use(info_.context().clusters.find(info_.cluster_name));
+    if (view.header(info_.target->cluster_header, &name)) info_.touchUncommon().cluster_name = name;
   }
+  info_.use(info_.findTarget());
   if (info_.cluster) return true;
-  log::debug(log::Component::Router, info_.tags(), "unknown cluster '", info_.cluster_name, "'");
+  log::debug(log::Component::Router, info_.tags(), "unknown cluster '",
+             info_.uncommon().cluster_name, "'");
   using NotFound = plan::ClusterAction::NotFound;
   info_.server->stats().add(Counter::NoCluster);
   const uint16_t status = action.plan.not_found == NotFound::NotFound              ? 404
@@ -158,6 +202,8 @@ bool Router::findCluster(const route::RequestView& view) {
 }
 
 // ---- the end ----
+
+void Router::prefetch(http::ResponseSink::Ahead ahead) const { stream_.prefetch(ahead); }
 
 void Router::abandon() {
   route_deadline_ = retry_at_ = net::kNever;
@@ -181,6 +227,7 @@ void Router::clear() {
   timeouts_ = {};
   retry_is_after_timeout_ = false;
   terminates_ = nullptr;
+  if (wanted_) wanted_->clear();
   has_body_ = request_complete_ = tunnel_open_ = client_paused_ = upstream_paused_ = false;
 }
 

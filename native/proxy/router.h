@@ -13,6 +13,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +69,7 @@ class Router final : private upstream::AttemptOwner,
   void onAttemptFailed(Attempt& attempt, const UpstreamError& error) override;
   void onAttemptWritable(Attempt& attempt) override;
   void onAttemptRawReadable(Attempt&) override { pumpSplice(); }
+  void prefetch(http::ResponseSink::Ahead ahead) const override;
   // net::Timer
   void onTimer() override;
   // net::Deferred
@@ -77,6 +80,11 @@ class Router final : private upstream::AttemptOwner,
   void forward(http::RequestHead& head, const route::RequestView& view);
   bool findCluster(const route::RequestView& view);
   bool checkStrictly(const http::HeaderMap& headers);
+  upstream::HttpPool* chooseByWish(const route::RequestView& view);
+  upstream::HostWish wish() const;
+  void tellNewCookies(http::HeaderMap& headers) const;
+  // It was answered.
+  bool isShed();
   void answerMaintenance();
   void answerNoHost();
   void send(http::RequestHead& head, upstream::HttpPool& pool);
@@ -95,6 +103,7 @@ class Router final : private upstream::AttemptOwner,
   bool isTimed() const { return request_complete_ || info_.is_websocket; }
   bool speaksHttp2() const;
   void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head);
+  void tellUnwell(Attempt& attempt);
   void grantAsHttp1(http::ResponseHead& head);
   std::string_view tunnelPreamble() const;
   void keepForTunnel(std::string_view data);
@@ -146,6 +155,12 @@ class Router final : private upstream::AttemptOwner,
   void fail(const UpstreamError& error);
   void charge(uint16_t status, const http::HeaderMap* headers);
   void count(uint16_t status, const http::HeaderMap* headers);
+  // What became of a try, for whoever puts hosts out because of it. `host` may be null.
+  void tellOutlier(upstream::Host* host, upstream::OutlierResult result, uint16_t status = 0) {
+    upstream::OutlierMonitor* const monitor = host ? host->outlier() : nullptr;
+    if (monitor) monitor->put(countersOf(*host), result, status);
+  }
+  void tellOutlier(upstream::Host& host, const http::ResponseHead& head);
   // `host` may be null.
   void countHostError(upstream::Host* host);
   void answerComplete();
@@ -193,6 +208,22 @@ class Router final : private upstream::AttemptOwner,
   SlabChain kept_body_;
   // With whom it shares connections.
   upstream::PoolUse use_;
+
+  // Where the request goes by its hash, or wants to go to.
+  struct Wanted {
+    std::optional<uint64_t> hash;
+    std::optional<net::Address> destination;
+    // What the client is told by set-cookie: with them its next request has the same hash.
+    std::vector<std::string> new_cookies;
+
+    void clear() {
+      hash.reset();
+      destination.reset();
+      new_cookies.clear();
+    }
+  };
+  // Kept from use to use; null until a request says where it goes.
+  std::unique_ptr<Wanted> wanted_;
 };
 
 }  // namespace fairlead::proxy

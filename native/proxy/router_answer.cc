@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/grpc_status.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
 
@@ -33,6 +34,8 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   info_.context().arena.reset();
   log::debug(log::Component::Router, info_.tags(), "upstream headers complete: end_stream=", end,
              " status=", head.status);
+  if (head.headers.find(HeaderId::XEnvoyImmediateHealthCheckFail)) tellUnwell(attempt);
+  if (attempt.host().outlier()) tellOutlier(attempt.host(), head);
   if (info_.is_upgrade && head.status == 200 && !end && speaksHttp2()) grantAsHttp1(head);
   if (info_.is_websocket && head.status != 101 && head.status < 400) {
     refuseHandshake(head);
@@ -46,14 +49,23 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   const bool opens =
       !end && info_.tunnels() && (info_.is_upgrade ? head.status == 101 : head.status / 100 == 2);
   if (opens) openTunnel(attempt);
+  tellNewCookies(head.headers);
   stream_.onUpstreamHead(head, end);
   if (opens && client_paused_) resumeClient();
+}
+
+// Checks of the host, where there are any, go by what it says of itself.
+void Router::tellUnwell(Attempt& attempt) {
+  upstream::Cluster& cluster = info_.cluster->cluster();
+  upstream::HealthInbox* const inbox = cluster.healthInbox();
+  if (!inbox) return;
+  inbox->post({.cluster = cluster.id(), .host = attempt.host().weak_from_this(), .is_said = true});
 }
 
 // An extended CONNECT is granted by 200.
 void Router::grantAsHttp1(http::ResponseHead& head) {
   head.status = 101;
-  head.headers.set(HeaderId::Upgrade, info_.upgrade_name);
+  head.headers.set(HeaderId::Upgrade, info_.uncommon().upgrade_name);
   head.headers.set(HeaderId::Connection, "upgrade");
 }
 
@@ -168,7 +180,10 @@ uint16_t statusOf(upstream::UpstreamError::Kind kind) {
 void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
   if (current_ == &attempt) current_ = nullptr;
   splice_.reset();
-  info_.transport_failure = error.transport;
+  info_.touchUncommon().transport_failure = error.transport;
+  if (error.kind != UpstreamError::Kind::Overflow) {
+    tellOutlier(error.host, upstream::OutlierResult::ConnectFailed);
+  }
   if (stream_.hasAnswerBegun()) {
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
@@ -236,6 +251,18 @@ void Router::count(uint16_t status, const HeaderMap* headers) {
 
 void Router::countHostError(upstream::Host* host) {
   if (host && isCounted()) countersOf(*host).rq_error.add();
+}
+
+// An answer to gRPC whose head has its status already counts by that.
+void Router::tellOutlier(upstream::Host& host, const http::ResponseHead& head) {
+  uint16_t status = head.status;
+  if (info_.is_grpc) {
+    if (const HeaderEntry* const grpc = head.headers.find(HeaderId::GrpcStatus)) {
+      status = format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value()));
+    }
+  }
+  if (status < 500 && head.headers.find(HeaderId::XEnvoyDegraded)) host.outlier()->onDegraded();
+  tellOutlier(&host, upstream::OutlierResult::Answer, status);
 }
 
 // The host's answer is whole.

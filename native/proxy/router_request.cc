@@ -14,17 +14,21 @@ using ClusterCounter = stats::Cluster::Counter;
 void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   current_ = &attempt;
   info_.host = &pool.host();
-  info_.transport_failure = {};
-  info_.upstream_tls.reset();
+  info_.forgetTransport();
   attempt.start(pool, static_cast<uint8_t>(info_.route->cluster->plan.priority));
 }
 
 void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
   info_.host = &attempt.host();
   info_.upstream_protocol = connection.codec().protocol();
-  if (!config().access_logs.empty()) info_.upstream_local = connection.localAddress();
-  info_.upstream_tls = connection.codec().connection().tls();
+  if (!config().access_logs.empty() || info_.target->chain.changesResponse()) {
+    info_.touchUncommon().upstream_local = connection.localAddress();
+  }
+  if (net::SharedTlsInfo tls = connection.codec().connection().tls()) {
+    info_.touchUncommon().upstream_tls = std::move(tls);
+  }
   if (retries_on_) retry_->hosts().onAttempted(attempt.host());
+  tellOutlier(&attempt.host(), upstream::OutlierResult::Connected);
   if (timeouts_.exchange_ms > 0) {
     attempt.exchange_deadline = loop().now() + timeouts_.exchange_ms;
     watch(attempt.exchange_deadline);

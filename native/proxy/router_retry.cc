@@ -53,12 +53,9 @@ void Router::retry() {
   retry_at_ = net::kNever;
   ++info_.attempts;
   // Clusters may come and go meanwhile.
-  upstream::WorkerClusters& clusters = info_.context().clusters;
-  const NameIds::Ref& named = info_.target->cluster;
-  upstream::WorkerCluster* const cluster =
-      named ? clusters.find(named.id()) : clusters.find(info_.cluster_name);
+  upstream::WorkerCluster* const cluster = info_.findTarget();
   upstream::HttpPool* const pool =
-      cluster ? cluster->chooseHttpPool(info_.clientVersion(), retry_->hosts()) : nullptr;
+      cluster ? cluster->chooseHttpPool(info_.clientVersion(), wish(), retry_->hosts()) : nullptr;
   if (!pool) {
     answerNoHost();
     return;
@@ -131,9 +128,14 @@ void Router::onRouteTimeout() {
   const bool has_begun = stream_.hasAnswerBegun();
   forEachActive([this, has_begun](Attempt& attempt) {
     clusterStats().add(ClusterCounter::UpstreamRqTimeout);
+    if (!has_begun) charge(timeouts_.status, nullptr);
+    // As the real server: a host that has not been asked is not to blame.
+    if (attempt.isWaiting()) return;
     countersOf(attempt.host()).rq_timeout.add();
     if (has_begun) return;
-    charge(timeouts_.status, nullptr);
+    if (!attempt.was_late) {
+      tellOutlier(&attempt.host(), upstream::OutlierResult::Timeout, timeouts_.status);
+    }
     countHostError(&attempt.host());
   });
   LocalReply answer{timeouts_.status, "upstream request timeout", "response_timeout",
@@ -145,7 +147,11 @@ void Router::onRouteTimeout() {
 void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
   attempt.try_deadline = net::kNever;
   if (is_idle) attempt.idle_deadline = net::kNever;
+  if (!attempt.was_late) {
+    tellOutlier(&attempt.host(), upstream::OutlierResult::Timeout, timeouts_.status);
+  }
   if (timeouts_.hedges && !stream_.hasAnswerBegun()) {
+    attempt.was_late = true;
     attempt.was_hedged =
         retries_on_ && !attempt.was_hedged && isRetried(retry_->afterTryTimeout(), true);
     return;

@@ -64,19 +64,51 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   beginDeadlines(end);
   log::debug(log::Component::Http, info_.tags(), "request headers complete (end_stream=", end,
              "): ", head.method, " ", head.path, " ", head.authority);
-  if (end) requestComplete();
   info_.live_head = &head;
-  if (checkHead(head)) findRoute(head);
+  const bool may_be_shed = info_.server->overload().isActive();
+  if (may_be_shed && isDispatchShed()) {
+    info_.live_head = nullptr;
+    if (state_ != State::Resting) keepHead(head);
+    return;
+  }
+  if (end) requestComplete();
+  if (!(may_be_shed && isRequestShed()) && checkHead(head)) findRoute(head);
   info_.live_head = nullptr;
   if (state_ != State::Resting) keepHead(head);
+}
+
+// As the real server, which has not looked whether the request is whole by then.
+bool Stream::isDispatchShed() {
+  using Subject = net::Overload::Subject;
+  if (info_.is_http2 ||
+      !info_.server->overload().sheds(Subject::PointHttp1Abort, context().upstream.random)) {
+    return false;
+  }
+  stats().add(Counter::DownstreamRqOverloadClose);
+  answer({500, http::reasonPhrase(500), "overload", Flag::DownstreamProtocolError, false, true});
+  return true;
+}
+
+bool Stream::isRequestShed() {
+  using Subject = net::Overload::Subject;
+  const net::Overload& overload = info_.server->overload();
+  Random& random = context().upstream.random;
+  if (!overload.takes(Subject::StopAcceptingRequests, random) &&
+      !overload.sheds(Subject::PointDecodeHeaders, random)) {
+    return false;
+  }
+  stats().add(Counter::DownstreamRqOverloadClose);
+  answer({503, "envoy overloaded", "overload"});
+  return true;
 }
 
 // What is said of the request after this is said of what routing made of its head.
 void Stream::keepHead(const http::RequestHead& head) {
   const route::MutationChain* mutations = info_.mutations();
-  const bool answer_speaks_of_it = mutations && mutations->changesResponse();
+  const bool answer_speaks_of_it = (mutations && mutations->changesResponse()) ||
+                                   (filtered_ && chain_->notes().keeps_request_head);
   if (!config().logs_request_head && !answer_speaks_of_it) return;
-  info_.request.save(head.method, head.path, head.authority, head.headers);
+  info_.touchUncommon().request.save(head.method, head.path, head.authority, head.headers);
 }
 
 // False: it was answered.
@@ -172,13 +204,26 @@ void Stream::findRoute(http::RequestHead& head) {
   if (config.plan.router) router_.onHead(head, view, isRequestComplete());
 }
 
+// Of a head that a filter has made another request of.
+void Stream::findRouteAgain(http::RequestHead& head) {
+  const route::RequestView view = info_.viewOf(head);
+  info_.route = nullptr;
+  info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
+  if (info_.virtual_host && !requiresTls(view)) {
+    info_.route = info_.virtual_host->index->find(view);
+    applyRouteDeadlines(head.headers);
+  }
+  nameCluster(view);
+}
+
 // Of a head that says it, which does not stay.
 std::string_view Stream::keepScheme(std::string_view scheme) {
   if (equalsIgnoreCase(scheme, "http")) return "http";
   if (equalsIgnoreCase(scheme, "https")) return "https";
-  info_.odd_scheme.clear();
-  for (const char c : scheme) info_.odd_scheme.push_back(lowerAscii(c));
-  return info_.odd_scheme;
+  std::string& lower = info_.touchUncommon().odd_scheme;
+  lower.clear();
+  for (const char c : scheme) lower.push_back(lowerAscii(c));
+  return lower;
 }
 
 bool Stream::requiresTls(const route::RequestView& view) const {

@@ -60,6 +60,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onUpstreamHead(http::ResponseHead& head, bool end);
   void onUpstreamData(std::string_view data, bool end);
   void onUpstreamTrailers(http::HeaderMap& trailers);
+  // As http::ResponseSink.
+  void prefetch(http::ResponseSink::Ahead ahead) const;
   // All that one read brought has been told.
   void onUpstreamReadEnd() { client_->flush(); }
   // The answer breaks off.
@@ -77,6 +79,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   // ---- from its filters ----
 
   // What came through them, towards the router and the client.
+  void findRouteAgain(http::RequestHead& head);
   void forwardHead(http::RequestHead& head, bool end);
   void forwardData(std::string_view data, bool end);
   void forwardTrailers(http::HeaderMap& trailers);
@@ -86,6 +89,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   void flushAnswer() {
     if (client_) client_->flush();
   }
+  std::shared_ptr<void>& keptByConnection(uint64_t number);
   // FilterStatus::Answer was said.
   void answerFor(const filters::HttpFilter& filter) { replace(filter.answer()); }
   // More of a body was to wait than may.
@@ -111,6 +115,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool isRequestComplete() const { return state_ == State::Waiting || state_ == State::Answering; }
 
   // ---- stream.cc: the way in ----
+  // It was answered.
+  bool isDispatchShed();
+  bool isRequestShed();
   bool checkHead(http::RequestHead& head);
   void refuseStream(std::string_view details);
   void findRoute(http::RequestHead& head);
@@ -150,6 +157,7 @@ class Stream final : public http::RequestSink, private net::Timer {
 
   // ---- stream_end.cc: deadlines, counting, logging ----
   void onTimer() override;
+  void onRescale() override;
   void watch(net::Millis deadline);
   void touch();
   void countStatus(uint16_t status);
@@ -161,8 +169,6 @@ class Stream final : public http::RequestSink, private net::Timer {
   net::Loop& loop() { return info_.loop(); }
   stats::Shard<stats::Http>& stats() { return info_.server->stats(); }
 
-  StreamInfo info_;
-  Router router_;
   Downstream* downstream_ = nullptr;
   http::ServerStream* client_ = nullptr;
   // Kept from use to use; speaks for this request while filtered_.
@@ -184,6 +190,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   Source source_ = Source::Host;
   bool filtered_ = false;      // A filter other than the router is on its way.
   bool head_written_ = false;  // The answer's.
+  Router router_;
+  // Last, as its own last part is what few requests use.
+  StreamInfo info_;
 };
 
 }  // namespace fairlead::proxy

@@ -1,4 +1,5 @@
 // A stream's way back: answers of hosts, and of the proxy itself.
+#include "base/prefetch.h"
 #include "base/text.h"
 #include "format/grpc_message.h"
 #include "log/log.h"
@@ -43,9 +44,23 @@ void takeHeaders(HeaderMap& to, const HeaderMap& from) {
 // Bytes behind the head of another answer would be taken for the next one's (RFC 9112 §6.3).
 bool mayHaveBody(uint16_t status) { return status >= 200 && status != 204 && status != 304; }
 
+// What a connection of HTTP/1 and its codec take, which are made one after the other.
+constexpr size_t kClientBytes = 448;
+
 }  // namespace
 
 // ---- of a host ----
+
+// With thousands of streams all of this is in memory alone when its answer comes, and was awaited
+// line by line.
+void Stream::prefetch(http::ResponseSink::Ahead ahead) const {
+  if (ahead == http::ResponseSink::Ahead::Read) {
+    fairlead::prefetch(this, sizeof(Stream));
+    return;
+  }
+  fairlead::prefetch(downstream_, sizeof(Downstream));
+  fairlead::prefetch(client_, kClientBytes);
+}
 
 void Stream::onUpstreamInformational(http::ResponseHead& head) {
   touch();
@@ -231,6 +246,13 @@ void Stream::finishHeaders(HeaderMap& headers) {
 }
 
 bool Stream::mustEndConnection(Source source) {
+  if (info_.server->overload().isActive() && !downstream_->isDraining() &&
+      info_.server->overload().takes(net::Overload::Subject::DisableHttpKeepalive,
+                                     context().upstream.random)) {
+    stats().add(Counter::DownstreamCxOverloadDisableKeepalive);
+    stats().add(Counter::DownstreamCxDrainClose);
+    downstream_->startDraining();
+  }
   if (!downstream_->isDraining() &&
       config().drain->shouldClose(loop().now(), context().upstream.random)) {
     stats().add(Counter::DownstreamCxDrainClose);
@@ -276,7 +298,7 @@ void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
   log::debug(log::Component::Http, info_.tags(), "encoding headers via codec (end_stream=", end,
              "): status ", status);
   if (filtered_) chain_->onResponseSent(status, headers);
-  if (config().logs_response_head) info_.response.save({}, {}, {}, headers);
+  if (config().logs_response_head) info_.touchUncommon().response.save({}, {}, {}, headers);
   // What HTTP/1 grants by 101, an extended CONNECT is granted by 200 (RFC 8441 §5).
   if (info_.is_extended_connect && status == 101) {
     out.status = 200;
@@ -297,7 +319,8 @@ void Stream::writeData(std::string_view data, bool end) {
 }
 
 void Stream::writeTrailers(HeaderMap& trailers) {
-  if (config().logs_response_head) info_.response_trailers.save({}, {}, {}, trailers);
+  if (config().logs_response_head)
+    info_.touchUncommon().response_trailers.save({}, {}, {}, trailers);
   if (client_) {
     client_->sendTrailers(&trailers);
   } else {

@@ -74,7 +74,17 @@ void Stream::touch() {
     idle_deadline_ = net::kNever;
     return;
   }
-  idle_deadline_ = loop().now() + idle_timeout_ms_;
+  idle_deadline_ = loop().now() + info_.server->overload().scaled(
+                                      net::Overload::TimerType::StreamIdle, idle_timeout_ms_);
+  watch(idle_deadline_);
+}
+
+void Stream::onRescale() {
+  if (idle_deadline_ == net::kNever) return;
+  constexpr auto kType = net::Overload::TimerType::StreamIdle;
+  const net::Overload& overload = info_.server->overload();
+  idle_deadline_ -= overload.scaledBefore(kType, idle_timeout_ms_);
+  idle_deadline_ += overload.scaled(kType, idle_timeout_ms_);
   watch(idle_deadline_);
 }
 
@@ -149,12 +159,12 @@ void Stream::countStatus(uint16_t status) {
 void Stream::logAccess() {
   format::FormatContext format;
   info_.fill(&format);
-  if (info_.response.isSet()) {
-    info_.response.restore(&context().log_response);
+  if (info_.uncommon().response.isSet()) {
+    info_.uncommon().response.restore(&context().log_response);
     format.response_headers = &context().log_response;
   }
-  if (info_.response_trailers.isSet()) {
-    info_.response_trailers.restore(&context().log_trailers);
+  if (info_.uncommon().response_trailers.isSet()) {
+    info_.uncommon().response_trailers.restore(&context().log_trailers);
     format.response_trailers = &context().log_trailers;
   }
   for (const auto& log : config().access_logs) {

@@ -1,4 +1,5 @@
 // A stream and its filters.
+#include "proxy/downstream.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -42,15 +43,17 @@ void Stream::forwardHead(http::RequestHead& head, bool end) {
   // Without a router nothing answers: the stream waits for a timeout.
   if (!config().plan.router) return;
   if (end) info_.request_forwarded_us = loop().nowMicros();
-  if (info_.live_head) {
+  http::RequestHead* const read = info_.live_head;
+  if (read == &head) {
     router_.onHead(head, info_.viewOf(head), end);
     return;
   }
+  // One that a filter held; it may have let it go while the head is still being read.
   const uint32_t life = chain_->life();
   info_.live_head = &head;
   router_.onHead(head, info_.viewOf(head), end);
   if (life != chain_->life()) return;
-  info_.live_head = nullptr;
+  info_.live_head = read;
   keepHead(head);
 }
 
@@ -62,6 +65,10 @@ void Stream::forwardData(std::string_view data, bool end) {
 void Stream::forwardTrailers(http::HeaderMap& trailers) {
   info_.request_forwarded_us = loop().nowMicros();
   router_.onTrailers(trailers);
+}
+
+std::shared_ptr<void>& Stream::keptByConnection(uint64_t number) {
+  return downstream_->kept(number);
 }
 
 void Stream::answerTooLarge(bool is_request) {

@@ -1,21 +1,12 @@
 #include "proxy/stream_info.h"
 
-#include <ctime>
+#include <utility>
 
+#include "base/wall_clock.h"
 #include "format/origin.h"
 #include "proxy/downstream.h"
 
 namespace fairlead::proxy {
-
-namespace {
-
-uint64_t wallMicros() {
-  timespec now;
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
-
-}  // namespace
 
 log::Tags StreamInfo::makeTags() const { return {.connection = downstream->id(), .stream = id}; }
 
@@ -23,7 +14,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format::FormatContext& format = *out;
   const auto since = [this](uint64_t at) { return at > 0 ? at - start_us : format::kUnknown; };
   format.duration_us = loop().nowMicros() - start_us;
-  format.start_time_us = wallMicros() - format.duration_us;
+  format.start_time_us = wallClockMicros() - format.duration_us;
   format.request_end_us = since(request_end_us);
   format.response_begin_us = since(response_begin_us);
   format.flags = flags;
@@ -36,11 +27,11 @@ void StreamInfo::fill(format::FormatContext* out) const {
     format.path = live_head->path;
     format.authority = live_head->authority;
     format.request_headers = &live_head->headers;
-  } else if (request.isSet()) {
-    format.method = request.method();
-    format.path = request.path();
-    format.authority = request.authority();
-    request.restore(&context().log_request);
+  } else if (uncommon_.request.isSet()) {
+    format.method = uncommon_.request.method();
+    format.path = uncommon_.request.path();
+    format.authority = uncommon_.request.authority();
+    uncommon_.request.restore(&context().log_request);
     format.request_headers = &context().log_request;
   }
   if (format.request_headers) {
@@ -49,49 +40,65 @@ void StreamInfo::fill(format::FormatContext* out) const {
     if (request_id) format.stream_id = request_id->value();
   }
   format.details = details;
-  format.transport_failure = transport_failure;
+  format.transport_failure = uncommon_.transport_failure;
   format.bytes_received = bytes_received;
   format.bytes_sent = bytes_sent;
   format.downstream = downstream_bytes;
   format.upstream = upstream_bytes;
   format::describeOrigin(*downstream, &format);
-  format.filter_metadata = metadata;
+  format.filter_metadata = uncommon_.metadata;
   if (client_address.isIp()) format.downstream_remote = &client_address;
   format.filter_chain_name = config().filter_chain_name;
   if (route) format.route_name = route->name;
   if (cluster) format.upstream_cluster = cluster->cluster().observabilityName();
-  format.upstream_cluster_raw = cluster_name;
-  if (host) format.upstream_remote = &host->address();
-  if (upstream_local.isIp()) format.upstream_local = &upstream_local;
-  format.upstream_tls = upstream_tls.get();
+  format.upstream_cluster_raw = uncommon_.cluster_name;
+  if (host) format.upstream_host = &host->address();
+  // Once a connection is there.
+  if (host && !upstream_protocol.empty()) {
+    format.upstream_remote = &cluster->cluster().connectsTo(*host);
+  }
+  const net::Address& upstream_local = uncommon_.upstream_local;
+  if (upstream_local.isIp() || upstream_local.isInternal()) format.upstream_local = &upstream_local;
+  format.upstream_tls = uncommon_.upstream_tls.get();
   format.attempts = attempts;
+}
+
+upstream::WorkerCluster* StreamInfo::findTarget() const {
+  upstream::WorkerClusters& clusters = context().clusters;
+  const NameIds::Ref& named = target->cluster;
+  return named ? clusters.find(named.id()) : clusters.find(uncommon_.cluster_name);
+}
+
+// Keeps what vectors and texts hold.
+void StreamInfo::Uncommon::clear() {
+  request.clear();
+  response.clear();
+  response_trailers.clear();
+  odd_scheme.clear();
+  upgrade_name.clear();
+  upstream_tls.reset();
+  transport_failure = {};
+  upstream_local = {};
+  cluster_name.clear();
+  metadata.clear();
 }
 
 void StreamInfo::clear() {
   server = nullptr;
   downstream = nullptr;
   live_head = nullptr;
-  request.clear();
   scheme = "http";
   client_address = {};
-  odd_scheme.clear();
   is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc = is_health_check = false;
   is_upgrade = is_websocket = is_extended_connect = is_granted = false;
   upgrade = nullptr;
-  upgrade_name.clear();
   virtual_host = nullptr;
   route = nullptr;
   target = nullptr;
   table.reset();
   use(nullptr);
-  cluster_name.clear();
-  metadata.clear();
   host = nullptr;
-  upstream_local = {};
-  upstream_tls.reset();
-  upstream_protocol = transport_failure = {};
-  response.clear();
-  response_trailers.clear();
+  upstream_protocol = {};
   flags = {};
   details.clear();
   status = 0;
@@ -99,6 +106,7 @@ void StreamInfo::clear() {
   request_end_us = response_begin_us = request_forwarded_us = 0;
   bytes_received = bytes_sent = 0;
   downstream_bytes = upstream_bytes = {};
+  if (std::exchange(has_uncommon_, false)) uncommon_.clear();
 }
 
 }  // namespace fairlead::proxy

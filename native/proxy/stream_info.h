@@ -81,22 +81,35 @@ struct StreamInfo {
   // The client as far as it can be trusted.
   net::Address client_address;
 
-  // ---- what logs, headers and filters may speak of besides ----
-  // The request's head as routing left it.
-  SavedHead request;
-  SavedHead response;
-  SavedHead response_trailers;
-  // Where it is neither http nor https.
-  std::string odd_scheme;
-  // Of the upgrade that is asked for, as the request has it.
-  std::string upgrade_name;
-  net::SharedTlsInfo upstream_tls;
+  // Empty: no host has it so far.
   std::string_view upstream_protocol;
-  std::string_view transport_failure;
-  net::Address upstream_local;
-  std::string cluster_name;
-  // By its filters.
-  std::vector<format::SetMetadata> metadata;
+
+  // What logs, headers and filters may speak of besides. Most requests need none of it: its memory
+  // is not even looked at then.
+  struct Uncommon {
+    // The request's head as routing left it.
+    SavedHead request;
+    SavedHead response;
+    SavedHead response_trailers;
+    // Where it is neither http nor https.
+    std::string odd_scheme;
+    // Of the upgrade that is asked for, as the request has it.
+    std::string upgrade_name;
+    net::SharedTlsInfo upstream_tls;
+    std::string_view transport_failure;
+    net::Address upstream_local;
+    std::string cluster_name;
+    // By its filters.
+    std::vector<format::SetMetadata> metadata;
+
+    void clear();
+  };
+  const Uncommon& uncommon() const { return uncommon_; }
+  // To write to.
+  Uncommon& touchUncommon() {
+    has_uncommon_ = true;
+    return uncommon_;
+  }
 
   const HttpConfig& config() const { return server->config(); }
   Context& context() const { return server->context(); }
@@ -111,11 +124,19 @@ struct StreamInfo {
   route::RequestView viewOf(const http::RequestHead& head) const {
     return {head.method, head.path, head.authority, scheme, &head.headers, id};
   }
+  // The cluster that the target names, or a header that it names; null: it is not there.
+  upstream::WorkerCluster* findTarget() const;
   // Null: none.
   void use(upstream::WorkerCluster* one) {
     if (one) one->hold();
     if (cluster) cluster->letGo();
     cluster = one;
+  }
+  // There is another try, on another connection.
+  void forgetTransport() {
+    if (!has_uncommon_) return;
+    uncommon_.transport_failure = {};
+    uncommon_.upstream_tls.reset();
   }
   // Of the route, or of the cluster that it chose. Null: there is no route.
   const route::MutationChain* mutations() const {
@@ -132,6 +153,9 @@ struct StreamInfo {
 
  private:
   log::Tags makeTags() const;
+
+  bool has_uncommon_ = false;
+  Uncommon uncommon_;
 };
 
 }  // namespace fairlead::proxy

@@ -22,7 +22,7 @@ bool Stream::grantTunnel(const http::RequestHead& head, const route::RequestView
   const std::string_view name =
       info_.is_upgrade ? http::findUpgrade(head.headers)->value() : std::string_view("CONNECT");
   info_.is_websocket = equalsIgnoreCase(name, "websocket");
-  if (info_.is_upgrade) info_.upgrade_name = name;
+  if (info_.is_upgrade) info_.touchUncommon().upgrade_name = name;
   info_.upgrade = config().findUpgrade(name);
   const bool is_forwarded = info_.route && info_.route->cluster;
   const plan::RouteUpgrade* const own =

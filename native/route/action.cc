@@ -55,6 +55,10 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
     if (!rewrite) return rewrite.error();
     action.host_rewrite = std::move(rewrite.value());
   }
+  Result<HashPolicies> hashes = HashPolicies::build(plan.hash_policies);
+  if (!hashes) return hashes.error();
+  action.hash_policies = std::move(hashes.value());
+  action.plan.hash_policies.clear();
   action.plan.mirrors.clear();
   for (const plan::MirrorPolicy& mirror : plan.mirrors) {
     Result<HeaderChanges> changes =
@@ -69,7 +73,9 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
          .changes = std::move(changes.value())});
   }
   if (!plan.weighted || plan.weighted->clusters.empty()) {
-    action.targets.push_back(buildTarget(plan.cluster, plan.cluster_header, clusters));
+    Target target = buildTarget(plan.cluster, plan.cluster_header, clusters);
+    if (plan.metadata_match) target.criteria = plan::SubsetCriteria(*plan.metadata_match);
+    action.targets.push_back(std::move(target));
     return action;
   }
   action.weight_header = HeaderName(plan.weighted->header_name);
@@ -86,6 +92,8 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
       action.targets_have_filters = true;
       target.filters = std::make_unique<const FilterSettings>(std::move(filters.value()));
     }
+    const auto& match = entry.metadata_match ? entry.metadata_match : plan.metadata_match;
+    if (match) target.criteria = plan::SubsetCriteria(*match);
     action.targets.push_back(std::move(target));
   }
   if (!is_live) action.total_weight = action.sumOfWeights();
@@ -112,18 +120,42 @@ const plan::ConnectConfig* ClusterAction::terminates(std::string_view method) co
   return method == "CONNECT" || upgrade->connect->allows_post ? &*upgrade->connect : nullptr;
 }
 
+namespace {
+
+// The one that `point` falls on where each is as long as its weight; the last behind all of them.
+template <typename WeightOf>
+const Target& targetAt(const std::vector<Target>& targets, uint64_t point, WeightOf weight_of) {
+  for (const Target& target : targets) {
+    const uint64_t weight = weight_of(target);
+    if (point < weight) return target;
+    point -= weight;
+  }
+  return targets.back();
+}
+
+}  // namespace
+
 const Target& ClusterAction::pick(const RequestView& request) const {
   if (targets.size() == 1) return targets[0];
   uint64_t point = request.random;
   if (!weight_header.empty()) readNumber(weight_header, request, &point);
   const uint64_t total = total_weight == 0 ? sumOfWeights() : total_weight;
-  point %= std::max<uint64_t>(total, 1);
-  for (const Target& target : targets) {
-    const uint64_t weight = target.weight.value();
-    if (point < weight) return target;
-    point -= weight;
+  return targetAt(targets, point % std::max<uint64_t>(total, 1),
+                  [](const Target& target) { return target.weight.value(); });
+}
+
+const Target& ClusterAction::pickOther(std::vector<const Target*>& tried, uint64_t random) const {
+  const auto weight_of = [&tried](const Target& target) -> uint64_t {
+    const bool was_tried = std::find(tried.begin(), tried.end(), &target) != tried.end();
+    return was_tried ? 0 : target.weight.value();
+  };
+  uint64_t total = 0;
+  for (const Target& target : targets) total += weight_of(target);
+  if (total == 0) {
+    tried.clear();
+    total = sumOfWeights();
   }
-  return targets.back();
+  return targetAt(targets, random % std::max<uint64_t>(total, 1), weight_of);
 }
 
 }  // namespace fairlead::route

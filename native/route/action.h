@@ -12,7 +12,9 @@
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "plan/plan.gen.h"
+#include "plan/subset_criteria.h"
 #include "route/filter_settings.h"
+#include "route/hash_policy.h"
 #include "route/header_mutations.h"
 #include "route/request_view.h"
 #include "route/retry_policy.h"
@@ -33,6 +35,8 @@ struct Target {
   MutationChain chain;
   // In place of the route's; null: the route's.
   std::unique_ptr<const FilterSettings> filters;
+  // Which hosts will do; empty: all.
+  plan::SubsetCriteria criteria;
 };
 
 // Where a copy of a request goes.
@@ -64,11 +68,14 @@ struct ClusterAction {
   // Null: only a request's own headers may ask for retries.
   std::unique_ptr<const RetryPolicy> retry;
   std::vector<MirrorPolicy> mirrors;
+  HashPolicies hash_policies;
 
   static Result<ClusterAction> build(const plan::ClusterAction& plan, NameIds& clusters,
                                      RuntimeSlots* slots = nullptr,
                                      const FilterConfigs& configs = {});
   const Target& pick(const RequestView& request) const;
+  // By chance, of those that are not among `tried`; emptied first where all are.
+  const Target& pickOther(std::vector<const Target*>& tried, uint64_t random) const;
   // What it says of an upgrade; null: nothing.
   const plan::RouteUpgrade* findUpgrade(std::string_view name) const;
   // Set where tunnels that such requests ask for end here: hosts hear their bytes alone.

@@ -36,8 +36,8 @@ Result<HeaderMatch> HeaderMatch::build(const plan::HeaderMatch& plan) {
   match.range_start_ = plan.range_start;
   match.range_end_ = plan.range_end;
   if (plan.kind == Kind::String) {
-    Result<StringMatcher> matcher =
-        StringMatcher::build(plan.string_match.value_or(plan::StringMatch()));
+    Result<match::StringMatcher> matcher =
+        match::StringMatcher::build(plan.string_match.value_or(plan::StringMatch()));
     if (!matcher) return matcher.error();
     match.matcher_ = std::move(matcher.value());
   }

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "match/string_matcher.h"
 #include "plan/plan.gen.h"
 #include "route/request_view.h"
-#include "route/string_matcher.h"
 
 namespace fairlead::route {
 
@@ -35,7 +35,7 @@ class HeaderMatch {
   // From start, below end.
   int64_t range_start_ = 0;
   int64_t range_end_ = 0;
-  std::optional<StringMatcher> matcher_;
+  std::optional<match::StringMatcher> matcher_;
 };
 
 }  // namespace fairlead::route

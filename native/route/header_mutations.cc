@@ -101,7 +101,7 @@ Result<HeaderChanges> HeaderChanges::build(const std::vector<plan::HeaderChange>
   HeaderChanges changes;
   for (const plan::HeaderChange& change : plan) {
     if (change.remove_matching) {
-      Result<StringMatcher> removed = StringMatcher::build(*change.remove_matching);
+      Result<match::StringMatcher> removed = match::StringMatcher::build(*change.remove_matching);
       if (!removed) return removed.error();
       changes.changes_.push_back({{}, std::move(removed.value())});
     } else if (change.add) {

@@ -11,8 +11,8 @@
 #include "format/format.h"
 #include "format/header_name.h"
 #include "http/message.h"
+#include "match/string_matcher.h"
 #include "plan/plan.gen.h"
-#include "route/string_matcher.h"
 
 namespace fairlead::route {
 
@@ -77,7 +77,7 @@ class HeaderChanges {
   struct Change {
     // One of these: what is removed by name or added, or what is removed by a pattern.
     MutationList list;
-    std::optional<StringMatcher> removed;
+    std::optional<match::StringMatcher> removed;
   };
 
   std::vector<Change> changes_;

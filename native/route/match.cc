@@ -39,7 +39,7 @@ Result<Match> Match::build(const plan::RouteMatch& plan, RuntimeSlots* slots) {
   for (const plan::QueryMatch& query : plan.query_parameters) {
     Query entry{query.name, std::nullopt};
     if (query.string_match) {
-      Result<StringMatcher> matcher = StringMatcher::build(*query.string_match);
+      Result<match::StringMatcher> matcher = match::StringMatcher::build(*query.string_match);
       if (!matcher) return matcher.error();
       entry.matcher = std::move(matcher.value());
     }

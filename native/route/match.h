@@ -8,10 +8,10 @@
 #include "base/regex.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "match/string_matcher.h"
 #include "plan/plan.gen.h"
 #include "route/header_match.h"
 #include "route/request_view.h"
-#include "route/string_matcher.h"
 
 namespace fairlead::route {
 
@@ -38,7 +38,7 @@ class Match {
   struct Query {
     std::string name;
     // Absent: any value will do.
-    std::optional<StringMatcher> matcher;
+    std::optional<match::StringMatcher> matcher;
   };
 
   bool matchesCertificate(const net::TlsInfo* tls) const;

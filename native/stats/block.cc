@@ -21,6 +21,14 @@ bool BlockBase::isWritten() const {
   return false;
 }
 
+bool BlockBase::isDeferred(Kind kind, size_t index) const {
+  const std::string_view name = layout_.names(kind)[index].name;
+  const bool is_of_traffic = name.starts_with("upstream_") || name == "bind_errors" ||
+                             name == "original_dst_host_invalid" ||
+                             name == "retry_or_shadow_abandoned";
+  return is_of_traffic && !isWritten();
+}
+
 uint64_t BlockBase::sumOf(Place place) const {
   uint64_t sum = 0;
   for (size_t i = 0; i < shardCount(); ++i) {

@@ -108,7 +108,12 @@ class BlockBase {
   // Whether the configuration wants the statistic neither shown nor sent. `test` must outlive the
   // block; it is asked once for each name, when first wanted.
   void setRejection(const NameTest* test) { rejects_ = test; }
-  bool isRejected(Kind kind, size_t index) const { return *rejects_ && rejectedNames(kind)[index]; }
+  bool isRejected(Kind kind, size_t index) const {
+    return (*rejects_ && rejectedNames(kind)[index]) ||
+           (defers_traffic_ && isDeferred(kind, index));
+  }
+  // What a cluster counts of its traffic is neither shown nor sent before there was any.
+  void deferTraffic() { defers_traffic_ = true; }
 
   // ---- what an earlier process counted; see hot_restart/stats_transfer.h ----
   void addImported(size_t counter, uint64_t amount);
@@ -135,6 +140,8 @@ class BlockBase {
   void setText(size_t text, std::string value);
 
  protected:
+  // Sums over the shards alone. Any thread.
+  uint64_t sumOf(Place place) const;
   virtual size_t shardCount() const = 0;
   virtual std::optional<ShardView> view(size_t shard) const = 0;
   virtual void addToOwnShard(size_t counter, uint64_t amount) = 0;
@@ -168,8 +175,7 @@ class BlockBase {
   };
 
   bool isWritten() const;
-  // Sums over the shards alone.
-  uint64_t sumOf(Place place) const;
+  bool isDeferred(Kind kind, size_t index) const;
   void sumCounters(std::vector<uint64_t>* sums) const;
   uint64_t rawCounter(size_t index) const;
   Reading ownGauge(size_t gauge) const;
@@ -194,6 +200,7 @@ class BlockBase {
   // Null for the many of which there is nothing to remember.
   mutable std::unique_ptr<Memory> memory_;
   const NameTest* rejects_ = &kRejectsNothing;
+  bool defers_traffic_ = false;
   const uint32_t id_;
   inline static const NameTest kRejectsNothing;
 };
@@ -221,6 +228,11 @@ class Block final : public BlockBase {
     shard = new Shard<L>(rings_ ? SampleTarget{&rings_[thread], id()} : SampleTarget());
     shards_[thread].store(shard, std::memory_order_release);
     return shard;
+  }
+
+  // What this process has counted. Any thread.
+  uint64_t counted(typename L::Counter counter) const {
+    return this->sumOf(L::kCounterPlaces[static_cast<size_t>(counter)]);
   }
 
   void setOwn(size_t gauge, uint64_t value) override { shard(0)->setAt(gauge, value); }

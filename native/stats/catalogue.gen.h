@@ -118,6 +118,7 @@ struct Cluster {
     CircuitBreakersHighRqPendingOpen,
     CircuitBreakersHighRqRetryOpen,
     LbSubsetsActive,
+    LbSubsetsSingleHostPerSubsetDuplicate,
     MaxHostWeight,
     MembershipDegraded,
     MembershipExcluded,
@@ -236,7 +237,7 @@ struct Cluster {
       {"upstream_rq_total", Shown::Always, 0},
       {"upstream_rq_tx_reset", Shown::Always, 0},
   }};
-  static constexpr std::array<StatName, 34> kGauges = {{
+  static constexpr std::array<StatName, 35> kGauges = {{
       {"circuit_breakers.default.cx_open", Shown::Always, 0},
       {"circuit_breakers.default.cx_pool_open", Shown::Always, 0},
       {"circuit_breakers.default.remaining_cx", Shown::OnceUsed, 0},
@@ -258,6 +259,7 @@ struct Cluster {
       {"circuit_breakers.high.rq_pending_open", Shown::Always, 0},
       {"circuit_breakers.high.rq_retry_open", Shown::Always, 0},
       {"lb_subsets_active", Shown::Always, 0},
+      {"lb_subsets_single_host_per_subset_duplicate", Shown::OnceUsed, 0},
       {"max_host_weight", Shown::Always, 0},
       {"membership_degraded", Shown::Always, 0},
       {"membership_excluded", Shown::Always, 0},
@@ -283,7 +285,7 @@ struct Cluster {
       {"upstream_rq_per_cx", Shown::Always, 0},
       {"upstream_rq_time", Shown::OnceUsed, 0},
   }};
-  static constexpr std::array<StatRef, 118> kValues = {{
+  static constexpr std::array<StatRef, 119> kValues = {{
       {Kind::Counter, 0},
       {Kind::Counter, 1},
       {Kind::Counter, 2},
@@ -322,17 +324,18 @@ struct Cluster {
       {Kind::Counter, 14},
       {Kind::Counter, 15},
       {Kind::Counter, 16},
+      {Kind::Gauge, 21},
       {Kind::Counter, 17},
       {Kind::Counter, 18},
       {Kind::Counter, 19},
       {Kind::Counter, 20},
       {Kind::Counter, 21},
-      {Kind::Gauge, 21},
-      {Kind::Counter, 22},
       {Kind::Gauge, 22},
+      {Kind::Counter, 22},
       {Kind::Gauge, 23},
       {Kind::Gauge, 24},
       {Kind::Gauge, 25},
+      {Kind::Gauge, 26},
       {Kind::Counter, 23},
       {Kind::Counter, 24},
       {Kind::Counter, 25},
@@ -340,7 +343,7 @@ struct Cluster {
       {Kind::Counter, 27},
       {Kind::Counter, 28},
       {Kind::Counter, 29},
-      {Kind::Gauge, 26},
+      {Kind::Gauge, 27},
       {Kind::Counter, 30},
       {Kind::Counter, 31},
       {Kind::Counter, 32},
@@ -363,10 +366,10 @@ struct Cluster {
       {Kind::Counter, 49},
       {Kind::Counter, 50},
       {Kind::Counter, 51},
-      {Kind::Gauge, 27},
+      {Kind::Gauge, 28},
       {Kind::Counter, 52},
       {Kind::Counter, 53},
-      {Kind::Gauge, 28},
+      {Kind::Gauge, 29},
       {Kind::Counter, 54},
       {Kind::Counter, 55},
       {Kind::Counter, 56},
@@ -375,15 +378,15 @@ struct Cluster {
       {Kind::Counter, 59},
       {Kind::Counter, 60},
       {Kind::Counter, 61},
-      {Kind::Gauge, 29},
-      {Kind::Counter, 62},
       {Kind::Gauge, 30},
+      {Kind::Counter, 62},
+      {Kind::Gauge, 31},
       {Kind::Counter, 63},
       {Kind::Counter, 64},
       {Kind::Counter, 65},
       {Kind::Counter, 66},
       {Kind::Counter, 67},
-      {Kind::Gauge, 31},
+      {Kind::Gauge, 32},
       {Kind::Counter, 68},
       {Kind::Counter, 69},
       {Kind::Counter, 70},
@@ -400,8 +403,8 @@ struct Cluster {
       {Kind::Counter, 81},
       {Kind::Counter, 82},
       {Kind::Counter, 83},
-      {Kind::Gauge, 32},
       {Kind::Gauge, 33},
+      {Kind::Gauge, 34},
   }};
   static constexpr std::array<Place, 84> kCounterPlaces = {{
       {2, 0},
@@ -421,13 +424,13 @@ struct Cluster {
       {5, 7},
       {5, 8},
       {5, 9},
-      {5, 10},
-      {5, 11},
       {5, 12},
       {5, 13},
       {5, 14},
-      {1, 1},
       {5, 15},
+      {5, 16},
+      {1, 1},
+      {5, 17},
       {6, 0},
       {2, 5},
       {2, 6},
@@ -489,7 +492,7 @@ struct Cluster {
       {0, 48},
       {0, 49},
   }};
-  static constexpr std::array<Place, 34> kGaugePlaces = {{
+  static constexpr std::array<Place, 35> kGaugePlaces = {{
       {3, 0},
       {3, 2},
       {3, 4},
@@ -511,6 +514,7 @@ struct Cluster {
       {4, 16},
       {4, 18},
       {5, 3},
+      {5, 10},
       {2, 3},
       {1, 2},
       {1, 4},
@@ -525,7 +529,7 @@ struct Cluster {
       {2, 10},
       {1, 10},
   }};
-  static constexpr std::array<uint8_t, 8> kGroups = {{50, 12, 12, 20, 20, 16, 11, 11}};
+  static constexpr std::array<uint8_t, 8> kGroups = {{50, 12, 12, 20, 20, 18, 11, 11}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      true,
@@ -1672,6 +1676,316 @@ struct ClusterGrpc {
                                      false, false};
 };
 
+struct HttpCsrf {
+  enum class Counter : uint16_t {
+    MissingSourceOrigin,
+    RequestInvalid,
+    RequestValid,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"missing_source_origin", Shown::Always, 0},
+      {"request_invalid", Shown::Always, 0},
+      {"request_valid", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpBasicAuth {
+  enum class Counter : uint16_t {
+    Allowed,
+    Denied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"allowed", Shown::Always, 0},
+      {"denied", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpLocalRateLimit {
+  enum class Counter : uint16_t {
+    Enabled,
+    Enforced,
+    Ok,
+    RateLimited,
+    ShadowMode,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"enabled", Shown::Always, 0},
+      {"enforced", Shown::Always, 0},
+      {"ok", Shown::Always, 0},
+      {"rate_limited", Shown::Always, 0},
+      {"shadow_mode", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 5> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+  }};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{5}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpRbac {
+  enum class Counter : uint16_t {
+    Allowed,
+    Denied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"allowed", Shown::Always, 0},
+      {"denied", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpRbacShadow {
+  enum class Counter : uint16_t {
+    ShadowAllowed,
+    ShadowDenied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"shadow_allowed", Shown::Always, 0},
+      {"shadow_denied", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpRbacPolicy {
+  enum class Counter : uint16_t {
+    Allowed,
+    Denied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"allowed", Shown::OnceUsed, 0},
+      {"denied", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpRbacShadowPolicy {
+  enum class Counter : uint16_t {
+    ShadowAllowed,
+    ShadowDenied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"shadow_allowed", Shown::OnceUsed, 0},
+      {"shadow_denied", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct HttpFaultCluster {
   enum class Counter : uint16_t {
     AbortsInjected,
@@ -1774,6 +2088,48 @@ struct HttpHealthCheck {
   static constexpr std::array<Place, 0> kGaugePlaces = {{
   }};
   static constexpr std::array<uint8_t, 1> kGroups = {{8}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpTranscoder {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    TranscoderRequestBufferBytes,
+    TranscoderResponseBufferBytes,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"transcoder_request_buffer_bytes", Shown::Always, 0},
+      {"transcoder_response_buffer_bytes", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
@@ -2708,6 +3064,296 @@ struct Overload {
                                      false, false};
 };
 
+struct ConnectionLimit {
+  enum class Counter : uint16_t {
+    LimitedConnections,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ActiveConnections,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"limited_connections", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"active_connections", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct LocalRateLimit {
+  enum class Counter : uint16_t {
+    RateLimited,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"rate_limited", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct OverloadMonitor {
+  enum class Counter : uint16_t {
+    FailedUpdates,
+    SkippedUpdates,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Pressure,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"failed_updates", Shown::Always, 0},
+      {"skipped_updates", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"pressure", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 1},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct OverloadConnectionMonitor {
+  enum class Counter : uint16_t {
+    FailedUpdates,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Pressure,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"failed_updates", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"pressure", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 1},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct OverloadActionState {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Active,
+    ScalePercent,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"active", Shown::Always, 0},
+      {"scale_percent", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct OverloadShrinkHeap {
+  enum class Counter : uint16_t {
+    ShrinkCount,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"shrink_count", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct LoadShedPoint {
+  enum class Counter : uint16_t {
+    ShedLoadCount,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ScalePercent,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"shed_load_count", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"scale_percent", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct OutlierDetection {
   enum class Counter : uint16_t {
     EjectionsConsecutive5xx,
@@ -3160,6 +3806,44 @@ struct TransportMatch {
                                      false, false};
 };
 
+struct IpMatcher {
+  enum class Counter : uint16_t {
+    IpParsingFailed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"ip_parsing_failed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct UpstreamProxyProtocol {
   enum class Counter : uint16_t {
     V2TlvsExceedMaxLength,
@@ -3176,6 +3860,44 @@ struct UpstreamProxyProtocol {
   };
   static constexpr std::array<StatName, 1> kCounters = {{
       {"v2_tlvs_exceed_max_length", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct InternalUpstream {
+  enum class Counter : uint16_t {
+    NoMetadata,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"no_metadata", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
@@ -3846,6 +4568,120 @@ struct Sds {
                                      false, false};
 };
 
+struct ControlPlane {
+  enum class Counter : uint16_t {
+    RateLimitEnforced,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ConnectedState,
+    PendingRequests,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    Identifier,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"rate_limit_enforced", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"connected_state", Shown::Always, 0},
+      {"pending_requests", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"identifier", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{5}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct Rtds {
+  enum class Counter : uint16_t {
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 5},
+      {0, 7},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{9}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct Http2Codec {
   enum class Counter : uint16_t {
     CookiesTotalBytesTooLarge,
@@ -4352,6 +5188,94 @@ struct ProxyProtocolErrors {
   static constexpr std::array<Place, 0> kGaugePlaces = {{
   }};
   static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct RingHashLb {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    MaxHashesPerHost,
+    MinHashesPerHost,
+    Size,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 3> kGauges = {{
+      {"max_hashes_per_host", Shown::Always, 0},
+      {"min_hashes_per_host", Shown::Always, 0},
+      {"size", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 3> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+      {0, 4},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct MaglevLb {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    MaxEntriesPerHost,
+    MinEntriesPerHost,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"max_entries_per_host", Shown::Always, 0},
+      {"min_entries_per_host", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,

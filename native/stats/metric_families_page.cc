@@ -18,8 +18,6 @@ using wire::appendDouble;
 using wire::appendInteger;
 using wire::appendLength;
 using wire::appendSigned;
-using wire::appendVarint;
-using wire::varintSize;
 
 // Field numbers of MetricFamily and Metric.
 constexpr uint32_t kName = 1;
@@ -35,7 +33,7 @@ constexpr uint32_t kHistogram = 7;
 constexpr size_t kDoubleSize = 9;
 
 // A tag of one byte, a length, and what it is the length of.
-constexpr size_t bytesSize(size_t length) { return 1 + varintSize(length) + length; }
+constexpr size_t bytesSize(size_t length) { return 1 + varintBytes(length) + length; }
 
 // Values are escaped, as if they were text: so the real server has them.
 void appendLabelPair(std::string* out, std::string_view name, std::string_view value) {
@@ -69,7 +67,7 @@ void appendBuckets(std::string* out, const Distribution& total, std::span<const 
   appendDouble(out, 2, total.sum());
   const std::vector<uint64_t> counts = total.atOrBelow(bounds);
   for (size_t i = 0; i < counts.size(); ++i) {
-    appendLength(out, 3, 1 + varintSize(counts[i]) + kDoubleSize);
+    appendLength(out, 3, 1 + varintBytes(counts[i]) + kDoubleSize);
     appendInteger(out, 1, counts[i]);
     appendDouble(out, 2, bounds[i]);
   }

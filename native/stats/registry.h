@@ -46,6 +46,7 @@ class Registry {
     const uint32_t id = rings_ ? next_id_++ : 0;
     auto block = std::make_shared<Block<L>>(scope, threads_, rings_.get(), id);
     block->setRejection(&rejects_);
+    if (defers_traffic_ && std::is_same_v<L, Cluster>) block->deferTraffic();
     std::shared_ptr<Block<L>> held = EndedScopes::hold(block, ended_);
     insert(std::move(block));
     return held;
@@ -103,6 +104,8 @@ class Registry {
 
   // Full names that are never shown nor sent; empty: none is rejected.
   void setRejection(NameTest rejects) { rejects_ = std::move(rejects); }
+  // deferred_stat_options: see Block::deferTraffic(). Of scopes that come later.
+  void deferTraffic() { defers_traffic_ = true; }
   bool rejects(std::string_view name) const { return rejects_ && rejects_(name); }
   // Labels that every series has.
   void setFixedLabels(std::vector<Label> labels) { fixed_labels_ = std::move(labels); }
@@ -188,6 +191,7 @@ class Registry {
   std::unordered_map<const BlockBase*, std::vector<uint32_t>> places_of_;
   std::vector<BucketRule> bucket_rules_;
   NameTest rejects_;
+  bool defers_traffic_ = false;
   std::vector<Label> fixed_labels_;
   std::unique_ptr<TagProducer> tags_;
   BinCounts scratch_;

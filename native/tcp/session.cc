@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ctime>
 
+#include "base/wall_clock.h"
 #include "format/origin.h"
 #include "log/log.h"
+#include "proxy/destination.h"
+#include "proxy/request_id.h"
+#include "route/hash_policy.h"
 #include "upstream/connect.h"
 
 namespace fairlead::tcp {
@@ -18,22 +21,17 @@ using ClusterGauge = stats::Cluster::Gauge;
 using ClusterHistogram = stats::Cluster::Histogram;
 using format::ResponseFlag;
 
-uint64_t wallMicros() {
-  timespec now;
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
-
 }  // namespace
 
 Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
-    : DownstreamConnection(accounts, socket), proxy_(proxy), started_wall_us_(wallMicros()) {
+    : DownstreamConnection(accounts, socket), proxy_(proxy), started_wall_us_(wallClockMicros()) {
   upstream::UpstreamContext& context = proxy_.context();
   auto* connection =
       new net::Connection(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
                           net::Connection::Start::Established,
-                          makeTransport(proxy_.config().transport, {context.worker}));
-  client_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
+                          makeTransport(proxy_.config().transport,
+                                        {.worker = context.worker, .overload = &overload()}));
+  client_ = new SocketSide(*connection, context.scratch.batch, context.pipes, *this);
   setTls(connection->tls());
 }
 
@@ -61,6 +59,10 @@ bool Session::start() {
     return false;
   }
   cluster_->hold();
+  if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
+    destination_ = proxy::findDestination(*rules, nullptr, *this, cluster_->stats());
+    if (destination_) wish_.destination = &*destination_;
+  }
   connect();
   return !finished_;
 }
@@ -72,55 +74,86 @@ void Session::chooseCluster() {
     cluster_ = proxy_.findCluster(std::string_view(cluster_name_));
     return;
   }
-  const NameIds::Ref& cluster = proxy_.chooseCluster();
+  const TcpProxyConfig::Target& target = proxy_.chooseTarget();
+  const NameIds::Ref& cluster = target.cluster;
+  wish_.criteria = &target.criteria;
+  if (proxy_.config().plan.hashes_source_ip) wish_.hash = route::hashOfAddress(remote());
   cluster_name_ = cluster.name();
   cluster_ = proxy_.findCluster(cluster);
 }
 
 // ---- connecting ----
 
+const net::Overload& Session::overload() const {
+  return proxy_.config().bypasses_overload ? net::Overload::none() : proxy_.context().overload;
+}
+
+bool Session::isShedAt(net::Overload::Subject point) {
+  if (!overload().isActive() || !overload().sheds(point, proxy_.context().random)) return false;
+  proxy_.stats().add(Counter::DownstreamCxOverloadClose);
+  finish();
+  return true;
+}
+
 void Session::connect() {
+  if (isShedAt(net::Overload::Subject::PointTcpProxyConnect)) {
+    log::debug(log::Component::Filter, log::Tags{.connection = id()},
+               "load shedding in establishUpstreamConnection");
+    return;
+  }
   stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  upstream::Budget& budget = cluster_->cluster().limits(0).connections;
-  if (budget.isExhausted()) {
+  if (cluster_->cluster().limits(0).connections.isExhausted()) {
     stats.add(ClusterCounter::UpstreamCxOverflow);
     flags_.set(ResponseFlag::UpstreamOverflow);
     finish();
     return;
   }
-  host_ = cluster_->chooseHost();
+  if (connectsThroughPool()) {
+    connectThroughPool();
+  } else {
+    connectToHost();
+  }
+}
+
+void Session::connectToHost() {
+  host_ = cluster_->chooseHost(wish_);
   if (!host_) {
     flags_.set(ResponseFlag::NoHealthyUpstream);
     finish();
     return;
   }
-  ++attempts_;
   upstream::UpstreamContext& context = proxy_.context();
-  upstream::HostCounters& host = host_->counters(context.worker);
-  int error = 0;
+  if (context.overload.isActive() &&
+      context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
+    flags_.set(ResponseFlag::UpstreamOverflow);
+    finish();
+    return;
+  }
+  ++attempts_;
   upstream::ConnectionUse use;
   net::SharedProxiedClient client;
   if (cluster_->cluster().tellsClients()) client = asProxied();
   use.client = client.get();
-  const bool tunnels = proxy_.config().tunneling.has_value();
-  if (tunnels) use.tunnel_head = tunnelHead();
+  use.internal_listeners = context.internal_listeners;
+  const auto& tunneling = proxy_.config().tunneling;
+  if (tunneling) {
+    makeTunnelId();
+    format::FormatContext format;
+    fillFormat(&format);
+    use.tunnel_head = tunneling->connectHead(format, tunnelId());
+    if (tunneling->keepsHeaders())
+      use.tunnel_answer = tunnel_head_ = std::make_shared<std::string>();
+  }
+  int error = 0;
   net::Connection* const connection = upstream::beginConnection(
       *host_, cluster_->cluster(), context.loop, context.worker, &error, use);
-  budget.take();
-  holds_upstream_ = true;
-  stats.add(ClusterCounter::UpstreamCxTotal);
-  if (tunnels) stats.add(ClusterCounter::UpstreamCxHttp1Total);
-  stats.up(ClusterGauge::UpstreamCxActive);
-  stats.add(ClusterCounter::UpstreamRqPendingTotal);
-  stats.up(ClusterGauge::UpstreamRqPendingActive);
-  host.cx_total.add();
-  host.cx_active.add();
-  connect_started_us_ = net::Loop::readClockMicros();
+  counts_.begin(*cluster_, *host_, tunneling.has_value());
   if (!connection) {
     connectFailed(false, error);
     return;
   }
-  server_ = new Side(*connection, context.scratch.batch, context.pipes, *this);
+  server_ = server_socket_ =
+      new SocketSide(*connection, context.scratch.batch, context.pipes, *this);
   connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
   watch(connect_deadline_);
 }
@@ -140,85 +173,159 @@ void Session::onConnectResult(Side& side, int error) {
 }
 
 void Session::connectFailed(bool timeout, int error) {
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
   // The host was there, and did not grant what it was asked for.
-  const bool is_refused = error == EPROTO && proxy_.config().tunneling && server_ &&
-                          server_->transportFailure().starts_with("tunnel_response");
-  if (!is_refused) {
-    stats.add(ClusterCounter::UpstreamCxConnectFail);
-    if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
-    stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
-    stats.down(ClusterGauge::UpstreamRqPendingActive);
-    host_->counters(proxy_.context().worker).cx_connect_fail.add();
-  }
+  const bool is_refused = error == EPROTO && proxy_.config().tunneling && server_socket_ &&
+                          server_socket_->transportFailure().starts_with("tunnel_response");
   log::debug(log::Component::Filter, log::Tags{.connection = id()}, "connect to ", host_->text(),
              timeout ? " timed out" : " failed");
   transport_failure_ = error == ECONNREFUSED ? "delayed connect error: Connection refused"
-                       : error == EPROTO     ? server_->transportFailure()
+                       : error == EPROTO     ? server_socket_->transportFailure()
                                              : "";
+  if (error != 0 && !server_socket_) transport_failure_ = upstream::refusalText(*host_, error);
+  keepTunnelHead();
+  tellOutlier(timeout ? upstream::OutlierResult::Timeout : upstream::OutlierResult::ConnectFailed);
   if (is_refused) {
-    countTunnelRefused();
+    counts_.tunnelRefused();
   } else {
-    releaseUpstream(!timeout);
+    counts_.connectFailed(timeout);
   }
+  tryAgain();
+}
+
+void Session::tellOutlier(upstream::OutlierResult result) {
+  upstream::OutlierMonitor* const monitor = host_->outlier();
+  if (monitor) monitor->put(host_->counters(proxy_.context().worker), result);
+}
+
+// Once a try has failed.
+void Session::tryAgain() {
+  releaseUpstream(false);
   if (attempts_ < std::max<uint32_t>(proxy_.config().plan.max_connect_attempts, 1)) {
     connect();
     return;
   }
-  stats.add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
+  cluster_->stats().add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
   flags_.set(ResponseFlag::UpstreamConnectionFailure);
   flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
   finish(true);
 }
 
-// As a request that ended from here.
-void Session::countTunnelRefused() {
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  upstream::HostCounters& host = host_->counters(proxy_.context().worker);
-  stats.down(ClusterGauge::UpstreamRqPendingActive);
-  stats.add(ClusterCounter::UpstreamRqTotal);
-  stats.up(ClusterGauge::UpstreamRqActive);
-  host.rq_total.add();
-  host.rq_active.add();
-  connected_ = true;
-  releaseUpstream(false);
-  connected_ = false;
+// ---- tunnels ----
+
+// What HTTP/1 hosts are asked for by CONNECT is a connection of its own, on which no codec is. So
+// are all others, unless some are there before anybody needs them.
+bool Session::connectsThroughPool() const {
+  const auto& tunneling = proxy_.config().tunneling;
+  if (!tunneling) return cluster_->preconnects();
+  using Protocol = plan::Cluster::Protocol;
+  const Protocol protocol = cluster_->settings().protocol;
+  return tunneling->usesPost() || protocol == Protocol::Http2 || protocol == Protocol::ByAlpn;
 }
 
-std::string Session::tunnelHead() const {
-  const TcpProxyConfig::Tunneling& tunneling = *proxy_.config().tunneling;
+void Session::connectThroughPool() {
+  upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11, wish_);
+  if (!pool) {
+    flags_.set(ResponseFlag::NoHealthyUpstream);
+    finish();
+    return;
+  }
+  ++attempts_;
+  host_ = pool->host().shared_from_this();
+  upstream::PoolUse use;
+  use.tunnels = !proxy_.config().tunneling;
+  if (cluster_->cluster().tellsClients()) use.client = asProxied();
+  if (cluster_->settings().pools_by_client) use.client_connection = id() + 1;
+  pool = &cluster_->poolOf(*pool, use);
+  if (proxy_.config().tunneling) makeTunnelId();
+  auto* const side = new TunnelSide(*pool, proxy_.context().loop, tunnel_meter_, *this, *this);
+  server_ = side;
+  side->start();
+}
+
+// Each try has one of its own.
+void Session::makeTunnelId() {
+  const Tunneling& tunneling = *proxy_.config().tunneling;
+  if (tunneling.idHeader().empty()) return;
+  metadata_ = std::make_unique<net::Findings::Metadata>();
+  if (const net::Findings* const found = findings()) *metadata_ = found->metadata;
+  char text[proxy::kRequestIdBytes];
+  (*metadata_)[std::string(Tunneling::kMetadataSpace)][tunneling.idKey()] =
+      proxy::writeRequestId(proxy_.context().random, text);
+}
+
+std::string_view Session::tunnelId() const {
+  if (!metadata_) return {};
+  return metadata_->find(Tunneling::kMetadataSpace)
+      ->second.find(proxy_.config().tunneling->idKey())
+      ->second;
+}
+
+void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) {
+  upstream_local_ = connection.localAddress();
+  upstream_tls_ = connection.codec().connection().tls();
+  const auto headers = std::make_unique<http::HeaderMap>();
+  if (!proxy_.config().tunneling) {
+    http::RequestOut bare{"CONNECT", {}, {}, headers.get()};
+    bare.outlasts_answer = true;
+    stream.sendHead(bare, false);
+    return;
+  }
+  const Tunneling& tunneling = *proxy_.config().tunneling;
   format::FormatContext context;
   fillFormat(&context);
   Arena arena{1024};
-  const auto headers = std::make_unique<http::HeaderMap>();
-  tunneling.headers.request.apply(*headers, context, arena);
-  const std::string_view hostname = tunneling.hostname.formatTo(context, arena);
-  std::string head = "CONNECT ";
-  head.append(hostname).append(" HTTP/1.1\r\nhost: ").append(hostname).append("\r\n");
-  for (const http::HeaderEntry& entry : *headers) {
-    if (entry.name_size == 0) continue;
-    head.append(entry.name()).append(": ").append(entry.value()).append("\r\n");
-  }
-  return head.append("\r\n");
+  const TunnelRequest asked = tunneling.request(context, tunnelId(), *headers, arena);
+  http::RequestOut head = {
+      tunneling.usesPost() ? "POST" : "CONNECT",
+      tunneling.usesPost() ? std::string_view(tunneling.path()) : asked.authority, asked.authority,
+      asked.headers};
+  if (upstream_tls_) head.scheme = "https";
+  head.outlasts_answer = true;
+  stream.sendHead(head, false);
+  stream.flush();
 }
 
+// Of a CONNECT in HTTP/1.
+void Session::keepTunnelHead() {
+  if (!tunnel_head_ || tunnel_head_->empty()) return;
+  tunnel_headers_ = shownHead(*tunnel_head_);
+  tunnel_head_ = nullptr;
+}
+
+void Session::onTunnelAnswer(const http::ResponseHead& head) {
+  if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsHeaders()) return;
+  tunnel_headers_ = shownHeaders(head.status, head.headers);
+}
+
+void Session::onTunnelTrailers(const http::HeaderMap& trailers) {
+  if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsTrailers()) return;
+  tunnel_trailers_ = shownHeaders(0, trailers);
+}
+
+void Session::onTunnelFailed(std::string_view why) {
+  log::debug(log::Component::Filter, log::Tags{.connection = id()}, "tunnel by ", host_->text(),
+             " failed");
+  transport_failure_ = why;
+  tellOutlier(upstream::OutlierResult::ConnectFailed);
+  tryAgain();
+}
+
+// ---- the connection is there ----
+
 void Session::onConnected() {
-  upstream::UpstreamContext& context = proxy_.context();
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
   connected_ = true;
-  upstream_local_ = server_->localAddress();
-  upstream_tls_ = server_->tls();
-  stats.record(ClusterHistogram::UpstreamCxConnectMs,
-               (net::Loop::readClockMicros() - connect_started_us_) / 1000);
-  stats.down(ClusterGauge::UpstreamRqPendingActive);
-  stats.add(ClusterCounter::UpstreamRqTotal);
-  stats.up(ClusterGauge::UpstreamRqActive);
-  host_->counters(context.worker).rq_total.add();
-  host_->counters(context.worker).rq_active.add();
+  tellOutlier(upstream::OutlierResult::ConnectedFinally);
+  if (server_socket_) {
+    upstream_local_ = host_->address().isInternal() ? net::InternalListeners::clientAddress()
+                                                    : server_socket_->localAddress();
+    upstream_tls_ = server_socket_->tls();
+    counts_.connected();
+    keepTunnelHead();
+  }
   client_->join(*server_);
   server_->join(*client_);
   if (proxy_.config().plan.idle_timeout_ms > 0) {
-    idle_deadline_ = context.loop.now() + proxy_.config().plan.idle_timeout_ms;
+    idle_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.idle_timeout_ms;
     watch(idle_deadline_);
   }
   client_->resumeReading();
@@ -231,6 +338,7 @@ void Session::onMoved(Side& from) {
     idle_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.idle_timeout_ms;
   }
   countBytes();
+  if (&from == client_) isShedAt(net::Overload::Subject::PointTcpProxyData);
 }
 
 void Session::countBytes() {
@@ -243,10 +351,13 @@ void Session::countBytes() {
     showBuffered(received);
   }
   if (sent > 0) stats.add(Counter::DownstreamCxTxBytesTotal, sent);
-  if (cluster_ && received > 0) {
+  // What a stream moves its connection counts.
+  if (server_socket_ && received > 0) {
     cluster_->stats().add(ClusterCounter::UpstreamCxTxBytesTotal, received);
   }
-  if (cluster_ && sent > 0) cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
+  if (server_socket_ && sent > 0) {
+    cluster_->stats().add(ClusterCounter::UpstreamCxRxBytesTotal, sent);
+  }
   received_ += received;
   sent_ += sent;
 }
@@ -333,28 +444,9 @@ void Session::onTimer() {
 // ---- the end ----
 
 void Session::releaseUpstream(bool by_peer) {
-  if (!std::exchange(holds_upstream_, false)) return;
-  stats::Shard<stats::Cluster>& stats = cluster_->stats();
-  upstream::HostCounters& host = host_->counters(proxy_.context().worker);
-  cluster_->cluster().limits(0).connections.giveBack();
-  stats.down(ClusterGauge::UpstreamCxActive);
-  stats.add(ClusterCounter::UpstreamCxDestroy);
-  stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemote
-                    : ClusterCounter::UpstreamCxDestroyLocal);
-  stats.record(ClusterHistogram::UpstreamCxLengthMs,
-               (net::Loop::readClockMicros() - connect_started_us_) / 1000);
-  host.cx_active.subtract();
-  if (connected_) {
-    stats.add(ClusterCounter::UpstreamCxDestroyWithActiveRq);
-    stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemoteWithActiveRq
-                      : ClusterCounter::UpstreamCxDestroyLocalWithActiveRq);
-    stats.down(ClusterGauge::UpstreamRqActive);
-    host.rq_active.subtract();
-  } else if (connect_deadline_ != net::kNever) {
-    // Ended while connecting.
-    stats.down(ClusterGauge::UpstreamRqPendingActive);
-    stats.add(ClusterCounter::UpstreamRqCancelled);
-  }
+  counts_.end(by_peer);
+  connect_deadline_ = net::kNever;
+  server_socket_ = nullptr;
   if (Side* server = std::exchange(server_, nullptr)) server->end();
 }
 
@@ -367,7 +459,7 @@ void Session::finish(bool by_upstream) {
   logAccess();
   leaveListener();
   releaseUpstream(by_upstream);
-  if (Side* client = std::exchange(client_, nullptr)) {
+  if (SocketSide* client = std::exchange(client_, nullptr)) {
     client->end();
   } else {
     proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
@@ -397,13 +489,18 @@ void Session::describe(format::FormatContext* context) const {
   context->bytes_received = context->downstream.wire_received = context->upstream.wire_sent =
       received_;
   context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
+  if (tunnel_meter_.wire_sent > 0) context->upstream = tunnel_meter_;
   context->attempts = attempts_;
   context->filter_chain_name = proxy_.config().filter_chain_name;
   if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();
   context->upstream_cluster_raw = cluster_name_;
   context->transport_failure = transport_failure_;
   context->upstream_tls = upstream_tls_.get();
-  if (host_) context->upstream_remote = &host_->address();
+  if (host_) context->upstream_host = &host_->address();
+  if (host_ && connected_) context->upstream_remote = &cluster_->cluster().connectsTo(*host_);
+  if (metadata_) context->metadata = metadata_.get();
+  context->tunnel_headers = tunnel_headers_;
+  context->tunnel_trailers = tunnel_trailers_;
   if (connected_) context->upstream_local = &upstream_local_;
 }
 

@@ -6,14 +6,17 @@
 
 #include "format/response_flags.h"
 #include "net/downstream_connection.h"
-#include "tcp/side.h"
+#include "tcp/connection_counts.h"
+#include "tcp/socket_side.h"
 #include "tcp/tcp_proxy.h"
+#include "tcp/tunnel_side.h"
 
 namespace fairlead::tcp {
 
 class Session final : public net::DownstreamConnection,
                       public net::Mortal,
                       private SideCallbacks,
+                      private TunnelOwner,
                       private net::Timer {
  public:
   Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts);
@@ -32,14 +35,31 @@ class Session final : public net::DownstreamConnection,
   void onBroken(Side& side) override;
   void onConnectResult(Side& side, int error) override;
   void onFlowControl(Side& from, bool paused) override;
+  // TunnelOwner
+  void onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) override;
+  void onTunnelAnswer(const http::ResponseHead& head) override;
+  void onTunnelTrailers(const http::HeaderMap& trailers) override;
+  void onTunnelFailed(std::string_view why) override;
   // net::Timer
   void onTimer() override;
 
+  const net::Overload& overload() const;
+  // The connection ends, which is counted.
+  bool isShedAt(net::Overload::Subject point);
   void chooseCluster();
   void connect();
+  // By a connection of its own.
+  void connectToHost();
   void connectFailed(bool timeout, int error);
-  std::string tunnelHead() const;
-  void countTunnelRefused();
+  void tellOutlier(upstream::OutlierResult result);
+  // By a stream of the cluster's pool.
+  void connectThroughPool();
+  bool connectsThroughPool() const;
+  void makeTunnelId();
+  // Empty: it has none.
+  std::string_view tunnelId() const;
+  void keepTunnelHead();
+  void tryAgain();
   void onConnected();
   void releaseUpstream(bool by_peer);
   void countBytes();
@@ -54,17 +74,25 @@ class Session final : public net::DownstreamConnection,
   TcpProxy& proxy_;
   // Owned by the loop once ended; null after that. A side that broke may leave the other one
   // behind, with bytes to write.
-  Side* client_ = nullptr;
+  SocketSide* client_ = nullptr;
   Side* server_ = nullptr;
+  // The same where it is a socket.
+  SocketSide* server_socket_ = nullptr;
   upstream::WorkerCluster* cluster_ = nullptr;
   std::string cluster_name_;
+  upstream::HostWish wish_;
+  // Where it is sent to, of clusters that make their hosts as they are asked for.
+  std::optional<net::Address> destination_;
   std::shared_ptr<upstream::Host> host_;
   net::Address upstream_local_;
   net::SharedTlsInfo upstream_tls_;
   net::Millis connect_deadline_ = net::kNever;
   net::Millis idle_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;
-  uint64_t connect_started_us_ = 0;
+  // Of a connection of its own.
+  ConnectionCounts counts_;
+  // Of a stream.
+  http::ByteMeter tunnel_meter_;
   uint64_t received_ = 0;  // From the client; counted so far.
   uint64_t sent_ = 0;      // To the client; counted so far.
   // What downstream_cx_rx_bytes_buffered says.
@@ -73,8 +101,14 @@ class Session final : public net::DownstreamConnection,
   uint32_t attempts_ = 0;
   format::ResponseFlags flags_;
   std::string transport_failure_;
+  // What hosts said of the tunnel, as logs show it; empty: nothing, or nobody wants to know.
+  std::string tunnel_headers_;
+  std::string tunnel_trailers_;
+  // Of the answer to a CONNECT in HTTP/1; null: nobody wants to know.
+  std::shared_ptr<std::string> tunnel_head_;
+  // With the tunnel's id; null: it has none.
+  std::unique_ptr<net::Findings::Metadata> metadata_;
   bool connected_ = false;
-  bool holds_upstream_ = false;  // A connection is counted and taken from its budget.
   bool finished_ = false;
 };
 

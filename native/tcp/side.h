@@ -1,11 +1,9 @@
-// One of the two sockets of a TCP session. Bytes read here go to the other side: copied while they
-// are few, spliced past user space while they are many. The worker's thread.
+// One end of a TCP session: a socket, or a stream to a host that tunnels. Bytes that come from it
+// go to the other side. Owns itself: ends through end(), and is freed with the turn. The worker's
+// thread.
 #pragma once
 
-#include <memory>
-
 #include "net/connection.h"
-#include "net/splice.h"
 
 namespace fairlead::tcp {
 
@@ -31,59 +29,76 @@ class SideCallbacks {
   ~SideCallbacks() = default;
 };
 
-// Owns itself: ends through end(), and is freed with the turn.
-class Side final : public net::Mortal, private net::ConnectionHandler {
+class Side : public net::Mortal {
  public:
-  Side(net::Connection& connection, net::OutBatch& batch, net::SplicePipes& pipes,
-       SideCallbacks& callbacks)
-      : connection_(connection), batch_(batch), pipes_(pipes), callbacks_(callbacks) {
-    connection_.setHandler(*this);
-  }
+  explicit Side(SideCallbacks& callbacks) : callbacks_(callbacks) {}
 
-  // Registers with the loop. False: the kernel refuses.
-  bool start() { return connection_.start(); }
-  // Relaying begins: both sides are connected.
+  // Relaying begins: both sides are there.
   void join(Side& other) { other_ = &other; }
   // The other side is gone: nothing is read any more, and what waits to be written is the last.
-  void part();
-  void pauseReading() { connection_.pauseReading(); }
-  void resumeReading() { connection_.resumeReading(); }
-  // Nothing more is told to the callbacks; the socket closes.
-  void end();
+  void part() {
+    other_ = nullptr;
+    stopReading();
+    endWriting();
+  }
+  // Nothing more is told to the callbacks; it closes.
+  virtual void end() = 0;
+  virtual void pauseReading() = 0;
+  virtual void resumeReading() = 0;
 
-  uint64_t readBytes() const { return connection_.readBytes(); }
-  size_t pendingBytes() const { return over_ ? 0 : connection_.pendingBytes(); }
-  std::string_view transportFailure() const { return connection_.transportFailure(); }
-  net::SharedTlsInfo tls() const { return connection_.tls(); }
-  net::Address localAddress() const { return connection_.localAddress(); }
+  // What came of it so far.
+  virtual uint64_t readBytes() const = 0;
+  // What waits here to be written.
+  virtual size_t pendingBytes() const = 0;
   bool hasEnded() const { return ended_; }
 
- private:
-  // net::ConnectionHandler
-  void onReady(int error) override { callbacks_.onConnectResult(*this, error); }
-  void onReadable() override;
-  void onBelowLowWatermark() override { resumeOther(); }
-  void onDrained() override;
-  void onWritable() override;
-  void onWriteFailed() override { fail(); }
+  // ---- for the other side ----
 
-  void copyOn(const net::Connection::Read& got);
-  // False: nothing more can be moved now.
-  bool spliceOn();
-  bool mayReadOn() const;
-  bool canSplice() const;
-  void finishReading();
-  void resumeOther();
-  void fail();
+  // Gathers bytes, whose memory stays until flush(); then they are on their way.
+  virtual void write(std::string_view data) = 0;
+  virtual void flush() = 0;
+  virtual void endWriting() = 0;
+  virtual bool isOverHighWatermark() const = 0;
+  // Where bytes may go past user space; null: they may not.
+  virtual net::Connection* raw() = 0;
+  void fail() {
+    if (!over_) callbacks_.onBroken(*this);
+  }
+  // There is room in the other side.
+  virtual void onOtherWritable() {}
 
-  net::Connection& connection_;  // Open until over_; gone with the turn of that.
-  net::OutBatch& batch_;
-  net::SplicePipes& pipes_;
+ protected:
+  virtual void stopReading() {}
+  // Its peer has ended; all has been passed on.
+  void finishReading() {
+    ended_ = true;
+    other_->endWriting();
+    callbacks_.onEnded(*this);
+  }
+  // Pauses, once, where the other side takes no more for now. True: it was so.
+  bool pauseForOther() {
+    if (paused_by_other_) return true;
+    if (!other_->isOverHighWatermark()) return false;
+    paused_by_other_ = true;
+    pauseReading();
+    callbacks_.onFlowControl(*this, true);
+    return true;
+  }
+  // What waited here has become less: the other side may go on.
+  void resumeOther() {
+    if (!other_ || over_ || !other_->paused_by_other_ || isOverHighWatermark()) return;
+    other_->paused_by_other_ = false;
+    callbacks_.onFlowControl(*other_, false);
+    other_->resumeReading();
+  }
+
   SideCallbacks& callbacks_;
+  // Null: relaying has not begun, or it is gone.
   Side* other_ = nullptr;
-  std::unique_ptr<net::Splice> splice_;
   bool ended_ = false;
   bool over_ = false;
+
+ private:
   bool paused_by_other_ = false;
 };
 

@@ -11,16 +11,16 @@ net::DownstreamConnection* TcpProxy::accept(net::AcceptedSocket socket,
   return session->start() ? session : nullptr;
 }
 
-const NameIds::Ref& TcpProxy::chooseCluster() {
-  const std::vector<NameIds::Ref>& clusters = config_->clusters;
-  if (clusters.size() == 1) return clusters[0];
+const TcpProxyConfig::Target& TcpProxy::chooseTarget() {
+  const std::vector<TcpProxyConfig::Target>& targets = config_->targets;
+  if (targets.size() == 1) return targets[0];
   uint64_t point = context().random.below(config_->plan.total_weight);
-  for (size_t i = 0; i < clusters.size(); ++i) {
+  for (size_t i = 0; i < targets.size(); ++i) {
     const uint64_t weight = config_->plan.clusters[i].weight;
-    if (point < weight) return clusters[i];
+    if (point < weight) return targets[i];
     point -= weight;
   }
-  return clusters.back();
+  return targets.back();
 }
 
 }  // namespace fairlead::tcp

@@ -8,12 +8,12 @@
 
 #include "access_log/access_log.h"
 #include "base/name_ids.h"
-#include "format/format.h"
 #include "net/downstream_connection.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
-#include "route/header_mutations.h"
+#include "plan/subset_criteria.h"
 #include "stats/registry.h"
+#include "tcp/tunneling.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::tcp {
@@ -21,24 +21,22 @@ namespace fairlead::tcp {
 // Immutable; shared by all workers.
 struct TcpProxyConfig {
   plan::TcpProxy plan;
-  // Of the plan's clusters, in their order.
-  std::vector<NameIds::Ref> clusters;
+  struct Target {
+    NameIds::Ref cluster;
+    // Which of its hosts will do; empty: all.
+    plan::SubsetCriteria criteria;
+  };
+  // The plan's clusters, in their order.
+  std::vector<Target> targets;
   // The cluster is the one that the client's server name names, where it has one.
   bool cluster_of_server_name = false;
   std::string filter_chain_name;
   uint32_t buffer_limit_bytes;
+  bool bypasses_overload = false;
   // Beneath its clients' connections.
   net::SharedTransport transport;
   std::shared_ptr<stats::Block<stats::Tcp>> stats;
   std::vector<std::shared_ptr<access_log::AccessLog>> access_logs;
-  // How hosts, which are proxies, are asked for a tunnel.
-  struct Tunneling {
-    explicit Tunneling(const plan::TunnelingConfig& plan)
-        : hostname(plan.hostname.value_or(plan::Format())),
-          headers(plan.headers.value_or(plan::HeaderMutations())) {}
-    format::Format hostname;
-    route::HeaderMutations headers;
-  };
   // None: bytes go to hosts as they are.
   std::optional<Tunneling> tunneling;
 };
@@ -54,11 +52,13 @@ class TcpProxy final : public net::ConnectionFactory {
   net::DownstreamConnection* accept(net::AcceptedSocket socket,
                                     net::ConnectionAccounts& accounts) override;
 
+  void onRefused() override { stats_.add(stats::Tcp::Counter::DownstreamCxTotal); }
+
   const TcpProxyConfig& config() const { return *config_; }
   stats::Shard<stats::Tcp>& stats() { return stats_; }
   upstream::UpstreamContext& context() { return clusters_.context(); }
   // Whose turn it is, by weight.
-  const NameIds::Ref& chooseCluster();
+  const TcpProxyConfig::Target& chooseTarget();
   // Null: there is no such cluster.
   upstream::WorkerCluster* findCluster(const NameIds::Ref& cluster) {
     return clusters_.find(cluster.id());

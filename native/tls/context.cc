@@ -150,7 +150,12 @@ Result<std::shared_ptr<const Context>> Context::build(const plan::TlsContext& pl
   for (const Certificate& certificate : context->certificates_) {
     SSL_CTX_set_session_id_context(certificate.context.get(), id.data(), id.size());
   }
-  if (plan.validation) {
+  if (plan.validation && plan.validation->spiffe) {
+    size_t index = 0;
+    for (const X509Ptr& authority : context->verifier_->authorities()) {
+      context->noteExpiry(plan.validation->name + "_" + std::to_string(index++), authority.get());
+    }
+  } else if (plan.validation) {
     const BioPtr in = readerOf(plan.validation->trusted_ca);
     const X509Ptr first(PEM_read_bio_X509_AUX(in.get(), nullptr, nullptr, nullptr));
     ERR_clear_error();
@@ -230,9 +235,10 @@ void Context::addNames(const X509* certificate, size_t index) {
 Result<void> Context::configure(SSL_CTX* context) const {
   SSL_CTX_set_min_proto_version(context, static_cast<int>(plan_.min_version));
   SSL_CTX_set_max_proto_version(context, static_cast<int>(plan_.max_version));
-  // An idle connection has no buffers.
+  // An idle connection has no buffers. A certificate's chain is what is configured: none is looked
+  // for with each handshake.
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+                                SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_default_read_buffer_len(context, kReadBytes);
   uint64_t options = SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF;
@@ -241,12 +247,17 @@ Result<void> Context::configure(SSL_CTX* context) const {
   if (auto set = setLists(context); !set) return set;
   setVerification(context);
   if (key_log_) SSL_CTX_set_keylog_callback(context, Transport::onSecret);
+  const std::string& suites = plan_.tls13_ciphers;
+  if (!suites.empty() && SSL_CTX_set_ciphersuites(context, suites.c_str()) != 1) {
+    return opensslError("Failed to initialize cipher suites of TLS 1.3");
+  }
   if (isServer()) return configureServer(context);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(context, Transport::onNewSession);
   // What is preferred of 1.3 is not for the configuration to say.
-  SSL_CTX_set_ciphersuites(
-      context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
+  if (suites.empty())
+    SSL_CTX_set_ciphersuites(
+        context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
   if (!alpn_.empty()) {
     SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(alpn_.data()),
                             static_cast<unsigned>(alpn_.size()));
@@ -256,7 +267,8 @@ Result<void> Context::configure(SSL_CTX* context) const {
 
 Result<void> Context::setLists(SSL_CTX* context) const {
   // What the real server allows is not less, of those that OpenSSL calls secure.
-  SSL_CTX_set_security_level(context, plan_.min_version < TLS1_2_VERSION ? 0 : 1);
+  const bool allows_sha1 = plan_.signature_algorithms.find("SHA1") != std::string::npos;
+  SSL_CTX_set_security_level(context, plan_.min_version < TLS1_2_VERSION || allows_sha1 ? 0 : 1);
   if (!plan_.ciphers.empty() && SSL_CTX_set_cipher_list(context, plan_.ciphers.c_str()) != 1) {
     return opensslError("Failed to initialize cipher suites");
   }
@@ -273,7 +285,9 @@ Result<void> Context::setLists(SSL_CTX* context) const {
 
 void Context::setVerification(SSL_CTX* context) const {
   int mode = verifier_ ? verifier_->mode() : SSL_VERIFY_NONE;
-  if (plan_.server && plan_.server->requires_certificate) {
+  // As in the real server: where nobody could verify it, it need not be shown.
+  if (plan_.server && plan_.server->requires_certificate && verifier_ &&
+      verifier_->hasAuthorities()) {
     mode |= SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
   }
   SSL_CTX_set_verify(context, mode, nullptr);
@@ -289,6 +303,9 @@ Result<void> Context::configureServer(SSL_CTX* context) const {
   if (plan_.weighs_chacha) options |= SSL_OP_PRIORITIZE_CHACHA;
   if (server.disables_tickets) options |= SSL_OP_NO_TICKET;
   SSL_CTX_set_options(context, options);
+  if (plan_.max_version >= TLS1_3_VERSION && !server.prefers_client_ciphers) {
+    SSL_CTX_set_client_hello_cb(context, onClientHello, nullptr);
+  }
   SSL_CTX_set_session_cache_mode(
       context, server.disables_cache ? SSL_SESS_CACHE_OFF : SSL_SESS_CACHE_SERVER);
   // One ticket is enough: who wants more connections at once makes them anew.
@@ -305,12 +322,26 @@ Result<void> Context::configureServer(SSL_CTX* context) const {
   return {};
 }
 
+// Of TLS 1.3 all ciphers are good, and the client's order counts, as in the real server.
+int Context::onClientHello(SSL* ssl, int*, void*) {
+  const unsigned char* versions = nullptr;
+  size_t size = 0;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_supported_versions, &versions, &size) != 1) {
+    return SSL_CLIENT_HELLO_SUCCESS;
+  }
+  // After their length, two bytes each.
+  for (size_t at = 1; at + 1 < size; at += 2) {
+    if ((versions[at] << 8 | versions[at + 1]) != TLS1_3_VERSION) continue;
+    SSL_clear_options(ssl, SSL_OP_CIPHER_SERVER_PREFERENCE);
+  }
+  return SSL_CLIENT_HELLO_SUCCESS;
+}
+
 // ---- which certificate ----
 
 int Context::onCertificate(SSL* ssl, void* context) {
   const auto& self = *static_cast<const Context*>(context);
   const char* name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-  if (!name && self.plan_.server->requires_sni) return 0;
   const bool is_one = self.certificates_.size() == 1;
   const bool asks_for_ocsp = SSL_get_tlsext_status_type(ssl) == TLSEXT_STATUSTYPE_ocsp;
   const Certificate& chosen = is_one

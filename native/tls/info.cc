@@ -2,7 +2,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
+#include "tls/context.h"
 #include "tls/counts.h"
 #include "tls/names.h"
 
@@ -52,6 +54,11 @@ bool isOfChain(TlsValue value) {
 
 }  // namespace
 
+SSL* Info::ssl() const {
+  if (!ssl_) ssl_ = std::exchange(context_, nullptr)->makeSsl();
+  return ssl_.get();
+}
+
 bool Info::append(TlsValue value, std::string* out) const {
   if (value < TlsValue::PeerSubject) return appendOfConnection(value, out);
   if (value >= TlsValue::LocalSubject) return appendOfLocal(value, out);
@@ -60,7 +67,7 @@ bool Info::append(TlsValue value, std::string* out) const {
 }
 
 bool Info::appendOfConnection(TlsValue value, std::string* out) const {
-  SSL* ssl = ssl_.get();
+  SSL* const ssl = this->ssl();
   switch (value) {
     case TlsValue::Version: {
       // Nothing was agreed on: as the real server has it then.
@@ -88,6 +95,17 @@ bool Info::appendOfConnection(TlsValue value, std::string* out) const {
     default:
       return false;
   }
+}
+
+std::vector<std::string> Info::peerNames(TlsValue value) const {
+  const bool is_known = value == TlsValue::PeerUriNames || value == TlsValue::PeerDnsNames;
+  if (!is_known || !peer()) return {};
+  const int type = value == TlsValue::PeerUriNames ? GEN_URI : GEN_DNS;
+  std::vector<std::string> names;
+  for (const SubjectName& name : subjectNames(peer())) {
+    if (name.type == type) names.emplace_back(name.value);
+  }
+  return names;
 }
 
 bool Info::appendOfPeer(TlsValue value, std::string* out) const {
@@ -124,7 +142,7 @@ bool Info::appendOfPeer(TlsValue value, std::string* out) const {
 // As the peer has sent it.
 template <typename Write>
 bool Info::forChain(std::string* out, std::string_view separator, Write write) const {
-  SSL* ssl = ssl_.get();
+  SSL* const ssl = this->ssl();
   const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(ssl);
   // What a client has sent is told without its own certificate.
   const bool lacks_own = SSL_is_server(ssl);
@@ -152,7 +170,7 @@ bool Info::appendOfChain(TlsValue value, std::string* out) const {
 }
 
 bool Info::appendOfLocal(TlsValue value, std::string* out) const {
-  const X509* certificate = SSL_get_certificate(ssl_.get());
+  const X509* certificate = SSL_get_certificate(ssl());
   if (!certificate) return false;
   switch (value) {
     case TlsValue::LocalSubject:
@@ -183,7 +201,7 @@ std::optional<int64_t> Info::peerValidTo() const {
 std::string_view Info::protocol() const {
   const unsigned char* name = nullptr;
   unsigned size = 0;
-  SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+  SSL_get0_alpn_selected(ssl(), &name, &size);
   return {reinterpret_cast<const char*>(name), size};
 }
 

@@ -34,6 +34,11 @@ void SessionScope::addValidation(const plan::TlsValidation& plan) {
   add(uint64_t{plan.accepts_untrusted});
   add(uint64_t{plan.only_leaf_crl});
   add(plan.max_depth ? uint64_t{*plan.max_depth} + 1 : 0);
+  if (!plan.spiffe) return;
+  for (const plan::SpiffeTrustDomain& domain : plan.spiffe->domains) {
+    add(domain.name);
+    add(domain.authorities);
+  }
 }
 
 void SessionScope::addCertificate(const X509* certificate) {

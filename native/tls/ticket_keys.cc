@@ -56,7 +56,10 @@ int TicketKeys::onTicket(SSL* ssl, unsigned char* name, unsigned char* iv, EVP_C
   const auto* keys =
       static_cast<const TicketKeys*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ticketKeysIndex()));
   if (!keys) return -1;
-  return encrypts ? keys->begin(name, iv, cipher, mac) : keys->open(name, iv, cipher, mac);
+  if (encrypts) return keys->begin(name, iv, cipher, mac);
+  const int opened = keys->open(name, iv, cipher, mac);
+  // 2: the client gets another one. Those of TLS 1.3 are for one use (RFC 8446, C.4).
+  return opened == 1 && SSL_version(ssl) >= TLS1_3_VERSION ? 2 : opened;
 }
 
 int TicketKeys::begin(unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,

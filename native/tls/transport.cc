@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "log/log.h"
@@ -49,20 +50,14 @@ bool isAddress(const std::string& name) {
 
 Transport::Transport(Setup setup)
     : context_(std::move(setup.context)),
-      info_(std::make_shared<Info>(context_->makeSsl())),
+      info_(std::make_shared<Info>(context_)),
       stats_(*setup.stats),
       sessions_(setup.sessions),
       opening_(std::make_unique<Opening>(
           Opening{std::move(setup.wanted_name), {}, setup.handshake_timeout_ms, setup.timeouts})),
       worker_(static_cast<uint16_t>(setup.worker)) {
-  SSL* ssl = info_->ssl();
-  BIO* bio = wire_.makeBio();
-  SSL_set_bio(ssl, bio, bio);
-  SSL_set_ex_data(ssl, transportIndex(), this);
-  if (context_->isServer()) {
-    SSL_set_accept_state(ssl);
-    return;
-  }
+  if (context_->isServer()) return;
+  SSL* const ssl = begin();
   SSL_set_connect_state(ssl);
   // An address is no name.
   if (!setup.server_name.empty() && !isAddress(setup.server_name)) {
@@ -78,8 +73,18 @@ Transport::Transport(Setup setup)
   sessions_->offer(ssl, *session_key_);
 }
 
+SSL* Transport::begin() {
+  SSL* const ssl = info_->ssl();
+  BIO* const bio = wire_.makeBio();
+  SSL_set_bio(ssl, bio, bio);
+  SSL_set_ex_data(ssl, transportIndex(), this);
+  has_begun_ = true;
+  return ssl;
+}
+
 Transport::~Transport() {
   Timer::disarm();
+  if (!has_begun_) return;
   // Logs may have the rest for longer, which is not to be asked to read or write any more. And a
   // session is good though nobody said goodbye.
   SSL_set_shutdown(info_->ssl(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
@@ -111,6 +116,10 @@ Transport::Handshake Transport::handshake(int fd) {
     info_->setFailure("transport socket timeout was reached");
     return Handshake::Failed;
   }
+  if (!has_begun_) {
+    if (!isWorthBeginning(fd)) return Handshake::Waiting;
+    SSL_set_accept_state(begin());
+  }
   ERR_clear_error();
   const int result = SSL_do_handshake(info_->ssl());
   if (result == 1) {
@@ -121,6 +130,23 @@ Transport::Handshake Transport::handshake(int fd) {
   if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return Handshake::Waiting;
   fail(fd);
   return Handshake::Failed;
+}
+
+// Not while nothing has come, or half of a client's hello: OpenSSL takes 56 KiB to wait for the
+// rest, and the socket does it for nothing.
+bool Transport::isWorthBeginning(int fd) {
+  constexpr size_t kHeadBytes = 5;
+  constexpr unsigned char kHandshakeType = 22;
+  // Longer than any hello in use. Of one that is longer this much is enough.
+  static thread_local unsigned char bytes[4096];
+  const ssize_t got = ::recv(fd, bytes, sizeof(bytes), MSG_PEEK);
+  // OpenSSL knows what ends and errors mean.
+  if (got <= 0) return got == 0 || (errno != EAGAIN && errno != EINTR);
+  if (wire_.has_ended || bytes[0] != kHandshakeType) return true;
+  const auto size = static_cast<size_t>(got);
+  if (size < kHeadBytes) return false;
+  const size_t record = kHeadBytes + (static_cast<size_t>(bytes[3]) << 8 | bytes[4]);
+  return size >= std::min(record, sizeof(bytes));
 }
 
 void Transport::endHandshake() {
@@ -168,6 +194,7 @@ int Transport::verify(X509_STORE_CTX* store) {
     X509_STORE_CTX_set_error(store, X509_V_OK);
     return 1;
   }
+  info_->keepRefused(X509_STORE_CTX_get0_cert(store));
   if (verdict.kind == Verdict::Kind::BadName) stats_.add(SslCounter::FailVerifySan);
   if (verdict.kind == Verdict::Kind::BadHash) {
     stats_.add(SslCounter::FailVerifyCertHash);
@@ -282,6 +309,8 @@ ssize_t Transport::write(int fd, const iovec* parts, int count) {
   std::copy_n(parts, used, left);
   iovec* next = left;
   iovec* const end = left + used;
+  size_t left_bytes = 0;
+  for (const iovec& part : std::span(left, static_cast<size_t>(used))) left_bytes += part.iov_len;
   ssize_t sent = 0;
   ERR_clear_error();
   while (next != end) {
@@ -290,9 +319,12 @@ ssize_t Transport::write(int fd, const iovec* parts, int count) {
       continue;
     }
     const std::string_view record = nextRecord(next, static_cast<int>(end - next));
+    // All records of one write leave with the last of them.
+    wire_.gathers = record.size() < left_bytes;
     const int result = SSL_write(ssl, record.data(), static_cast<int>(record.size()));
     if (result <= 0) {
       const int error = SSL_get_error(ssl, result);
+      wire_.sendGathered();
       if (sent > 0) return sent;
       if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) {
         errno = EAGAIN;
@@ -303,6 +335,7 @@ ssize_t Transport::write(int fd, const iovec* parts, int count) {
       return -1;
     }
     sent += result;
+    left_bytes -= static_cast<size_t>(result);
     for (size_t taken = static_cast<size_t>(result); taken > 0;) {
       const size_t of_part = std::min(taken, next->iov_len);
       next->iov_base = static_cast<char*>(next->iov_base) + of_part;

@@ -65,6 +65,10 @@ class Transport final : public net::Transport, private net::Timer {
   };
 
   void onTimer() override;
+  // Has OpenSSL begin.
+  SSL* begin();
+  // Whether enough has come for a server to begin with.
+  bool isWorthBeginning(int fd);
   int verify(X509_STORE_CTX* store);
   void endHandshake();
   void fail(int fd);
@@ -83,6 +87,7 @@ class Transport final : public net::Transport, private net::Timer {
   net::Connection* connection_ = nullptr;
   std::unique_ptr<Opening> opening_;
   const uint16_t worker_;
+  bool has_begun_ = false;
   bool is_open_ = false;
   bool has_failed_ = false;
   bool has_said_goodbye_ = false;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "net/overload.h"
 #include "tls/transport.h"
 
 namespace fairlead::tls {
@@ -31,7 +32,10 @@ std::unique_ptr<net::Transport> Transports::make(const net::TransportTarget& tar
   Transport::Setup setup;
   setup.stats = blocks_.ssl->shard(shard);
   setup.worker = target.worker;
-  setup.handshake_timeout_ms = handshake_timeout_ms_;
+  setup.handshake_timeout_ms =
+      target.overload ? target.overload->scaled(net::Overload::TimerType::TransportConnect,
+                                                handshake_timeout_ms_)
+                      : handshake_timeout_ms_;
   if (blocks_.listener) setup.timeouts = blocks_.listener->shard(shard);
   if (!context->isServer()) {
     const plan::TlsContext& plan = context->plan();

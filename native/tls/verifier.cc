@@ -45,6 +45,25 @@ int typeOf(plan::SubjectMatch::Kind kind) {
   return -1;
 }
 
+// The trust domain of "spiffe://example.org/some/path"; empty: it is no name of SPIFFE.
+std::string_view trustDomainIn(std::string_view uri) {
+  constexpr std::string_view kScheme = "spiffe://";
+  if (!uri.starts_with(kScheme)) return {};
+  uri.remove_prefix(kScheme.size());
+  const size_t end = uri.find('/');
+  return end == std::string_view::npos ? std::string_view() : uri.substr(0, end);
+}
+
+// An authority, or one that may sign certificates, is nobody's own name (SPIFFE's X.509-SVID, 4.1
+// and 4.3). Who does not say what its key is for may do anything.
+bool mayBeLeaf(X509* certificate) {
+  return (X509_get_extension_flags(certificate) & EXFLAG_CA) == 0 &&
+         (X509_get_key_usage(certificate) & (KU_CRL_SIGN | KU_KEY_CERT_SIGN)) == 0;
+}
+
+// For alerts, which say no more of it than that the certificate is not known.
+constexpr int kUnknownCertificate = X509_V_ERR_PERMITTED_VIOLATION;
+
 std::string joined(const std::vector<SubjectName>& names) {
   std::string text;
   for (const SubjectName& name : names) text.append(text.empty() ? "" : ", ").append(name.value);
@@ -56,11 +75,16 @@ std::string joined(const std::vector<SubjectName>& names) {
 Result<std::shared_ptr<const Verifier>> Verifier::build(const plan::TlsValidation& plan) {
   auto verifier = std::make_shared<Verifier>();
   verifier->store_.reset(X509_STORE_new());
-  if (auto loaded = verifier->loadAuthorities(plan); !loaded) return loaded.error();
-  if (auto loaded = verifier->loadRevocations(plan); !loaded) return loaded.error();
+  verifier->allows_expired_ = plan.allows_expired;
+  if (plan.spiffe) {
+    if (auto loaded = verifier->loadTrustDomains(*plan.spiffe); !loaded) return loaded.error();
+  } else {
+    if (auto loaded = verifier->loadAuthorities(plan); !loaded) return loaded.error();
+    if (auto loaded = verifier->loadRevocations(plan); !loaded) return loaded.error();
+  }
   for (const plan::SubjectMatch& subject : plan.subjects) {
     const plan::StringMatch match = subject.match.value_or(plan::StringMatch());
-    auto matcher = route::StringMatcher::build(match);
+    auto matcher = match::StringMatcher::build(match);
     if (!matcher) return matcher.error();
     const bool is_exact_dns = subject.kind == plan::SubjectMatch::Kind::Dns &&
                               match.kind == plan::StringMatch::Kind::Exact;
@@ -72,7 +96,8 @@ Result<std::shared_ptr<const Verifier>> Verifier::build(const plan::TlsValidatio
   verifier->accepts_untrusted_ = plan.accepts_untrusted;
   verifier->hides_ca_list_ = plan.hides_ca_list;
   if (plan.max_depth) verifier->max_depth_ = static_cast<int>(*plan.max_depth);
-  if (verifier->has_authorities_) verifier->mode_ = SSL_VERIFY_PEER;
+  if (verifier->is_spiffe_) return std::shared_ptr<const Verifier>(std::move(verifier));
+  if (verifier->has_authorities_ || plan.accepts_untrusted) verifier->mode_ = SSL_VERIFY_PEER;
   const bool asks_more =
       !plan.subjects.empty() || !plan.certificate_hashes.empty() || !plan.key_hashes.empty();
   if (asks_more) {
@@ -110,6 +135,39 @@ Result<void> Verifier::loadAuthorities(const plan::TlsValidation& plan) {
   return {};
 }
 
+// One store for each: what an authority of one signs is nothing to another.
+Result<void> Verifier::loadTrustDomains(const plan::SpiffeTrust& plan) {
+  is_spiffe_ = true;
+  mode_ = SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+  for (const plan::SpiffeTrustDomain& domain : plan.domains) {
+    TrustDomain made{domain.name, StorePtr(X509_STORE_new())};
+    const InfosPtr infos = readInfos(domain.authorities);
+    bool has_authorities = false;
+    bool has_revocations = false;
+    for (int i = 0; i < sk_X509_INFO_num(infos.get()); ++i) {
+      X509_INFO* info = sk_X509_INFO_value(infos.get(), i);
+      if (info->x509) {
+        X509_STORE_add_cert(made.store.get(), info->x509);
+        X509_up_ref(info->x509);
+        authorities_.emplace_back(info->x509);
+        has_authorities = true;
+      }
+      if (info->crl) {
+        X509_STORE_add_crl(made.store.get(), info->crl);
+        has_revocations = true;
+      }
+    }
+    ERR_clear_error();
+    if (!has_authorities) return Error{"Failed to load trusted CA certificate for " + domain.name};
+    if (has_revocations) {
+      X509_STORE_set_flags(made.store.get(), X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+    }
+    if (allows_expired_) X509_STORE_set_verify_cb(made.store.get(), ignoreTimes);
+    trust_domains_.push_back(std::move(made));
+  }
+  return {};
+}
+
 Result<void> Verifier::loadRevocations(const plan::TlsValidation& plan) {
   if (plan.crl.empty()) return {};
   const InfosPtr infos = readInfos(plan.crl);
@@ -136,7 +194,55 @@ void Verifier::configure(SSL_CTX* context, bool is_server) const {
   for (const X509Ptr& authority : authorities_) SSL_CTX_add_client_CA(context, authority.get());
 }
 
+// Of the first of its names that is in one.
+const Verifier::TrustDomain* Verifier::trustDomainOf(const X509* certificate) const {
+  for (const SubjectName& name : subjectNames(certificate)) {
+    if (name.type != GEN_URI) continue;
+    const std::string_view wanted = trustDomainIn(name.value);
+    for (const TrustDomain& domain : trust_domains_) {
+      if (!wanted.empty() && domain.name == wanted) return &domain;
+    }
+  }
+  return nullptr;
+}
+
+Verdict Verifier::verifySpiffe(X509_STORE_CTX* store) const {
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::BadChain;
+  verdict.error = kUnknownCertificate;
+  verdict.is_untrusted = true;
+  X509* const certificate = X509_STORE_CTX_get0_cert(store);
+  if (!mayBeLeaf(certificate)) {
+    verdict.details = "cert precheck";
+    return verdict;
+  }
+  const TrustDomain* const domain = trustDomainOf(certificate);
+  if (!domain) {
+    verdict.details = "no trust bundle store";
+    return verdict;
+  }
+  using ContextPtr = std::unique_ptr<X509_STORE_CTX, FreeBy<X509_STORE_CTX_free>>;
+  const ContextPtr own(X509_STORE_CTX_new());
+  X509_STORE_CTX_init(own.get(), domain->store.get(), certificate,
+                      X509_STORE_CTX_get0_untrusted(store));
+  if (X509_verify_cert(own.get()) != 1) {
+    verdict.details = "X509_verify_cert: certificate verification error at depth " +
+                      std::to_string(X509_STORE_CTX_get_error_depth(own.get())) + ": " +
+                      X509_verify_cert_error_string(X509_STORE_CTX_get_error(own.get()));
+    return verdict;
+  }
+  for (const SubjectName& name : subjectNames(certificate)) {
+    if (subjects_.empty() || std::any_of(subjects_.begin(), subjects_.end(), [&](const auto& one) {
+          return fits(one, name.type, name.value, name.oid);
+        })) {
+      return {.kind = Verdict::Kind::Good};
+    }
+  }
+  return {.kind = Verdict::Kind::BadName, .error = kUnknownCertificate, .details = "SAN match"};
+}
+
 Verdict Verifier::verify(X509_STORE_CTX* store, std::string_view wanted_name) const {
+  if (is_spiffe_) return verifySpiffe(store);
   Verdict verdict;
   const X509* certificate = X509_STORE_CTX_get0_cert(store);
   if (has_authorities_) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "match/string_matcher.h"
 #include "plan/plan.gen.h"
-#include "route/string_matcher.h"
 #include "tls/openssl.h"
 
 namespace fairlead::tls {
@@ -42,6 +42,10 @@ class Verifier {
 
   // Sets what a context needs so that peers show certificates.
   void configure(SSL_CTX* context, bool is_server) const;
+  // Whether chains are verified.
+  bool hasAuthorities() const { return has_authorities_; }
+  // Who is trusted, of all trust domains.
+  const std::vector<X509Ptr>& authorities() const { return authorities_; }
   // Of SSL_VERIFY_…: what is asked of a peer.
   int mode() const { return mode_; }
   // `wanted_name`: a DNS name that it must have as well; empty: none.
@@ -52,10 +56,19 @@ class Verifier {
     plan::SubjectMatch::Kind kind;
     // Of a DNS name without wildcards of its own: the certificate may have one.
     std::string exact;
-    route::StringMatcher matcher;
+    match::StringMatcher matcher;
     std::string oid;
   };
 
+  // Of SPIFFE: who may vouch for names of a trust domain.
+  struct TrustDomain {
+    std::string name;
+    StorePtr store;
+  };
+
+  Result<void> loadTrustDomains(const plan::SpiffeTrust& plan);
+  const TrustDomain* trustDomainOf(const X509* certificate) const;
+  Verdict verifySpiffe(X509_STORE_CTX* store) const;
   Result<void> loadAuthorities(const plan::TlsValidation& plan);
   Result<void> loadRevocations(const plan::TlsValidation& plan);
   bool fits(const Subject& subject, int type, const std::string& value,
@@ -65,11 +78,14 @@ class Verifier {
 
   StorePtr store_;
   std::vector<X509Ptr> authorities_;
+  std::vector<TrustDomain> trust_domains_;
   std::vector<Subject> subjects_;
   std::vector<std::string> certificate_hashes_;
   std::vector<std::string> key_hashes_;
   int mode_ = SSL_VERIFY_NONE;
   int max_depth_ = -1;
+  bool is_spiffe_ = false;
+  bool allows_expired_ = false;
   bool has_authorities_ = false;
   bool accepts_untrusted_ = false;
   bool hides_ca_list_ = false;

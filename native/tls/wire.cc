@@ -1,10 +1,12 @@
 #include "tls/wire.h"
 
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace fairlead::tls {
 
@@ -19,6 +21,48 @@ bool isPlainAlert(const char* bytes, int size) {
          bytes[3] == 0 && bytes[4] == 2;
 }
 
+// A thread's records that wait for the last one of their write: a few, so that they are still in
+// the processor's cache when the kernel takes them.
+struct Gathered {
+  static constexpr size_t kRoom = 68 * 1024;
+  size_t size = 0;
+  char bytes[kRoom];
+};
+Gathered& gathered() {
+  static thread_local Gathered records;
+  return records;
+}
+
+// What is unsent, or gathered, and then `bytes`, in one system call. How many of `bytes` were sent;
+// -1: none, and what was before them may be unsent; `error` is set where it is not that the socket
+// has no room.
+ssize_t sendBehind(Wire& wire, std::string_view bytes) {
+  Gathered& records = gathered();
+  const std::string_view before =
+      wire.unsent ? std::string_view(*wire.unsent) : std::string_view(records.bytes, records.size);
+  iovec parts[] = {{const_cast<char*>(before.data()), before.size()},
+                   {const_cast<char*>(bytes.data()), bytes.size()}};
+  msghdr message = {};
+  message.msg_iov = before.empty() ? parts + 1 : parts;
+  message.msg_iovlen = before.empty() || bytes.empty() ? 1 : 2;
+  const ssize_t sent = ::sendmsg(wire.fd, &message, MSG_NOSIGNAL);
+  if (sent < 0 && errno != EAGAIN && errno != EINTR) wire.error = errno;
+  const size_t done = sent < 0 ? 0 : static_cast<size_t>(sent);
+  if (done >= before.size()) {
+    wire.unsent.reset();
+    records.size = 0;
+    const size_t of_bytes = done - before.size();
+    return of_bytes > 0 ? static_cast<ssize_t>(of_bytes) : -1;
+  }
+  if (wire.unsent) {
+    wire.unsent->erase(0, done);
+  } else {
+    wire.unsent = std::make_unique<std::string>(before.substr(done));
+    records.size = 0;
+  }
+  return -1;
+}
+
 int writeWire(BIO* bio, const char* bytes, int size) {
   auto& wire = *static_cast<Wire*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
@@ -28,14 +72,16 @@ int writeWire(BIO* bio, const char* bytes, int size) {
     alert[kAlertRecordBytes - 1] = static_cast<char>(wire.alert);
     bytes = alert;
   }
-  const ssize_t sent = ::send(wire.fd, bytes, static_cast<size_t>(size), MSG_NOSIGNAL);
-  if (sent >= 0) return static_cast<int>(sent);
-  if (errno == EAGAIN || errno == EINTR) {
-    BIO_set_retry_write(bio);
-  } else {
-    wire.error = errno;
+  const auto count = static_cast<size_t>(size);
+  Gathered& records = gathered();
+  if (wire.gathers && !wire.unsent && count <= Gathered::kRoom - records.size) {
+    std::memcpy(records.bytes + records.size, bytes, count);
+    records.size += count;
+    return size;
   }
-  return -1;
+  const ssize_t sent = sendBehind(wire, {bytes, count});
+  if (sent < 0 && wire.error == 0) BIO_set_retry_write(bio);
+  return static_cast<int>(sent);
 }
 
 int readWire(BIO* bio, char* to, int room) {
@@ -84,6 +130,11 @@ BIO_METHOD* makeMethod() {
 }
 
 }  // namespace
+
+void Wire::sendGathered() {
+  gathers = false;
+  if (gathered().size > 0) sendBehind(*this, {});
+}
 
 BIO* Wire::makeBio() {
   // Never freed: connections may be closed until the process ends.

@@ -34,6 +34,7 @@ void Attempt::start(HttpPool& pool, uint8_t whose_limits) {
   pool_ = &pool;
   priority = whose_limits;
   was_hedged = false;
+  was_late = false;
   state_ = State::Waiting;
   pool.newStream(*this);
 }

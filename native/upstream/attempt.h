@@ -33,6 +33,8 @@ class AttemptOwner {
   virtual void onAttemptWritable(Attempt& attempt) = 0;
   // The socket is readable while its body is taken raw.
   virtual void onAttemptRawReadable(Attempt& attempt) = 0;
+  // As http::ResponseSink.
+  virtual void prefetch(http::ResponseSink::Ahead) const {}
 
  protected:
   ~AttemptOwner() = default;
@@ -67,6 +69,8 @@ class Attempt final : public PoolWaiter {
   net::Millis idle_deadline = net::kNever;
   net::Millis exchange_deadline = net::kNever;
   bool was_hedged = false;
+  // It was told of already as one that took too long.
+  bool was_late = false;
 
   net::Millis nextDeadline() const {
     return std::min({try_deadline, idle_deadline, exchange_deadline});
@@ -98,6 +102,7 @@ class Attempt final : public PoolWaiter {
   void onUpstreamWritable() override { owner_.onAttemptWritable(*this); }
   void onRawReadable() override { owner_.onAttemptRawReadable(*this); }
   http::ByteMeter& upstreamMeter() override { return meter_; }
+  void prefetch(Ahead ahead) const override { owner_.prefetch(ahead); }
 
   AttemptOwner& owner_;
   http::ByteMeter& meter_;

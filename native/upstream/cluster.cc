@@ -11,17 +11,21 @@ constexpr plan::RetryBudget kDefaultRetryBudget{.share_millionths = 200'000, .mi
 
 }  // namespace
 
-bool TransportMatch::takes(const plan::Host& host) const {
-  return std::all_of(labels.begin(), labels.end(), [&host](const std::string& label) {
-    return std::find(host.socket_labels.begin(), host.socket_labels.end(), label) !=
-           host.socket_labels.end();
-  });
-}
-
 bool Cluster::tellsClients(const plan::Cluster& settings) {
   return settings.proxy_protocol ||
          std::any_of(settings.transport_matches.begin(), settings.transport_matches.end(),
                      [](const plan::TransportMatch& match) { return !!match.proxy_protocol; });
+}
+
+HostSetRules Cluster::hostSetRules() const {
+  HostSetRules rules;
+  rules.panic_threshold_pct =
+      static_cast<uint32_t>(std::min<uint64_t>(100, panic_threshold_pct_.value()));
+  rules.groups_localities = settings_.weighs_localities || settings_.zones.has_value();
+  if (settings_.zones) {
+    rules.here = {settings_.zones->region, settings_.zones->zone, settings_.zones->sub_zone};
+  }
+  return rules;
 }
 
 void Cluster::applyRuntime(const plan::ClusterRuntime& runtime) {

@@ -16,29 +16,26 @@
 #include "upstream/balancer.h"
 #include "upstream/host_set.h"
 #include "upstream/limits.h"
+#include "upstream/made_hosts.h"
+#include "upstream/outlier/detector.h"
+#include "upstream/transport_choice.h"
 
 namespace fairlead::upstream {
 
-// How hosts of some metadata are reached.
-struct TransportMatch {
-  std::vector<std::string> labels;
-  // Null: in the clear.
-  net::SharedTransport transport;
-  std::shared_ptr<stats::Block<stats::TransportMatch>> stats;
-
-  bool takes(const plan::Host& host) const;
-};
-
 class Cluster {
  public:
-  // `transport`: beneath its connections. `id`: the number of its name.
+  // `transport`: beneath its connections. `id`: the number of its name. `slots`: what follows
+  // runtime values.
   Cluster(const plan::Cluster& settings, std::shared_ptr<stats::Block<stats::Cluster>> stats,
-          net::SharedTransport transport = nullptr, NameIds::Ref id = {})
+          net::SharedTransport transport = nullptr, NameIds::Ref id = {},
+          RuntimeSlots* slots = nullptr)
       : settings_(settings),
         id_(std::move(id)),
         stats_(std::move(stats)),
         transport_(std::move(transport)),
-        tells_clients_(tellsClients(settings_)) {
+        tells_clients_(tellsClients(settings_)),
+        balancer_(BalancerSettings::of(settings_, slots)),
+        panic_threshold_pct_(settings_.panic_threshold_pct, settings_.panic_threshold_slot, slots) {
     for (size_t i = 0; i < 2 && i < settings_.limits.size(); ++i) {
       limits_[i].configure(settings_.limits[i]);
     }
@@ -68,27 +65,32 @@ class Cluster {
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
   const http::ClientSettings& clientSettings() const { return client_; }
-  BalancerSettings balancerSettings() const {
-    return {settings_.balancer, settings_.least_request_choices, settings_.least_request_full_scan};
+  const BalancerSettings& balancerSettings() const { return balancer_; }
+  // Of its host sets that are made now.
+  HostSetRules hostSetRules() const;
+  // Of both priorities, on all workers.
+  uint64_t activeRequests() const {
+    return limits_[0].requests.used() + limits_[1].requests.used();
   }
   // How a host is reached. Null: in the clear.
   const net::SharedTransport& transport(const plan::Host& host) const {
     const TransportMatch* match = transportMatch(host);
     return match ? match->transport : transport_;
   }
+  // Where connections to a host go: to it, or to a proxy. As long as both are there.
+  const net::Address& connectsTo(const Host& host) const {
+    const net::SharedTransport& way = transport(host.settings());
+    const net::Address* const proxy = way ? way->proxyFor(host.proxy()) : nullptr;
+    return proxy ? *proxy : host.address();
+  }
   // Null: none takes it.
   const TransportMatch* transportMatch(const plan::Host& host) const {
-    for (const TransportMatch& match : transport_matches_) {
-      if (match.takes(host)) return &match;
-    }
-    return nullptr;
+    return transport_choice_.find(host);
   }
   // Hosts are told whom connections are for, which then serve nobody else.
   bool tellsClients() const { return tells_clients_; }
   // Control thread: before any worker knows the cluster.
-  void setTransportMatches(std::vector<TransportMatch> matches) {
-    transport_matches_ = std::move(matches);
-  }
+  void setTransportChoice(TransportChoice choice) { transport_choice_ = std::move(choice); }
   stats::Block<stats::Cluster>& stats() { return *stats_; }
   // Null: its hosts are not spoken to in HTTP/2.
   stats::Block<stats::Http2Codec>* http2Stats() { return http2_stats_.get(); }
@@ -96,9 +98,44 @@ class Cluster {
   void setHttp2Stats(std::shared_ptr<stats::Block<stats::Http2Codec>> stats) {
     http2_stats_ = std::move(stats);
   }
+  // Control thread only. Null: it balances otherwise.
+  const std::shared_ptr<stats::Block<stats::RingHashLb>>& ringStats() const { return ring_stats_; }
+  void setRingStats(std::shared_ptr<stats::Block<stats::RingHashLb>> stats) {
+    ring_stats_ = std::move(stats);
+  }
+  const std::shared_ptr<stats::Block<stats::MaglevLb>>& maglevStats() const {
+    return maglev_stats_;
+  }
+  void setMaglevStats(std::shared_ptr<stats::Block<stats::MaglevLb>> stats) {
+    maglev_stats_ = std::move(stats);
+  }
+  // Where requests say that a host is not well; null: nobody asks.
+  HealthInbox* healthInbox() const { return health_inbox_.get(); }
+  // Control thread: before any worker knows the cluster.
+  void setHealthInbox(std::shared_ptr<HealthInbox> inbox) { health_inbox_ = std::move(inbox); }
+  // By labels, in place of a host's own.
+  const net::SharedTransport& transportFor(const std::vector<std::string>& labels) const {
+    plan::Host host;
+    host.socket_labels = labels;
+    return transport(host);
+  }
   // Control thread: statistics that there are as long as the cluster.
   void keepStats(std::shared_ptr<stats::BlockBase> block) {
     more_stats_.push_back(std::move(block));
+  }
+
+  // Any thread: what each of its hosts is made with. Null: nobody asks what becomes of requests.
+  const std::shared_ptr<OutlierWatch>& outlierWatch() const { return outlier_watch_; }
+  // Any thread: where workers put the hosts that they have made for it. Null: they make none.
+  const std::shared_ptr<MadeHosts>& madeHosts() const { return made_hosts_; }
+  // Control thread: before any worker knows the cluster.
+  void setMadeHosts(std::shared_ptr<MadeHosts> hosts) { made_hosts_ = std::move(hosts); }
+  // Control thread only. Null: it has none, or is not there any more.
+  OutlierDetector* outlierDetector() const { return outlier_detector_.get(); }
+  // First before any worker knows the cluster.
+  void setOutlierDetector(std::unique_ptr<OutlierDetector> detector) {
+    if (detector) outlier_watch_ = detector->watch();
+    outlier_detector_ = std::move(detector);
   }
 
   // Control thread only: what /clusters shows. Set as soon as the cluster is applied.
@@ -112,13 +149,21 @@ class Cluster {
   const NameIds::Ref id_;
   std::shared_ptr<stats::Block<stats::Cluster>> stats_;
   std::shared_ptr<stats::Block<stats::Http2Codec>> http2_stats_;
+  std::shared_ptr<stats::Block<stats::RingHashLb>> ring_stats_;
+  std::shared_ptr<stats::Block<stats::MaglevLb>> maglev_stats_;
   std::vector<std::shared_ptr<stats::BlockBase>> more_stats_;
   const net::SharedTransport transport_;
   const bool tells_clients_;
-  std::vector<TransportMatch> transport_matches_;
+  const BalancerSettings balancer_;
+  const RuntimeNumber panic_threshold_pct_;
+  TransportChoice transport_choice_;
+  std::shared_ptr<HealthInbox> health_inbox_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};
   http::ClientSettings client_;
+  std::unique_ptr<OutlierDetector> outlier_detector_;
+  std::shared_ptr<OutlierWatch> outlier_watch_;
+  std::shared_ptr<MadeHosts> made_hosts_;
   std::shared_ptr<const HostSet> hosts_;
 };
 

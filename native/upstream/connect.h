@@ -1,9 +1,12 @@
 // Begins connections to hosts. The worker's thread.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "net/connection.h"
+#include "net/internal_listeners.h"
 #include "upstream/cluster.h"
 #include "upstream/host.h"
 
@@ -19,13 +22,23 @@ struct ConnectionUse {
   const net::ProxiedClient* client = nullptr;
   // What it is offered by ALPN where the configuration names nothing.
   std::string_view protocols = {};
+  // Where it goes in place of the host's own address, and how; null: as for all of its connections.
+  const net::Address* address = nullptr;
+  const net::SharedTransport* transport = nullptr;
+  // Where hosts are that are listeners of this process; null: nowhere.
+  net::InternalListeners* internal_listeners = nullptr;
   // The CONNECT that the host, a proxy, hears first; empty: none.
   std::string tunnel_head = {};
+  // Where the head of the answer to it goes; null: nowhere.
+  std::shared_ptr<std::string> tunnel_answer = {};
 };
 
 // The connection owns itself, and tells a handler that is set at once what becomes of it. Null: the
-// kernel refuses at once, and `error` is its errno.
+// system refuses at once, and `error` is its errno.
 net::Connection* beginConnection(const Host& host, const Cluster& cluster, net::Loop& loop,
                                  unsigned worker, int* error, const ConnectionUse& use = {});
+
+// What is told of a connection that the system has refused at once, with this errno.
+std::string refusalText(const Host& host, int error);
 
 }  // namespace fairlead::upstream

@@ -2,32 +2,41 @@
 // A binary heap; one thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "base/random.h"
 
 namespace fairlead::upstream {
 
 class EdfSchedule {
  public:
-  void clear() {
-    heap_.clear();
-    now_ = 0;
-    order_ = 0;
-  }
   bool empty() const { return heap_.empty(); }
-  // `weight` > 0.
-  void add(uint32_t entry, double weight) {
-    heap_.push_back({now_ + 1.0 / weight, order_++, entry});
-    up(heap_.size() - 1);
+  // In place of all others, as they might stand at any later time. Weights of 0 have no turn.
+  template <typename WeightOf>
+  void begin(uint32_t entries, Random& random, WeightOf&& weightOf) {
+    constexpr uint64_t kParts = uint64_t{1} << 52;
+    heap_.clear();
+    heap_.reserve(entries);
+    for (uint32_t entry = 0; entry < entries; ++entry) {
+      const double weight = weightOf(entry);
+      if (weight <= 0) continue;
+      const double part = static_cast<double>(random.below(kParts) + 1) / kParts;
+      heap_.push_back({now_ + part / weight, order_++, entry});
+    }
+    std::make_heap(heap_.begin(), heap_.end(),
+                   [](const Item& a, const Item& b) { return b.before(a); });
   }
-  // The entry whose turn it is. The caller adds it again with its present weight.
-  uint32_t take() {
-    const Item item = heap_.front();
-    now_ = item.deadline;
-    heap_.front() = heap_.back();
-    heap_.pop_back();
-    if (!heap_.empty()) down(0);
-    return item.entry;
+  // The entry whose turn it is, which has its next turn by the weight that it has by then.
+  template <typename WeightOf>
+  uint32_t next(WeightOf&& weightOf) {
+    Item& first = heap_.front();
+    const uint32_t entry = first.entry;
+    now_ = first.deadline;
+    first = {now_ + 1.0 / weightOf(entry), order_++, entry};
+    down(0);
+    return entry;
   }
 
  private:
@@ -40,14 +49,6 @@ class EdfSchedule {
     }
   };
 
-  void up(size_t at) {
-    while (at > 0) {
-      const size_t parent = (at - 1) / 2;
-      if (!heap_[at].before(heap_[parent])) return;
-      std::swap(heap_[at], heap_[parent]);
-      at = parent;
-    }
-  }
   void down(size_t at) {
     for (;;) {
       size_t least = at;

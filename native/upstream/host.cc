@@ -1,29 +1,81 @@
 #include "upstream/host.h"
 
+#include <algorithm>
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 namespace fairlead::upstream {
 
 namespace {
 
-const plan::Address& addressOf(const plan::Host& host) {
+const plan::Address& orNowhere(const std::optional<plan::Address>& address) {
   static const plan::Address nowhere;
-  return host.address ? *host.address : nowhere;
+  return address ? *address : nowhere;
 }
 
+const plan::Address& addressOf(const plan::Host& host) { return orNowhere(host.address); }
+
 bool isSameAddress(const plan::Address& a, const plan::Address& b) {
-  return a.port == b.port && a.ip == b.ip && a.pipe == b.pipe;
+  return a.port == b.port && a.ip == b.ip && a.pipe == b.pipe &&
+         a.internal_listener == b.internal_listener && a.endpoint_id == b.endpoint_id;
+}
+
+bool isSameValue(const plan::HostValue& a, const plan::HostValue& b) {
+  return a.is_locality == b.is_locality && a.metadata_namespace == b.metadata_namespace &&
+         a.path == b.path && a.value == b.value;
+}
+
+bool isSameSpace(const plan::MetadataSpace& a, const plan::MetadataSpace& b) {
+  const auto isSame = [](const plan::MetadataValue& one, const plan::MetadataValue& other) {
+    return one.path == other.path && one.text == other.text && one.is_json == other.is_json;
+  };
+  return a.name == b.name && std::ranges::equal(a.values, b.values, isSame);
+}
+
+// What says how it is reached.
+bool isReachedAlike(const plan::Host& a, const plan::Host& b) {
+  return a.socket_labels == b.socket_labels &&
+         a.locality_socket_labels == b.locality_socket_labels &&
+         std::ranges::equal(a.socket_values, b.socket_values, isSameValue) &&
+         std::ranges::equal(a.metadata, b.metadata, isSameSpace) &&
+         std::ranges::equal(a.tried_addresses, b.tried_addresses, isSameAddress);
+}
+
+bool isSamePlace(const plan::Host& a, const plan::Host& b) {
+  return isSameAddress(addressOf(a), addressOf(b)) &&
+         isSameAddress(orNowhere(a.proxy_address), orNowhere(b.proxy_address));
 }
 
 }  // namespace
 
+uint64_t hostClockMs() {
+  using namespace std::chrono;
+  const auto now = steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(duration_cast<milliseconds>(now).count());
+}
+
+bool Host::changeHealth(HealthFlags cleared, HealthFlags set) {
+  const HealthFlags before = HealthFlags::ofBits(health_.load(std::memory_order_relaxed));
+  const HealthFlags after = before.without(cleared) | set;
+  if (after == before) return false;
+  const bool was_healthy = isHealthy();
+  health_.store(after.bits(), std::memory_order_relaxed);
+  if (isHealthy() && !was_healthy) {
+    healthy_since_ms_.store(hostClockMs(), std::memory_order_relaxed);
+  }
+  return true;
+}
+
 bool isSameHost(const plan::Host& a, const plan::Host& b) {
   return a.weight == b.weight && a.priority == b.priority && a.health == b.health &&
-         a.canary == b.canary && a.locality_weight == b.locality_weight &&
-         isSameAddress(addressOf(a), addressOf(b)) && a.hostname == b.hostname &&
-         a.region == b.region && a.zone == b.zone && a.sub_zone == b.sub_zone &&
-         a.labels == b.labels;
+         a.canary == b.canary && a.locality_weight == b.locality_weight && isSamePlace(a, b) &&
+         a.hostname == b.hostname && a.region == b.region && a.zone == b.zone &&
+         a.sub_zone == b.sub_zone && a.labels == b.labels && a.list_labels == b.list_labels &&
+         a.hash_key == b.hash_key && isReachedAlike(a, b) && a.check_hostname == b.check_hostname &&
+         a.is_not_checked == b.is_not_checked &&
+         isSameAddress(orNowhere(a.check_address), orNowhere(b.check_address));
 }
 
 std::shared_ptr<Host> KnownHosts::take(size_t at, const plan::Host& settings) {
@@ -48,13 +100,14 @@ std::shared_ptr<Host> KnownHosts::takeAt(size_t at) {
 }
 
 bool KnownHosts::Same::operator()(const plan::Host* a, const plan::Host* b) const {
-  return isSameAddress(addressOf(*a), addressOf(*b));
+  return isSamePlace(*a, *b);
 }
 
 size_t KnownHosts::Hash::operator()(const plan::Host* host) const {
   const plan::Address& address = addressOf(*host);
   const std::hash<std::string_view> hash;
-  return hash(address.ip) ^ (hash(address.pipe) + address.port * 0x9e3779b97f4a7c15u);
+  return hash(address.ip) ^ hash(address.internal_listener) ^
+         (hash(address.pipe) + address.port * 0x9e3779b97f4a7c15u);
 }
 
 }  // namespace fairlead::upstream

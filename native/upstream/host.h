@@ -13,6 +13,8 @@
 
 #include "net/address.h"
 #include "plan/plan.gen.h"
+#include "upstream/health.h"
+#include "upstream/outlier/monitor.h"
 
 namespace fairlead::upstream {
 
@@ -34,32 +36,62 @@ class OwnedCounter {
 struct alignas(64) HostCounters {
   OwnedCounter rq_total, rq_success, rq_active, rq_error, rq_timeout, rq_pending_active;
   OwnedCounter cx_total, cx_active, cx_connect_fail;
+  // Of hosts with an OutlierMonitor: all and good ones, of requests and of connections.
+  OwnedCounter results, good_results, local_results, good_local_results;
 };
+
+// What hosts' ages are reckoned by. Any thread.
+uint64_t hostClockMs();
 
 // What assignments say of a host; part of all that one says.
 using HostSettings = std::shared_ptr<const plan::Host>;
 
 class Host : public std::enable_shared_from_this<Host> {
  public:
-  Host(HostSettings settings, unsigned workers)
+  // `watch`: of its cluster's detector of outliers; null: there is none.
+  Host(HostSettings settings, unsigned workers, std::shared_ptr<OutlierWatch> watch = nullptr)
       : owned_(std::move(settings)),
         settings_(owned_.get()),
         address_(net::Address::fromPlan(owned_->address.value_or(plan::Address()))),
         text_(address_.text()),
+        proxy_(owned_->proxy_address ? std::make_unique<const net::Address>(
+                                           net::Address::fromPlan(*owned_->proxy_address))
+                                     : nullptr),
         counters_(std::make_unique<HostCounters[]>(workers + 1)),
-        threads_(workers + 1) {}
+        threads_(workers + 1),
+        outlier_(watch ? std::make_unique<OutlierMonitor>(std::move(watch), *this) : nullptr),
+        healthy_since_ms_(hostClockMs()) {}
 
   // Any thread; on a worker good until its handler returns.
   const plan::Host& settings() const { return *settings_.load(std::memory_order_acquire); }
   // Control thread: of the same address. What they replace must live while workers use the HostSet
   // that it came with.
   void setSettings(HostSettings settings) {
+    const bool was_healthy = isHealthy();
     settings_.store(settings.get(), std::memory_order_release);
     owned_ = std::move(settings);
+    if (isHealthy() && !was_healthy) {
+      healthy_since_ms_.store(hostClockMs(), std::memory_order_relaxed);
+    }
   }
+  // Control thread: it waits for its first check.
+  bool awaitsCheck() const { return awaits_check_; }
+  void setAwaitsCheck(bool awaits) { awaits_check_ = awaits; }
+  // Control thread: what is known of its health beyond its settings. False: all of it was known.
+  bool changeHealth(HealthFlags cleared, HealthFlags set);
+  // All that is known of it. Any thread.
+  HealthFlags health() const {
+    return HealthFlags::ofBits(health_.load(std::memory_order_relaxed)) |
+           flagsOf(settings().health);
+  }
+  // By hostClockMs(): when it came, or became healthy. Any thread.
+  uint64_t healthySinceMs() const { return healthy_since_ms_.load(std::memory_order_relaxed); }
   const net::Address& address() const { return address_; }
   // "10.0.0.1:80"
   const std::string& text() const { return text_; }
+  // By which its connections may be told to go; null: none is named. A host that is reached
+  // otherwise is another host.
+  const net::Address* proxy() const { return proxy_.get(); }
   uint32_t weight() const { return settings().weight; }
   uint32_t priority() const { return settings().priority; }
 
@@ -73,18 +105,49 @@ class Host : public std::enable_shared_from_this<Host> {
     return total;
   }
 
-  bool isHealthy() const { return settings().health == plan::Host::Health::Healthy; }
-  bool isDegraded() const { return settings().health == plan::Host::Health::Degraded; }
+  // What becomes of requests is told here; null: nobody asks.
+  OutlierMonitor* outlier() const { return outlier_.get(); }
+
+  bool isHealthy() const { return !health().has(kUnhealthyFlags | kDegradedFlags); }
+  bool isDegraded() const {
+    const HealthFlags flags = health();
+    return !flags.has(kUnhealthyFlags) && flags.has(kDegradedFlags);
+  }
+  // It counts neither as healthy nor as lost.
+  bool isExcluded() const { return health().has(kExcludedFlags); }
 
  private:
+  static HealthFlags flagsOf(plan::Host::Health health);
+
   // The control thread's.
   HostSettings owned_;
+  bool awaits_check_ = false;
   std::atomic<const plan::Host*> settings_;
+  // Written by the control thread.
+  std::atomic<uint32_t> health_{0};
   const net::Address address_;
   const std::string text_;
+  const std::unique_ptr<const net::Address> proxy_;
   const std::unique_ptr<HostCounters[]> counters_;
   const unsigned threads_;
+  const std::unique_ptr<OutlierMonitor> outlier_;
+  std::atomic<uint64_t> healthy_since_ms_;
 };
+
+inline HealthFlags Host::flagsOf(plan::Host::Health health) {
+  switch (health) {
+    case plan::Host::Health::Healthy:
+      break;
+    case plan::Host::Health::Unhealthy:
+    case plan::Host::Health::Timeout:
+      return HealthFlag::FailedEds;
+    case plan::Host::Health::Degraded:
+      return HealthFlag::DegradedEds;
+    case plan::Host::Health::Draining:
+      return HealthFlag::DrainingEds;
+  }
+  return {};
+}
 
 // Nothing is different between them.
 bool isSameHost(const plan::Host& a, const plan::Host& b);

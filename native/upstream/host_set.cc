@@ -1,31 +1,104 @@
 #include "upstream/host_set.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 namespace fairlead::upstream {
 
-HostSet::HostSet(std::vector<std::shared_ptr<Host>> hosts, std::shared_ptr<const void> settings,
-                 uint32_t panic_threshold_pct, uint32_t overprovisioning_pct)
-    : hosts_(std::move(hosts)),
-      settings_(std::move(settings)),
-      overprovisioning_pct_(overprovisioning_pct) {
-  priorities_.resize(1);
-  for (const std::shared_ptr<Host>& host : hosts_) {
-    if (host->priority() >= priorities_.size()) priorities_.resize(host->priority() + 1);
-    PriorityHosts& priority = priorities_[host->priority()];
-    priority.all.push_back(host.get());
-    if (host->isHealthy()) {
-      priority.healthy.push_back(host.get());
-      ++healthy_count_;
-    } else if (host->isDegraded()) {
-      priority.degraded.push_back(host.get());
-      ++degraded_count_;
-    } else if (host->settings().health == plan::Host::Health::Draining) {
-      ++excluded_count_;
-    }
-    max_weight_ = std::max(max_weight_, host->weight());
+namespace {
+
+// What remains of a locality's weight while only so many of its hosts can be used.
+double effectiveWeight(uint32_t weight, size_t usable, size_t counted, uint32_t overprovisioning) {
+  if (counted == 0) return 0;
+  const double share = static_cast<double>(usable) / static_cast<double>(counted);
+  return weight * std::min(1.0, overprovisioning / 100.0 * share);
+}
+
+// The weight of a locality of which the set has only a part.
+uint32_t partOfWeight(const LocalityHosts& part, const PriorityHosts& whole) {
+  for (const LocalityHosts& locality : whole.localities) {
+    if (locality.where != part.where) continue;
+    const auto share =
+        static_cast<float>(part.all.size()) / static_cast<float>(locality.all.size());
+    return static_cast<uint32_t>(std::round(static_cast<float>(locality.weight) * share));
   }
-  spreadLoad(panic_threshold_pct);
+  return part.weight;
+}
+
+}  // namespace
+
+Locality Locality::of(const Host& host) {
+  const plan::Host& settings = host.settings();
+  return {settings.region, settings.zone, settings.sub_zone};
+}
+
+bool PriorityHosts::isBelow(uint32_t panic_threshold_pct) const {
+  const size_t counted = countedHosts();
+  const size_t usable = healthy.size() + degraded.size();
+  const double usable_pct =
+      counted == 0 ? 0 : 100.0 * static_cast<double>(usable) / static_cast<double>(counted);
+  return usable_pct < panic_threshold_pct;
+}
+
+HostSet::HostSet(Hosts hosts, std::shared_ptr<const void> settings, HostSetRules rules,
+                 const HostSet* whole)
+    : hosts_(std::move(hosts)), settings_(std::move(settings)), rules_(std::move(rules)) {
+  priorities_.resize(1);
+  for (const std::shared_ptr<Host>& host : hosts_) place(host.get());
+  if (rules_.groups_localities) {
+    for (size_t i = 0; i < priorities_.size(); ++i) {
+      groupLocalities(priorities_[i], whole ? &whole->priorities()[i] : nullptr);
+    }
+  }
+  spreadLoad();
+}
+
+void HostSet::place(Host* host) {
+  if (host->priority() >= priorities_.size()) priorities_.resize(host->priority() + 1);
+  PriorityHosts& priority = priorities_[host->priority()];
+  priority.all.add(host);
+  if (host->isHealthy()) {
+    priority.healthy.add(host);
+    ++healthy_count_;
+  } else if (host->isDegraded()) {
+    priority.degraded.add(host);
+    ++degraded_count_;
+  }
+  if (host->isExcluded()) {
+    ++priority.excluded_count;
+    ++excluded_count_;
+  }
+  max_weight_ = std::max(max_weight_, host->weight());
+}
+
+void HostSet::groupLocalities(PriorityHosts& priority, const PriorityHosts* whole) const {
+  std::map<Locality, std::vector<Host*>> groups;
+  for (Host* host : priority.all) groups[Locality::of(*host)].push_back(host);
+  const auto addGroup = [&](const Locality& where, const std::vector<Host*>& hosts) {
+    LocalityHosts& locality = priority.localities.emplace_back();
+    locality.where = where;
+    size_t counted = 0;
+    for (Host* host : hosts) {
+      locality.all.add(host);
+      if (host->isHealthy()) locality.healthy.add(host);
+      if (host->isDegraded()) locality.degraded.add(host);
+      if (!host->isExcluded()) ++counted;
+    }
+    locality.weight = hosts[0]->settings().locality_weight;
+    if (whole) locality.weight = partOfWeight(locality, *whole);
+    const auto weight = [&](const HostList& usable) {
+      return effectiveWeight(locality.weight, usable.size(), counted, rules_.overprovisioning_pct);
+    };
+    locality.healthy_weight = weight(locality.healthy);
+    locality.degraded_weight = weight(locality.degraded);
+  };
+  const auto local = groups.find(rules_.here);
+  priority.has_local = local != groups.end();
+  if (priority.has_local) addGroup(local->first, local->second);
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    if (group != local) addGroup(group->first, group->second);
+  }
 }
 
 uint64_t HostSet::prioritiesOtherThan(const HostSet& before) const {
@@ -35,57 +108,63 @@ uint64_t HostSet::prioritiesOtherThan(const HostSet& before) const {
   };
   uint64_t count = 0;
   for (size_t i = 0; i < std::max(priorities_.size(), before.priorities_.size()); ++i) {
-    if (hostsOf(*this, i) != hostsOf(before, i)) ++count;
+    if (!(hostsOf(*this, i) == hostsOf(before, i))) ++count;
   }
   return count;
 }
 
+HostSet::Availability HostSet::availabilityOf(const PriorityHosts& priority) const {
+  uint64_t total = priority.countedHosts();
+  uint64_t healthy = priority.healthy.size();
+  uint64_t degraded = priority.degraded.size();
+  if (total > 0 && rules_.weighs_health) {
+    total = 0;
+    for (const Host* host : priority.all) total += host->isExcluded() ? 0 : host->weight();
+    healthy = priority.healthy.sumOfWeights();
+    degraded = priority.degraded.sumOfWeights();
+  }
+  if (total == 0) return {};
+  const auto share = [&](uint64_t part) {
+    return static_cast<uint32_t>(
+        std::min<uint64_t>(100, rules_.overprovisioning_pct * part / total));
+  };
+  return {share(healthy), share(degraded)};
+}
+
 // Healthy hosts of the first priorities come first, then the degraded ones in the same order; what
-// rounding loses goes to the first priority that takes anything.
-void HostSet::spreadLoad(uint32_t panic_threshold_pct) {
-  std::vector<uint32_t> healthy(priorities_.size());
-  std::vector<uint32_t> degraded(priorities_.size());
+// rounding loses goes to the first priority that takes anything, healthy hosts before degraded
+// ones.
+void HostSet::spreadLoad() {
+  std::vector<Availability> parts;
   uint32_t total = 0;
-  for (size_t i = 0; i < priorities_.size(); ++i) {
-    const size_t count = priorities_[i].all.size();
-    if (count == 0) continue;
-    const auto share = [&](size_t part) {
-      return static_cast<uint32_t>(std::min<size_t>(100, overprovisioning_pct_ * part / count));
-    };
-    healthy[i] = share(priorities_[i].healthy.size());
-    degraded[i] = share(priorities_[i].degraded.size());
-    total += healthy[i] + degraded[i];
+  for (const PriorityHosts& priority : priorities_) {
+    parts.push_back(availabilityOf(priority));
+    total += parts.back().healthy + parts.back().degraded;
   }
   const uint32_t available = std::min<uint32_t>(total, 100);
   bool all_panic = true;
   for (PriorityHosts& priority : priorities_) {
-    const size_t usable = priority.healthy.size() + priority.degraded.size();
-    const double usable_pct =
-        priority.all.empty() ? 0 : 100.0 * static_cast<double>(usable) / priority.all.size();
-    priority.panic = available < 100 && usable_pct < panic_threshold_pct;
+    priority.panic = available < 100 && priority.isBelow(rules_.panic_threshold_pct);
     all_panic = all_panic && priority.panic;
   }
   if (available == 0) {
     priorities_[0].healthy_load = 100;
   } else {
     uint32_t left = 100;
+    uint32_t* first_healthy = nullptr;
+    uint32_t* first_degraded = nullptr;
+    const auto give = [&left, available](uint32_t part, uint32_t* load, uint32_t** first) {
+      if (part > 0 && !*first) *first = load;
+      *load = std::min(left, part * 100 / available);
+      left -= *load;
+    };
     for (size_t i = 0; i < priorities_.size(); ++i) {
-      priorities_[i].healthy_load = std::min(left, healthy[i] * 100 / available);
-      left -= priorities_[i].healthy_load;
+      give(parts[i].healthy, &priorities_[i].healthy_load, &first_healthy);
     }
     for (size_t i = 0; i < priorities_.size(); ++i) {
-      priorities_[i].degraded_load = std::min(left, degraded[i] * 100 / available);
-      left -= priorities_[i].degraded_load;
+      give(parts[i].degraded, &priorities_[i].degraded_load, &first_degraded);
     }
-    for (size_t i = 0; left > 0 && i < priorities_.size(); ++i) {
-      if (healthy[i] > 0) {
-        priorities_[i].healthy_load += left;
-        left = 0;
-      } else if (degraded[i] > 0) {
-        priorities_[i].degraded_load += left;
-        left = 0;
-      }
-    }
+    *(first_healthy ? first_healthy : first_degraded) += left;
   }
   if (all_panic) spreadLoadInPanic();
 }
@@ -93,42 +172,33 @@ void HostSet::spreadLoad(uint32_t panic_threshold_pct) {
 bool HostSet::spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
                          std::vector<uint32_t>* degraded) const {
   const size_t count = priorities_.size();
-  std::vector<uint32_t> shares[2];
+  std::vector<Availability> parts(count);
   uint32_t total = 0;
   for (size_t i = 0; i < count; ++i) {
-    const PriorityHosts& priority = priorities_[i];
-    const HostList* const lists[] = {&priority.healthy, &priority.degraded};
-    for (int kind = 0; kind < 2; ++kind) {
-      const bool is_out = avoided[i] || priority.all.empty();
-      const size_t share =
-          is_out ? 0 : overprovisioning_pct_ * lists[kind]->size() / priority.all.size();
-      shares[kind].push_back(static_cast<uint32_t>(std::min<size_t>(100, share)));
-      total += shares[kind].back();
-    }
+    if (!avoided[i]) parts[i] = availabilityOf(priorities_[i]);
+    total += parts[i].healthy + parts[i].degraded;
   }
   if (total == 0) return false;
   healthy->assign(count, 0);
   degraded->assign(count, 0);
   const uint32_t available = std::min<uint32_t>(total, 100);
   uint32_t left = 100;
+  const auto give = [&left, available](uint32_t part, uint32_t* load) {
+    const uint32_t share = std::min(left, part * 100 / available);
+    *load += share;
+    left -= share;
+  };
   // Once more for what rounding lost.
   while (left > 0) {
-    for (int kind = 0; kind < 2; ++kind) {
-      std::vector<uint32_t>& loads = kind == 0 ? *healthy : *degraded;
-      for (size_t i = 0; i < count; ++i) {
-        const uint32_t part = std::min(left, shares[kind][i] * 100 / available);
-        loads[i] += part;
-        left -= part;
-      }
-    }
+    for (size_t i = 0; i < count; ++i) give(parts[i].healthy, &(*healthy)[i]);
+    for (size_t i = 0; i < count; ++i) give(parts[i].degraded, &(*degraded)[i]);
   }
   return true;
 }
 
 // Everywhere too few are healthy: each priority gets traffic by its number of hosts.
 void HostSet::spreadLoadInPanic() {
-  size_t total = 0;
-  for (const PriorityHosts& priority : priorities_) total += priority.all.size();
+  const size_t total = hosts_.size();
   uint32_t left = 100;
   PriorityHosts* first = nullptr;
   for (PriorityHosts& priority : priorities_) {

@@ -19,6 +19,8 @@ using Histogram = stats::Cluster::Histogram;
 namespace {
 
 constexpr std::optional<uint32_t> kNoLimit;
+// Of connections that are made ahead, at one occasion.
+constexpr int kMostAhead = 3;
 
 std::string_view connectErrorText(int error) {
   switch (error) {
@@ -86,10 +88,15 @@ void HttpPool::countAsPool(bool counts) {
 
 void HttpPool::newStream(PoolWaiter& waiter) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  if (cluster_.predicts()) [[unlikely]]
+    cluster_.preconnect(protocol_, use_);
   if (waiting_.empty() && !ready_.empty()) {
     log::trace(log::Component::Pool, "using existing fully connected connection to ",
                host_->text());
+    const uint8_t priority = waiter.priority;
     attach(waiter);
+    if (isAhead()) [[unlikely]]
+      openAhead(priority, kMostAhead);
     return;
   }
   countAsPool(true);
@@ -107,14 +114,22 @@ void HttpPool::newStream(PoolWaiter& waiter) {
              connection_count_ - connecting_, " connecting=", connecting_, ")");
   waiting_.pushBack(&waiter);
   ++waiting_count_;
-  if (connecting_streams_ >= waiting_count_) return;
+  const uint8_t priority = waiter.priority;
+  if (connecting_streams_ >= waiting_count_) {
+    if (isAhead()) openAhead(priority, kMostAhead);
+    return;
+  }
   PoolFailure failure;
-  if (openConnection(waiter.priority, &failure) || !waiter.isLinked()) return;
+  if (openConnection(priority, &failure)) {
+    if (isAhead()) openAhead(priority, kMostAhead - 1);
+    return;
+  }
+  if (!waiter.isLinked()) return;
   // Without any connection of its own to wait for, it cannot wait. Others that wait are looked
   // after by who lost their connections.
   if (connection_count_ > 0) return;
   waiter.unlink();
-  failWaiter(waiter, failure, connectErrorText(0));
+  failWaiter(waiter, failure, refusalText(open_error_));
 }
 
 void HttpPool::cancel(PoolWaiter& waiter) {
@@ -136,6 +151,7 @@ bool HttpPool::attach(PoolWaiter& waiter) {
   }
   PooledConnection& connection = *ready_.front();
   connection.countRequest();
+  ++active_;
   stats.add(Counter::UpstreamRqTotal);
   stats.up(Gauge::UpstreamRqActive);
   counters_.rq_total.add();
@@ -159,10 +175,11 @@ void HttpPool::serveWaiting() {
   while (!waiting_.empty() && connecting_streams_ < waiting_count_ && ready_.empty()) {
     PoolFailure failure;
     if (!openConnection(waiting_.front()->priority, &failure)) {
-      if (connection_count_ == 0) failWaiters(failure, connectErrorText(0));
+      if (connection_count_ == 0) failWaiters(failure, refusalText(open_error_));
       return;
     }
   }
+  if (!waiting_.empty() && isAhead()) openAhead(waiting_.front()->priority, kMostAhead);
 }
 
 void HttpPool::failWaiters(PoolFailure failure, std::string_view details) {
@@ -180,6 +197,38 @@ void HttpPool::failWaiter(PoolWaiter& waiter, PoolFailure failure, std::string_v
   waiter.onPoolFailure(failure, host_.get(), details);
 }
 
+// ---- connections made ahead ----
+
+bool HttpPool::isAhead() const { return cluster_.settings().preconnect_millionths != 0; }
+
+uint64_t HttpPool::roomFor(uint64_t enough) {
+  uint64_t room = connecting_streams_;
+  for (PooledConnection* connection = ready_.front(); connection && room < enough;
+       connection = ready_.next(connection)) {
+    room += connection->codec().freeStreams();
+  }
+  return room;
+}
+
+bool HttpPool::isShort(uint64_t millionths, uint32_t anticipated) {
+  // Nor is a host that is not well given work for nothing.
+  if (!host_->isHealthy()) return waiting_count_ > connecting_streams_;
+  return isShortOfStreams(millionths, requestCount() + anticipated, active_,
+                          [this](uint64_t enough) { return roomFor(enough); });
+}
+
+void HttpPool::openAhead(uint8_t priority, int most) {
+  PoolFailure failure;
+  while (most-- > 0 && !draining_ && isShort(cluster_.settings().preconnect_millionths, 0)) {
+    if (!openConnection(priority, &failure)) return;
+  }
+}
+
+bool HttpPool::preconnect(uint64_t millionths) {
+  PoolFailure failure;
+  return !draining_ && isShort(millionths, 1) && openConnection(0, &failure);
+}
+
 // ---- connections ----
 
 bool HttpPool::isHostFull(uint8_t priority) const {
@@ -189,10 +238,25 @@ bool HttpPool::isHostFull(uint8_t priority) const {
   return most && host_->sum(&HostCounters::cx_active) >= *most;
 }
 
+std::string_view HttpPool::refusalText(int error) {
+  if (error == 0) return {};
+  std::string text = upstream::refusalText(*host_, error);
+  for (const std::string& known : refusals_) {
+    if (known == text) return known;
+  }
+  return refusals_.emplace_front(std::move(text));
+}
+
 bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
+  open_error_ = 0;
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
   Budget& budget = cluster_.cluster().limits(priority).connections;
   *failure = PoolFailure::Overflow;
+  UpstreamContext& context = cluster_.context();
+  if (context.overload.isActive() &&
+      context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
+    return false;
+  }
   if (isHostFull(priority) || !budget.tryTake()) {
     stats.add(Counter::UpstreamCxOverflow);
     // A host without any connection gets one beyond the limit: its requests could never be served.
@@ -202,21 +266,26 @@ bool HttpPool::openConnection(uint8_t priority, PoolFailure* failure) {
   log::debug(log::Component::Pool, "creating a new connection to ", host_->text(),
              " (connecting=", connecting_, ")");
   int error = 0;
-  UpstreamContext& context = cluster_.context();
   ConnectionUse use;
   use.asked_name = use_.server_name;
   if (cluster_.settings().auto_san_validation) use.wanted_name = use_.server_name;
   use.client = use_.client.get();
   use.protocols = offeredProtocols(protocol_);
+  use.internal_listeners = context.internal_listeners;
   net::Connection* const socket =
       beginConnection(*host_, cluster_.cluster(), context.loop, context.worker, &error, use);
   stats.add(Counter::UpstreamCxTotal);
   counters_.cx_total.add();
   if (!socket) {
+    open_error_ = error;
     budget.giveBack();
     stats.add(Counter::UpstreamCxConnectFail);
     stats.add(Counter::UpstreamCxDestroy);
     stats.add(Counter::UpstreamCxDestroyRemote);
+    if (!use_.tunnels && protocol_ != http::ClientProtocol::ByAlpn) {
+      stats.add(protocol_ == http::ClientProtocol::Http2 ? Counter::UpstreamCxHttp2Total
+                                                         : Counter::UpstreamCxHttp1Total);
+    }
     counters_.cx_connect_fail.add();
     if (connection_count_ == 0) countAsPool(false);
     *failure = PoolFailure::ConnectFailure;
@@ -302,6 +371,7 @@ void HttpPool::onConnectFailed(PooledConnection& connection,
 void HttpPool::onStreamEnded(const PooledConnection& connection, const PoolWaiter& waiter,
                              http::ClientCodecCallbacks::StreamEnd end) {
   stats::Shard<stats::Cluster>& stats = cluster_.stats();
+  --active_;
   stats.down(Gauge::UpstreamRqActive);
   counters_.rq_active.subtract();
   cluster_.cluster().limits(waiter.priority).requests.giveBack();
@@ -381,6 +451,10 @@ void HttpPool::letGo() {
 
 void HttpPool::drain() {
   draining_ = true;
+  drainConnections();
+}
+
+void HttpPool::drainConnections() {
   // Those that connect are for requests that wait.
   for (List<PooledConnection>* list : {&ready_, &busy_}) {
     List<PooledConnection> draining;

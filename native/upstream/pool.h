@@ -2,6 +2,7 @@
 // Owned by the worker's WorkerCluster; the worker's thread.
 #pragma once
 
+#include <forward_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,15 @@ class PoolWaiter : public ListNode<PoolWaiter>, public http::ResponseSink {
   ~PoolWaiter() = default;
 };
 
+// Whether so many requests, of which `active` have a stream, want more than there is room for:
+// `millionths` of a stream each. `room` counts what there is, until it is enough.
+template <typename Room>
+bool isShortOfStreams(uint64_t millionths, uint64_t requests, uint64_t active, Room room) {
+  constexpr uint64_t kOne = 1'000'000;
+  const uint64_t wanted = (requests * millionths + kOne - 1) / kOne;
+  return wanted > active && room(wanted - active) < wanted - active;
+}
+
 class HttpPool final {
  public:
   HttpPool(WorkerCluster& cluster, std::shared_ptr<Host> host, http::ClientProtocol protocol,
@@ -49,11 +59,23 @@ class HttpPool final {
   void newStream(PoolWaiter& waiter);
   // The waiter no longer wants a stream.
   void cancel(PoolWaiter& waiter);
+  // For a request that another one makes probable: opens a connection unless there is room for so
+  // many streams, in millionths of those that there are, and for one more. Whether it did.
+  bool preconnect(uint64_t millionths);
+  // Requests that have a stream or wait for one.
+  uint64_t requestCount() const { return uint64_t{active_} + waiting_count_; }
+  uint32_t activeCount() const { return active_; }
+  // Streams that could begin without another connection, counted until there are `enough`.
+  uint64_t roomFor(uint64_t enough);
   // No new requests: idle connections close now, active ones after their answer.
   void drain();
+  // The same of the connections that there are; requests that come are for new ones.
+  void drainConnections();
   // Whoever speaks of the host holds its pool, and with it the host.
   void hold() { ++holders_; }
   void letGo();
+  // No HTTP is spoken on its connections.
+  bool isBare() const { return use_.tunnels; }
   bool isDraining() const { return draining_; }
   bool isEmpty() const { return connection_count_ == 0 && holders_ == 0; }
   // Nobody knows whether there is ever such a request again.
@@ -81,6 +103,12 @@ class HttpPool final {
   // It has as many connections as one host may have, of all workers.
   bool isHostFull(uint8_t priority) const;
   bool openConnection(uint8_t priority, PoolFailure* failure);
+  // More connections are made than those that wait need.
+  bool isAhead() const;
+  // `anticipated`: streams that are counted as if they were there.
+  bool isShort(uint64_t millionths, uint32_t anticipated);
+  // At most so many connections at once, as the real server.
+  void openAhead(uint8_t priority, int most);
   // Of a new connection.
   uint32_t expectedStreams() const;
   void noLongerConnecting(const PooledConnection& connection);
@@ -92,6 +120,8 @@ class HttpPool final {
   void connectionEnded();
   void bury(PooledConnection& connection);
   void countAsPool(bool counts);
+  // What is told of a connection that the system refuses at once. Good as long as the pool.
+  std::string_view refusalText(int error);
 
   WorkerCluster& cluster_;
   std::shared_ptr<Host> host_;
@@ -105,6 +135,7 @@ class HttpPool final {
   // How many streams those that connect are thought to carry.
   uint64_t connecting_streams_ = 0;
   uint32_t waiting_count_ = 0;
+  uint32_t active_ = 0;
   uint32_t connection_count_ = 0;
   uint32_t holders_ = 0;
   const http::ClientProtocol protocol_;
@@ -113,6 +144,8 @@ class HttpPool final {
   bool draining_ = false;
   // Among the cluster's connection pools.
   bool counted_ = false;
+  int open_error_ = 0;
+  std::forward_list<std::string> refusals_;
 };
 
 }  // namespace fairlead::upstream

@@ -15,16 +15,21 @@ struct PoolUse {
   // As the real server: requests of high priority do not share connections with others.
   bool is_high = false;
 
+  // Those of one client's connection, by its number and 1, share with no other; 0: they may.
+  uint64_t client_connection = 0;
   // Each is a tunnel with a connection of its own, on which no HTTP is spoken.
   bool tunnels = false;
 
   // Anybody's requests for any name.
-  bool isCommon() const { return server_name.empty() && !client && !is_high && !tunnels; }
+  bool isCommon() const {
+    return server_name.empty() && !client && !is_high && !tunnels && client_connection == 0;
+  }
   // The same for the same use.
   std::string key() const {
     std::string key = server_name;
     if (is_high) key.append(1, '\1');
     if (tunnels) key.append(1, '\2');
+    if (client_connection > 0) key.append(1, '\3').append(std::to_string(client_connection));
     if (client) key.append(1, '\0').append(client->key());
     return key;
   }

@@ -13,7 +13,10 @@ uint64_t PooledConnection::millisSinceStart() const {
 }
 
 const net::Address& PooledConnection::localAddress() {
-  if (local_address_.rawSize() == 0) local_address_ = codec_->connection().localAddress();
+  if (local_address_.rawSize() == 0) {
+    local_address_ = pool_.host().address().isInternal() ? net::InternalListeners::clientAddress()
+                                                         : codec_->connection().localAddress();
+  }
   return local_address_;
 }
 

@@ -2,19 +2,25 @@
 // WorkerClusters, and made when a request first asks for it.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "http/codecs.h"
+#include "net/internal_listeners.h"
 #include "net/loop.h"
 #include "net/splice.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
+#include "upstream/destination_hosts.h"
 #include "upstream/pool.h"
+#include "upstream/subset_balancer.h"
 
 namespace fairlead::upstream {
 
@@ -26,6 +32,20 @@ struct UpstreamContext {
   net::SplicePipes& pipes;
   Random& random;
   unsigned worker;
+  // What the worker sheds.
+  const net::Overload& overload = net::Overload::none();
+  // Null: there are none.
+  net::InternalListeners* internal_listeners = nullptr;
+};
+
+// What a request says of the host that it wants.
+struct HostWish {
+  // Absent: it has none.
+  std::optional<uint64_t> hash = {};
+  // Null: any will do.
+  const plan::SubsetCriteria* criteria = nullptr;
+  // Of clusters that make their hosts as they are asked for; null: it does not say.
+  const net::Address* destination = nullptr;
 };
 
 class WorkerCluster : private net::Deferred {
@@ -48,7 +68,10 @@ class WorkerCluster : private net::Deferred {
     }
     return http2_stats_;
   }
-  void setHosts(std::shared_ptr<const HostSet> hosts);
+  // `local`: this proxy and its like; null: nobody knows them.
+  void setHosts(std::shared_ptr<const HostSet> hosts,
+                std::shared_ptr<const HostSet> local = nullptr);
+  void setLocalHosts(std::shared_ptr<const HostSet> local);
   const HostSet* hosts() const { return hosts_.get(); }
 
   // Its connections end with the requests that they carry; no new ones are asked for.
@@ -66,17 +89,40 @@ class WorkerCluster : private net::Deferred {
 
   // Asked once for each request: whether the runtime wants it refused. Counts it then.
   bool isRefusingForMaintenance();
+  // Which host a request gets depends on more than whose turn it is.
+  bool asksRequests() const { return asks_requests_; }
+  // Null: its hosts are those that it is assigned.
+  const plan::DestinationHosts* destinationRules() const {
+    const auto& rules = settings().destination_hosts;
+    return rules ? &*rules : nullptr;
+  }
+  bool goesByHash() const { return cluster_->balancerSettings().goesByHash(); }
   // The pool of the host whose turn it is; null when no host may be used. `client`: what the
   // request came by.
   HttpPool* chooseHttpPool(http::Version client);
+  // The same for a request that says more of the host it wants.
+  HttpPool* chooseHttpPool(http::Version client, const HostWish& wish);
   // The same for a request that is tried again.
-  HttpPool* chooseHttpPool(http::Version client, RetryHosts& retry);
+  HttpPool* chooseHttpPool(http::Version client, const HostWish& wish, RetryHosts& retry);
   // The pool of the same host for requests of such a use.
   HttpPool& poolOf(HttpPool& chosen, const PoolUse& use);
+  // Connections are made for requests that are to be expected.
+  bool predicts() const { return settings().predictive_preconnect_millionths != 0; }
+  // Or for those that are there, more than they need.
+  bool preconnects() const { return predicts() || settings().preconnect_millionths != 0; }
+  // A request of that protocol is about to ask for a stream: hosts whose turn is next get
+  // connections, as far as its configuration wants it.
+  void preconnect(http::ClientProtocol protocol, const PoolUse& use);
   // For the TCP relay: null when no host may be used.
-  std::shared_ptr<Host> chooseHost();
+  std::shared_ptr<Host> chooseHost(const HostWish& wish = {});
 
  private:
+  bool hasOtherHosts(const std::unordered_set<const Host*>& than) const;
+  Choice choose(const HostWish& wish, PickContext context);
+  // Whose turn comes after those that are known already; null: that depends on the request, or
+  // enough are known.
+  Host* chooseAhead();
+  void count(const Choice& choice);
   HttpPool* poolOf(const Choice& choice, http::Version client);
   HttpPool& poolOf(Host& host, http::ClientProtocol protocol);
   http::ClientProtocol protocolFor(http::Version client) const;
@@ -90,7 +136,15 @@ class WorkerCluster : private net::Deferred {
   stats::Shard<stats::Cluster>* stats_ = nullptr;
   stats::Shard<stats::Http2Codec>* http2_stats_ = nullptr;
   Balancer balancer_;
+  // Null: it has none.
+  std::unique_ptr<SubsetBalancer> subsets_;
+  // Null: it makes none.
+  std::unique_ptr<DestinationHosts> destinations_;
+  bool asks_requests_ = false;
+  // Chosen before anybody asked: the next requests get them.
+  std::deque<Choice> ahead_;
   std::shared_ptr<const HostSet> hosts_;
+  std::shared_ptr<const HostSet> local_hosts_;
   std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;
   // Of requests that do not share connections with all others: by host, PoolUse::key(), and what is
   // spoken.

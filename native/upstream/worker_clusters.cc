@@ -9,7 +9,7 @@ WorkerClusters::~WorkerClusters() { clear(); }
 WorkerCluster* WorkerClusters::make(Entry& entry) {
   if (!entry.cluster) return nullptr;
   entry.live = std::make_unique<WorkerCluster>(entry.cluster, context_);
-  entry.live->setHosts(entry.hosts);
+  entry.live->setHosts(entry.hosts, local_hosts_);
   return entry.live.get();
 }
 
@@ -17,9 +17,11 @@ void WorkerClusters::set(uint32_t id, std::shared_ptr<Cluster> cluster,
                          std::shared_ptr<const HostSet> hosts) {
   if (id >= entries_.size()) entries_.resize(id + 1);
   Entry& entry = entries_[id];
+  const Cluster* const one = cluster ? cluster.get() : entry.cluster.get();
+  if (one && one->settings().is_local) setLocalHosts(cluster ? hosts : nullptr);
   if (cluster && entry.cluster == cluster) {
     entry.hosts = std::move(hosts);
-    if (entry.live) entry.live->setHosts(entry.hosts);
+    if (entry.live) entry.live->setHosts(entry.hosts, local_hosts_);
     return;
   }
   if (entry.cluster) ids_.erase(entry.cluster->name());
@@ -27,6 +29,13 @@ void WorkerClusters::set(uint32_t id, std::shared_ptr<Cluster> cluster,
   retire(std::exchange(entry.live, nullptr));
   entry.cluster = std::move(cluster);
   entry.hosts = std::move(hosts);
+}
+
+void WorkerClusters::setLocalHosts(std::shared_ptr<const HostSet> hosts) {
+  local_hosts_ = std::move(hosts);
+  for (Entry& entry : entries_) {
+    if (entry.live) entry.live->setLocalHosts(local_hosts_);
+  }
 }
 
 void WorkerClusters::retire(std::unique_ptr<WorkerCluster> cluster) {

@@ -48,6 +48,8 @@ class WorkerClusters : private net::Deferred {
   };
 
   WorkerCluster* make(Entry& entry);
+  // The hosts of the cluster that this proxy is one of.
+  void setLocalHosts(std::shared_ptr<const HostSet> hosts);
   void retire(std::unique_ptr<WorkerCluster> cluster);
   void onDeferred() override;
 
@@ -55,6 +57,8 @@ class WorkerClusters : private net::Deferred {
   std::vector<Entry> entries_;
   // Names are the clusters'.
   std::unordered_map<std::string_view, uint32_t> ids_;
+  // This proxy and its like. Null: there is no such cluster.
+  std::shared_ptr<const HostSet> local_hosts_;
   // Replaced or removed, with requests under way.
   std::vector<std::unique_ptr<WorkerCluster>> leaving_;
 };

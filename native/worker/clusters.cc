@@ -1,10 +1,16 @@
 #include "worker/clusters.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
+#include "http/http11_proxy_transport.h"
 #include "net/proxy_protocol_transport.h"
 #include "stats/scopes.h"
+#include "upstream/hash_tables.h"
+#include "upstream/internal_transports.h"
+#include "upstream/subset_index.h"
+#include "worker/tlv_formats.h"
 
 namespace fairlead::worker {
 
@@ -17,17 +23,33 @@ using Gauge = stats::ClusterManager::Gauge;
 using upstream::Cluster;
 using upstream::Host;
 using upstream::HostSet;
+using upstream::OutlierDetector;
+using SharedWatch = std::shared_ptr<upstream::OutlierWatch>;
+
+SharedWatch watchOf(const Cluster& cluster) {
+  return cluster.outlierDetector() ? cluster.outlierDetector()->watch() : nullptr;
+}
+
+SharedWatch watchOf(const Host& host) { return host.outlier() ? host.outlier()->watch() : nullptr; }
 
 }  // namespace
 
 Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
-                   TlsSockets& tls_sockets, net::SharedTransport transport)
+                   TlsSockets& tls_sockets, net::SharedTransport transport, RuntimeSlots& slots,
+                   access_log::LogFiles& logs, health::Checker& checker,
+                   std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake)
     : registry_(registry),
       workers_(workers),
       ids_(ids),
       retired_(retired),
       tls_sockets_(tls_sockets),
       transport_(std::move(transport)),
+      slots_(slots),
+      logs_(logs),
+      checker_(checker),
+      health_(std::move(health)),
+      outliers_(registry, slots, wake),
+      destinations_(workers, std::move(wake)),
       stats_(registry.create<stats::ClusterManager>(stats::plainScope("cluster_manager."))) {
   const std::string manager = "thread_local_cluster_manager.";
   const auto holdInflated = [&](const stats::Scope& scope) {
@@ -40,17 +62,25 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   const std::string& name = plan.observability_name.empty() ? plan.name : plan.observability_name;
   const stats::Scope scope = stats::clusterScope(name);
-  auto transport = makeTransport(plan.tls, plan.proxy_protocol, scope);
+  auto transport = makeTransport(plan, scope);
   if (!transport) return transport.error();
-  auto matches = makeTransportMatches(plan, scope);
-  if (!matches) return matches.error();
-  auto cluster = std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
-                                           std::move(transport.value()), ids_.hold(plan.name));
-  cluster->setTransportMatches(std::move(matches.value()));
+  auto choice = makeTransportChoice(plan, scope);
+  if (!choice) return choice.error();
+  auto cluster =
+      std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
+                                std::move(transport.value()), ids_.hold(plan.name), &slots_);
+  cluster->setTransportChoice(std::move(choice.value()));
   addStats(*cluster);
+  auto checks = makeChecks(cluster);
+  if (!checks) return checks.error();
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
   stats_->shard(0)->add(place ? Counter::ClusterModified : Counter::ClusterAdded);
-  auto hosts = hostsAtFirst(plan, place.get());
+  if (place) forgetChecks(*place, *cluster);
+  // Hosts that it has put out are as others to whoever takes its place.
+  if (place) place->setOutlierDetector(nullptr);
+  outliers_.attach(*cluster, upstream::hostClockMs());
+  destinations_.attach(*cluster, upstream::hostClockMs());
+  auto hosts = hostsAtFirst(*cluster, place.get());
   if (place) retire(*place);
   retired_.add(std::exchange(place, cluster));
   showCount();
@@ -59,46 +89,155 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
     cluster->applyRuntime(runtime->second);
   }
   put(cluster, std::move(hosts), delta);
-  return {};
+  if (!checks.value()) {
+    if (checks_.erase(cluster->id()) > 0) checker_.remove(cluster->id());
+    return {};
+  }
+  checks_[cluster->id()] = std::move(checks.value());
+  return check(*cluster);
 }
 
-Result<net::SharedTransport> Clusters::makeTransport(
-    const std::optional<plan::TlsContext>& tls,
-    const std::optional<plan::ProxyProtocolSocket>& proxy_protocol, const stats::Scope& scope) {
+// What the checks of the one before have found out goes on where there are checks still.
+void Clusters::forgetChecks(const Cluster& before, const Cluster& after) const {
+  const bool were_checked = before.settings().health_check.has_value();
+  if (were_checked == after.settings().health_check.has_value()) return;
+  for (const auto& host : before.hosts()->hosts()) {
+    if (were_checked) {
+      host->changeHealth(health::kCheckFlags | upstream::HealthFlag::PendingRemoval, {});
+      host->setAwaitsCheck(false);
+    } else {
+      setUnchecked(after, *host);
+    }
+  }
+}
+
+Result<std::shared_ptr<const health::CheckConfig>> Clusters::makeChecks(
+    const std::shared_ptr<Cluster>& cluster) {
+  if (!cluster->settings().health_check) return std::shared_ptr<const health::CheckConfig>();
+  auto config = health::CheckConfig::build(cluster, registry_, logs_, workers_);
+  if (config) cluster->setHealthInbox(health_);
+  return config;
+}
+
+Result<void> Clusters::check(Cluster& cluster) {
+  const auto config = checks_.find(cluster.id());
+  if (config == checks_.end()) return {};
+  return checker_.check(config->second, cluster.hosts());
+}
+
+// Nobody knows whether it is well: it counts as not.
+void Clusters::setUnchecked(const Cluster& cluster, Host& host) const {
+  if (!cluster.settings().health_check || host.settings().is_not_checked) return;
+  using upstream::HealthFlag;
+  upstream::HealthFlags flags = HealthFlag::FailedActive;
+  if (cluster.settings().excludes_unchecked) flags = flags | HealthFlag::PendingActive;
+  host.changeHealth({}, flags);
+  host.setAwaitsCheck(true);
+}
+
+bool Clusters::awaitsChecks() const {
+  for (const auto& [id, config] : checks_) {
+    for (const auto& host : config->cluster().hosts()->hosts()) {
+      if (host->awaitsCheck()) return true;
+    }
+  }
+  return false;
+}
+
+void Clusters::keepWell(const Cluster& cluster, Hosts* hosts) const {
+  const plan::Cluster& plan = cluster.settings();
+  const bool is_discovered = plan.is_resolved || plan.is_discovered;
+  if (!is_discovered || !plan.health_check || !plan.keeps_well_hosts) return;
+  using upstream::HealthFlag;
+  const std::unordered_set<std::shared_ptr<Host>> named(hosts->begin(), hosts->end());
+  for (const auto& host : *hosts) host->changeHealth(HealthFlag::PendingRemoval, {});
+  for (const auto& host : cluster.hosts()->hosts()) {
+    if (named.contains(host)) continue;
+    if (host->health().has(HealthFlag::FailedActive | HealthFlag::FailedEds)) continue;
+    host->changeHealth({}, HealthFlag::PendingRemoval);
+    hosts->push_back(host);
+  }
+}
+
+template <typename Socket>
+Result<net::SharedTransport> Clusters::makeTransport(const Socket& plan,
+                                                     const stats::Scope& scope) {
   net::SharedTransport transport = transport_;
-  if (tls) {
-    auto made = tls_sockets_.make(*tls, scope);
+  if (plan.tls) {
+    auto made = tls_sockets_.make(*plan.tls, scope);
     if (!made) return made.error();
     transport = std::move(made.value());
   }
-  if (!proxy_protocol) return transport;
+  if (plan.internal_upstream) {
+    return net::SharedTransport(std::make_shared<upstream::InternalTransports>(
+        *plan.internal_upstream, std::move(transport),
+        registry_.create<stats::InternalUpstream>(innerScope(scope, "internal_upstream."))));
+  }
+  if (plan.http11_proxy) {
+    std::optional<net::Address> proxy;
+    if (plan.http11_proxy->address) proxy = net::Address::fromPlan(*plan.http11_proxy->address);
+    return net::SharedTransport(
+        std::make_shared<http::Http11ProxyTransports>(std::move(proxy), std::move(transport)));
+  }
+  if (!plan.proxy_protocol) return transport;
   return net::SharedTransport(std::make_shared<net::ProxyProtocolTransports>(
-      *proxy_protocol, std::move(transport),
-      registry_.create<stats::UpstreamProxyProtocol>(
-          innerScope(scope, "upstream.proxyprotocol."))));
+      *plan.proxy_protocol, std::move(transport),
+      registry_.create<stats::UpstreamProxyProtocol>(innerScope(scope, "upstream.proxyprotocol.")),
+      TlvFormats::build(*plan.proxy_protocol)));
 }
 
-Result<std::vector<upstream::TransportMatch>> Clusters::makeTransportMatches(
-    const plan::Cluster& plan, const stats::Scope& scope) {
+Result<upstream::TransportChoice> Clusters::makeTransportChoice(const plan::Cluster& plan,
+                                                                const stats::Scope& scope) {
   std::vector<upstream::TransportMatch> matches;
   for (const plan::TransportMatch& match : plan.transport_matches) {
     upstream::TransportMatch made;
     made.labels = match.labels;
     made.stats = registry_.create<stats::TransportMatch>(innerScope(scope, match.name + "."));
-    auto transport = makeTransport(match.tls, match.proxy_protocol, scope);
+    auto transport = makeTransport(match, scope);
     if (!transport) return transport.error();
     made.transport = std::move(transport.value());
     matches.push_back(std::move(made));
   }
-  return matches;
+  return upstream::TransportChoice::build(std::move(matches), plan.transport_tree);
 }
 
 // Who takes another's place and asks elsewhere for hosts has the other's until the answer comes.
-std::shared_ptr<const HostSet> Clusters::hostsAtFirst(const plan::Cluster& plan,
-                                                      const Cluster* before) {
+std::shared_ptr<const HostSet> Clusters::hostsAtFirst(Cluster& cluster, const Cluster* before) {
+  const plan::Cluster& plan = cluster.settings();
+  upstream::HostSetRules rules = cluster.hostSetRules();
   const bool will_ask = plan.is_resolved || plan.is_discovered;
-  if (!before || !will_ask) return noHosts(plan.panic_threshold_pct);
-  return std::make_shared<const HostSet>(*before->hosts(), plan.panic_threshold_pct);
+  if (!before || !will_ask || before->hosts()->hosts().empty()) {
+    return noHosts(rules.panic_threshold_pct);
+  }
+  const HostSet& others = *before->hosts();
+  rules.overprovisioning_pct = others.rules().overprovisioning_pct;
+  rules.weighs_health = others.rules().weighs_health;
+  auto set = std::make_shared<HostSet>(others.hosts(), others.settings(), rules);
+  prepareBalancing(cluster, set.get());
+  return set;
+}
+
+void Clusters::prepareBalancing(Cluster& cluster, HostSet* set) {
+  if (cluster.settings().subsets) {
+    // Its sets share its priorities' rules.
+    set->setSubsets(
+        std::make_shared<const upstream::SubsetIndex>(cluster.settings(), *set, set->rules()));
+    countSubsets(cluster, set->subsets());
+  }
+  const upstream::HashTable::Figures figures = buildHashTables(cluster.settings(), set);
+  // Of a table without hosts nothing is shown: what was there stays.
+  if (figures.size == 0) return;
+  if (const auto& stats = cluster.ringStats()) {
+    using Ring = stats::RingHashLb::Gauge;
+    stats->shard(0)->set(Ring::Size, figures.size);
+    stats->shard(0)->set(Ring::MinHashesPerHost, figures.min_per_host);
+    stats->shard(0)->set(Ring::MaxHashesPerHost, figures.max_per_host);
+  }
+  if (const auto& stats = cluster.maglevStats()) {
+    using Maglev = stats::MaglevLb::Gauge;
+    stats->shard(0)->set(Maglev::MinEntriesPerHost, figures.min_per_host);
+    stats->shard(0)->set(Maglev::MaxEntriesPerHost, figures.max_per_host);
+  }
 }
 
 // Its hosts; those of a cluster without any are many clusters'.
@@ -114,6 +253,13 @@ void Clusters::addStats(Cluster& cluster) {
   if (cluster.settings().http2) {
     cluster.setHttp2Stats(registry_.create<stats::Http2Codec>(innerScope(own, "http2.")));
   }
+  using Kind = plan::Cluster::Balancer;
+  if (cluster.settings().balancer == Kind::RingHash) {
+    cluster.setRingStats(registry_.create<stats::RingHashLb>(innerScope(own, "ring_hash_lb.")));
+  }
+  if (cluster.settings().balancer == Kind::Maglev) {
+    cluster.setMaglevStats(registry_.create<stats::MaglevLb>(innerScope(own, "maglev_lb.")));
+  }
   if (cluster.settings().is_discovered) cluster.keepStats(registry_.create<stats::Eds>(own));
 }
 
@@ -123,6 +269,9 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   ClusterChange& change = changeOf(*found->second, delta);
   change.cluster = nullptr;
   change.hosts = nullptr;
+  if (found->second->settings().is_local) local_hosts_ = nullptr;
+  if (checks_.erase(found->second->id()) > 0) checker_.remove(found->second->id());
+  found->second->setOutlierDetector(nullptr);
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
@@ -136,32 +285,109 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   if (found == clusters_.end()) return Error{"there is no cluster of this name"};
   Cluster& cluster = *found->second;
   const HostSet& before = *cluster.hosts();
-  const uint32_t overprovisioning_pct = plan.overprovisioning_factor_pct;
+  upstream::HostSetRules rules = cluster.hostSetRules();
+  rules.overprovisioning_pct = plan.overprovisioning_factor_pct;
+  rules.weighs_health = plan.weighs_health;
   const auto all = std::make_shared<const std::vector<plan::Host>>(std::move(plan.hosts));
   upstream::KnownHosts known(before.hosts());
+  const std::shared_ptr<upstream::OutlierWatch> watch = watchOf(cluster);
   Hosts hosts;
   hosts.reserve(all->size());
   bool is_same = !all->empty();
   for (const plan::Host& host_plan : *all) {
     std::shared_ptr<Host> host = known.take(hosts.size(), host_plan);
+    // One that another detector watches is another host.
+    if (host && watchOf(*host) != watch) host = nullptr;
     is_same = is_same && host && upstream::isSameHost(host->settings(), host_plan);
     if (!host) {
-      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_);
+      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch);
       countTransport(cluster, host_plan);
+      setUnchecked(cluster, *host);
     }
     hosts.push_back(std::move(host));
   }
   // Nothing is new: balancers go on where they are.
-  if (is_same && before.isOf(hosts, overprovisioning_pct)) return {};
+  if (is_same && before.isOf(hosts, rules)) return {};
   for (size_t i = 0; i < hosts.size(); ++i) {
     hosts[i]->setSettings(upstream::HostSettings(all, &(*all)[i]));
   }
-  auto set = std::make_shared<const HostSet>(
-      std::move(hosts), all, cluster.settings().panic_threshold_pct, overprovisioning_pct);
+  const size_t named = hosts.size();
+  keepWell(cluster, &hosts);
+  // Those that only stay have settings of an earlier assignment, which lives on with this one.
+  std::shared_ptr<const void> settings = all;
+  if (hosts.size() > named) {
+    using Both = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+    settings = std::make_shared<const Both>(all, before.settings());
+  }
+  if (watch) watch->detector->setHosts(hosts);
+  auto set = std::make_shared<HostSet>(std::move(hosts), std::move(settings), std::move(rules));
+  prepareBalancing(cluster, set.get());
   countMembers(cluster, *set);
   retire(cluster);
   put(found->second, std::move(set), delta);
-  return {};
+  countBalancing(cluster);
+  return check(cluster);
+}
+
+void Clusters::countBalancing(Cluster& cluster) {
+  if (cluster.settings().is_local) {
+    countZonesOfAll();
+  } else {
+    countZones(cluster);
+  }
+}
+
+void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta) {
+  std::unordered_set<uint32_t> changed;
+  for (const upstream::HealthChange& change : changes) {
+    const std::shared_ptr<Host> host = change.host.lock();
+    if (host && change.is_first) host->setAwaitsCheck(false);
+    if (change.is_said) checker_.onSaidUnwell(change.cluster, change.host);
+    if (host && host->changeHealth(change.cleared, change.set)) changed.insert(change.cluster);
+  }
+  if (changed.empty()) return;
+  for (const auto& [name, cluster] : clusters_) {
+    if (!changed.contains(cluster->id())) continue;
+    using upstream::HealthFlag;
+    Hosts hosts = cluster->hosts()->hosts();
+    // Those that stayed because they were well.
+    const size_t gone = std::erase_if(hosts, [](const std::shared_ptr<Host>& host) {
+      return host->health().has(HealthFlag::PendingRemoval) &&
+             host->health().has(HealthFlag::FailedActive);
+    });
+    regroup(cluster, std::move(hosts), delta);
+    // Its thread runs: nothing can be refused.
+    if (gone > 0) static_cast<void>(check(*cluster));
+  }
+}
+
+void Clusters::detectOutliers(uint64_t now_ms, Delta* delta) {
+  for (const std::string& name : outliers_.run(clusters_, now_ms)) {
+    const std::shared_ptr<Cluster>& cluster = clusters_.at(name);
+    regroup(cluster, cluster->hosts()->hosts(), delta);
+  }
+}
+
+void Clusters::keepDestinations(uint64_t now_ms, Delta* delta) {
+  for (Destinations::Change& change : destinations_.run(clusters_, now_ms)) {
+    Cluster& cluster = *change.cluster;
+    // Each that comes or goes counts; a new set counts once.
+    cluster.stats().shard(0)->add(ClusterCounter::MembershipChange, change.count - 1);
+    if (OutlierDetector* const detector = cluster.outlierDetector()) {
+      detector->setHosts(change.hosts);
+    }
+    regroup(change.cluster, std::move(change.hosts), delta);
+  }
+}
+
+void Clusters::regroup(const std::shared_ptr<Cluster>& cluster, Hosts hosts, Delta* delta) {
+  const HostSet& before = *cluster->hosts();
+  auto set = std::make_shared<HostSet>(std::move(hosts), before.settings(), before.rules());
+  prepareBalancing(*cluster, set.get());
+  countMembers(*cluster, *set);
+  retire(*cluster);
+  put(cluster, std::move(set), delta);
+  countBalancing(*cluster);
 }
 
 void Clusters::countTransport(upstream::Cluster& cluster, const plan::Host& host) {
@@ -197,6 +423,48 @@ void Clusters::put(const std::shared_ptr<Cluster>& cluster, std::shared_ptr<cons
   change.cluster = cluster;
   change.hosts = hosts;
   cluster->setHosts(std::move(hosts));
+  if (cluster->settings().is_local) local_hosts_ = cluster->hosts();
+}
+
+// As many as every thread has.
+void Clusters::countSubsets(Cluster& cluster, const upstream::SubsetIndex* now) {
+  const upstream::SubsetIndex* const before =
+      cluster.hosts() ? cluster.hosts()->subsets() : nullptr;
+  const uint64_t threads = workers_ + 1;
+  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
+  const auto add = [&](ClusterCounter counter, size_t subsets) {
+    if (subsets > 0) stats.add(counter, subsets * threads);
+  };
+  add(ClusterCounter::LbSubsetsCreated, now->countMissingIn(before));
+  if (before) add(ClusterCounter::LbSubsetsRemoved, before->countMissingIn(now));
+  stats.set(ClusterGauge::LbSubsetsActive, now->size() * threads);
+  stats.set(ClusterGauge::LbSubsetsSingleHostPerSubsetDuplicate, now->duplicates());
+}
+
+void Clusters::countZonesOfAll() {
+  for (const auto& [name, cluster] : clusters_) {
+    if (!cluster->hosts()->hosts().empty()) countZones(*cluster);
+  }
+}
+
+void Clusters::countZones(Cluster& cluster) {
+  using Refusal = upstream::ZoneRouting::Refusal;
+  const upstream::BalancerSettings& settings = cluster.balancerSettings();
+  if (!settings.zones || !local_hosts_ || settings.goesByHash()) return;
+  const uint64_t threads = workers_ + 1;
+  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
+  stats.add(ClusterCounter::LbRecalculateZoneStructures, threads);
+  const upstream::ZoneRouting zones(*settings.zones, *cluster.hosts(), *local_hosts_);
+  switch (zones.refusal()) {
+    case Refusal::None:
+      break;
+    case Refusal::LocalClusterNotOk:
+      stats.add(ClusterCounter::LbLocalClusterNotOk, threads);
+      break;
+    case Refusal::ClusterTooSmall:
+      stats.add(ClusterCounter::LbZoneClusterTooSmall, threads);
+      break;
+  }
 }
 
 ClusterChange& Clusters::changeOf(const Cluster& cluster, Delta* delta) {

@@ -2,6 +2,7 @@
 // goes into a Delta, one change for a cluster with its hosts. The control thread's.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,10 +11,13 @@
 
 #include "base/name_ids.h"
 #include "base/result.h"
+#include "health/checker.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "upstream/cluster.h"
 #include "worker/delta.h"
+#include "worker/destinations.h"
+#include "worker/outliers.h"
 #include "worker/retired.h"
 #include "worker/tls_sockets.h"
 
@@ -21,9 +25,13 @@ namespace fairlead::worker {
 
 class Clusters {
  public:
-  // `ids`: what numbers their names have. `transport`: beneath connections to their hosts.
+  // `ids`: what numbers their names have. `transport`: beneath connections to their hosts. `slots`:
+  // what follows runtime values. `wake`: asks for detectOutliers() soon, on any thread; may be
+  // null.
   Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Retired& retired,
-           TlsSockets& tls_sockets, net::SharedTransport transport);
+           TlsSockets& tls_sockets, net::SharedTransport transport, RuntimeSlots& slots,
+           access_log::LogFiles& logs, health::Checker& checker,
+           std::shared_ptr<upstream::HealthInbox> health, std::function<void()> wake);
 
   // In the place of the cluster of that name, if there is one. It has no hosts yet. The error names
   // what is wrong with its TLS; nothing has changed then.
@@ -31,6 +39,18 @@ class Clusters {
   // Hosts of an address that the cluster has already go on as they are. The error names what is
   // wrong; nothing has changed then.
   Result<void> assign(plan::Assignment plan, Delta* delta);
+  // What has been found out of hosts' health: each cluster whose hosts it changes has a new set of
+  // the same hosts.
+  void applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta);
+  // Some host that is to be checked has not been yet.
+  bool awaitsChecks() const;
+  // Does what detectors of outliers have to do by now, in milliseconds of upstream::hostClockMs().
+  void detectOutliers(uint64_t now_ms, Delta* delta);
+  Outliers& outliers() { return outliers_; }
+  // Hosts that workers have made are known from here on, and those that nobody uses are not.
+  void keepDestinations(uint64_t now_ms, Delta* delta);
+  // When either has something to do by itself, by the same clock; UINT64_MAX: never.
+  uint64_t due() const { return std::min(outliers_.due(), destinations_.due()); }
   // False: there is none of that name.
   bool remove(const std::string& name, Delta* delta);
   // Kept for a cluster of that name that comes later, or takes its place.
@@ -46,23 +66,45 @@ class Clusters {
  private:
   using Hosts = std::vector<std::shared_ptr<upstream::Host>>;
 
+  // The same hosts, told apart anew by what is known of them.
+  void regroup(const std::shared_ptr<upstream::Cluster>& cluster, Hosts hosts, Delta* delta);
+  // Of what a set counts that has been made.
+  void countBalancing(upstream::Cluster& cluster);
   ClusterChange& changeOf(const upstream::Cluster& cluster, Delta* delta);
   void put(const std::shared_ptr<upstream::Cluster>& cluster,
            std::shared_ptr<const upstream::HostSet> hosts, Delta* delta);
   void retire(const upstream::Cluster& cluster);
   void addStats(upstream::Cluster& cluster);
   // Null: bytes in the clear.
-  Result<net::SharedTransport> makeTransport(
-      const std::optional<plan::TlsContext>& tls,
-      const std::optional<plan::ProxyProtocolSocket>& proxy_protocol, const stats::Scope& scope);
-  Result<std::vector<upstream::TransportMatch>> makeTransportMatches(const plan::Cluster& plan,
-                                                                     const stats::Scope& scope);
+  // `plan`: a cluster, or one of its transport_matches.
+  template <typename Socket>
+  Result<net::SharedTransport> makeTransport(const Socket& plan, const stats::Scope& scope);
+  Result<upstream::TransportChoice> makeTransportChoice(const plan::Cluster& plan,
+                                                        const stats::Scope& scope);
+  // Nobody asks where the cluster's plan says nothing of checks.
+  Result<std::shared_ptr<const health::CheckConfig>> makeChecks(
+      const std::shared_ptr<upstream::Cluster>& cluster);
+  // The hosts of the cluster as it is now are checked.
+  Result<void> check(upstream::Cluster& cluster);
+  // What is known of a host's health before anybody asked.
+  void setUnchecked(const upstream::Cluster& cluster, upstream::Host& host) const;
+  // Of the hosts of a cluster in whose place comes another.
+  void forgetChecks(const upstream::Cluster& before, const upstream::Cluster& after) const;
+  // Hosts that discovery names no more and that are well stay, until a check of theirs fails.
+  void keepWell(const upstream::Cluster& cluster, Hosts* hosts) const;
   void countTransport(upstream::Cluster& cluster, const plan::Host& host);
   void countMembers(upstream::Cluster& cluster, const upstream::HostSet& hosts);
   void showCount();
-  std::shared_ptr<const upstream::HostSet> hostsAtFirst(const plan::Cluster& plan,
+  std::shared_ptr<const upstream::HostSet> hostsAtFirst(upstream::Cluster& cluster,
                                                         const upstream::Cluster* before);
   std::shared_ptr<const upstream::HostSet> noHosts(uint32_t panic_threshold_pct);
+  // Gives a set what the cluster balances by, and shows it.
+  void prepareBalancing(upstream::Cluster& cluster, upstream::HostSet* set);
+  void countSubsets(upstream::Cluster& cluster, const upstream::SubsetIndex* now);
+  // What every thread's balancer of a cluster reckons when its hosts, or the local ones, are
+  // others.
+  void countZones(upstream::Cluster& cluster);
+  void countZonesOfAll();
 
   stats::Registry& registry_;
   const unsigned workers_;
@@ -70,6 +112,14 @@ class Clusters {
   Retired& retired_;
   TlsSockets& tls_sockets_;
   const net::SharedTransport transport_;
+  RuntimeSlots& slots_;
+  access_log::LogFiles& logs_;
+  health::Checker& checker_;
+  const std::shared_ptr<upstream::HealthInbox> health_;
+  // Of clusters whose hosts are checked, by number.
+  std::unordered_map<uint32_t, std::shared_ptr<const health::CheckConfig>> checks_;
+  Outliers outliers_;
+  Destinations destinations_;
   const std::shared_ptr<stats::Block<stats::ClusterManager>> stats_;
   // Of the control thread, then of the workers.
   std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;
@@ -78,6 +128,8 @@ class Clusters {
   std::map<std::string, std::shared_ptr<upstream::Cluster>> clusters_;
   // By name: those that say something.
   std::map<std::string, plan::ClusterRuntime> runtimes_;
+  // Of this proxy and its like. Null: nobody knows them.
+  std::shared_ptr<const upstream::HostSet> local_hosts_;
   // By panic threshold.
   std::map<uint32_t, std::shared_ptr<const upstream::HostSet>> no_hosts_;
   // Where the delta has the change of a cluster, by its number.

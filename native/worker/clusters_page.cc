@@ -1,6 +1,7 @@
 #include "worker/clusters_page.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -36,20 +37,48 @@ constexpr HostNumber kHostNumbers[] = {
     {"rq_total", &HostCounters::rq_total, false},
 };
 
-std::string_view healthFlags(Health health) {
-  switch (health) {
-    case Health::Healthy:
-      return "healthy";
-    case Health::Unhealthy:
-    case Health::Timeout:
-      return "/failed_eds_health";
-    case Health::Degraded:
-      return "/degraded_eds_health";
-    case Health::Draining:
-      return "/eds_status_draining";
-  }
-  return "healthy";
+using Origin = upstream::OutlierMonitor::Origin;
+
+// −1: it is not known.
+double successRate(const Host& host, Origin origin) {
+  return host.outlier() ? host.outlier()->successRate(origin) : -1;
 }
+
+// With at most six digits.
+std::string shortNumber(double number) {
+  char text[32];
+  const auto end =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::general, 6).ptr;
+  return std::string(text, end);
+}
+
+std::string exactNumber(double number) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, number).ptr);
+}
+
+// A message with a value, which is not said where it is 0; nothing where it is not known.
+void appendPercent(std::string* out, std::string_view name, double percent) {
+  if (percent < 0) return;
+  out->append(",\"").append(name).append("\":{");
+  if (percent > 0) out->append("\"value\":" + exactNumber(percent));
+  out->push_back('}');
+}
+
+struct HealthField {
+  upstream::HealthFlag flag;
+  std::string_view name;
+};
+// In the order of the message; what an assignment says comes behind.
+constexpr HealthField kHealthFields[] = {
+    {upstream::HealthFlag::FailedActive, "failed_active_health_check"},
+    {upstream::HealthFlag::FailedOutlier, "failed_outlier_check"},
+    {upstream::HealthFlag::DegradedActive, "failed_active_degraded_check"},
+    {upstream::HealthFlag::PendingRemoval, "pending_dynamic_removal"},
+    {upstream::HealthFlag::PendingActive, "pending_active_hc"},
+    {upstream::HealthFlag::ExcludedImmediately, "excluded_via_immediate_hc_fail"},
+    {upstream::HealthFlag::ActiveTimeout, "active_hc_timeout"},
+};
 
 std::string_view edsHealth(Health health) {
   switch (health) {
@@ -123,6 +152,16 @@ class TextPage final : public ClustersPage {
       out->append(prefix).append(key).append("::").append(value).append("\n");
     };
     line("observability_name", cluster.observabilityName());
+    if (const auto* detector = cluster.outlierDetector()) {
+      const auto rates = [&](const std::string& prefix, Origin origin) {
+        const upstream::SuccessRates& found = detector->rates(origin);
+        line("outlier::" + prefix + "success_rate_average", shortNumber(found.average));
+        line("outlier::" + prefix + "success_rate_ejection_threshold",
+             shortNumber(found.ejection_threshold));
+      };
+      rates("", Origin::External);
+      rates("local_origin_", Origin::Local);
+    }
     const char* const priorities[] = {"default_priority", "high_priority"};
     for (uint32_t i = 0; i < 2; ++i) {
       const upstream::Limits& limits = cluster.limits(i);
@@ -146,15 +185,15 @@ class TextPage final : public ClustersPage {
     }
     const plan::Host& settings = host.settings();
     line("hostname", settings.hostname);
-    line("health_flags", healthFlags(settings.health));
+    line("health_flags", upstream::healthText(host.health()));
     line("weight", std::to_string(settings.weight));
     line("region", settings.region);
     line("zone", settings.zone);
     line("sub_zone", settings.sub_zone);
     line("canary", settings.canary ? "true" : "false");
     line("priority", std::to_string(settings.priority));
-    line("success_rate", "-1");
-    line("local_origin_success_rate", "-1");
+    line("success_rate", exactNumber(successRate(host, Origin::External)));
+    line("local_origin_success_rate", exactNumber(successRate(host, Origin::Local)));
   }
 };
 
@@ -180,6 +219,14 @@ void appendHost(std::string* out, const Host& host) {
     out->append("{\"socket_address\":{\"address\":");
     appendJsonString(out, host.address().ip());
     out->append(",\"port_value\":" + std::to_string(host.address().port()) + "}}");
+  } else if (host.address().isInternal()) {
+    out->append("{\"envoy_internal_address\":{\"server_listener_name\":");
+    appendJsonString(out, host.address().internalListener());
+    if (!host.address().endpointId().empty()) {
+      out->append(",\"endpoint_id\":");
+      appendJsonString(out, host.address().endpointId());
+    }
+    out->append("}}");
   } else {
     out->append("{\"pipe\":{\"path\":");
     appendJsonString(out, host.text());
@@ -187,14 +234,25 @@ void appendHost(std::string* out, const Host& host) {
   }
   out->append(",\"stats\":[");
   appendNumbers(out, host);
-  out->append("],\"health_status\":{\"eds_health_status\":\"");
-  out->append(edsHealth(settings.health)).append("\"}");
+  out->append("],\"health_status\":{");
+  const upstream::HealthFlags health = host.health();
+  for (const HealthField& field : kHealthFields) {
+    if (health.has(field.flag)) out->append("\"").append(field.name).append("\":true,");
+  }
+  out->append("\"eds_health_status\":\"");
+  out->append(edsHealth(settings.health)).append("\"");
+  if (health.has(upstream::HealthFlag::DegradedOutlier)) {
+    out->append(",\"failed_degraded_outlier_detection\":true");
+  }
+  out->push_back('}');
+  appendPercent(out, "success_rate", successRate(host, Origin::External));
   out->append(",\"weight\":" + std::to_string(settings.weight));
   if (!settings.hostname.empty()) {
     out->append(",\"hostname\":");
     appendJsonString(out, settings.hostname);
   }
   if (settings.priority != 0) out->append(",\"priority\":" + std::to_string(settings.priority));
+  appendPercent(out, "local_origin_success_rate", successRate(host, Origin::Local));
   out->append(",\"locality\":{");
   bool first = true;
   const auto field = [&](const char* name, const std::string& value) {
@@ -213,6 +271,11 @@ void appendCluster(std::string* out, const Cluster& cluster) {
   out->append("{\"name\":");
   appendJsonString(out, cluster.name());
   if (cluster.settings().added_via_api) out->append(",\"added_via_api\":true");
+  const upstream::OutlierDetector* const detector = cluster.outlierDetector();
+  if (detector) {
+    appendPercent(out, "success_rate_ejection_threshold",
+                  detector->rates(Origin::External).ejection_threshold);
+  }
   if (!cluster.hosts()->hosts().empty()) {
     out->append(",\"host_statuses\":[");
     bool first_host = true;
@@ -222,6 +285,10 @@ void appendCluster(std::string* out, const Cluster& cluster) {
       appendHost(out, *host);
     }
     out->push_back(']');
+  }
+  if (detector) {
+    appendPercent(out, "local_origin_success_rate_ejection_threshold",
+                  detector->rates(Origin::Local).ejection_threshold);
   }
   out->append(",\"circuit_breakers\":{\"thresholds\":[");
   for (uint32_t i = 0; i < 2; ++i) {

@@ -32,19 +32,20 @@ std::unique_ptr<Driver> makeThreadDriver(Worker& worker) {
 
 DataPlane::DataPlane(const Options& options)
     : options_(options),
-      registry_(options.workers, options.keeps_samples),
+      // The checker of health counts and logs as one more worker.
+      registry_(options.workers + 1, options.keeps_samples),
       filesystem_stats_(registry_.create<stats::Filesystem>(plainScope("filesystem."))),
-      logs_(options.workers, filesystem_stats_, options.log_flush_bytes),
-      tls_sockets_(registry_, options.workers, logs_),
-      clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_,
-                options.transport),
+      logs_(options.workers + 1, filesystem_stats_, options.log_flush_bytes),
+      tls_sockets_(registry_, options.workers + 1, logs_),
+      clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_, options.transport,
+                slots_, logs_, checker_, health_, options.on_health),
       route_tables_(table_ids_, cluster_ids_, slots_, retired_,
                     [this](const plan::FilterConfig& config) {
-                      return filters::buildFilterConfig(config, slots_);
+                      return filters::buildFilterConfig(config, {registry_, slots_});
                     }),
       builder_({registry_, options.workers, slots_, logs_, cluster_ids_, route_tables_, drain_,
-                taps_, faults_, grpc_calls_, all_connections_, tls_sockets_, options.transport,
-                options.last_filter}),
+                taps_, faults_, grpc_calls_, gates_, all_connections_, tls_sockets_,
+                options.transport, options.last_filter}),
       workers_(makeWorkers(options, logs_)),
       listeners_(registry_, builder_, drain_, retired_, workers_) {
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
@@ -67,7 +68,13 @@ DataPlane::DataPlane(const Options& options)
     drivers_.push_back(make(*workers_[i]));
   }
   logs_.reachWorkers([this](size_t worker, std::function<void()> task) {
-    workers_[worker]->post(std::move(task));
+    if (worker < workers_.size()) {
+      workers_[worker]->post(std::move(task));
+      return;
+    }
+    // As long as nothing is checked it runs where it is asked for: not here, where who asks holds
+    // locks that it takes itself.
+    workers_[0]->post([this, task = std::move(task)]() mutable { checker_.run(std::move(task)); });
   });
 }
 
@@ -108,11 +115,13 @@ std::vector<ApplyError> DataPlane::start() {
 
 void DataPlane::beginStop() {
   is_stopping_ = true;
+  checker_.beginStop();
   for (const auto& worker : workers_) worker->beginStop();
 }
 
 void DataPlane::awaitStop() {
   std::call_once(stop_awaited_, [this] {
+    checker_.awaitStop();
     for (const auto& driver : drivers_) driver->join();
     // It asks workers for lines until then.
     logs_.stop();
@@ -154,6 +163,7 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::TlsContext& context : update.tls_contexts) {
     note("tls", std::to_string(context.id), tls_sockets_.replace(context));
   }
+  openOutlierLog(update.outlier_log_path, &errors);
   for (const plan::Cluster& cluster : update.clusters) {
     note("cluster", cluster.name, clusters_.apply(cluster, &delta));
   }
@@ -174,10 +184,23 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   }
   faults_.runtimes().apply(update.fault_runtimes);
   publish(std::move(delta));
+  if (update.overload_manager) declareOverload(*update.overload_manager);
+  if (update.overload) publishOverload(*update.overload);
+  if (update.shrink_heap) ::malloc_trim(0);
   applyListeners(update, &errors);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
+}
+
+void DataPlane::takeHealth() {
+  if (is_stopping_) return;
+  Delta delta;
+  clusters_.applyHealth(health_->take(), &delta);
+  const uint64_t now_ms = upstream::hostClockMs();
+  clusters_.keepDestinations(now_ms, &delta);
+  clusters_.detectOutliers(now_ms, &delta);
+  publish(std::move(delta));
 }
 
 // One for all workers, which take it up as a whole unless it is long.
@@ -188,6 +211,46 @@ void DataPlane::publish(Delta delta) {
   const auto shared = std::make_shared<const Delta>(std::move(delta));
   for (const auto& worker : workers_) worker->take(shared);
   retired_.add(shared);
+}
+
+void DataPlane::declareOverload(const plan::OverloadManager& manager) {
+  const auto scope = [](const std::string& name) { return plainScope("overload." + name + "."); };
+  for (const std::string& name : manager.monitors) {
+    other_stats_.push_back(registry_.create<stats::OverloadMonitor>(scope(name)));
+  }
+  if (const std::string& name = manager.connection_monitor; !name.empty()) {
+    all_connections_->countRefusalsIn(
+        registry_.create<stats::OverloadConnectionMonitor>(scope(name)));
+  }
+  for (const std::string& name : manager.actions) {
+    other_stats_.push_back(registry_.create<stats::OverloadActionState>(scope(name)));
+    if (name != "envoy.overload_actions.shrink_heap") continue;
+    other_stats_.push_back(registry_.create<stats::OverloadShrinkHeap>(scope(name)));
+  }
+  for (const plan::LoadShedPoint& point : manager.points) {
+    auto block = registry_.create<stats::LoadShedPoint>(scope(point.name));
+    other_stats_.push_back(block);
+    if (!point.level) continue;
+    point_stats_[static_cast<size_t>(point.level->subject)] = std::move(block);
+  }
+}
+
+void DataPlane::publishOverload(const plan::OverloadState& state) {
+  const auto update =
+      std::make_shared<const net::Overload::Update>(net::Overload::Update{state, point_stats_});
+  for (const auto& worker : workers_) {
+    worker->post([to = worker.get(), update] { to->setOverload(update); });
+  }
+}
+
+void DataPlane::openOutlierLog(const std::string& path, std::vector<ApplyError>* errors) {
+  if (path.empty()) return;
+  auto file = logs_.open(path);
+  if (file) {
+    clusters_.outliers().logTo(std::move(file.value()));
+  } else {
+    errors->push_back({"plan", "", file.error().message});
+  }
 }
 
 void DataPlane::applyAdminLogs(const std::vector<plan::AccessLog>& plans,
@@ -223,6 +286,21 @@ const std::string& DataPlane::addCdsStats() {
 
 const std::string& DataPlane::addRdsStats(std::string_view http_prefix, std::string_view name) {
   other_stats_.push_back(registry_.create<stats::Rds>(stats::rdsScope(http_prefix, name)));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addControlPlaneStats(const std::string& prefix) {
+  const auto owner =
+      std::find_if(other_stats_.begin(), other_stats_.end(),
+                   [&prefix](const auto& block) { return block->scope().prefix == prefix; });
+  other_stats_.push_back(registry_.create<stats::ControlPlane>(
+      owner == other_stats_.end() ? plainScope(prefix + "control_plane.")
+                                  : innerScope((*owner)->scope(), "control_plane.")));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addRtdsStats() {
+  other_stats_.push_back(registry_.create<stats::Rtds>(plainScope("runtime.")));
   return other_stats_.back()->scope().prefix;
 }
 

@@ -54,6 +54,9 @@ class DataPlane {
     net::SharedTransport transport = nullptr;
     // Passed last in every HTTP connection manager, after those of its plan.
     std::shared_ptr<const filters::HttpFilterConfig> last_filter = nullptr;
+    // Asks that the control thread calls takeHealth() soon; on any thread. Null: it is called
+    // without.
+    std::function<void()> on_health = nullptr;
     // Who drives the workers; null: each has a thread of its own.
     MakeDriver make_driver = nullptr;
   };
@@ -61,6 +64,16 @@ class DataPlane {
   static Result<std::shared_ptr<DataPlane>> create(const Options& options);
   explicit DataPlane(const Options& options);
   ~DataPlane();
+
+  // What has been found out of hosts' health takes effect.
+  void takeHealth();
+  // Some host that is to be checked has not been yet.
+  bool awaitsChecks() const { return clusters_.awaitsChecks(); }
+  // When takeHealth() has something to do though nothing is found out, in milliseconds of
+  // upstream::hostClockMs(); UINT64_MAX: never.
+  uint64_t healthDue() { return is_stopping_ ? UINT64_MAX : clusters_.due(); }
+  // Where it is posted, on any thread.
+  const std::shared_ptr<upstream::HealthInbox>& healthInbox() { return health_; }
 
   // As the control plane encodes it, or decoded.
   std::vector<ApplyError> apply(const void* plan, size_t size);
@@ -116,6 +129,11 @@ class DataPlane {
   const std::string& addCdsStats();
   // Of a route configuration that comes by RDS: "http.<http_prefix>.rds.<name>.".
   const std::string& addRdsStats(std::string_view http_prefix, std::string_view name);
+  // Of a stream to a control plane: "<prefix>control_plane."; `prefix` is that of a subscription
+  // whose own stream it is, or empty.
+  const std::string& addControlPlaneStats(const std::string& prefix);
+  // Of runtime layers that come by RTDS: "runtime.".
+  const std::string& addRtdsStats();
   // They end, unless somebody else has asked for the same.
   void removeStats(std::string_view prefix);
   // Of a secret that comes by SDS: "sds.<name>.".
@@ -141,10 +159,16 @@ class DataPlane {
   void tellDrain();
   void applyListeners(const plan::Update& update, std::vector<ApplyError>* errors);
   void publish(Delta delta);
+  // Their statistics are there from here on.
+  void declareOverload(const plan::OverloadManager& manager);
+  void publishOverload(const plan::OverloadState& state);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
+  void openOutlierLog(const std::string& path, std::vector<ApplyError>* errors);
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
 
   const Options options_;
+  const std::shared_ptr<upstream::HealthInbox> health_ =
+      std::make_shared<upstream::HealthInbox>(options_.on_health);
   RuntimeSlots slots_;
   stats::Registry registry_;
   // Scopes that exist from the start.
@@ -152,6 +176,8 @@ class DataPlane {
   std::vector<std::shared_ptr<stats::BlockBase>> other_stats_;
   const std::shared_ptr<net::AllConnections> all_connections_ =
       std::make_shared<net::AllConnections>();
+  // Of load shed points: where workers count.
+  net::Overload::PointStats point_stats_;
   access_log::LogFiles logs_;
   AdminLog admin_log_;
   // The numbers of the names of clusters and route tables: held by much of what follows, so they go
@@ -160,11 +186,13 @@ class DataPlane {
   NameIds table_ids_;
   Retired retired_;
   TlsSockets tls_sockets_;
+  health::Checker checker_{health_};
   Clusters clusters_;
   RouteTables route_tables_;
   Drain drain_;
   filters::Faults faults_;
   filters::GrpcCallsOfAll grpc_calls_;
+  filters::Gates gates_;
   filters::Taps taps_{options_.tap_sink};
   ListenerBuilder builder_;
   Listeners::Workers workers_;

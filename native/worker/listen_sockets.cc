@@ -16,7 +16,7 @@ bool sharesPort(int fd) {
 }
 
 bool isAnyPort(const plan::Listener& plan) {
-  return plan.address && plan.address->port == 0 && plan.address->pipe.empty();
+  return plan.address && plan.address->port == 0 && !plan.address->ip.empty();
 }
 
 bool isSame(int one, int other) {
@@ -34,9 +34,9 @@ bool wantSameSocket(const plan::Listener& one, const plan::Listener& other) {
   const plan::Address here = one.address.value_or(plan::Address());
   const plan::Address there = other.address.value_or(plan::Address());
   return here.ip == there.ip && here.port == there.port && here.pipe == there.pipe &&
-         one.reuse_port == other.reuse_port && one.transparent == other.transparent &&
-         one.freebind == other.freebind && one.pipe_mode == other.pipe_mode &&
-         one.unbound == other.unbound &&
+         here.internal_listener == there.internal_listener && one.reuse_port == other.reuse_port &&
+         one.transparent == other.transparent && one.freebind == other.freebind &&
+         one.pipe_mode == other.pipe_mode && one.unbound == other.unbound &&
          one.tcp_fast_open_queue_length == other.tcp_fast_open_queue_length &&
          std::equal(one.socket_options.begin(), one.socket_options.end(),
                     other.socket_options.begin(), other.socket_options.end(), sameOption);

@@ -33,9 +33,17 @@ Result<std::shared_ptr<ListenerPlan>> ListenerBuilder::build(const plan::Listene
 
 Result<std::shared_ptr<const FilterChainsPlan>> ListenerBuilder::buildChains(
     const plan::Listener& listener, const std::vector<plan::FilterChain>& chains,
-    const FilterChainsPlan* before) const {
+    const plan::ChainTree* tree, const FilterChainsPlan* before) const {
   auto result = std::make_shared<FilterChainsPlan>();
-  result->chains.match = net::FilterChainMatch(chains);
+  auto match = net::FilterChainMatch::build(chains, tree);
+  if (!match) return match.error();
+  result->chains.match = std::move(match.value());
+  if (tree && tree->tree) {
+    for (const std::string& prefix : tree->tree->ip_stat_prefixes) {
+      result->matcher_stats.push_back(
+          parts_.registry.create<stats::IpMatcher>(stats::plainScope(prefix + ".")));
+    }
+  }
   for (const plan::FilterChain& chain : chains) {
     result->chains.ids.push_back(chain.id);
     std::shared_ptr<const FilterChainPlan> known;
@@ -48,8 +56,10 @@ Result<std::shared_ptr<const FilterChainsPlan>> ListenerBuilder::buildChains(
       if (!transport) return transport.error();
       Result<FilterPlan> filter = buildFilter(listener, chain, std::move(transport.value()), drain);
       if (!filter) return filter.error();
-      known = std::make_shared<const FilterChainPlan>(
-          FilterChainPlan{chain.id, std::move(filter.value()), std::move(drain)});
+      auto gates = parts_.gates.build(chain.gates, parts_.registry, parts_.slots);
+      if (!gates) return gates.error();
+      known = std::make_shared<const FilterChainPlan>(FilterChainPlan{
+          chain.id, std::move(filter.value()), std::move(gates.value()), std::move(drain)});
     }
     result->plans.push_back(std::move(known));
   }
@@ -93,6 +103,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   }
   config->routes = parts_.route_tables.slotOf(plan.route_table);
   config->drain = std::move(drain);
+  config->codec.bypasses_overload = listener.bypasses_overload;
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
   config->stats = registry.create<stats::Http>(stats::httpScope(plan.stat_prefix));
@@ -154,13 +165,16 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   auto config = std::make_shared<tcp::TcpProxyConfig>();
   config->plan = *chain.tcp;
   for (const plan::WeightedTarget& target : config->plan.clusters) {
-    config->clusters.push_back(parts_.clusters.hold(target.cluster));
+    config->targets.push_back(
+        {parts_.clusters.hold(target.cluster),
+         plan::SubsetCriteria(target.metadata_match.value_or(plan::MetadataMatch()))});
   }
   if (config->plan.tunneling) config->tunneling.emplace(*config->plan.tunneling);
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
   config->cluster_of_server_name = chain.cluster_of_server_name;
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
+  config->bypasses_overload = listener.bypasses_overload;
   config->stats = parts_.registry.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
   Result<AccessLogs> logs = buildLogs(chain.tcp->access_logs);
   if (!logs) return logs.error();

@@ -12,6 +12,7 @@
 #include "filters/http/faults.h"
 #include "filters/http/grpc_calls.h"
 #include "filters/http/tap.h"
+#include "filters/network/gates.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
 #include "worker/drain.h"
@@ -36,6 +37,7 @@ struct ListenerParts {
   filters::Taps& taps;
   filters::Faults& faults;
   filters::GrpcCallsOfAll& grpc_calls;
+  filters::Gates& gates;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;
   // Beneath connections in the clear.
@@ -50,10 +52,11 @@ class ListenerBuilder {
 
   // Without filter chains, and bound to nothing yet.
   Result<std::shared_ptr<ListenerPlan>> build(const plan::Listener& plan) const;
-  // `before`: what the listener has. Its chains that are among `chains` stay as they are.
+  // `tree`: which of them takes a connection; null: what they say. `before`: what the listener has:
+  // its chains that are among `chains` stay as they are.
   Result<std::shared_ptr<const FilterChainsPlan>> buildChains(
       const plan::Listener& listener, const std::vector<plan::FilterChain>& chains,
-      const FilterChainsPlan* before) const;
+      const plan::ChainTree* tree, const FilterChainsPlan* before) const;
   Result<AccessLogs> buildLogs(const std::vector<plan::AccessLog>& plans) const;
 
  private:

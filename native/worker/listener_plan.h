@@ -32,6 +32,8 @@ struct FilterChainPlan {
   // Of the plan.
   uint64_t id;
   FilterPlan filter;
+  // What connections pass first; null: nothing.
+  std::shared_ptr<const net::ConnectionGates> gates;
   // Written by the control thread: see worker/drain.h.
   std::shared_ptr<net::DrainDecision> drain;
 };
@@ -41,6 +43,8 @@ struct FilterChainsPlan {
   net::FilterChains chains;
   // As `chains` numbers them. Those that have been there before are the same.
   std::vector<std::shared_ptr<const FilterChainPlan>> plans;
+  // Of matchers of addresses, which never fail to read one here; only shown.
+  std::vector<std::shared_ptr<stats::BlockBase>> matcher_stats;
 };
 
 struct ListenerPlan {

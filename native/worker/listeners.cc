@@ -5,6 +5,15 @@
 
 namespace fairlead::worker {
 
+namespace {
+
+// Null: filter chains are chosen by what they say.
+const plan::ChainTree* treeOf(const std::optional<plan::ChainTree>& tree) {
+  return tree ? &*tree : nullptr;
+}
+
+}  // namespace
+
 using ManagerCounter = stats::ListenerManager::Counter;
 using ManagerGauge = stats::ListenerManager::Gauge;
 
@@ -32,7 +41,8 @@ Result<void> Listeners::put(const plan::Listener& plan, const net::DrainRamp& ra
   if (known && known->plan->id == 0) return Error{"a listener without an id stays as it is"};
   Result<std::shared_ptr<ListenerPlan>> built = builder_.build(plan);
   if (!built) return built.error();
-  Result<SharedChains> chains = builder_.buildChains(plan, plan.filter_chains, nullptr);
+  Result<SharedChains> chains =
+      builder_.buildChains(plan, plan.filter_chains, treeOf(plan.chain_tree), nullptr);
   if (!chains) return chains.error();
   Result<ListenSockets::Open> opened = sockets_.open(plan);
   if (!opened) {
@@ -79,8 +89,8 @@ Result<void> Listeners::putFilterChains(const plan::FilterChains& plan) {
   if (active->plan->id == 0) return Error{"a listener without an id stays as it is"};
   const plan::Listener& listener = active->plan->config.plan;
   if (drain_.isStopped(listener.direction)) return {};
-  Result<SharedChains> built =
-      builder_.buildChains(listener, plan.filter_chains, active->chains.get());
+  Result<SharedChains> built = builder_.buildChains(listener, plan.filter_chains,
+                                                    treeOf(plan.chain_tree), active->chains.get());
   if (!built) return built.error();
   const SharedChains before = std::exchange(active->chains, std::move(built.value()));
   const auto& now = active->chains->plans;

@@ -5,13 +5,13 @@
 #include <memory>
 #include <utility>
 
-#include "route/string_matcher.h"
+#include "match/string_matcher.h"
 
 namespace fairlead::worker {
 
 namespace {
 
-using route::StringMatcher;
+using match::StringMatcher;
 
 std::vector<std::string> splitTokens(const std::string& pattern) {
   std::vector<std::string> tokens;
@@ -107,6 +107,7 @@ Result<void> applyStatsSettings(const plan::StatsSettings& settings, stats::Regi
   std::vector<stats::Label> fixed;
   for (const plan::FixedTag& tag : settings.fixed_tags) fixed.emplace_back(tag.name, tag.value);
   registry->setFixedLabels(std::move(fixed));
+  if (settings.defers_traffic) registry->deferTraffic();
   if (settings.tag_rules) {
     const Result<void> tags = applyTagRules(*settings.tag_rules, registry);
     if (!tags) return tags;

@@ -1,9 +1,12 @@
 #include "worker/worker.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <utility>
 
 #include "filters/network/direct_response.h"
 #include "filters/network/echo.h"
+#include "filters/network/gated_factory.h"
 #include "proxy/http_server.h"
 #include "tcp/tcp_proxy.h"
 #include "worker/listener_log.h"
@@ -26,7 +29,8 @@ constexpr int kEventsBetweenLooks = 16;
 
 Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& intervals)
     : index_(index),
-      clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index}),
+      clusters_(upstream::UpstreamContext{loop_, scratch_, pipes_, random_, index, overload_,
+                                          static_cast<net::InternalListeners*>(this)}),
       context_(clusters_),
       flush_(loop_, intervals.log_flush_ms, [&logs] { logs.flush(); }),
       trim_(loop_, intervals.trim_ms,
@@ -71,7 +75,8 @@ bool Worker::finish() {
   if (finish_by_ == 0) beginFinish();
   if (hasLastRequests()) return true;
   look_.disarm();
-  listeners_.clear();
+  // Nobody connects from within to one that ends.
+  std::exchange(listeners_, {}).clear();
   draining_.clear();
   context_.mirrors.endActive();
   clusters_.clear();
@@ -145,6 +150,12 @@ void Worker::apply(const RouteChange& change) { context_.routes.set(change.slot,
 
 // ---- listeners ----
 
+std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterChainPlan& chain) {
+  std::unique_ptr<net::ConnectionFactory> factory = makeFactory(chain.filter);
+  if (!chain.gates || !factory) return factory;
+  return std::make_unique<filters::GatedFactory>(loop_, chain.gates, index_, std::move(factory));
+}
+
 std::unique_ptr<net::ConnectionFactory> Worker::makeFactory(const FilterPlan& filter) {
   if (const auto* http = std::get_if<std::shared_ptr<const proxy::HttpConfig>>(&filter)) {
     return std::make_unique<proxy::HttpServer>(*http, context_);
@@ -173,13 +184,14 @@ void Worker::addListener(const std::shared_ptr<const ListenerPlan>& plan,
       loop_, std::shared_ptr<const net::ListenerConfig>(plan, &plan->config), std::move(sockets),
       index_, std::move(log), static_cast<net::ListenerDirectory*>(this));
   setFilterChains(*listener, chains);
+  if (!plan->config.plan.bypasses_overload) listener->follow(overload_, random_);
   listener->start();
   listeners_.push_back(std::move(listener));
 }
 
 void Worker::setFilterChains(net::Listener& listener, const SharedChains& chains) {
   listener.setChains(std::shared_ptr<const net::FilterChains>(chains, &chains->chains),
-                     [&](size_t place) { return makeFactory(chains->plans[place]->filter); });
+                     [&](size_t place) { return makeFactory(*chains->plans[place]); });
 }
 
 void Worker::setFilterChains(const ListenerPlan* plan, const SharedChains& chains) {
@@ -213,6 +225,12 @@ void Worker::endListener(const ListenerPlan* plan) {
   loop_.bury(std::move(listener));
 }
 
+void Worker::setOverload(const std::shared_ptr<const net::Overload::Update>& update) {
+  overload_.set(update, index_);
+  if (overload_.hasNewTimes()) loop_.timers().rescale();
+  forEachListener([](net::Listener& listener) { listener.onOverloadChanged(); });
+}
+
 net::Listener* Worker::findListener(const ListenerPlan* plan) {
   for (const auto& listener : listeners_) {
     if (&listener->config() == &plan->config) return listener.get();
@@ -229,6 +247,17 @@ net::Listener* Worker::findListener(const net::Address& local) {
     if (takes_all && address.port() == local.port()) of_port = listener.get();
   }
   return of_port;
+}
+
+net::FileDescriptor Worker::connect(const net::Address& to,
+                                    std::shared_ptr<const format::PassedMetadata> metadata) {
+  for (const auto& listener : listeners_) {
+    if (listener->config().address.internalListener() == to.internalListener()) {
+      return listener->connect(to, std::move(metadata));
+    }
+  }
+  errno = EINVAL;
+  return {};
 }
 
 void Worker::stopListener(const ListenerPlan* plan) {

@@ -11,6 +11,7 @@
 
 #include "access_log/log_files.h"
 #include "http/http2/stream_pool.h"
+#include "net/internal_listeners.h"
 #include "net/listener.h"
 #include "net/loop.h"
 #include "proxy/context.h"
@@ -19,7 +20,9 @@
 
 namespace fairlead::worker {
 
-class Worker final : private net::ListenerDirectory, private net::Deferred {
+class Worker final : private net::ListenerDirectory,
+                     private net::InternalListeners,
+                     private net::Deferred {
  public:
   struct Intervals {
     // How long a log line may wait in the worker's buffer.
@@ -78,6 +81,8 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   void stopListener(const ListenerPlan* plan);
   void pauseListener(const ListenerPlan* plan);
   void resumeListener(const ListenerPlan* plan, const std::vector<net::ListenSocket>& sockets);
+  // What is shed from here on.
+  void setOverload(const std::shared_ptr<const net::Overload::Update>& update);
 
  private:
   // Does the same again and again.
@@ -118,9 +123,12 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   // Requests that have come get their answer, if it does not take long; all else ends.
   bool hasLastRequests();
   net::Listener* findListener(const net::Address& local) override;
+  net::FileDescriptor connect(const net::Address& to,
+                              std::shared_ptr<const format::PassedMetadata> metadata) override;
   // Null: there is none.
   net::Listener* findListener(const ListenerPlan* plan);
   void setFilterChains(net::Listener& listener, const SharedChains& chains);
+  std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterChainPlan& chain);
   std::unique_ptr<net::ConnectionFactory> makeFactory(const FilterPlan& filter);
   template <typename Do>
   void forEachListener(Do act) {
@@ -135,7 +143,9 @@ class Worker final : private net::ListenerDirectory, private net::Deferred {
   http::RequestHead request_scratch_;
   http::ResponseHead response_scratch_;
   http2::StreamPools http2_streams_;
-  const http::CodecScratch scratch_{batch_, request_scratch_, response_scratch_, &http2_streams_};
+  net::Overload overload_;
+  const http::CodecScratch scratch_{batch_, request_scratch_, response_scratch_, &http2_streams_,
+                                    overload_};
   Random random_;
   upstream::WorkerClusters clusters_;
   proxy::Context context_;

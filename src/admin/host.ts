@@ -35,7 +35,11 @@ export interface AdminHost {
   readonly log: Log;
   /** Resources that are not in the bootstrap; undefined: it has all there is. */
   readonly xds:
-    Pick<Xds, 'routes' | 'endpointsOf' | 'clusters' | 'listeners' | 'secrets'> | undefined;
+    | Pick<
+        Xds,
+        'routes' | 'endpointsOf' | 'clusters' | 'isWarming' | 'unready' | 'listeners' | 'secrets'
+      >
+    | undefined;
   /** Statistics are merged when they are asked for, not on a timer. */
   readonly flushesOnAdmin: boolean;
   /** Of clusters and listeners. */

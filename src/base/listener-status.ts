@@ -4,8 +4,10 @@ export interface ListenerStatus {
   readonly name: string;
   /** What its statistics call it ("127.0.0.1_10000"). */
   readonly statName: string;
-  /** An IP address, or the path of a pipe. */
+  /** An IP address, the path of a pipe, or "envoy://name/" of an internal listener. */
   readonly address: string;
   /** The port that the kernel gave, 0 for a pipe. */
   readonly port: number;
+  /** Of an internal one: its name as endpoints have it. */
+  readonly internalListener?: string;
 }

@@ -90,6 +90,16 @@ export function loadFile<M>(
   return loadTexts<M>({ type, name }, text ? [text] : [], issues, options);
 }
 
+/** The same, of a text that came from elsewhere: JSON. */
+export function loadJson<M>(
+  from: string,
+  text: string,
+  kind: { readonly type: string; readonly name: string },
+  options: LoadOptions = {},
+): Loaded<M> {
+  return loadTexts<M>(kind, [new SourceText(from, text, yamlFormat)], [], options);
+}
+
 function loadTexts<M>(
   kind: Kind,
   texts: readonly SourceText[],

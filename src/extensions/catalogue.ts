@@ -14,6 +14,7 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   retryHostPredicates: 'envoy.retry_host_predicates',
   retryPriorities: 'envoy.retry_priorities',
   statSinks: 'envoy.stats_sinks',
+  resourceMonitors: 'envoy.resource_monitors',
 };
 
 export interface ListedExtension {

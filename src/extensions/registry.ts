@@ -5,27 +5,45 @@ import { fileAccessLog } from './access-loggers/file.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
 import { stdoutAccessLog } from './access-loggers/stdout.js';
 import { leastRequest } from './balancers/least-request.js';
+import { maglev } from './balancers/maglev.js';
 import { random } from './balancers/random.js';
+import { ringHash } from './balancers/ring-hash.js';
 import { roundRobin } from './balancers/round-robin.js';
+import { subset } from './balancers/subset.js';
+import { wrrLocality } from './balancers/wrr-locality.js';
+import { basicAuth } from './http/basic-auth.js';
 import { buffer } from './http/buffer.js';
+import { connectGrpcBridge } from './http/connect-grpc-bridge.js';
 import { cors } from './http/cors.js';
+import { csrf } from './http/csrf.js';
 import { fault } from './http/fault.js';
 import { grpcHttp1Bridge } from './http/grpc-http1-bridge.js';
 import { grpcHttp1ReverseBridge } from './http/grpc-http1-reverse-bridge.js';
+import { grpcJsonTranscoder } from './http/grpc-json-transcoder.js';
 import { grpcStats } from './http/grpc-stats.js';
 import { grpcWeb } from './http/grpc-web.js';
+import { headerMutation } from './http/header-mutation.js';
 import { healthCheck } from './http/health-check.js';
+import { localRatelimit } from './http/local-ratelimit.js';
+import { rbac } from './http/rbac.js';
 import { router } from './http/router.js';
 import { tap } from './http/tap.js';
 import { httpInspector } from './listener/http-inspector.js';
 import { originalDst } from './listener/original-dst.js';
 import { proxyProtocol } from './listener/proxy-protocol.js';
 import { tlsInspector } from './listener/tls-inspector.js';
+import { connectionLimit } from './network/connection-limit.js';
 import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
+import { networkLocalRatelimit } from './network/local-ratelimit.js';
 import { sniCluster } from './network/sni-cluster.js';
 import { tcpProxy } from './network/tcp-proxy.js';
+import { cgroupMemory } from './resource-monitors/cgroup-memory.js';
+import { cpuUtilization } from './resource-monitors/cpu-utilization.js';
+import { downstreamConnections } from './resource-monitors/downstream-connections.js';
+import { fixedHeap } from './resource-monitors/fixed-heap.js';
+import { injectedResource } from './resource-monitors/injected-resource.js';
 import { omitCanaryHosts } from './retry/omit-canary-hosts.js';
 import { omitHostMetadata } from './retry/omit-host-metadata.js';
 import { previousHosts } from './retry/previous-hosts.js';
@@ -36,13 +54,24 @@ import { metricsService } from './stat-sinks/metrics-service.js';
 import { statsd } from './stat-sinks/statsd.js';
 import { downstreamTls } from './transport-sockets/downstream-tls.js';
 import { rawBuffer } from './transport-sockets/raw-buffer.js';
+import { http11Proxy } from './transport-sockets/http-11-proxy.js';
+import { internalUpstream } from './transport-sockets/internal-upstream.js';
 import { upstreamProxyProtocol } from './transport-sockets/upstream-proxy-protocol.js';
 import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
+import { tcpProtocolOptions } from './upstreams/tcp-protocol-options.js';
 
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector, tlsInspector],
-  networkFilters: [httpConnectionManager, tcpProxy, directResponse, echo, sniCluster],
+  networkFilters: [
+    httpConnectionManager,
+    tcpProxy,
+    directResponse,
+    echo,
+    sniCluster,
+    connectionLimit,
+    networkLocalRatelimit,
+  ],
   httpFilters: [
     healthCheck,
     tap,
@@ -53,14 +82,34 @@ export const REGISTRY: Registry = {
     grpcStats,
     grpcHttp1Bridge,
     grpcHttp1ReverseBridge,
+    grpcJsonTranscoder,
+    connectGrpcBridge,
+    localRatelimit,
+    csrf,
+    basicAuth,
+    headerMutation,
+    rbac,
     router,
   ],
   accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
   downstreamTransportSockets: [rawBuffer, downstreamTls],
-  upstreamTransportSockets: [rawBuffer, upstreamTls, upstreamProxyProtocol],
-  protocolOptions: [httpProtocolOptions],
-  balancers: [roundRobin, leastRequest, random],
+  upstreamTransportSockets: [
+    rawBuffer,
+    upstreamTls,
+    upstreamProxyProtocol,
+    http11Proxy,
+    internalUpstream,
+  ],
+  protocolOptions: [httpProtocolOptions, tcpProtocolOptions],
+  balancers: [roundRobin, leastRequest, random, ringHash, maglev, subset, wrrLocality],
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
   retryPriorities: [previousPriorities],
   statSinks: [statsd, dogStatsd, metricsService, hystrix],
+  resourceMonitors: [
+    fixedHeap,
+    cgroupMemory,
+    cpuUtilization,
+    downstreamConnections,
+    injectedResource,
+  ],
 };

@@ -5,28 +5,35 @@ import type {
   envoy_config_bootstrap_v3_Bootstrap_StaticResources as StaticResources,
   envoy_config_bootstrap_v3_Bootstrap_DynamicResources as DynamicResources,
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
+  envoy_config_cluster_v3_Cluster as Cluster,
 } from '../../build/messages.gen.js';
 import type { Issue } from '../config/issues/issue.js';
 import type { Registry, CompileContext } from './extension.js';
 import type { SinkPlan } from './extension-plans.js';
 import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
+import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
 import { addressText } from './address/address.js';
 import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cluster.js';
+import { compileOutlierLog } from './cluster/outlier-detection.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
+import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { compileListener } from './listener/listener.js';
 import { Place } from './message/place.js';
-import type { Listener, TlsContext, Update } from './plan.gen.js';
+import type { Assignment, ConnectionLimit, Listener, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
 import { RuntimeReads } from './runtime/runtime-reads.js';
 import { checkLayers } from './runtime/runtime-layers.js';
+import { compileRtds, type RtdsPlan } from './rtds.js';
 import { checkRegexEngine } from './bootstrap/regex-engine.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { CdsPlan } from './cluster/cds-plan.js';
 import type { EdsPlan } from './cluster/eds-cluster.js';
 import type { LdsPlan } from './listener/lds-plan.js';
-import { compileConfigSource, type FileSource } from './config-source.js';
+import { compileConfigSource } from './config-source.js';
+import { compileAds } from './grpc/api-config-source.js';
+import type { Source, StreamPlan } from './sources.js';
 import { RouteSlots } from './route-slots.js';
 import { StaticSecrets } from './static-secrets.js';
 import type { TlsSocketPlan } from './tls-socket.js';
@@ -44,6 +51,7 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'cluster_manager',
     'layered_runtime',
     'admin',
+    'bootstrap_extensions',
     'default_regex_engine',
     // src/server/settings.ts uses, refuses or warns of each of these.
     'stats_flush_interval',
@@ -55,10 +63,10 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'watchdog',
     'watchdogs',
     'application_log_config',
+    'overload_manager',
+    'deferred_stat_options',
   ],
   {
-    overload_manager: {},
-    deferred_stat_options: {},
     tracing: {},
   },
 );
@@ -68,19 +76,25 @@ const STATIC = supportedFields<StaticResources>(
 );
 const DYNAMIC = supportedFields<DynamicResources>(
   'envoy.config.bootstrap.v3.Bootstrap.DynamicResources',
-  ['lds_config', 'cds_config'],
-  { ads_config: {} },
+  ['lds_config', 'cds_config', 'ads_config'],
 );
 const CLUSTER_MANAGER = supportedFields<ClusterManager>(
   'envoy.config.bootstrap.v3.ClusterManager',
-  ['upstream_bind_config', 'local_cluster_name'],
-  { outlier_detection: {} },
+  // What a worker has of a cluster is made when the first request asks for it, with or without this.
+  [
+    'outlier_detection',
+    'upstream_bind_config',
+    'local_cluster_name',
+    'enable_deferred_cluster_creation',
+  ],
 );
 
 export interface CompileOptions {
   /** --service-cluster; empty: the bootstrap's node. */
   readonly serviceCluster: string;
   readonly serviceNode: string;
+  /** --service-zone; empty: the bootstrap's node. */
+  readonly serviceZone?: string;
   /** What a client on loopback is called. */
   readonly localAddress: string;
   /** Of all layers, as they are now. */
@@ -107,6 +121,8 @@ export interface CompiledBootstrap {
   readonly context: LaterContext;
   /** By the numbers that the update has for them. */
   readonly taps: readonly TapDeclaration[];
+  /** Absent: nothing is shed. */
+  readonly overload?: OverloadPlan;
   /** Absent: no admin server. */
   readonly admin?: AdminPlan;
   /** What was read of the runtime. */
@@ -115,14 +131,24 @@ export interface CompiledBootstrap {
   /** Of clusters and then of listeners, in their order. */
   readonly tls: readonly TlsSocketPlan[];
   readonly issues: readonly Issue[];
+  /** What is wrong with control planes that only a start asks: `--mode validate` lets it pass. */
+  readonly startIssues: readonly Issue[];
+  /** Absent: there is no aggregated stream. */
+  readonly ads?: StreamPlan;
+  /** Layers of the runtime that come by RTDS, in their order. */
+  readonly rtds: readonly RtdsPlan[];
 }
 
 export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions): CompiledBootstrap {
   const issues: Issue[] = [];
+  const startIssues: Issue[] = [];
   const place = Place.root(issues);
+  const start = Place.root(startIssues);
   refuseOtherFields(place, bootstrap, BOOTSTRAP);
   checkRegexEngine(bootstrap.default_regex_engine, place.field('default_regex_engine'));
   checkLayers(bootstrap, place.field('layered_runtime').field('layers'));
+  const dynamic = bootstrap.dynamic_resources ?? {};
+  refuseOtherFields(place.field('dynamic_resources'), dynamic, DYNAMIC);
   const resources = bootstrap.static_resources ?? {};
   refuseOtherFields(place.field('static_resources'), resources, STATIC);
   const secrets = new StaticSecrets(
@@ -131,47 +157,97 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   );
   const taps: TapDeclaration[] = [];
   const sockets: TlsSocketPlan[] = [];
+  const internalListeners = compileBootstrapExtensions(
+    bootstrap.bootstrap_extensions,
+    place.field('bootstrap_extensions'),
+  );
   const context: LaterContext = {
     ...contextOf(bootstrap, options),
+    start,
+    ...(internalListeners && { internalListeners }),
     secrets,
     addTap: (tap) => taps.push(tap) - 1,
     addTls: (socket) => sockets.push(socket),
   };
   const bind = compileClusterManager(bootstrap, place.field('cluster_manager'), context);
   const clusters = compileClusters(resources, place, context, bind);
-  const cds = compileCds(bootstrap, place.field('dynamic_resources'), context, bind);
-  const lds = compileLds(bootstrap, place.field('dynamic_resources'), context);
+  const ads =
+    dynamic.ads_config &&
+    compileAds(dynamic.ads_config, start.field('dynamic_resources').field('ads_config'), context);
+  const at = place.field('dynamic_resources');
+  const cds = compileCds(dynamic, at.field('cds_config'), context, bind);
+  // As the real server: of listeners that come later only a start looks at the source.
+  const lds = compileLds(dynamic, start.field('dynamic_resources').field('lds_config'), context);
+  const layers = place.field('layered_runtime').field('layers');
+  const rtds = compileRtds(bootstrap, layers, context);
   const listeners = compileListeners(
     resources,
     place.field('static_resources').field('listeners'),
     context,
   );
+  const overload =
+    bootstrap.overload_manager &&
+    compileOverload(bootstrap.overload_manager, place.field('overload_manager'), context);
   const admin = bootstrap.admin && compileAdmin(bootstrap.admin, place.field('admin'), context);
   return {
     update: {
       clusters: clusters.map((plan) => plan.cluster),
-      assignments: clusters.flatMap((plan) => plan.assignment ?? []),
+      assignments: assignmentsOf(clusters, context),
       route_tables: [...context.routes.tables],
       listeners,
-      connection_limit: context.runtime.liveNumber(CONNECTION_LIMIT, Number.MAX_SAFE_INTEGER),
+      connection_limit: connectionLimitOf(overload, context),
+      outlier_log_path: compileOutlierLog(
+        bootstrap.cluster_manager?.outlier_detection,
+        place.field('cluster_manager').field('outlier_detection'),
+      ),
       admin_access_logs: [...(admin?.accessLogs ?? [])],
     },
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
     eds: clusters.flatMap((plan) => plan.eds ?? []),
     ...(cds && { cds }),
     ...(lds && { lds: { source: lds, staticListeners: listeners } }),
-    context,
+    context: { ...context, start: undefined },
     taps,
+    ...(overload && { overload }),
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
     tls: [...clusters.flatMap((plan) => plan.sockets), ...sockets],
     issues,
+    startIssues,
+    ...(ads && { ads }),
+    rtds,
   };
+}
+
+/**
+ * By name where zones count, as the real server goes through clusters at its start: those before the
+ * local cluster reckon their zones once more, which is counted.
+ */
+function assignmentsOf(
+  clusters: readonly ClusterPlan[],
+  { localCluster }: CompileContext,
+): Assignment[] {
+  const assignments = clusters.flatMap((plan) => plan.assignment ?? []);
+  if (!localCluster) return assignments;
+  const nameOf = ({ cluster_name: name = '' }: Assignment): string => name;
+  return assignments.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 /** How many connections all listeners and the admin server may have together. */
 export const CONNECTION_LIMIT = 'overload.global_downstream_max_connections';
+
+/** The resource monitor goes before the runtime. */
+function connectionLimitOf(
+  overload: OverloadPlan | undefined,
+  context: CompileContext,
+): ConnectionLimit {
+  const byRuntime = context.runtime.liveNumber(CONNECTION_LIMIT, Number.MAX_SAFE_INTEGER);
+  for (const { monitor } of overload?.monitors ?? []) {
+    if (monitor.kind === 'connections') return { value: monitor.max };
+  }
+  return byRuntime;
+}
 
 function contextOf(
   bootstrap: Bootstrap,
@@ -179,10 +255,25 @@ function contextOf(
 ): Omit<LaterContext, 'secrets' | 'addTap' | 'addTls'> {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
   const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');
+  const local = bootstrap.cluster_manager?.local_cluster_name;
+  const { locality = {} } = bootstrap.node ?? {};
+  const { serviceZone } = options;
   return {
     serviceCluster,
     serviceNode,
+    ...(local && {
+      localCluster: {
+        name: local,
+        locality: serviceZone ? { ...locality, zone: serviceZone } : locality,
+      },
+    }),
     hasNode: serviceNode !== '' && serviceCluster !== '',
+    hasAds: bootstrap.dynamic_resources?.ads_config !== undefined,
+    primaryClusters: new Set(
+      (bootstrap.static_resources?.clusters ?? []).flatMap(({ name = '', type }) =>
+        type === 'EDS' ? [] : name,
+      ),
+    ),
     localAddress: options.localAddress,
     clusterNames: new Set(
       (bootstrap.static_resources?.clusters ?? []).map((cluster) => cluster.name ?? ''),
@@ -203,43 +294,34 @@ function compileClusterManager(
 ): DefaultBind | undefined {
   const manager = bootstrap.cluster_manager ?? {};
   refuseOtherFields(place, manager, CLUSTER_MANAGER);
-  const local = manager.local_cluster_name;
-  if (local) refuseLocalCluster(local, place.field('local_cluster_name'), context);
+  checkLocalCluster(manager.local_cluster_name, place.field('local_cluster_name'), context);
   const config = manager.upstream_bind_config;
   return config && { config, place: place.field('upstream_bind_config') };
 }
 
 /** Where listeners come from that are not in the bootstrap. */
 function compileLds(
-  { dynamic_resources: dynamic }: Bootstrap,
+  { lds_config: config }: DynamicResources,
   place: Place,
   context: CompileContext,
-): FileSource | undefined {
-  if (!dynamic?.lds_config) return undefined;
+): Source | undefined {
   const type = 'envoy.config.listener.v3.Listener';
-  return compileConfigSource(dynamic.lds_config, type, place.field('lds_config'), context);
+  return compileConfigSource(config, type, place, context);
 }
 
 function compileCds(
-  bootstrap: Bootstrap,
+  { cds_config: config }: DynamicResources,
   place: Place,
   context: CompileContext,
   bind: DefaultBind | undefined,
 ): CdsPlan | undefined {
-  const { dynamic_resources: dynamic } = bootstrap;
-  if (!dynamic) return undefined;
-  refuseOtherFields(place, dynamic, DYNAMIC);
-  const source = compileConfigSource(
-    dynamic.cds_config,
-    'envoy.config.cluster.v3.Cluster',
-    place.field('cds_config'),
-    context,
-  );
+  const type = 'envoy.config.cluster.v3.Cluster';
+  const source = compileConfigSource(config, type, place, context);
   return (
     source && {
       source,
       staticClusters: [...context.clusterNames],
-      compile: (message, at) => compileCluster(message, at, context, bind),
+      compile: (message, at) => compileCluster(message, at, { ...context, start: undefined }, bind),
     }
   );
 }
@@ -252,7 +334,8 @@ function compileClusters(
 ): ClusterPlan[] {
   const seen = new Map<string, number>();
   const at = place.field('static_resources').field('clusters');
-  return (resources.clusters ?? []).flatMap((message, index) => {
+  const messages = resources.clusters ?? [];
+  messages.forEach((message, index) => {
     const name = message.name ?? '';
     const first = seen.get(name);
     if (first === undefined) {
@@ -265,18 +348,34 @@ function compileClusters(
           related: at.index(first).field('name'),
         });
     }
-    return compileCluster(message, at.index(index), context, bind) ?? [];
   });
-}
-
-function refuseLocalCluster(name: string, place: Place, context: CompileContext): void {
-  if (context.clusterNames.has(name)) {
-    place.error('routing by zones (local_cluster_name) is not supported yet');
-  } else {
-    place.error(`local cluster '${name}' must be defined`, {
-      expected: 'the name of a static cluster',
+  const plans: (ClusterPlan | undefined)[] = [];
+  for (const asksOthers of [false, true]) {
+    messages.forEach((message, index) => {
+      if (mayAskOthers(message) !== asksOthers) return;
+      plans[index] = compileCluster(message, at.index(index), context, bind);
     });
   }
+  return plans.flatMap((plan) => plan ?? []);
+}
+
+/** Its hosts or secrets may come from a control plane at another cluster, which is to be known first. */
+function mayAskOthers({ eds_cluster_config, transport_socket, ...rest }: Cluster): boolean {
+  if (eds_cluster_config) return true;
+  if (!transport_socket && !rest.transport_socket_matches) return false;
+  const text = JSON.stringify([transport_socket, rest.transport_socket_matches]);
+  return text.includes('"api_config_source"');
+}
+
+function checkLocalCluster(
+  name: string | undefined,
+  place: Place,
+  { clusterNames }: CompileContext,
+): void {
+  if (!name || clusterNames.has(name)) return;
+  place.error(`local cluster '${name}' must be defined`, {
+    expected: 'the name of a static cluster',
+  });
 }
 
 /** Two listeners of one address would take each other's connections. */

@@ -1,12 +1,15 @@
-// Where resources come from that are not written in the bootstrap.
+// Where a configuration says that resources come from (envoy.config.core.v3.ConfigSource).
 import { existsSync } from 'node:fs';
 import type {
   envoy_config_core_v3_ConfigSource as ConfigSource,
   envoy_config_core_v3_PathConfigSource as PathConfigSource,
   envoy_config_core_v3_WatchedDirectory as WatchedDirectory,
 } from '../../build/messages.gen.js';
+import { compileApiSource, type SourceContext } from './grpc/api-config-source.js';
+import { wholeMs } from './message/numbers.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
+import type { FileSource, Source } from './sources.js';
 
 // How long to wait for the first answer only counts where one has to be waited for: a file is there.
 const SOURCE = supportedFields<ConfigSource>('envoy.config.core.v3.ConfigSource', [
@@ -27,49 +30,63 @@ const WATCHED = supportedFields<WatchedDirectory>('envoy.config.core.v3.WatchedD
   'watch_modify',
 ]);
 
-/** A file with a DiscoveryResponse. */
-export interface FileSource {
-  readonly path: string;
-  /** Whatever is moved into this folder, the file is read again. Absent: when the file is replaced. */
-  readonly watchedDirectory?: string;
-  /** It is also read again when it is written to. */
-  readonly watchesWrites: boolean;
-}
+const DEFAULT_INITIAL_FETCH_TIMEOUT_MS = 15_000;
 
-/** `type`: of the resources. Undefined after an error. */
+/**
+ * `type`: of the resources. `start`: where what is wrong with a control plane goes that only a start
+ * looks at, not `--mode validate`; absent: where all goes. Undefined after an error.
+ */
 export function compileConfigSource(
   source: ConfigSource | undefined,
   type: string,
   place: Place,
-  { hasNode }: { readonly hasNode: boolean },
-): FileSource | undefined {
+  context: SourceContext,
+  start: Place = place,
+): Source | undefined {
   // The schema's rules have said that a source is needed.
   if (!source) return undefined;
   refuseOtherFields(place, source, SOURCE);
-  if (!hasNode) {
-    place.error(
+  if (!context.hasNode) {
+    start.error(
       `type.googleapis.com/${type}: node 'id' and 'cluster' are required. Set it either in 'node' ` +
         'config or via --service-node and --service-cluster options.',
     );
+    return undefined;
   }
   if (source.resource_api_version === 'V2') {
     place
       .field('resource_api_version')
       .error('resources of the v2 API are not there any more', { expected: 'V3' });
   }
-  for (const name of ['api_config_source', 'ads', 'self'] as const) {
-    if (source[name] === undefined) continue;
-    place
-      .field(name)
-      .error(`${name} of ${SOURCE.type} is not supported yet`, { expected: 'path_config_source' });
-    return undefined;
-  }
   if (source.path !== undefined) {
-    const file = { path: source.path, watchesWrites: false };
+    const file = { kind: 'file', path: source.path, watchesWrites: false } as const;
     return checkBacking(source.path, place.field('path')) ? file : undefined;
   }
-  const at = place.field('path_config_source');
-  return source.path_config_source && compilePath(source.path_config_source, at);
+  if (source.path_config_source)
+    return compilePath(source.path_config_source, place.field('path_config_source'));
+  const initialFetchTimeoutMs = wholeMs(
+    source.initial_fetch_timeout,
+    DEFAULT_INITIAL_FETCH_TIMEOUT_MS,
+  );
+  if (source.ads) {
+    if (context.hasAds) return { kind: 'ads', initialFetchTimeoutMs };
+    start.field('ads').error('ADS must be configured to support an ADS config source', {
+      expected: 'dynamic_resources.ads_config',
+    });
+    return undefined;
+  }
+  if (source.self) {
+    start
+      .field('self')
+      .error('Missing config source specifier in envoy::config::core::v3::ConfigSource', {
+        expected: 'ads, api_config_source or path_config_source',
+      });
+    return undefined;
+  }
+  const api = source.api_config_source;
+  return (
+    api && compileApiSource(api, start.field('api_config_source'), context, initialFetchTimeoutMs)
+  );
 }
 
 function compilePath(source: PathConfigSource, place: Place): FileSource | undefined {
@@ -82,6 +99,7 @@ function compilePath(source: PathConfigSource, place: Place): FileSource | undef
     return undefined;
   }
   return {
+    kind: 'file',
     path,
     ...(watched && { watchedDirectory: directory }),
     watchesWrites: watched?.watch_modify ?? false,

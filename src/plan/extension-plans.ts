@@ -65,8 +65,27 @@ export interface UpstreamHttpOptions {
 /** The settings of a balancer within a cluster's plan. */
 export type BalancerPlan = Pick<
   Cluster,
-  'balancer' | 'least_request_choices' | 'least_request_full_scan'
+  | 'balancer'
+  | 'least_request_choices'
+  | 'least_request_full_scan'
+  | 'request_bias_millionths'
+  | 'request_bias_slot'
+  | 'slow_start'
+  | 'weighs_localities'
+  | 'fails_in_panic'
+  | 'zones'
+  | 'hash_table'
+  | 'subsets'
 >;
+
+/** What a resource monitor looks at. Numbers are above 0. */
+export type MonitorPlan =
+  | { readonly kind: 'heap'; readonly maxBytes: number; readonly runtimeKey: string | undefined }
+  /** `maxBytes`: less than the cgroup's own limit; undefined: that. */
+  | { readonly kind: 'cgroup-memory'; readonly maxBytes: number | undefined }
+  | { readonly kind: 'cpu'; readonly of: 'host' | 'container' }
+  | { readonly kind: 'connections'; readonly max: number }
+  | { readonly kind: 'injected'; readonly file: string };
 
 /** Where statistics are sent, as the configuration has it. */
 export type SinkPlan =

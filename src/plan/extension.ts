@@ -2,12 +2,13 @@
 // every compile function may look at besides its own message.
 import type { Any } from '../../build/messages.gen.js';
 import { nearestName } from '../base/suggest.js';
-import { isKnown, knownByName, namesOf, type Kind } from './known-extensions.js';
+import { isKnown, knownByName, namesOf, unregistered, type Kind } from './known-extensions.js';
 import type {
   BalancerPlan,
   HttpFilterPlan,
   ListenerFilterPlan,
   LogTarget,
+  MonitorPlan,
   NetworkFilterPlan,
   SinkPlan,
   UpstreamHttpOptions,
@@ -17,6 +18,7 @@ import type { Place } from './message/place.js';
 import type { FilterConfig, RetryHosts, TlsContext } from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
+import type { LocalCluster } from './local-cluster.js';
 import type { RoutePlaces } from './route-slots.js';
 import type { StaticSecrets } from './static-secrets.js';
 import type { TlsSocketPlan, UpstreamSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
@@ -58,12 +60,20 @@ export interface Registry {
   readonly upstreamTransportSockets: readonly Extension<
     true | UpstreamTlsSocketPlan | UpstreamSocketPlan | undefined
   >[];
-  readonly protocolOptions: readonly Extension<UpstreamHttpOptions>[];
-  readonly balancers: readonly Extension<BalancerPlan>[];
+  /** Undefined: they say nothing of HTTP. */
+  readonly protocolOptions: readonly Extension<UpstreamHttpOptions | undefined>[];
+  readonly balancers: readonly Extension<BalancerPlan | undefined>[];
   readonly retryHostPredicates: readonly Extension<RetryHosts>[];
   readonly retryPriorities: readonly Extension<RetryHosts>[];
   /** Undefined after an error. */
   readonly statSinks: readonly Extension<SinkPlan | undefined>[];
+  /** Undefined after an error. */
+  readonly resourceMonitors: readonly Extension<MonitorPlan | undefined>[];
+}
+
+export interface InternalListenersPlan {
+  /** What each end of a connection may have on its way; absent: as the kernel has it. */
+  readonly bufferBytes?: number;
 }
 
 export interface CompileContext {
@@ -73,12 +83,22 @@ export interface CompileContext {
   readonly serviceNode: string;
   /** The node has an id and a cluster, as some extensions demand. */
   readonly hasNode: boolean;
+  /** The bootstrap has an aggregated stream. */
+  readonly hasAds: boolean;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */
   readonly localAddress: string;
   /** Names of all clusters that are known when routes are read. */
   readonly clusterNames: ReadonlySet<string>;
+  /** Those of the bootstrap whose hosts do not come by EDS: a control plane may be there. */
+  readonly primaryClusters: ReadonlySet<string>;
+  /** Where goes what is wrong with secrets' control planes, as only a start looks at them; absent: with the rest. */
+  readonly start?: Place | undefined;
   /** Clusters as gRPC services reach them, by name; filled before anything else is read. */
   readonly grpcClusters: Map<string, GrpcClusterPlan>;
+  /** The cluster that this proxy is one of; absent: nobody says which it is. */
+  readonly localCluster?: LocalCluster;
+  /** How internal listeners are; absent: there may be none. */
+  readonly internalListeners?: InternalListenersPlan;
   readonly runtime: RuntimeReads;
   readonly extensions: Registry;
   /** Of connection managers. */
@@ -162,9 +182,6 @@ export function findExtension<K extends Kind>(
   else at.error(unregistered(name, type), { expected });
   return undefined;
 }
-
-export const unregistered = (name: string, type: string): string =>
-  `Didn't find a registered implementation for '${name}' with type URL: '${type}'`;
 
 /** Says what is to be written. */
 function refuseBareName(

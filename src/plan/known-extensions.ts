@@ -216,6 +216,18 @@ const KNOWN = {
     },
     { name: 'envoy.stat_sinks.statsd', type: 'envoy.config.metrics.v3.StatsdSink' },
   ],
+  resourceMonitors: [
+    ...family('envoy.resource_monitors.', 'envoy.extensions.resource_monitors.', {
+      cgroup_memory: 'CgroupMemoryConfig',
+      cpu_utilization: 'CpuUtilizationConfig',
+      fixed_heap: 'FixedHeapConfig',
+      injected_resource: 'InjectedResourceConfig',
+    }),
+    {
+      name: 'envoy.resource_monitors.global_downstream_max_connections',
+      type: 'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
+    },
+  ],
 } as const satisfies Readonly<Record<string, readonly KnownExtension[]>>;
 
 /** Whether the real server has an extension of this kind for the message. */
@@ -245,3 +257,7 @@ function family(
     type: `${types}${short}.v3.${message}`,
   }));
 }
+
+/** What the real server says of an extension that it does not have. */
+export const unregistered = (name: string, type: string): string =>
+  `Didn't find a registered implementation for '${name}' with type URL: '${type}'`;

@@ -6,6 +6,40 @@ export interface Address {
   readonly ip?: Uint8Array | undefined;
   readonly port?: number | undefined;
   readonly pipe?: string | undefined;
+  /** In place of all these: a listener of this process, by its name, and as which of its endpoints. */
+  readonly internal_listener?: string | undefined;
+  readonly endpoint_id?: string | undefined;
+}
+
+/** What formats find of metadata. */
+export interface MetadataValue {
+  /** The keys to it, with a NUL between each two; empty: all of it. */
+  readonly path?: string | undefined;
+  readonly text?: string | undefined;
+  /** The text is JSON that is no string's. */
+  readonly is_json?: boolean | undefined;
+}
+
+export const SocketOption_State = {
+  BEFORE_BIND: 0,
+  BOUND: 1,
+  LISTENING: 2,
+} as const;
+export type SocketOption_State = (typeof SocketOption_State)[keyof typeof SocketOption_State];
+
+/** For setsockopt(2). */
+export interface SocketOption {
+  /** Ints of C, as their bits. */
+  readonly level?: number | undefined;
+  readonly name?: number | undefined;
+  readonly value?: Uint8Array | undefined;
+  readonly state?: SocketOption_State | undefined;
+}
+
+/** A number, and the runtime slot that it follows; 0: none. */
+export interface LiveNumber {
+  readonly value?: number | undefined;
+  readonly slot?: number | undefined;
 }
 
 export interface CidrRange {
@@ -120,6 +154,8 @@ export const FormatPiece_Operator = {
   DOWNSTREAM_TRANSPORT_FAILURE_REASON: 73,
   TLS_JA3_FINGERPRINT: 74,
   TLS_JA4_FINGERPRINT: 75,
+  TUNNEL_RESPONSE_HEADERS: 76,
+  TUNNEL_RESPONSE_TRAILERS: 77,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 
@@ -208,9 +244,29 @@ export interface RuntimeNumber {
   readonly slot?: number | undefined;
 }
 
+/** A share of requests, in millionths. */
+export interface Share {
+  readonly millionths?: number | undefined;
+  /** The runtime slot that it follows; 0: none. */
+  readonly slot?: number | undefined;
+}
+
 export interface Http2Setting {
   readonly id?: number | undefined;
   readonly value?: number | undefined;
+}
+
+/** "key=value" each; the value as JSON. */
+export interface HostLabels {
+  readonly labels?: readonly string[] | undefined;
+}
+
+/** Which hosts of a cluster will do. */
+export interface MetadataMatch {
+  /** "key=value" each, sorted by key. */
+  readonly labels?: readonly string[] | undefined;
+  /** What will do where there is no such host, one after the other. */
+  readonly fallbacks?: readonly HostLabels[] | undefined;
 }
 
 export const HeaderMatch_Kind = {
@@ -237,6 +293,93 @@ export interface QueryMatch {
   readonly name?: string | undefined;
   /** Absent: presence is enough. */
   readonly string_match?: StringMatch | undefined;
+}
+
+/** The matcher trees of xds.type.matcher.v3.Matcher, whatever they are asked of: the first action that fits is taken. */
+export interface MatchTree {
+  /** The first one is where it begins; none leads back to one before it. None at all: nothing fits. */
+  readonly nodes?: readonly MatchNode[] | undefined;
+  /** Of predicates by addresses: where the statistics of each are. */
+  readonly ip_stat_prefixes?: readonly string[] | undefined;
+}
+
+export const MatchInput_Kind = {
+  DESTINATION_IP: 0,
+  DESTINATION_PORT: 1,
+  SOURCE_IP: 2,
+  SOURCE_PORT: 3,
+  DIRECT_SOURCE_IP: 4,
+  SOURCE_TYPE: 5,
+  SERVER_NAME: 6,
+  TRANSPORT_PROTOCOL: 7,
+  APPLICATION_PROTOCOL: 8,
+  NOTHING: 9,
+  ENDPOINT_METADATA: 10,
+  LOCALITY_METADATA: 11,
+} as const;
+export type MatchInput_Kind = (typeof MatchInput_Kind)[keyof typeof MatchInput_Kind];
+
+/** What one step looks at. */
+export interface MatchInput {
+  readonly kind?: MatchInput_Kind | undefined;
+  /** Of metadata: a namespace, and the keys on the way to the value. */
+  readonly metadata_namespace?: string | undefined;
+  readonly path?: readonly string[] | undefined;
+}
+
+export const MatchPredicate_Kind = {
+  TEXT: 0,
+  IP: 1,
+  AND: 2,
+  OR: 3,
+  NOT: 4,
+} as const;
+export type MatchPredicate_Kind = (typeof MatchPredicate_Kind)[keyof typeof MatchPredicate_Kind];
+
+/** A tree. */
+export interface MatchPredicate {
+  readonly kind?: MatchPredicate_Kind | undefined;
+  readonly parts?: readonly MatchPredicate[] | undefined;
+  readonly input?: MatchInput | undefined;
+  readonly text?: StringMatch | undefined;
+  readonly ranges?: readonly CidrRange[] | undefined;
+}
+
+/** Goes on with a node, or ends with an action. */
+export interface MatchOutcome {
+  /** 0: it ends. */
+  readonly node?: number | undefined;
+  /** The asker's own number. */
+  readonly action?: number | undefined;
+}
+
+export interface MatchEdge {
+  /** Of a LIST. */
+  readonly predicate?: MatchPredicate | undefined;
+  /** Of EXACT, PREFIX, and DOMAIN: "a.test", "*.test", "*". */
+  readonly text?: string | undefined;
+  /** Of IP. */
+  readonly range?: CidrRange | undefined;
+  /** Of IP: not where a longer range has led to nothing. */
+  readonly exclusive?: boolean | undefined;
+  readonly outcome?: MatchOutcome | undefined;
+}
+
+export const MatchNode_Kind = {
+  LIST: 0,
+  EXACT: 1,
+  PREFIX: 2,
+  IP: 3,
+  DOMAIN: 4,
+} as const;
+export type MatchNode_Kind = (typeof MatchNode_Kind)[keyof typeof MatchNode_Kind];
+
+export interface MatchNode {
+  readonly kind?: MatchNode_Kind | undefined;
+  readonly input?: MatchInput | undefined;
+  readonly edges?: readonly MatchEdge[] | undefined;
+  /** Where no edge leads to an action; absent: nowhere. */
+  readonly otherwise?: MatchOutcome | undefined;
 }
 
 /** All that a transport socket of TLS is made of: of a filter chain, which has a `server`, or of a cluster. */
@@ -270,6 +413,8 @@ export interface TlsContext {
   readonly is_incomplete?: boolean | undefined;
   /** Absent: nobody is told the secrets of connections. */
   readonly key_log?: TlsKeyLog | undefined;
+  /** Of version 1.3; empty: what the role prefers. */
+  readonly tls13_ciphers?: string | undefined;
 }
 
 /** The secrets of connections between these addresses go to a file. No range: any address. */
@@ -287,8 +432,8 @@ export const TlsServer_OcspPolicy = {
 export type TlsServer_OcspPolicy = (typeof TlsServer_OcspPolicy)[keyof typeof TlsServer_OcspPolicy];
 
 export interface TlsServer {
+  /** Where `validation` has authorities. */
   readonly requires_certificate?: boolean | undefined;
-  readonly requires_sni?: boolean | undefined;
   /** 80 bytes each: name, HMAC key, AES key. The first one encrypts; none: OpenSSL's own. */
   readonly ticket_keys?: readonly Uint8Array[] | undefined;
   readonly disables_tickets?: boolean | undefined;
@@ -330,6 +475,19 @@ export interface TlsValidation {
   /** A server does not tell clients whom it trusts. */
   readonly hides_ca_list?: boolean | undefined;
   readonly name?: string | undefined;
+  /** Whoever shows a name of SPIFFE is verified by its trust domain's authorities, by nobody else's; `trusted_ca`, hashes and names that are no URIs say nothing then. */
+  readonly spiffe?: SpiffeTrust | undefined;
+}
+
+export interface SpiffeTrust {
+  readonly domains?: readonly SpiffeTrustDomain[] | undefined;
+}
+
+export interface SpiffeTrustDomain {
+  /** "example.org" */
+  readonly name?: string | undefined;
+  /** In PEM, with lists of what they have revoked. */
+  readonly authorities?: Uint8Array | undefined;
 }
 
 export const SubjectMatch_Kind = {
@@ -355,17 +513,18 @@ export interface FilterConfig {
   readonly buffer?: BufferSettings | undefined;
   readonly fault?: FaultSettings | undefined;
   readonly grpc_http1_reverse_bridge?: GrpcReverseBridgeSettings | undefined;
+  readonly grpc_json_transcoder?: GrpcJsonTranscoder | undefined;
+  readonly local_ratelimit?: LocalRatelimit | undefined;
+  /** What routes and virtual hosts ask of it beside its own message. */
+  readonly rate_limits?: RateLimits | undefined;
+  readonly csrf?: CsrfPolicy | undefined;
+  readonly basic_auth?: BasicAuthUsers | undefined;
+  readonly header_mutation?: HeaderMutation | undefined;
+  readonly rbac?: Rbac | undefined;
 }
 
 export interface GrpcReverseBridgeSettings {
   readonly disabled?: boolean | undefined;
-}
-
-/** A share of requests, in millionths. */
-export interface Share {
-  readonly millionths?: number | undefined;
-  /** The runtime slot that it follows; 0: none. */
-  readonly slot?: number | undefined;
 }
 
 export interface CorsPolicy {
@@ -438,15 +597,6 @@ export interface FaultRuntime {
   readonly grpc_status?: number | undefined;
 }
 
-/** What formats find of a filter's metadata. */
-export interface MetadataValue {
-  /** The keys to it, with a NUL between each two; empty: all of it. */
-  readonly path?: string | undefined;
-  readonly text?: string | undefined;
-  /** The text is JSON that is no string's. */
-  readonly is_json?: boolean | undefined;
-}
-
 export interface FaultSettings {
   readonly delay?: FaultDelay | undefined;
   readonly abort?: FaultAbort | undefined;
@@ -464,10 +614,58 @@ export interface FaultSettings {
   readonly metadata?: readonly MetadataValue[] | undefined;
 }
 
+export interface CsrfPolicy {
+  readonly enabled?: Share | undefined;
+  /** Of those that are not: they are counted. */
+  readonly shadow?: Share | undefined;
+  /** Of hosts with their ports, beside the request's own. */
+  readonly additional_origins?: readonly StringMatch[] | undefined;
+}
+
+/** Whoever may come in, and how they are asked. */
+export interface BasicAuthUsers {
+  readonly users?: readonly BasicAuthUser[] | undefined;
+  /** Of the challenge. Empty: the request's own URL. */
+  readonly realm?: string | undefined;
+}
+
+export interface BasicAuthUser {
+  readonly name?: string | undefined;
+  /** Of the password: SHA-1, 20 bytes. */
+  readonly hash?: Uint8Array | undefined;
+}
+
+/** Each list is made one after the other. */
+export interface HeaderMutation {
+  readonly request?: readonly HeaderChange[] | undefined;
+  readonly response?: readonly HeaderChange[] | undefined;
+  readonly request_trailers?: readonly HeaderChange[] | undefined;
+  readonly response_trailers?: readonly HeaderChange[] | undefined;
+  readonly query?: readonly QueryChange[] | undefined;
+}
+
+export const QueryChange_Action = {
+  APPEND: 0,
+  ADD_IF_ABSENT: 1,
+  OVERWRITE_OR_ADD: 2,
+  OVERWRITE_IF_EXISTS: 3,
+  REMOVE: 4,
+} as const;
+export type QueryChange_Action = (typeof QueryChange_Action)[keyof typeof QueryChange_Action];
+
+/** Of one parameter of a path's query. */
+export interface QueryChange {
+  readonly action?: QueryChange_Action | undefined;
+  readonly name?: string | undefined;
+  readonly value?: Format | undefined;
+}
+
 export const Cluster_Balancer = {
   ROUND_ROBIN: 0,
   LEAST_REQUEST: 1,
   RANDOM: 2,
+  RING_HASH: 3,
+  MAGLEV: 4,
 } as const;
 export type Cluster_Balancer = (typeof Cluster_Balancer)[keyof typeof Cluster_Balancer];
 
@@ -511,8 +709,8 @@ export interface Cluster {
   readonly keepalive_probes?: number | undefined;
   readonly keepalive_time_s?: number | undefined;
   readonly keepalive_interval_s?: number | undefined;
-  /** Where connections to hosts come from, if set. */
-  readonly source_address?: Address | undefined;
+  /** Where connections to hosts come from: the first of the host's family, or else the first; none: the kernel says. */
+  readonly sources?: readonly SourceAddress[] | undefined;
   readonly max_stream_duration_ms?: number | undefined;
   /** They are reached by TLS; absent: in the clear. */
   readonly tls?: TlsContext | undefined;
@@ -531,6 +729,282 @@ export interface Cluster {
   readonly http2?: Http2Options | undefined;
   /** What connections begin with, before `tls` or what is sent in the clear; absent: nothing. */
   readonly proxy_protocol?: ProxyProtocolSocket | undefined;
+  /** In place of `proxy_protocol`: connections go through an HTTP/1.1 proxy. */
+  readonly http11_proxy?: Http11ProxySocket | undefined;
+  /** The runtime slot that the panic threshold follows; 0: none. */
+  readonly panic_threshold_slot?: number | undefined;
+  /** A priority that panics gets no request at all. */
+  readonly fails_in_panic?: boolean | undefined;
+  /** Localities share by their weights. */
+  readonly weighs_localities?: boolean | undefined;
+  /** Requests stay in this proxy's own zone, as far as its hosts can take them; absent: zones do not count. */
+  readonly zones?: ZoneRouting | undefined;
+  /** Its hosts are this proxy and the others beside it. */
+  readonly is_local?: boolean | undefined;
+  /** Of RING_HASH and MAGLEV. */
+  readonly hash_table?: HashTable | undefined;
+  /** Of LEAST_REQUEST with other weights: how much active requests count, in millionths, as a power of their number, and the runtime slot that it follows; 0: none. */
+  readonly request_bias_millionths?: number | undefined;
+  readonly request_bias_slot?: number | undefined;
+  /** Absent: new hosts get their share at once. */
+  readonly slow_start?: SlowStart | undefined;
+  /** Absent: requests may go to all hosts. */
+  readonly subsets?: Subsets | undefined;
+  /** In millionths, 1 to 3: for how many streams a host's connections are made, for each that there is or that waits; 0: for one. */
+  readonly preconnect_millionths?: number | undefined;
+  /** The same for all hosts together, with the next request counted as if it were there; 0: none are made ahead. */
+  readonly predictive_preconnect_millionths?: number | undefined;
+  /** In place of `proxy_protocol`: hosts are listeners of this process, which are told more. */
+  readonly internal_upstream?: InternalUpstreamSocket | undefined;
+  /** Which of `transport_matches` a host has, by the number of an action; one that there is not: none. Absent: the first whose labels fit. */
+  readonly transport_tree?: MatchTree | undefined;
+  /** Each client's connection has connections of its own. */
+  readonly pools_by_client?: boolean | undefined;
+  /** Connections end, each after its request, when hosts come or go. */
+  readonly drains_on_host_change?: boolean | undefined;
+  /** Hosts are asked whether they are well; absent: nobody asks. */
+  readonly health_check?: HealthCheck | undefined;
+  /** Hosts that discovery names no more stay until a check of theirs fails. */
+  readonly keeps_well_hosts?: boolean | undefined;
+  /** Those that come later are not counted before their first check. */
+  readonly excludes_unchecked?: boolean | undefined;
+  /** Absent: hosts are used whatever becomes of requests to them. */
+  readonly outlier_detection?: OutlierDetection | undefined;
+  /** Its hosts are made as requests ask for them; absent: they are those that it is assigned. */
+  readonly destination_hosts?: DestinationHosts | undefined;
+}
+
+export const HealthCheck_Kind = {
+  HTTP: 0,
+  TCP: 1,
+  GRPC: 2,
+} as const;
+export type HealthCheck_Kind = (typeof HealthCheck_Kind)[keyof typeof HealthCheck_Kind];
+
+/** How hosts are asked whether they are well. */
+export interface HealthCheck {
+  readonly kind?: HealthCheck_Kind | undefined;
+  readonly timeout_ms?: number | undefined;
+  readonly interval_ms?: number | undefined;
+  /** What intervals are longer by, at most: of the first alone, of all, and as a part of each. */
+  readonly initial_jitter_ms?: number | undefined;
+  readonly interval_jitter_ms?: number | undefined;
+  readonly interval_jitter_percent?: number | undefined;
+  /** While the cluster has had no connection: of hosts that are not well, and of those that are. */
+  readonly no_traffic_interval_ms?: number | undefined;
+  readonly no_traffic_healthy_interval_ms?: number | undefined;
+  /** Of hosts that are not well; of those about to be so, or to be well again. */
+  readonly unhealthy_interval_ms?: number | undefined;
+  readonly unhealthy_edge_interval_ms?: number | undefined;
+  readonly healthy_edge_interval_ms?: number | undefined;
+  /** How many checks in a row change what is known. */
+  readonly unhealthy_threshold?: number | undefined;
+  readonly healthy_threshold?: number | undefined;
+  readonly reuses_connection?: boolean | undefined;
+  readonly logs_failures?: boolean | undefined;
+  readonly logs_successes?: boolean | undefined;
+  readonly event_logs?: readonly string[] | undefined;
+  /** HTTP: what is asked for, empty: the cluster's name; and gRPC's authority. */
+  readonly host?: string | undefined;
+  readonly path?: string | undefined;
+  readonly method?: string | undefined;
+  readonly is_http2?: boolean | undefined;
+  readonly mutations?: HeaderMutations | undefined;
+  /** Of answers that are well; none: 200. */
+  readonly expected?: readonly StatusRange[] | undefined;
+  /** Of answers that only several in a row make a host unwell. */
+  readonly retriable?: readonly StatusRange[] | undefined;
+  /** What answers say of the cluster that they are of. */
+  readonly service_name?: StringMatch | undefined;
+  /** TCP and HTTP: what is sent, and what must come, in this order. */
+  readonly send?: Uint8Array | undefined;
+  readonly receive?: readonly Uint8Array[] | undefined;
+  /** As much of a body is looked at; 0: all of it. */
+  readonly body_bytes?: number | undefined;
+  /** gRPC: which service; empty: the server as a whole. */
+  readonly service?: string | undefined;
+  /** By ALPN, each with its length before it; empty: as the cluster's transport socket has it. */
+  readonly alpn?: Uint8Array | undefined;
+  /** Of HTTP/2 and gRPC. */
+  readonly http2?: Http2Options | undefined;
+  /** Hosts are reached as hosts of these labels are; none: as for requests. */
+  readonly socket_labels?: readonly string[] | undefined;
+}
+
+export interface StatusRange {
+  readonly from?: number | undefined;
+  /** Not itself. */
+  readonly to?: number | undefined;
+}
+
+/** Where a request, or a connection, asks to go to, looked for in this order; without any of these: where the client wanted to go before it was redirected here. */
+export interface DestinationHosts {
+  /** Dynamic metadata; an empty namespace: none is asked. */
+  readonly metadata_namespace?: string | undefined;
+  readonly metadata_path?: readonly string[] | undefined;
+  /** Of a request; empty: none is asked. */
+  readonly header?: string | undefined;
+  /** In place of whatever port was found; 0: none is. */
+  readonly port?: number | undefined;
+  /** Hosts that nobody has used for so long are dropped. */
+  readonly cleanup_interval_ms?: number | undefined;
+}
+
+/** When a host is put out because of what becomes of requests to it, and for how long. Shares are percentages; what is enforced is so in that share of cases, and only counted and logged in the others. */
+export interface OutlierDetection {
+  /** Answers are looked at so often. */
+  readonly interval_ms?: LiveNumber | undefined;
+  /** How long the first time; longer each time after that, no longer than the second one says, and up to the third at random beyond it. */
+  readonly base_ejection_time_ms?: LiveNumber | undefined;
+  readonly max_ejection_time_ms?: LiveNumber | undefined;
+  readonly max_ejection_time_jitter_ms?: LiveNumber | undefined;
+  /** Of all hosts. */
+  readonly max_ejection_percent?: LiveNumber | undefined;
+  readonly always_ejects_one?: boolean | undefined;
+  /** 0 of each: never. */
+  readonly consecutive_5xx?: LiveNumber | undefined;
+  readonly enforcing_consecutive_5xx?: LiveNumber | undefined;
+  readonly consecutive_gateway_failure?: LiveNumber | undefined;
+  readonly enforcing_consecutive_gateway_failure?: LiveNumber | undefined;
+  /** Only where those are told apart. */
+  readonly consecutive_local_origin_failure?: LiveNumber | undefined;
+  readonly enforcing_consecutive_local_origin_failure?: LiveNumber | undefined;
+  /** Failures to reach a host count apart from those that it answers with. */
+  readonly splits_local_origin?: boolean | undefined;
+  readonly success_rate_minimum_hosts?: LiveNumber | undefined;
+  readonly success_rate_request_volume?: LiveNumber | undefined;
+  /** In thousandths. */
+  readonly success_rate_stdev_factor?: LiveNumber | undefined;
+  readonly enforcing_success_rate?: LiveNumber | undefined;
+  readonly enforcing_local_origin_success_rate?: LiveNumber | undefined;
+  readonly failure_percentage_threshold?: LiveNumber | undefined;
+  readonly failure_percentage_minimum_hosts?: LiveNumber | undefined;
+  readonly failure_percentage_request_volume?: LiveNumber | undefined;
+  readonly enforcing_failure_percentage?: LiveNumber | undefined;
+  readonly enforcing_failure_percentage_local_origin?: LiveNumber | undefined;
+  /** A health check that succeeds ends it. */
+  readonly ends_with_health_check?: boolean | undefined;
+  /** Hosts that say so of themselves (x-envoy-degraded) count as degraded for as long. */
+  readonly detects_degraded?: boolean | undefined;
+}
+
+export interface SourceAddress {
+  /** Absent: the kernel chooses. */
+  readonly address?: Address | undefined;
+  /** In the order in which they are set. */
+  readonly socket_options?: readonly SocketOption[] | undefined;
+  /** The machine need not have it. */
+  readonly freebind?: boolean | undefined;
+}
+
+export interface InternalUpstreamSocket {
+  /** What listeners are told: namespaces of the host's metadata, and of the cluster's. */
+  readonly host_namespaces?: readonly string[] | undefined;
+  readonly cluster_metadata?: readonly MetadataSpace[] | undefined;
+  /** Namespaces that the cluster has not. */
+  readonly missing?: number | undefined;
+}
+
+export interface MetadataSpace {
+  readonly name?: string | undefined;
+  readonly values?: readonly MetadataValue[] | undefined;
+}
+
+/** Of a host, or of its locality: what trees of matchers ask for. */
+export interface HostValue {
+  readonly is_locality?: boolean | undefined;
+  readonly metadata_namespace?: string | undefined;
+  readonly path?: readonly string[] | undefined;
+  readonly value?: string | undefined;
+}
+
+export const Subsets_Fallback = {
+  NONE: 0,
+  ANY: 1,
+  DEFAULT: 2,
+} as const;
+export type Subsets_Fallback = (typeof Subsets_Fallback)[keyof typeof Subsets_Fallback];
+
+/** Which hosts a request may go to depends on its route and on their labels. */
+export interface Subsets {
+  readonly fallback?: Subsets_Fallback | undefined;
+  readonly default_labels?: readonly string[] | undefined;
+  readonly selectors?: readonly SubsetSelector[] | undefined;
+  /** Weights of localities are those of their part of the subset. */
+  readonly scales_weights?: boolean | undefined;
+  /** Where the fallback has no host either, any will do. */
+  readonly panics_to_any?: boolean | undefined;
+  /** A host that has a list has each of its values. */
+  readonly list_as_any?: boolean | undefined;
+  /** What no selector asks for does not count. */
+  readonly allows_redundant_keys?: boolean | undefined;
+  /** Routes say what else will do, one after the other. */
+  readonly follows_fallback_list?: boolean | undefined;
+}
+
+export const SubsetSelector_Fallback = {
+  NONE: 0,
+  ANY: 1,
+  DEFAULT: 2,
+  KEYS: 3,
+  OF_CLUSTER: 4,
+} as const;
+export type SubsetSelector_Fallback = (typeof SubsetSelector_Fallback)[keyof typeof SubsetSelector_Fallback];
+
+export interface SubsetSelector {
+  /** Sorted. */
+  readonly keys?: readonly string[] | undefined;
+  readonly fallback?: SubsetSelector_Fallback | undefined;
+  readonly fallback_keys?: readonly string[] | undefined;
+  /** The first host will do, healthy or not. */
+  readonly has_single_host?: boolean | undefined;
+}
+
+/** How the share of hosts that became healthy grows. */
+export interface SlowStart {
+  readonly window_ms?: number | undefined;
+  /** In millionths: 1 grows evenly, more faster at first; and the runtime slot that it follows; 0: none. */
+  readonly aggression_millionths?: number | undefined;
+  readonly aggression_slot?: number | undefined;
+  /** In millionths: no less than this part of its share. */
+  readonly min_share_millionths?: number | undefined;
+}
+
+export interface ZoneRouting {
+  /** Where this proxy is. */
+  readonly region?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly sub_zone?: string | undefined;
+  /** The share of requests that are routed so, and the runtime slot that it follows; 0: none. */
+  readonly enabled_millionths?: number | undefined;
+  readonly enabled_slot?: number | undefined;
+  /** Of healthy hosts. */
+  readonly min_cluster_size?: number | undefined;
+  readonly min_cluster_size_slot?: number | undefined;
+  /** All stay in the zone while it has so many healthy hosts; absent: only as many as are fair. */
+  readonly forced_from?: number | undefined;
+  /** Shares of localities are those of their hosts' weights, not of their number. */
+  readonly by_weight?: boolean | undefined;
+}
+
+export const HashTable_Function = {
+  XX_HASH: 0,
+  MURMUR_HASH_2: 1,
+} as const;
+export type HashTable_Function = (typeof HashTable_Function)[keyof typeof HashTable_Function];
+
+/** Which host has which share of all hashes. */
+export interface HashTable {
+  /** Of a ring. */
+  readonly min_size?: number | undefined;
+  readonly max_size?: number | undefined;
+  readonly function?: HashTable_Function | undefined;
+  /** Of MAGLEV; prime. */
+  readonly table_size?: number | undefined;
+  /** Hosts are known by their names, not their addresses. */
+  readonly by_hostname?: boolean | undefined;
+  /** No host has more than this percentage of its share of the active requests, as long as others have less; 0: no limit. */
+  readonly balance_factor_pct?: number | undefined;
 }
 
 export interface TransportMatch {
@@ -541,6 +1015,14 @@ export interface TransportMatch {
   readonly tls?: TlsContext | undefined;
   /** As in Cluster. */
   readonly proxy_protocol?: ProxyProtocolSocket | undefined;
+  readonly http11_proxy?: Http11ProxySocket | undefined;
+  readonly internal_upstream?: InternalUpstreamSocket | undefined;
+}
+
+/** Hosts are reached through the proxies that they name. */
+export interface Http11ProxySocket {
+  /** Of hosts that name none; absent: those are reached without. */
+  readonly address?: Address | undefined;
 }
 
 /** The header of the PROXY protocol, which tells a host whom a connection is for. */
@@ -558,6 +1040,8 @@ export interface ProxyProtocolSocket {
 export interface AddedTlv {
   readonly type?: number | undefined;
   readonly value?: Uint8Array | undefined;
+  /** Instead of `value`: of the connection to the host. What is empty is left out. */
+  readonly format?: Format | undefined;
 }
 
 export interface CircuitLimits {
@@ -603,6 +1087,8 @@ export interface Assignment {
   readonly cluster_name?: string | undefined;
   readonly hosts?: readonly Host[] | undefined;
   readonly overprovisioning_factor_pct?: number | undefined;
+  /** How healthy a priority is depends on its hosts' weights, not on their number. */
+  readonly weighs_health?: boolean | undefined;
 }
 
 export const Host_Health = {
@@ -630,6 +1116,25 @@ export interface Host {
   readonly labels?: readonly string[] | undefined;
   /** The same for how it is reached. */
   readonly socket_labels?: readonly string[] | undefined;
+  /** The HTTP/1.1 proxy by which it is reached where transport sockets go by one; absent: it names none. */
+  readonly proxy_address?: Address | undefined;
+  /** Of values that are lists: all of each, in one label. */
+  readonly list_labels?: readonly string[] | undefined;
+  /** What hash tables know it by; empty: its address, or its name. */
+  readonly hash_key?: string | undefined;
+  /** Where its health is checked; absent: at its own address. */
+  readonly check_address?: Address | undefined;
+  /** Whom checks ask for; empty: as the cluster says. */
+  readonly check_hostname?: string | undefined;
+  /** It is taken to be well. */
+  readonly is_not_checked?: boolean | undefined;
+  /** As socket_labels, of its locality: they count where its own fit nothing. */
+  readonly locality_socket_labels?: readonly string[] | undefined;
+  readonly socket_values?: readonly HostValue[] | undefined;
+  /** What internal listeners are told, where the cluster's sockets say so. */
+  readonly metadata?: readonly MetadataSpace[] | undefined;
+  /** All addresses at which it is tried, one after the other; none: its own alone. */
+  readonly tried_addresses?: readonly Address[] | undefined;
 }
 
 /** A compiled route configuration. */
@@ -747,7 +1252,38 @@ export interface ClusterAction {
   /** Set: a gRPC request's grpc-timeout, none being without end, is in place of timeout_ms, in the same way. */
   readonly grpc_route_timeout_max_ms?: number | undefined;
   readonly grpc_route_timeout_offset_ms?: number | undefined;
+  /** What a request's hash is made of, one after the other. */
+  readonly hash_policies?: readonly HashPolicy[] | undefined;
+  /** Which hosts will do. Absent: all. */
+  readonly metadata_match?: MetadataMatch | undefined;
   readonly upgrades?: readonly RouteUpgrade[] | undefined;
+}
+
+/** One of these. What is not there adds nothing. */
+export interface HashPolicy {
+  readonly header?: HeaderHash | undefined;
+  readonly cookie?: CookieHash | undefined;
+  readonly source_ip?: boolean | undefined;
+  readonly query_parameter?: string | undefined;
+  readonly filter_state?: string | undefined;
+  /** Nothing follows where there is a hash by then. */
+  readonly is_terminal?: boolean | undefined;
+}
+
+export interface HeaderHash {
+  /** In lower case. */
+  readonly name?: string | undefined;
+  /** Of its values. Absent: as they are. */
+  readonly rewrite?: RegexRewrite | undefined;
+}
+
+export interface CookieHash {
+  readonly name?: string | undefined;
+  /** Set: a client without one is given one that lasts so long; 0: as long as the client likes. */
+  readonly ttl_s?: number | undefined;
+  readonly path?: string | undefined;
+  /** Of what it is given: "name=value" each, or "name". */
+  readonly attributes?: readonly string[] | undefined;
 }
 
 /** What a route says of one kind of upgrade. */
@@ -803,6 +1339,8 @@ export interface RetryPolicy {
   readonly reset_headers?: readonly ResetHeader[] | undefined;
   readonly reset_max_interval_ms?: number | undefined;
   readonly hosts?: RetryHosts | undefined;
+  /** Each retry goes to another of the clusters that the route has by weight. */
+  readonly refreshes_cluster?: boolean | undefined;
 }
 
 /** Names the header in which a host says when to come again. */
@@ -821,11 +1359,6 @@ export interface RetryHosts {
   readonly more_choices?: number | undefined;
   /** After so many attempts each, the priorities they went to are avoided; 0: never. */
   readonly priorities_every?: number | undefined;
-}
-
-/** "key=value" each; the value as JSON. */
-export interface HostLabels {
-  readonly labels?: readonly string[] | undefined;
 }
 
 /** What the runtime says of all retries. */
@@ -853,6 +1386,8 @@ export interface WeightedCluster {
   readonly weight_slot?: number | undefined;
   /** In place of the route's; empty: the route's. */
   readonly filters?: readonly RouteFilter[] | undefined;
+  /** With what the route itself asks for. Absent: that alone. */
+  readonly metadata_match?: MetadataMatch | undefined;
 }
 
 export const PathRewrite_Kind = {
@@ -903,35 +1438,6 @@ export interface DirectResponse {
   readonly body?: Uint8Array | undefined;
 }
 
-export interface HeaderMutations {
-  readonly request_add?: readonly HeaderAddition[] | undefined;
-  readonly request_remove?: readonly string[] | undefined;
-  readonly response_add?: readonly HeaderAddition[] | undefined;
-  readonly response_remove?: readonly string[] | undefined;
-}
-
-/** One of these. */
-export interface HeaderChange {
-  readonly remove?: string | undefined;
-  readonly remove_matching?: StringMatch | undefined;
-  readonly add?: HeaderAddition | undefined;
-}
-
-export const HeaderAddition_Action = {
-  APPEND: 0,
-  ADD_IF_ABSENT: 1,
-  OVERWRITE_OR_ADD: 2,
-  OVERWRITE_IF_EXISTS: 3,
-} as const;
-export type HeaderAddition_Action = (typeof HeaderAddition_Action)[keyof typeof HeaderAddition_Action];
-
-export interface HeaderAddition {
-  readonly name?: string | undefined;
-  readonly value?: Format | undefined;
-  readonly action?: HeaderAddition_Action | undefined;
-  readonly keep_empty?: boolean | undefined;
-}
-
 /** A filter before the router, in the order of the chain. */
 export interface HttpFilter {
   /** Requests do not pass it, unless their route switches it on. */
@@ -947,9 +1453,34 @@ export interface HttpFilter {
   readonly grpc_stats?: GrpcStatsFilter | undefined;
   readonly grpc_http1_bridge?: GrpcHttp1Bridge | undefined;
   readonly grpc_http1_reverse_bridge?: GrpcReverseBridge | undefined;
+  readonly grpc_json_transcoder?: GrpcJsonTranscoder | undefined;
+  readonly connect_grpc_bridge?: ConnectGrpcBridge | undefined;
+  readonly local_ratelimit?: LocalRatelimit | undefined;
+  readonly csrf?: CsrfPolicy | undefined;
+  readonly basic_auth?: BasicAuth | undefined;
+  readonly header_mutation?: HeaderMutationFilter | undefined;
+  readonly rbac?: Rbac | undefined;
 }
 
 export type GrpcWebFilter = Readonly<Record<string, never>>;
+
+export interface BasicAuth {
+  readonly users?: BasicAuthUsers | undefined;
+  /** In lower case; empty: hosts are not told who it is. */
+  readonly forward_username_header?: string | undefined;
+  /** In lower case. */
+  readonly authentication_header?: string | undefined;
+  /** Requests without it go on. */
+  readonly allow_missing?: boolean | undefined;
+}
+
+export interface HeaderMutationFilter {
+  readonly mutations?: HeaderMutation | undefined;
+  /** Of routes: what the most specific one says is made last. */
+  readonly most_specific_wins?: boolean | undefined;
+}
+
+export type ConnectGrpcBridge = Readonly<Record<string, never>>;
 
 export interface GrpcStatsFilter {
   /** Each method is counted apart, and only what has a method is counted. */
@@ -1154,12 +1685,27 @@ export interface Listener {
   readonly hands_on_redirected?: boolean | undefined;
   /** Among all listeners there ever are; 0: it stays for ever. */
   readonly id?: number | undefined;
+  /** Which filter chain takes a connection; absent: what each of them says. */
+  readonly chain_tree?: ChainTree | undefined;
+  /** Its connections and their requests are never shed. */
+  readonly bypasses_overload?: boolean | undefined;
+  /** Of one whose address is within: how much either end may have on its way; 0: as the kernel has it. */
+  readonly internal_buffer_bytes?: number | undefined;
+}
+
+/** A tree whose actions are numbers in `chains`. */
+export interface ChainTree {
+  readonly tree?: MatchTree | undefined;
+  /** Names of filter chains. One that there is not: nobody takes the connection. */
+  readonly chains?: readonly string[] | undefined;
 }
 
 /** Other filter chains for a listener that is there: it keeps its sockets, and chains whose id it has already keep their connections. Those that are not named any more drain. */
 export interface FilterChains {
   readonly listener?: string | undefined;
   readonly filter_chains?: readonly FilterChain[] | undefined;
+  /** As in Listener. */
+  readonly chain_tree?: ChainTree | undefined;
 }
 
 /** How clients of what is replaced or removed are asked to leave. */
@@ -1167,22 +1713,6 @@ export interface ListenerDrain {
   readonly seconds?: number | undefined;
   /** All at once; otherwise more and more within the time. */
   readonly immediate?: boolean | undefined;
-}
-
-export const SocketOption_State = {
-  BEFORE_BIND: 0,
-  BOUND: 1,
-  LISTENING: 2,
-} as const;
-export type SocketOption_State = (typeof SocketOption_State)[keyof typeof SocketOption_State];
-
-/** For setsockopt(2). */
-export interface SocketOption {
-  /** Ints of C, as their bits. */
-  readonly level?: number | undefined;
-  readonly name?: number | undefined;
-  readonly value?: Uint8Array | undefined;
-  readonly state?: SocketOption_State | undefined;
 }
 
 /** `match` empty: fits everything. Chains are tried by specificity, as the real server does. */
@@ -1201,6 +1731,8 @@ export interface FilterChain {
   readonly tls?: TlsContext | undefined;
   /** 0: a handshake may take as long as it likes. */
   readonly handshake_timeout_ms?: number | undefined;
+  /** Asked of each new connection, in this order, before any byte of it is read. */
+  readonly gates?: readonly ConnectionGate[] | undefined;
   /** TCP goes to the cluster that has the name the client asks for, where it asks for any. */
   readonly cluster_of_server_name?: boolean | undefined;
 }
@@ -1225,6 +1757,34 @@ export interface FilterChainMatch {
   readonly application_protocols?: readonly string[] | undefined;
 }
 
+/** What may refuse a connection. */
+export interface ConnectionGate {
+  readonly connection_limit?: ConnectionLimitFilter | undefined;
+  readonly local_rate_limit?: LocalRateLimitFilter | undefined;
+}
+
+export interface ConnectionLimitFilter {
+  readonly stat_prefix?: string | undefined;
+  /** Open at once, on all workers. */
+  readonly max_connections?: number | undefined;
+  /** What is refused ends after so long. */
+  readonly delay_ms?: number | undefined;
+  /** 0: it lets all pass. */
+  readonly enabled?: RuntimeNumber | undefined;
+}
+
+export interface LocalRateLimitFilter {
+  readonly stat_prefix?: string | undefined;
+  readonly max_tokens?: number | undefined;
+  /** More than 0, as is the interval. */
+  readonly tokens_per_fill?: number | undefined;
+  readonly fill_interval_us?: number | undefined;
+  /** Filters that have the same one, and the same numbers, share their tokens; empty: they do not. */
+  readonly share_key?: string | undefined;
+  /** 0: it lets all pass. */
+  readonly enabled?: RuntimeNumber | undefined;
+}
+
 export type EchoFilter = Readonly<Record<string, never>>;
 
 export interface DirectResponseFilter {
@@ -1240,6 +1800,8 @@ export interface TcpProxy {
   readonly max_connect_attempts?: number | undefined;
   readonly max_downstream_connection_duration_ms?: number | undefined;
   readonly access_logs?: readonly AccessLog[] | undefined;
+  /** Connections of a client have the same hash. */
+  readonly hashes_source_ip?: boolean | undefined;
   /** Absent: bytes go to hosts as they are. */
   readonly tunneling?: TunnelingConfig | undefined;
 }
@@ -1249,11 +1811,24 @@ export interface TunnelingConfig {
   /** "host:port" */
   readonly hostname?: Format | undefined;
   readonly headers?: HeaderMutations | undefined;
+  /** In place of CONNECT. */
+  readonly use_post?: boolean | undefined;
+  /** Of POST. */
+  readonly post_path?: string | undefined;
+  /** Kept for logs. */
+  readonly propagate_response_headers?: boolean | undefined;
+  readonly propagate_response_trailers?: boolean | undefined;
+  /** Each request has an id of its own under this header; empty: none has. */
+  readonly request_id_header?: string | undefined;
+  /** Where logs find it. */
+  readonly request_id_metadata_key?: string | undefined;
 }
 
 export interface WeightedTarget {
   readonly cluster?: string | undefined;
   readonly weight?: number | undefined;
+  /** Absent: all hosts will do. */
+  readonly metadata_match?: MetadataMatch | undefined;
 }
 
 export const HttpConnectionManager_ServerHeader = {
@@ -1439,6 +2014,73 @@ export interface HeaderCondition {
   readonly invert?: boolean | undefined;
 }
 
+export const OverloadLevel_Subject = {
+  NOBODY: 0,
+  STOP_ACCEPTING_REQUESTS: 1,
+  DISABLE_HTTP_KEEPALIVE: 2,
+  STOP_ACCEPTING_CONNECTIONS: 3,
+  REJECT_INCOMING_CONNECTIONS: 4,
+  REDUCE_TIMEOUTS: 5,
+  RESET_HIGH_MEMORY_STREAM: 6,
+  POINT_TCP_LISTENER_ACCEPT: 7,
+  POINT_DECODE_HEADERS: 8,
+  POINT_CREATE_CODEC: 9,
+  POINT_HTTP1_ABORT: 10,
+  POINT_HTTP2_GO_AWAY: 11,
+  POINT_HTTP2_GO_AWAY_AND_CLOSE: 12,
+  POINT_POOL_CONNECTION: 13,
+  POINT_DOWNSTREAM_FILTER_CHECK: 14,
+  POINT_TCP_PROXY_DATA: 15,
+  POINT_TCP_PROXY_CONNECT: 16,
+} as const;
+export type OverloadLevel_Subject = (typeof OverloadLevel_Subject)[keyof typeof OverloadLevel_Subject];
+
+export interface OverloadLevel {
+  readonly subject?: OverloadLevel_Subject | undefined;
+  /** How far it has gone: how many of a million, or how much of the way. */
+  readonly millionths?: number | undefined;
+}
+
+export const TimerMinimum_Timer = {
+  CONNECTION_IDLE: 0,
+  STREAM_IDLE: 1,
+  TRANSPORT_CONNECT: 2,
+  CONNECTION_MAX: 3,
+  STREAM_FLUSH: 4,
+} as const;
+export type TimerMinimum_Timer = (typeof TimerMinimum_Timer)[keyof typeof TimerMinimum_Timer];
+
+export interface TimerMinimum {
+  readonly timer?: TimerMinimum_Timer | undefined;
+  /** Of what is configured, in millionths; or a time, where this is 0. */
+  readonly share_millionths?: number | undefined;
+  readonly min_ms?: number | undefined;
+}
+
+export interface LoadShedPoint {
+  readonly name?: string | undefined;
+  /** What asks for it; nobody: a name that nothing knows. How far it has gone is said later. */
+  readonly level?: OverloadLevel | undefined;
+}
+
+/** Whose statistics the overload manager has. Once, before the first state. */
+export interface OverloadManager {
+  readonly monitors?: readonly string[] | undefined;
+  /** The one that each new connection asks; may be empty. */
+  readonly connection_monitor?: string | undefined;
+  readonly actions?: readonly string[] | undefined;
+  readonly points?: readonly LoadShedPoint[] | undefined;
+}
+
+/** What is shed now, as a whole: what it does not name is not. */
+export interface OverloadState {
+  readonly levels?: readonly OverloadLevel[] | undefined;
+  /** What timers fall to when timeouts are reduced. */
+  readonly timer_minimums?: readonly TimerMinimum[] | undefined;
+  /** Streams of HTTP/2 that hold fewer bytes are never reset; 0: none ever is. */
+  readonly tracked_stream_bytes?: number | undefined;
+}
+
 /** What the control thread hands to the data plane at once. Order within: clusters, assignments, route tables, what is removed of them, listeners, first what is removed of those; a later part may name an earlier one. */
 export interface Update {
   readonly clusters?: readonly Cluster[] | undefined;
@@ -1471,6 +2113,12 @@ export interface Update {
   readonly ended_filter_chains?: readonly number[] | undefined;
   /** In the place of those of the same ids, for connections that come later; of ids that are not there any more nothing becomes. */
   readonly tls_contexts?: readonly TlsContext[] | undefined;
+  readonly overload_manager?: OverloadManager | undefined;
+  readonly overload?: OverloadState | undefined;
+  /** Memory that nobody uses goes back to the system. */
+  readonly shrink_heap?: boolean | undefined;
+  /** Where it is told of hosts that detectors of outliers put out; empty: as before. */
+  readonly outlier_log_path?: string | undefined;
 }
 
 /** How many connections may be open at once. */
@@ -1503,6 +2151,8 @@ export interface StatsSettings {
   readonly hystrix_buckets?: number | undefined;
   /** Milliseconds between two flushes, as those events say. */
   readonly flush_interval_ms?: number | undefined;
+  /** What clusters count of their traffic is neither shown nor sent before there was any. */
+  readonly defers_traffic?: boolean | undefined;
 }
 
 export const SinkFormat_Kind = {
@@ -1602,10 +2252,346 @@ export interface AdminRequest {
   readonly connection_id?: number | undefined;
 }
 
+export interface HeaderMutations {
+  readonly request_add?: readonly HeaderAddition[] | undefined;
+  readonly request_remove?: readonly string[] | undefined;
+  readonly response_add?: readonly HeaderAddition[] | undefined;
+  readonly response_remove?: readonly string[] | undefined;
+}
+
+/** One of these. */
+export interface HeaderChange {
+  readonly remove?: string | undefined;
+  readonly remove_matching?: StringMatch | undefined;
+  readonly add?: HeaderAddition | undefined;
+}
+
+export const HeaderAddition_Action = {
+  APPEND: 0,
+  ADD_IF_ABSENT: 1,
+  OVERWRITE_OR_ADD: 2,
+  OVERWRITE_IF_EXISTS: 3,
+} as const;
+export type HeaderAddition_Action = (typeof HeaderAddition_Action)[keyof typeof HeaderAddition_Action];
+
+export interface HeaderAddition {
+  readonly name?: string | undefined;
+  readonly value?: Format | undefined;
+  readonly action?: HeaderAddition_Action | undefined;
+  readonly keep_empty?: boolean | undefined;
+}
+
+/** Full at first. */
+export interface TokenBucket {
+  readonly max_tokens?: number | undefined;
+  /** Come each interval; both above 0. */
+  readonly tokens_per_fill?: number | undefined;
+  readonly fill_interval_us?: number | undefined;
+}
+
+export interface DescriptorEntry {
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+/** A bucket of requests that have all of these entries, in this order. */
+export interface LocalDescriptor {
+  readonly entries?: readonly DescriptorEntry[] | undefined;
+  readonly bucket?: TokenBucket | undefined;
+  /** It is counted alone when it is empty. */
+  readonly shadow_mode?: boolean | undefined;
+}
+
+export const LocalRatelimit_VirtualHostLimits = {
+  OVERRIDE: 0,
+  INCLUDE: 1,
+  IGNORE: 2,
+} as const;
+export type LocalRatelimit_VirtualHostLimits = (typeof LocalRatelimit_VirtualHostLimits)[keyof typeof LocalRatelimit_VirtualHostLimits];
+
+export interface LocalRatelimit {
+  readonly stat_prefix?: string | undefined;
+  readonly status?: number | undefined;
+  /** Absent: requests without a descriptor of those below pass. */
+  readonly bucket?: TokenBucket | undefined;
+  readonly enabled?: Share | undefined;
+  readonly enforced?: Share | undefined;
+  readonly response_add?: readonly HeaderAddition[] | undefined;
+  /** Of requests that are limited and go on. */
+  readonly request_add?: readonly HeaderAddition[] | undefined;
+  readonly descriptors?: readonly LocalDescriptor[] | undefined;
+  readonly stage?: number | undefined;
+  /** Buckets are each client's connection's own. */
+  readonly per_connection?: boolean | undefined;
+  /** Answers say what is left of the bucket. */
+  readonly tells_limit?: boolean | undefined;
+  readonly virtual_host_limits?: LocalRatelimit_VirtualHostLimits | undefined;
+  /** The bucket is asked where descriptors have one, too. */
+  readonly always_asks_bucket?: boolean | undefined;
+  /** What gRPC is told, in place of UNAVAILABLE. */
+  readonly as_resource_exhausted?: boolean | undefined;
+  /** In place of what routes have. */
+  readonly own_limits?: RateLimits | undefined;
+}
+
+export interface RateLimits {
+  /** Of a virtual host; otherwise of a route. */
+  readonly of_virtual_host?: boolean | undefined;
+  readonly limits?: readonly RateLimit[] | undefined;
+}
+
+/** Makes one descriptor of a request, or none where one of its actions has nothing to say. */
+export interface RateLimit {
+  readonly stage?: number | undefined;
+  readonly actions?: readonly RateLimitAction[] | undefined;
+}
+
+export const RateLimitAction_Kind = {
+  TEXT: 0,
+  HEADER: 1,
+  REMOTE_ADDRESS: 2,
+  DESTINATION_CLUSTER: 3,
+  HEADERS_MATCH: 4,
+  QUERY_MATCH: 5,
+  QUERY_PARAMETER: 6,
+  ADDRESS_MATCH: 7,
+} as const;
+export type RateLimitAction_Kind = (typeof RateLimitAction_Kind)[keyof typeof RateLimitAction_Kind];
+
+/** Makes one entry of a descriptor. */
+export interface RateLimitAction {
+  readonly kind?: RateLimitAction_Kind | undefined;
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+  /** Of the header or parameter. */
+  readonly name?: string | undefined;
+  /** Without it the others make a descriptor all the same. */
+  readonly skips_if_absent?: boolean | undefined;
+  /** That it does not fit makes the entry. */
+  readonly inverts?: boolean | undefined;
+  readonly headers?: readonly HeaderMatch[] | undefined;
+  readonly queries?: readonly QueryMatch[] | undefined;
+  readonly ranges?: readonly CidrRange[] | undefined;
+  /** Of REMOTE_ADDRESS: so much of it, as a range. Absent: all, as an address. */
+  readonly ipv4_bits?: number | undefined;
+  readonly ipv6_bits?: number | undefined;
+}
+
+export interface Rbac {
+  /** Absent: everything is allowed, and nothing is counted. */
+  readonly rules?: RbacRules | undefined;
+  /** Counted and told of alone. */
+  readonly shadow?: RbacRules | undefined;
+  /** Parts of statistics' names; the second of metadata's keys, too. */
+  readonly stat_prefix?: string | undefined;
+  readonly shadow_stat_prefix?: string | undefined;
+  /** Policies are counted each apart, too. */
+  readonly counts_policies?: boolean | undefined;
+}
+
+export const RbacRules_Action = {
+  ALLOW: 0,
+  DENY: 1,
+  LOG: 2,
+} as const;
+export type RbacRules_Action = (typeof RbacRules_Action)[keyof typeof RbacRules_Action];
+
+export interface RbacRules {
+  readonly action?: RbacRules_Action | undefined;
+  /** In the order of their names. */
+  readonly policies?: readonly RbacPolicy[] | undefined;
+}
+
+/** Fits where both do. */
+export interface RbacPolicy {
+  readonly name?: string | undefined;
+  readonly permission?: RbacCondition | undefined;
+  readonly principal?: RbacCondition | undefined;
+}
+
+export const RbacCondition_Kind = {
+  ANY: 0,
+  AND: 1,
+  OR: 2,
+  NOT: 3,
+  HEADER: 4,
+  PATH: 5,
+  DESTINATION_IP: 6,
+  DESTINATION_PORT: 7,
+  SERVER_NAME: 8,
+  SOURCE_IP: 9,
+  DIRECT_REMOTE_IP: 10,
+  REMOTE_IP: 11,
+  AUTHENTICATED: 12,
+  METADATA: 13,
+} as const;
+export type RbacCondition_Kind = (typeof RbacCondition_Kind)[keyof typeof RbacCondition_Kind];
+
+export const RbacCondition_Value = {
+  PRESENT: 0,
+  TEXT: 1,
+  LITERAL: 2,
+  NUMBER: 3,
+} as const;
+export type RbacCondition_Value = (typeof RbacCondition_Value)[keyof typeof RbacCondition_Value];
+
+/** A tree. */
+export interface RbacCondition {
+  readonly kind?: RbacCondition_Kind | undefined;
+  readonly parts?: readonly RbacCondition[] | undefined;
+  readonly header?: HeaderMatch | undefined;
+  readonly text?: StringMatch | undefined;
+  readonly range?: CidrRange | undefined;
+  readonly first_port?: number | undefined;
+  readonly end_port?: number | undefined;
+  readonly metadata_namespace?: string | undefined;
+  /** Its keys, with a NUL between each two. */
+  readonly metadata_path?: string | undefined;
+  readonly inverts?: boolean | undefined;
+  readonly value?: RbacCondition_Value | undefined;
+  readonly literal?: string | undefined;
+  /** In millionths; from the first on, below the second. */
+  readonly first_number?: number | undefined;
+  readonly end_number?: number | undefined;
+}
+
+export interface ProtoField {
+  readonly name?: string | undefined;
+  readonly json_name?: string | undefined;
+  readonly number?: number | undefined;
+  /** As FieldDescriptorProto.Type has it: 1 is double, 18 sint64. */
+  readonly kind?: number | undefined;
+  readonly repeated?: boolean | undefined;
+  /** Of proto2, these two: it has to be there; it is told apart from its default. */
+  readonly required?: boolean | undefined;
+  readonly has_presence?: boolean | undefined;
+  /** Its place among the messages or the enums, as its kind says. */
+  readonly type?: number | undefined;
+  /** Its oneof's place among those of its message, from 1; 0: it is in none. */
+  readonly oneof?: number | undefined;
+}
+
+export interface ProtoMessage {
+  /** With its package. */
+  readonly name?: string | undefined;
+  readonly fields?: readonly ProtoField[] | undefined;
+  readonly oneofs?: readonly string[] | undefined;
+  readonly is_map_entry?: boolean | undefined;
+  readonly is_proto3?: boolean | undefined;
+}
+
+export interface ProtoEnumValue {
+  readonly name?: string | undefined;
+  /** As of all numbers here that may be below 0: the bits of an int32. */
+  readonly number?: number | undefined;
+}
+
+export interface ProtoEnum {
+  readonly name?: string | undefined;
+  readonly values?: readonly ProtoEnumValue[] | undefined;
+}
+
+/** "/service/method" of a host. */
+export interface TranscodedMethod {
+  readonly path?: string | undefined;
+  /** Places among the messages. */
+  readonly input?: number | undefined;
+  readonly output?: number | undefined;
+  readonly client_streaming?: boolean | undefined;
+  readonly server_streaming?: boolean | undefined;
+  /** Names of the fields that lead to a google.api.HttpBody; of a message that is one: none. */
+  readonly takes_http_body?: boolean | undefined;
+  readonly gives_http_body?: boolean | undefined;
+  readonly request_body_path?: readonly string[] | undefined;
+  readonly response_body_path?: readonly string[] | undefined;
+}
+
+/** What a part of a path is bound to: the segments from `first` up to `end`, which counts from the path's end where it is below 0 (-1: all to its end). */
+export interface PathVariable {
+  readonly field_path?: readonly string[] | undefined;
+  readonly first?: number | undefined;
+  readonly end?: number | undefined;
+}
+
+/** A rule of google.api.http. */
+export interface HttpBinding {
+  /** GET, …, or any other; "*": all. */
+  readonly http_method?: string | undefined;
+  /** Literals, "*" for any one, "**" for any number. */
+  readonly segments?: readonly string[] | undefined;
+  /** Empty: none. */
+  readonly verb?: string | undefined;
+  readonly variables?: readonly PathVariable[] | undefined;
+  /** Where the body goes: fields' names with dots; empty: nowhere; "*": it is the message. */
+  readonly body?: string | undefined;
+  /** Its place among the methods. */
+  readonly method?: number | undefined;
+}
+
+export const GrpcJsonTranscoder_Unescape = {
+  ALL_BUT_RESERVED: 0,
+  ALL_BUT_SLASH: 1,
+  ALL: 2,
+} as const;
+export type GrpcJsonTranscoder_Unescape = (typeof GrpcJsonTranscoder_Unescape)[keyof typeof GrpcJsonTranscoder_Unescape];
+
+export interface GrpcJsonTranscoder {
+  /** None: the filter does nothing. */
+  readonly methods?: readonly TranscodedMethod[] | undefined;
+  /** In the order of their registration. */
+  readonly bindings?: readonly HttpBinding[] | undefined;
+  readonly messages?: readonly ProtoMessage[] | undefined;
+  readonly enums?: readonly ProtoEnum[] | undefined;
+  readonly ignored_query_parameters?: readonly string[] | undefined;
+  readonly ignores_unknown_query_parameters?: boolean | undefined;
+  readonly captures_unknown_query_parameters?: boolean | undefined;
+  /** Of path variables of several segments. */
+  readonly unescape?: GrpcJsonTranscoder_Unescape | undefined;
+  readonly unescapes_plus?: boolean | undefined;
+  readonly matches_unregistered_verbs?: boolean | undefined;
+  readonly converts_status?: boolean | undefined;
+  readonly keeps_route?: boolean | undefined;
+  readonly rejects_unknown_methods?: boolean | undefined;
+  readonly rejects_unknown_query_parameters?: boolean | undefined;
+  readonly rejects_collisions?: boolean | undefined;
+  readonly ignores_case_of_enums?: boolean | undefined;
+  readonly adds_whitespace?: boolean | undefined;
+  readonly prints_defaults?: boolean | undefined;
+  readonly prints_enums_as_numbers?: boolean | undefined;
+  readonly keeps_field_names?: boolean | undefined;
+  readonly delimits_by_newlines?: boolean | undefined;
+  readonly delimits_as_events?: boolean | undefined;
+  /** 0: as much as may wait of a body. */
+  readonly max_request_bytes?: number | undefined;
+  readonly max_response_bytes?: number | undefined;
+  /** The place of google.rpc.Status among the messages; absent: there is none. */
+  readonly status_message?: number | undefined;
+}
+
 function writeAddress(out: WireWriter, message: Address): void {
   if (message.ip?.length) out.bytes(10, message.ip);
   if (message.port) out.number(16, message.port);
   if (message.pipe?.length) out.text(26, message.pipe);
+  if (message.internal_listener?.length) out.text(34, message.internal_listener);
+  if (message.endpoint_id?.length) out.text(42, message.endpoint_id);
+}
+
+function writeMetadataValue(out: WireWriter, message: MetadataValue): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.text?.length) out.text(18, message.text);
+  if (message.is_json) out.number(24, message.is_json ? 1 : 0);
+}
+
+function writeSocketOption(out: WireWriter, message: SocketOption): void {
+  if (message.level) out.number(8, message.level);
+  if (message.name) out.number(16, message.name);
+  if (message.value?.length) out.bytes(26, message.value);
+  if (message.state) out.number(32, message.state);
+}
+
+function writeLiveNumber(out: WireWriter, message: LiveNumber): void {
+  if (message.value) out.number(8, message.value);
+  if (message.slot) out.number(16, message.slot);
 }
 
 function writeCidrRange(out: WireWriter, message: CidrRange): void {
@@ -1681,9 +2667,23 @@ function writeRuntimeNumber(out: WireWriter, message: RuntimeNumber): void {
   if (message.slot) out.number(16, message.slot);
 }
 
+function writeShare(out: WireWriter, message: Share): void {
+  if (message.millionths) out.number(8, message.millionths);
+  if (message.slot) out.number(16, message.slot);
+}
+
 function writeHttp2Setting(out: WireWriter, message: Http2Setting): void {
   if (message.id) out.number(8, message.id);
   if (message.value) out.number(16, message.value);
+}
+
+function writeHostLabels(out: WireWriter, message: HostLabels): void {
+  if (message.labels) for (const item of message.labels) out.text(10, item);
+}
+
+function writeMetadataMatch(out: WireWriter, message: MetadataMatch): void {
+  if (message.labels) for (const item of message.labels) out.text(10, item);
+  if (message.fallbacks) for (const item of message.fallbacks) out.message(18, item, writeHostLabels);
 }
 
 function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
@@ -1700,6 +2700,45 @@ function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
 function writeQueryMatch(out: WireWriter, message: QueryMatch): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.string_match !== undefined) out.message(18, message.string_match, writeStringMatch);
+}
+
+function writeMatchTree(out: WireWriter, message: MatchTree): void {
+  if (message.nodes) for (const item of message.nodes) out.message(10, item, writeMatchNode);
+  if (message.ip_stat_prefixes) for (const item of message.ip_stat_prefixes) out.text(18, item);
+}
+
+function writeMatchInput(out: WireWriter, message: MatchInput): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.metadata_namespace?.length) out.text(18, message.metadata_namespace);
+  if (message.path) for (const item of message.path) out.text(26, item);
+}
+
+function writeMatchPredicate(out: WireWriter, message: MatchPredicate): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.parts) for (const item of message.parts) out.message(18, item, writeMatchPredicate);
+  if (message.input !== undefined) out.message(26, message.input, writeMatchInput);
+  if (message.text !== undefined) out.message(34, message.text, writeStringMatch);
+  if (message.ranges) for (const item of message.ranges) out.message(42, item, writeCidrRange);
+}
+
+function writeMatchOutcome(out: WireWriter, message: MatchOutcome): void {
+  if (message.node) out.number(8, message.node);
+  if (message.action) out.number(16, message.action);
+}
+
+function writeMatchEdge(out: WireWriter, message: MatchEdge): void {
+  if (message.predicate !== undefined) out.message(10, message.predicate, writeMatchPredicate);
+  if (message.text?.length) out.text(18, message.text);
+  if (message.range !== undefined) out.message(26, message.range, writeCidrRange);
+  if (message.exclusive) out.number(32, message.exclusive ? 1 : 0);
+  if (message.outcome !== undefined) out.message(42, message.outcome, writeMatchOutcome);
+}
+
+function writeMatchNode(out: WireWriter, message: MatchNode): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.input !== undefined) out.message(18, message.input, writeMatchInput);
+  if (message.edges) for (const item of message.edges) out.message(26, item, writeMatchEdge);
+  if (message.otherwise !== undefined) out.message(34, message.otherwise, writeMatchOutcome);
 }
 
 function writeTlsContext(out: WireWriter, message: TlsContext): void {
@@ -1721,6 +2760,7 @@ function writeTlsContext(out: WireWriter, message: TlsContext): void {
   if (message.allows_renegotiation) out.number(128, message.allows_renegotiation ? 1 : 0);
   if (message.is_incomplete) out.number(136, message.is_incomplete ? 1 : 0);
   if (message.key_log !== undefined) out.message(146, message.key_log, writeTlsKeyLog);
+  if (message.tls13_ciphers?.length) out.text(154, message.tls13_ciphers);
 }
 
 function writeTlsKeyLog(out: WireWriter, message: TlsKeyLog): void {
@@ -1731,7 +2771,6 @@ function writeTlsKeyLog(out: WireWriter, message: TlsKeyLog): void {
 
 function writeTlsServer(out: WireWriter, message: TlsServer): void {
   if (message.requires_certificate) out.number(8, message.requires_certificate ? 1 : 0);
-  if (message.requires_sni) out.number(16, message.requires_sni ? 1 : 0);
   if (message.ticket_keys) for (const item of message.ticket_keys) out.bytes(26, item);
   if (message.disables_tickets) out.number(32, message.disables_tickets ? 1 : 0);
   if (message.disables_cache) out.number(40, message.disables_cache ? 1 : 0);
@@ -1762,6 +2801,16 @@ function writeTlsValidation(out: WireWriter, message: TlsValidation): void {
   if (message.max_depth !== undefined) out.number(72, message.max_depth);
   if (message.hides_ca_list) out.number(80, message.hides_ca_list ? 1 : 0);
   if (message.name?.length) out.text(90, message.name);
+  if (message.spiffe !== undefined) out.message(98, message.spiffe, writeSpiffeTrust);
+}
+
+function writeSpiffeTrust(out: WireWriter, message: SpiffeTrust): void {
+  if (message.domains) for (const item of message.domains) out.message(10, item, writeSpiffeTrustDomain);
+}
+
+function writeSpiffeTrustDomain(out: WireWriter, message: SpiffeTrustDomain): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.authorities?.length) out.bytes(18, message.authorities);
 }
 
 function writeSubjectMatch(out: WireWriter, message: SubjectMatch): void {
@@ -1775,15 +2824,17 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.buffer !== undefined) out.message(18, message.buffer, writeBufferSettings);
   if (message.fault !== undefined) out.message(26, message.fault, writeFaultSettings);
   if (message.grpc_http1_reverse_bridge !== undefined) out.message(162, message.grpc_http1_reverse_bridge, writeGrpcReverseBridgeSettings);
+  if (message.grpc_json_transcoder !== undefined) out.message(170, message.grpc_json_transcoder, writeGrpcJsonTranscoder);
+  if (message.local_ratelimit !== undefined) out.message(242, message.local_ratelimit, writeLocalRatelimit);
+  if (message.rate_limits !== undefined) out.message(250, message.rate_limits, writeRateLimits);
+  if (message.csrf !== undefined) out.message(258, message.csrf, writeCsrfPolicy);
+  if (message.basic_auth !== undefined) out.message(266, message.basic_auth, writeBasicAuthUsers);
+  if (message.header_mutation !== undefined) out.message(274, message.header_mutation, writeHeaderMutation);
+  if (message.rbac !== undefined) out.message(282, message.rbac, writeRbac);
 }
 
 function writeGrpcReverseBridgeSettings(out: WireWriter, message: GrpcReverseBridgeSettings): void {
   if (message.disabled) out.number(8, message.disabled ? 1 : 0);
-}
-
-function writeShare(out: WireWriter, message: Share): void {
-  if (message.millionths) out.number(8, message.millionths);
-  if (message.slot) out.number(16, message.slot);
 }
 
 function writeCorsPolicy(out: WireWriter, message: CorsPolicy): void {
@@ -1843,12 +2894,6 @@ function writeFaultRuntime(out: WireWriter, message: FaultRuntime): void {
   if (message.grpc_status !== undefined) out.number(48, message.grpc_status);
 }
 
-function writeMetadataValue(out: WireWriter, message: MetadataValue): void {
-  if (message.path?.length) out.text(10, message.path);
-  if (message.text?.length) out.text(18, message.text);
-  if (message.is_json) out.number(24, message.is_json ? 1 : 0);
-}
-
 function writeFaultSettings(out: WireWriter, message: FaultSettings): void {
   if (message.delay !== undefined) out.message(10, message.delay, writeFaultDelay);
   if (message.abort !== undefined) out.message(18, message.abort, writeFaultAbort);
@@ -1860,6 +2905,36 @@ function writeFaultSettings(out: WireWriter, message: FaultSettings): void {
   if (message.override_max_active_faults !== undefined) out.message(66, message.override_max_active_faults, writeRuntimeOverride);
   if (message.disable_downstream_cluster_stats) out.number(72, message.disable_downstream_cluster_stats ? 1 : 0);
   if (message.metadata) for (const item of message.metadata) out.message(82, item, writeMetadataValue);
+}
+
+function writeCsrfPolicy(out: WireWriter, message: CsrfPolicy): void {
+  if (message.enabled !== undefined) out.message(10, message.enabled, writeShare);
+  if (message.shadow !== undefined) out.message(18, message.shadow, writeShare);
+  if (message.additional_origins) for (const item of message.additional_origins) out.message(26, item, writeStringMatch);
+}
+
+function writeBasicAuthUsers(out: WireWriter, message: BasicAuthUsers): void {
+  if (message.users) for (const item of message.users) out.message(10, item, writeBasicAuthUser);
+  if (message.realm?.length) out.text(18, message.realm);
+}
+
+function writeBasicAuthUser(out: WireWriter, message: BasicAuthUser): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.hash?.length) out.bytes(18, message.hash);
+}
+
+function writeHeaderMutation(out: WireWriter, message: HeaderMutation): void {
+  if (message.request) for (const item of message.request) out.message(10, item, writeHeaderChange);
+  if (message.response) for (const item of message.response) out.message(18, item, writeHeaderChange);
+  if (message.request_trailers) for (const item of message.request_trailers) out.message(26, item, writeHeaderChange);
+  if (message.response_trailers) for (const item of message.response_trailers) out.message(34, item, writeHeaderChange);
+  if (message.query) for (const item of message.query) out.message(42, item, writeQueryChange);
+}
+
+function writeQueryChange(out: WireWriter, message: QueryChange): void {
+  if (message.action) out.number(8, message.action);
+  if (message.name?.length) out.text(18, message.name);
+  if (message.value !== undefined) out.message(26, message.value, writeFormat);
 }
 
 function writeCluster(out: WireWriter, message: Cluster): void {
@@ -1884,7 +2959,7 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.keepalive_probes) out.number(160, message.keepalive_probes);
   if (message.keepalive_time_s) out.number(168, message.keepalive_time_s);
   if (message.keepalive_interval_s) out.number(176, message.keepalive_interval_s);
-  if (message.source_address !== undefined) out.message(186, message.source_address, writeAddress);
+  if (message.sources) for (const item of message.sources) out.message(186, item, writeSourceAddress);
   if (message.max_stream_duration_ms) out.number(192, message.max_stream_duration_ms);
   if (message.tls !== undefined) out.message(210, message.tls, writeTlsContext);
   if (message.is_discovered) out.number(216, message.is_discovered ? 1 : 0);
@@ -1895,6 +2970,174 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.protocol) out.number(256, message.protocol);
   if (message.http2 !== undefined) out.message(266, message.http2, writeHttp2Options);
   if (message.proxy_protocol !== undefined) out.message(274, message.proxy_protocol, writeProxyProtocolSocket);
+  if (message.http11_proxy !== undefined) out.message(282, message.http11_proxy, writeHttp11ProxySocket);
+  if (message.panic_threshold_slot) out.number(360, message.panic_threshold_slot);
+  if (message.fails_in_panic) out.number(288, message.fails_in_panic ? 1 : 0);
+  if (message.weighs_localities) out.number(296, message.weighs_localities ? 1 : 0);
+  if (message.zones !== undefined) out.message(306, message.zones, writeZoneRouting);
+  if (message.is_local) out.number(312, message.is_local ? 1 : 0);
+  if (message.hash_table !== undefined) out.message(322, message.hash_table, writeHashTable);
+  if (message.request_bias_millionths) out.number(328, message.request_bias_millionths);
+  if (message.request_bias_slot) out.number(336, message.request_bias_slot);
+  if (message.slow_start !== undefined) out.message(346, message.slow_start, writeSlowStart);
+  if (message.subsets !== undefined) out.message(354, message.subsets, writeSubsets);
+  if (message.preconnect_millionths) out.number(368, message.preconnect_millionths);
+  if (message.predictive_preconnect_millionths) out.number(376, message.predictive_preconnect_millionths);
+  if (message.internal_upstream !== undefined) out.message(386, message.internal_upstream, writeInternalUpstreamSocket);
+  if (message.transport_tree !== undefined) out.message(394, message.transport_tree, writeMatchTree);
+  if (message.pools_by_client) out.number(400, message.pools_by_client ? 1 : 0);
+  if (message.drains_on_host_change) out.number(408, message.drains_on_host_change ? 1 : 0);
+  if (message.health_check !== undefined) out.message(482, message.health_check, writeHealthCheck);
+  if (message.keeps_well_hosts) out.number(488, message.keeps_well_hosts ? 1 : 0);
+  if (message.excludes_unchecked) out.number(496, message.excludes_unchecked ? 1 : 0);
+  if (message.outlier_detection !== undefined) out.message(506, message.outlier_detection, writeOutlierDetection);
+  if (message.destination_hosts !== undefined) out.message(514, message.destination_hosts, writeDestinationHosts);
+}
+
+function writeHealthCheck(out: WireWriter, message: HealthCheck): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.timeout_ms) out.number(16, message.timeout_ms);
+  if (message.interval_ms) out.number(24, message.interval_ms);
+  if (message.initial_jitter_ms) out.number(32, message.initial_jitter_ms);
+  if (message.interval_jitter_ms) out.number(40, message.interval_jitter_ms);
+  if (message.interval_jitter_percent) out.number(48, message.interval_jitter_percent);
+  if (message.no_traffic_interval_ms) out.number(56, message.no_traffic_interval_ms);
+  if (message.no_traffic_healthy_interval_ms) out.number(64, message.no_traffic_healthy_interval_ms);
+  if (message.unhealthy_interval_ms) out.number(72, message.unhealthy_interval_ms);
+  if (message.unhealthy_edge_interval_ms) out.number(80, message.unhealthy_edge_interval_ms);
+  if (message.healthy_edge_interval_ms) out.number(88, message.healthy_edge_interval_ms);
+  if (message.unhealthy_threshold) out.number(96, message.unhealthy_threshold);
+  if (message.healthy_threshold) out.number(104, message.healthy_threshold);
+  if (message.reuses_connection) out.number(112, message.reuses_connection ? 1 : 0);
+  if (message.logs_failures) out.number(120, message.logs_failures ? 1 : 0);
+  if (message.logs_successes) out.number(128, message.logs_successes ? 1 : 0);
+  if (message.event_logs) for (const item of message.event_logs) out.text(138, item);
+  if (message.host?.length) out.text(146, message.host);
+  if (message.path?.length) out.text(154, message.path);
+  if (message.method?.length) out.text(162, message.method);
+  if (message.is_http2) out.number(168, message.is_http2 ? 1 : 0);
+  if (message.mutations !== undefined) out.message(178, message.mutations, writeHeaderMutations);
+  if (message.expected) for (const item of message.expected) out.message(186, item, writeStatusRange);
+  if (message.retriable) for (const item of message.retriable) out.message(194, item, writeStatusRange);
+  if (message.service_name !== undefined) out.message(202, message.service_name, writeStringMatch);
+  if (message.send?.length) out.bytes(210, message.send);
+  if (message.receive) for (const item of message.receive) out.bytes(218, item);
+  if (message.body_bytes) out.number(224, message.body_bytes);
+  if (message.service?.length) out.text(234, message.service);
+  if (message.alpn?.length) out.bytes(242, message.alpn);
+  if (message.http2 !== undefined) out.message(258, message.http2, writeHttp2Options);
+  if (message.socket_labels) for (const item of message.socket_labels) out.text(250, item);
+}
+
+function writeStatusRange(out: WireWriter, message: StatusRange): void {
+  if (message.from) out.number(8, message.from);
+  if (message.to) out.number(16, message.to);
+}
+
+function writeDestinationHosts(out: WireWriter, message: DestinationHosts): void {
+  if (message.metadata_namespace?.length) out.text(10, message.metadata_namespace);
+  if (message.metadata_path) for (const item of message.metadata_path) out.text(18, item);
+  if (message.header?.length) out.text(26, message.header);
+  if (message.port) out.number(32, message.port);
+  if (message.cleanup_interval_ms) out.number(40, message.cleanup_interval_ms);
+}
+
+function writeOutlierDetection(out: WireWriter, message: OutlierDetection): void {
+  if (message.interval_ms !== undefined) out.message(10, message.interval_ms, writeLiveNumber);
+  if (message.base_ejection_time_ms !== undefined) out.message(18, message.base_ejection_time_ms, writeLiveNumber);
+  if (message.max_ejection_time_ms !== undefined) out.message(26, message.max_ejection_time_ms, writeLiveNumber);
+  if (message.max_ejection_time_jitter_ms !== undefined) out.message(34, message.max_ejection_time_jitter_ms, writeLiveNumber);
+  if (message.max_ejection_percent !== undefined) out.message(42, message.max_ejection_percent, writeLiveNumber);
+  if (message.always_ejects_one) out.number(48, message.always_ejects_one ? 1 : 0);
+  if (message.consecutive_5xx !== undefined) out.message(58, message.consecutive_5xx, writeLiveNumber);
+  if (message.enforcing_consecutive_5xx !== undefined) out.message(66, message.enforcing_consecutive_5xx, writeLiveNumber);
+  if (message.consecutive_gateway_failure !== undefined) out.message(74, message.consecutive_gateway_failure, writeLiveNumber);
+  if (message.enforcing_consecutive_gateway_failure !== undefined) out.message(82, message.enforcing_consecutive_gateway_failure, writeLiveNumber);
+  if (message.consecutive_local_origin_failure !== undefined) out.message(90, message.consecutive_local_origin_failure, writeLiveNumber);
+  if (message.enforcing_consecutive_local_origin_failure !== undefined) out.message(98, message.enforcing_consecutive_local_origin_failure, writeLiveNumber);
+  if (message.splits_local_origin) out.number(104, message.splits_local_origin ? 1 : 0);
+  if (message.success_rate_minimum_hosts !== undefined) out.message(114, message.success_rate_minimum_hosts, writeLiveNumber);
+  if (message.success_rate_request_volume !== undefined) out.message(122, message.success_rate_request_volume, writeLiveNumber);
+  if (message.success_rate_stdev_factor !== undefined) out.message(130, message.success_rate_stdev_factor, writeLiveNumber);
+  if (message.enforcing_success_rate !== undefined) out.message(138, message.enforcing_success_rate, writeLiveNumber);
+  if (message.enforcing_local_origin_success_rate !== undefined) out.message(146, message.enforcing_local_origin_success_rate, writeLiveNumber);
+  if (message.failure_percentage_threshold !== undefined) out.message(154, message.failure_percentage_threshold, writeLiveNumber);
+  if (message.failure_percentage_minimum_hosts !== undefined) out.message(162, message.failure_percentage_minimum_hosts, writeLiveNumber);
+  if (message.failure_percentage_request_volume !== undefined) out.message(170, message.failure_percentage_request_volume, writeLiveNumber);
+  if (message.enforcing_failure_percentage !== undefined) out.message(178, message.enforcing_failure_percentage, writeLiveNumber);
+  if (message.enforcing_failure_percentage_local_origin !== undefined) out.message(186, message.enforcing_failure_percentage_local_origin, writeLiveNumber);
+  if (message.ends_with_health_check) out.number(192, message.ends_with_health_check ? 1 : 0);
+  if (message.detects_degraded) out.number(200, message.detects_degraded ? 1 : 0);
+}
+
+function writeSourceAddress(out: WireWriter, message: SourceAddress): void {
+  if (message.address !== undefined) out.message(10, message.address, writeAddress);
+  if (message.socket_options) for (const item of message.socket_options) out.message(18, item, writeSocketOption);
+  if (message.freebind) out.number(24, message.freebind ? 1 : 0);
+}
+
+function writeInternalUpstreamSocket(out: WireWriter, message: InternalUpstreamSocket): void {
+  if (message.host_namespaces) for (const item of message.host_namespaces) out.text(10, item);
+  if (message.cluster_metadata) for (const item of message.cluster_metadata) out.message(18, item, writeMetadataSpace);
+  if (message.missing) out.number(24, message.missing);
+}
+
+function writeMetadataSpace(out: WireWriter, message: MetadataSpace): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.values) for (const item of message.values) out.message(18, item, writeMetadataValue);
+}
+
+function writeHostValue(out: WireWriter, message: HostValue): void {
+  if (message.is_locality) out.number(8, message.is_locality ? 1 : 0);
+  if (message.metadata_namespace?.length) out.text(18, message.metadata_namespace);
+  if (message.path) for (const item of message.path) out.text(26, item);
+  if (message.value?.length) out.text(34, message.value);
+}
+
+function writeSubsets(out: WireWriter, message: Subsets): void {
+  if (message.fallback) out.number(8, message.fallback);
+  if (message.default_labels) for (const item of message.default_labels) out.text(18, item);
+  if (message.selectors) for (const item of message.selectors) out.message(26, item, writeSubsetSelector);
+  if (message.scales_weights) out.number(32, message.scales_weights ? 1 : 0);
+  if (message.panics_to_any) out.number(40, message.panics_to_any ? 1 : 0);
+  if (message.list_as_any) out.number(48, message.list_as_any ? 1 : 0);
+  if (message.allows_redundant_keys) out.number(56, message.allows_redundant_keys ? 1 : 0);
+  if (message.follows_fallback_list) out.number(64, message.follows_fallback_list ? 1 : 0);
+}
+
+function writeSubsetSelector(out: WireWriter, message: SubsetSelector): void {
+  if (message.keys) for (const item of message.keys) out.text(10, item);
+  if (message.fallback) out.number(16, message.fallback);
+  if (message.fallback_keys) for (const item of message.fallback_keys) out.text(26, item);
+  if (message.has_single_host) out.number(32, message.has_single_host ? 1 : 0);
+}
+
+function writeSlowStart(out: WireWriter, message: SlowStart): void {
+  if (message.window_ms) out.number(8, message.window_ms);
+  if (message.aggression_millionths) out.number(16, message.aggression_millionths);
+  if (message.aggression_slot) out.number(24, message.aggression_slot);
+  if (message.min_share_millionths) out.number(32, message.min_share_millionths);
+}
+
+function writeZoneRouting(out: WireWriter, message: ZoneRouting): void {
+  if (message.region?.length) out.text(10, message.region);
+  if (message.zone?.length) out.text(18, message.zone);
+  if (message.sub_zone?.length) out.text(26, message.sub_zone);
+  if (message.enabled_millionths) out.number(32, message.enabled_millionths);
+  if (message.enabled_slot) out.number(40, message.enabled_slot);
+  if (message.min_cluster_size) out.number(48, message.min_cluster_size);
+  if (message.min_cluster_size_slot) out.number(56, message.min_cluster_size_slot);
+  if (message.forced_from !== undefined) out.number(64, message.forced_from);
+  if (message.by_weight) out.number(72, message.by_weight ? 1 : 0);
+}
+
+function writeHashTable(out: WireWriter, message: HashTable): void {
+  if (message.min_size) out.number(8, message.min_size);
+  if (message.max_size) out.number(16, message.max_size);
+  if (message.function) out.number(24, message.function);
+  if (message.table_size) out.number(32, message.table_size);
+  if (message.by_hostname) out.number(40, message.by_hostname ? 1 : 0);
+  if (message.balance_factor_pct) out.number(48, message.balance_factor_pct);
 }
 
 function writeTransportMatch(out: WireWriter, message: TransportMatch): void {
@@ -1902,6 +3145,12 @@ function writeTransportMatch(out: WireWriter, message: TransportMatch): void {
   if (message.labels) for (const item of message.labels) out.text(18, item);
   if (message.tls !== undefined) out.message(26, message.tls, writeTlsContext);
   if (message.proxy_protocol !== undefined) out.message(34, message.proxy_protocol, writeProxyProtocolSocket);
+  if (message.http11_proxy !== undefined) out.message(42, message.http11_proxy, writeHttp11ProxySocket);
+  if (message.internal_upstream !== undefined) out.message(50, message.internal_upstream, writeInternalUpstreamSocket);
+}
+
+function writeHttp11ProxySocket(out: WireWriter, message: Http11ProxySocket): void {
+  if (message.address !== undefined) out.message(10, message.address, writeAddress);
 }
 
 function writeProxyProtocolSocket(out: WireWriter, message: ProxyProtocolSocket): void {
@@ -1915,6 +3164,7 @@ function writeProxyProtocolSocket(out: WireWriter, message: ProxyProtocolSocket)
 function writeAddedTlv(out: WireWriter, message: AddedTlv): void {
   if (message.type) out.number(8, message.type);
   if (message.value?.length) out.bytes(18, message.value);
+  if (message.format !== undefined) out.message(26, message.format, writeFormat);
 }
 
 function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
@@ -1951,6 +3201,7 @@ function writeAssignment(out: WireWriter, message: Assignment): void {
   if (message.cluster_name?.length) out.text(10, message.cluster_name);
   if (message.hosts) for (const item of message.hosts) out.message(18, item, writeHost);
   if (message.overprovisioning_factor_pct) out.number(24, message.overprovisioning_factor_pct);
+  if (message.weighs_health) out.number(32, message.weighs_health ? 1 : 0);
 }
 
 function writeHost(out: WireWriter, message: Host): void {
@@ -1966,6 +3217,16 @@ function writeHost(out: WireWriter, message: Host): void {
   if (message.locality_weight) out.number(80, message.locality_weight);
   if (message.labels) for (const item of message.labels) out.text(90, item);
   if (message.socket_labels) for (const item of message.socket_labels) out.text(98, item);
+  if (message.proxy_address !== undefined) out.message(106, message.proxy_address, writeAddress);
+  if (message.list_labels) for (const item of message.list_labels) out.text(114, item);
+  if (message.hash_key?.length) out.text(122, message.hash_key);
+  if (message.check_address !== undefined) out.message(130, message.check_address, writeAddress);
+  if (message.check_hostname?.length) out.text(138, message.check_hostname);
+  if (message.is_not_checked) out.number(144, message.is_not_checked ? 1 : 0);
+  if (message.locality_socket_labels) for (const item of message.locality_socket_labels) out.text(162, item);
+  if (message.socket_values) for (const item of message.socket_values) out.message(170, item, writeHostValue);
+  if (message.metadata) for (const item of message.metadata) out.message(178, item, writeMetadataSpace);
+  if (message.tried_addresses) for (const item of message.tried_addresses) out.message(186, item, writeAddress);
 }
 
 function writeRouteTable(out: WireWriter, message: RouteTable): void {
@@ -2039,7 +3300,30 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.grpc_timeout_offset_ms) out.number(136, message.grpc_timeout_offset_ms);
   if (message.grpc_route_timeout_max_ms !== undefined) out.number(144, message.grpc_route_timeout_max_ms);
   if (message.grpc_route_timeout_offset_ms) out.number(152, message.grpc_route_timeout_offset_ms);
+  if (message.hash_policies) for (const item of message.hash_policies) out.message(162, item, writeHashPolicy);
+  if (message.metadata_match !== undefined) out.message(170, message.metadata_match, writeMetadataMatch);
   if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
+}
+
+function writeHashPolicy(out: WireWriter, message: HashPolicy): void {
+  if (message.header !== undefined) out.message(10, message.header, writeHeaderHash);
+  if (message.cookie !== undefined) out.message(18, message.cookie, writeCookieHash);
+  if (message.source_ip) out.number(24, message.source_ip ? 1 : 0);
+  if (message.query_parameter?.length) out.text(34, message.query_parameter);
+  if (message.filter_state?.length) out.text(42, message.filter_state);
+  if (message.is_terminal) out.number(48, message.is_terminal ? 1 : 0);
+}
+
+function writeHeaderHash(out: WireWriter, message: HeaderHash): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.rewrite !== undefined) out.message(18, message.rewrite, writeRegexRewrite);
+}
+
+function writeCookieHash(out: WireWriter, message: CookieHash): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.ttl_s !== undefined) out.number(16, message.ttl_s);
+  if (message.path?.length) out.text(26, message.path);
+  if (message.attributes) for (const item of message.attributes) out.text(34, item);
 }
 
 function writeRouteUpgrade(out: WireWriter, message: RouteUpgrade): void {
@@ -2076,6 +3360,7 @@ function writeRetryPolicy(out: WireWriter, message: RetryPolicy): void {
   if (message.reset_headers) for (const item of message.reset_headers) out.message(82, item, writeResetHeader);
   if (message.reset_max_interval_ms) out.number(88, message.reset_max_interval_ms);
   if (message.hosts !== undefined) out.message(98, message.hosts, writeRetryHosts);
+  if (message.refreshes_cluster) out.number(104, message.refreshes_cluster ? 1 : 0);
 }
 
 function writeResetHeader(out: WireWriter, message: ResetHeader): void {
@@ -2089,10 +3374,6 @@ function writeRetryHosts(out: WireWriter, message: RetryHosts): void {
   if (message.avoid_labelled) for (const item of message.avoid_labelled) out.message(26, item, writeHostLabels);
   if (message.more_choices) out.number(32, message.more_choices);
   if (message.priorities_every) out.number(40, message.priorities_every);
-}
-
-function writeHostLabels(out: WireWriter, message: HostLabels): void {
-  if (message.labels) for (const item of message.labels) out.text(10, item);
 }
 
 function writeRetryRuntime(out: WireWriter, message: RetryRuntime): void {
@@ -2115,6 +3396,7 @@ function writeWeightedCluster(out: WireWriter, message: WeightedCluster): void {
   if (message.host_rewrite_literal?.length) out.text(42, message.host_rewrite_literal);
   if (message.weight_slot) out.number(48, message.weight_slot);
   if (message.filters) for (const item of message.filters) out.message(58, item, writeRouteFilter);
+  if (message.metadata_match !== undefined) out.message(66, message.metadata_match, writeMetadataMatch);
 }
 
 function writePathRewrite(out: WireWriter, message: PathRewrite): void {
@@ -2146,26 +3428,6 @@ function writeDirectResponse(out: WireWriter, message: DirectResponse): void {
   if (message.body?.length) out.bytes(18, message.body);
 }
 
-function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
-  if (message.request_add) for (const item of message.request_add) out.message(10, item, writeHeaderAddition);
-  if (message.request_remove) for (const item of message.request_remove) out.text(18, item);
-  if (message.response_add) for (const item of message.response_add) out.message(26, item, writeHeaderAddition);
-  if (message.response_remove) for (const item of message.response_remove) out.text(34, item);
-}
-
-function writeHeaderChange(out: WireWriter, message: HeaderChange): void {
-  if (message.remove?.length) out.text(10, message.remove);
-  if (message.remove_matching !== undefined) out.message(18, message.remove_matching, writeStringMatch);
-  if (message.add !== undefined) out.message(26, message.add, writeHeaderAddition);
-}
-
-function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {
-  if (message.name?.length) out.text(10, message.name);
-  if (message.value !== undefined) out.message(18, message.value, writeFormat);
-  if (message.action) out.number(24, message.action);
-  if (message.keep_empty) out.number(32, message.keep_empty ? 1 : 0);
-}
-
 function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.disabled) out.number(8, message.disabled ? 1 : 0);
   if (message.name?.length) out.text(58, message.name);
@@ -2178,9 +3440,31 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.grpc_stats !== undefined) out.message(170, message.grpc_stats, writeGrpcStatsFilter);
   if (message.grpc_http1_bridge !== undefined) out.message(178, message.grpc_http1_bridge, writeGrpcHttp1Bridge);
   if (message.grpc_http1_reverse_bridge !== undefined) out.message(186, message.grpc_http1_reverse_bridge, writeGrpcReverseBridge);
+  if (message.grpc_json_transcoder !== undefined) out.message(194, message.grpc_json_transcoder, writeGrpcJsonTranscoder);
+  if (message.connect_grpc_bridge !== undefined) out.message(202, message.connect_grpc_bridge, writeConnectGrpcBridge);
+  if (message.local_ratelimit !== undefined) out.message(242, message.local_ratelimit, writeLocalRatelimit);
+  if (message.csrf !== undefined) out.message(250, message.csrf, writeCsrfPolicy);
+  if (message.basic_auth !== undefined) out.message(258, message.basic_auth, writeBasicAuth);
+  if (message.header_mutation !== undefined) out.message(266, message.header_mutation, writeHeaderMutationFilter);
+  if (message.rbac !== undefined) out.message(274, message.rbac, writeRbac);
 }
 
 function writeGrpcWebFilter(_out: WireWriter, _message: GrpcWebFilter): void {
+}
+
+function writeBasicAuth(out: WireWriter, message: BasicAuth): void {
+  if (message.users !== undefined) out.message(10, message.users, writeBasicAuthUsers);
+  if (message.forward_username_header?.length) out.text(18, message.forward_username_header);
+  if (message.authentication_header?.length) out.text(26, message.authentication_header);
+  if (message.allow_missing) out.number(32, message.allow_missing ? 1 : 0);
+}
+
+function writeHeaderMutationFilter(out: WireWriter, message: HeaderMutationFilter): void {
+  if (message.mutations !== undefined) out.message(10, message.mutations, writeHeaderMutation);
+  if (message.most_specific_wins) out.number(16, message.most_specific_wins ? 1 : 0);
+}
+
+function writeConnectGrpcBridge(_out: WireWriter, _message: ConnectGrpcBridge): void {
 }
 
 function writeGrpcStatsFilter(out: WireWriter, message: GrpcStatsFilter): void {
@@ -2310,23 +3594,25 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.unbound) out.number(184, message.unbound ? 1 : 0);
   if (message.hands_on_redirected) out.number(192, message.hands_on_redirected ? 1 : 0);
   if (message.id) out.number(200, message.id);
+  if (message.chain_tree !== undefined) out.message(210, message.chain_tree, writeChainTree);
+  if (message.bypasses_overload) out.number(216, message.bypasses_overload ? 1 : 0);
+  if (message.internal_buffer_bytes) out.number(224, message.internal_buffer_bytes);
+}
+
+function writeChainTree(out: WireWriter, message: ChainTree): void {
+  if (message.tree !== undefined) out.message(10, message.tree, writeMatchTree);
+  if (message.chains) for (const item of message.chains) out.text(18, item);
 }
 
 function writeFilterChains(out: WireWriter, message: FilterChains): void {
   if (message.listener?.length) out.text(10, message.listener);
   if (message.filter_chains) for (const item of message.filter_chains) out.message(18, item, writeFilterChain);
+  if (message.chain_tree !== undefined) out.message(26, message.chain_tree, writeChainTree);
 }
 
 function writeListenerDrain(out: WireWriter, message: ListenerDrain): void {
   if (message.seconds) out.number(8, message.seconds);
   if (message.immediate) out.number(16, message.immediate ? 1 : 0);
-}
-
-function writeSocketOption(out: WireWriter, message: SocketOption): void {
-  if (message.level) out.number(8, message.level);
-  if (message.name) out.number(16, message.name);
-  if (message.value?.length) out.bytes(26, message.value);
-  if (message.state) out.number(32, message.state);
 }
 
 function writeFilterChain(out: WireWriter, message: FilterChain): void {
@@ -2340,6 +3626,7 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.id) out.number(64, message.id);
   if (message.tls !== undefined) out.message(74, message.tls, writeTlsContext);
   if (message.handshake_timeout_ms) out.number(80, message.handshake_timeout_ms);
+  if (message.gates) for (const item of message.gates) out.message(490, item, writeConnectionGate);
   if (message.cluster_of_server_name) out.number(480, message.cluster_of_server_name ? 1 : 0);
 }
 
@@ -2353,6 +3640,27 @@ function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void
   if (message.server_names) for (const item of message.server_names) out.text(58, item);
   if (message.transport_protocol?.length) out.text(66, message.transport_protocol);
   if (message.application_protocols) for (const item of message.application_protocols) out.text(74, item);
+}
+
+function writeConnectionGate(out: WireWriter, message: ConnectionGate): void {
+  if (message.connection_limit !== undefined) out.message(10, message.connection_limit, writeConnectionLimitFilter);
+  if (message.local_rate_limit !== undefined) out.message(18, message.local_rate_limit, writeLocalRateLimitFilter);
+}
+
+function writeConnectionLimitFilter(out: WireWriter, message: ConnectionLimitFilter): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.max_connections) out.number(16, message.max_connections);
+  if (message.delay_ms) out.number(24, message.delay_ms);
+  if (message.enabled !== undefined) out.message(34, message.enabled, writeRuntimeNumber);
+}
+
+function writeLocalRateLimitFilter(out: WireWriter, message: LocalRateLimitFilter): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.max_tokens) out.number(16, message.max_tokens);
+  if (message.tokens_per_fill) out.number(24, message.tokens_per_fill);
+  if (message.fill_interval_us) out.number(32, message.fill_interval_us);
+  if (message.share_key?.length) out.text(42, message.share_key);
+  if (message.enabled !== undefined) out.message(50, message.enabled, writeRuntimeNumber);
 }
 
 function writeEchoFilter(_out: WireWriter, _message: EchoFilter): void {
@@ -2370,17 +3678,25 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.max_connect_attempts) out.number(40, message.max_connect_attempts);
   if (message.max_downstream_connection_duration_ms) out.number(48, message.max_downstream_connection_duration_ms);
   if (message.access_logs) for (const item of message.access_logs) out.message(58, item, writeAccessLog);
+  if (message.hashes_source_ip) out.number(64, message.hashes_source_ip ? 1 : 0);
   if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
 }
 
 function writeTunnelingConfig(out: WireWriter, message: TunnelingConfig): void {
   if (message.hostname !== undefined) out.message(10, message.hostname, writeFormat);
   if (message.headers !== undefined) out.message(18, message.headers, writeHeaderMutations);
+  if (message.use_post) out.number(24, message.use_post ? 1 : 0);
+  if (message.post_path?.length) out.text(34, message.post_path);
+  if (message.propagate_response_headers) out.number(40, message.propagate_response_headers ? 1 : 0);
+  if (message.propagate_response_trailers) out.number(48, message.propagate_response_trailers ? 1 : 0);
+  if (message.request_id_header?.length) out.text(58, message.request_id_header);
+  if (message.request_id_metadata_key?.length) out.text(66, message.request_id_metadata_key);
 }
 
 function writeWeightedTarget(out: WireWriter, message: WeightedTarget): void {
   if (message.cluster?.length) out.text(10, message.cluster);
   if (message.weight) out.number(16, message.weight);
+  if (message.metadata_match !== undefined) out.message(26, message.metadata_match, writeMetadataMatch);
 }
 
 function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionManager): void {
@@ -2488,6 +3804,35 @@ function writeHeaderCondition(out: WireWriter, message: HeaderCondition): void {
   if (message.invert) out.number(32, message.invert ? 1 : 0);
 }
 
+function writeOverloadLevel(out: WireWriter, message: OverloadLevel): void {
+  if (message.subject) out.number(8, message.subject);
+  if (message.millionths) out.number(16, message.millionths);
+}
+
+function writeTimerMinimum(out: WireWriter, message: TimerMinimum): void {
+  if (message.timer) out.number(8, message.timer);
+  if (message.share_millionths) out.number(16, message.share_millionths);
+  if (message.min_ms) out.number(24, message.min_ms);
+}
+
+function writeLoadShedPoint(out: WireWriter, message: LoadShedPoint): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.level !== undefined) out.message(18, message.level, writeOverloadLevel);
+}
+
+function writeOverloadManager(out: WireWriter, message: OverloadManager): void {
+  if (message.monitors) for (const item of message.monitors) out.text(10, item);
+  if (message.connection_monitor?.length) out.text(18, message.connection_monitor);
+  if (message.actions) for (const item of message.actions) out.text(26, item);
+  if (message.points) for (const item of message.points) out.message(34, item, writeLoadShedPoint);
+}
+
+function writeOverloadState(out: WireWriter, message: OverloadState): void {
+  if (message.levels) for (const item of message.levels) out.message(10, item, writeOverloadLevel);
+  if (message.timer_minimums) for (const item of message.timer_minimums) out.message(18, item, writeTimerMinimum);
+  if (message.tracked_stream_bytes) out.number(24, message.tracked_stream_bytes);
+}
+
 function writeUpdate(out: WireWriter, message: Update): void {
   if (message.clusters) for (const item of message.clusters) out.message(10, item, writeCluster);
   if (message.assignments) for (const item of message.assignments) out.message(18, item, writeAssignment);
@@ -2507,6 +3852,10 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.ended_listeners) for (const item of message.ended_listeners) out.number(128, item);
   if (message.ended_filter_chains) for (const item of message.ended_filter_chains) out.number(136, item);
   if (message.tls_contexts) for (const item of message.tls_contexts) out.message(146, item, writeTlsContext);
+  if (message.overload_manager !== undefined) out.message(154, message.overload_manager, writeOverloadManager);
+  if (message.overload !== undefined) out.message(162, message.overload, writeOverloadState);
+  if (message.shrink_heap) out.number(168, message.shrink_heap ? 1 : 0);
+  if (message.outlier_log_path?.length) out.text(322, message.outlier_log_path);
 }
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {
@@ -2523,6 +3872,7 @@ function writeStatsSettings(out: WireWriter, message: StatsSettings): void {
   if (message.sinks) for (const item of message.sinks) out.message(50, item, writeSinkFormat);
   if (message.hystrix_buckets) out.number(56, message.hystrix_buckets);
   if (message.flush_interval_ms) out.number(64, message.flush_interval_ms);
+  if (message.defers_traffic) out.number(72, message.defers_traffic ? 1 : 0);
 }
 
 function writeSinkFormat(out: WireWriter, message: SinkFormat): void {
@@ -2586,6 +3936,206 @@ function writeAdminRequest(out: WireWriter, message: AdminRequest): void {
   if (message.remote_address?.length) out.text(154, message.remote_address);
   if (message.local_address?.length) out.text(162, message.local_address);
   if (message.connection_id) out.number(168, message.connection_id);
+}
+
+function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
+  if (message.request_add) for (const item of message.request_add) out.message(10, item, writeHeaderAddition);
+  if (message.request_remove) for (const item of message.request_remove) out.text(18, item);
+  if (message.response_add) for (const item of message.response_add) out.message(26, item, writeHeaderAddition);
+  if (message.response_remove) for (const item of message.response_remove) out.text(34, item);
+}
+
+function writeHeaderChange(out: WireWriter, message: HeaderChange): void {
+  if (message.remove?.length) out.text(10, message.remove);
+  if (message.remove_matching !== undefined) out.message(18, message.remove_matching, writeStringMatch);
+  if (message.add !== undefined) out.message(26, message.add, writeHeaderAddition);
+}
+
+function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.value !== undefined) out.message(18, message.value, writeFormat);
+  if (message.action) out.number(24, message.action);
+  if (message.keep_empty) out.number(32, message.keep_empty ? 1 : 0);
+}
+
+function writeTokenBucket(out: WireWriter, message: TokenBucket): void {
+  if (message.max_tokens) out.number(8, message.max_tokens);
+  if (message.tokens_per_fill) out.number(16, message.tokens_per_fill);
+  if (message.fill_interval_us) out.number(24, message.fill_interval_us);
+}
+
+function writeDescriptorEntry(out: WireWriter, message: DescriptorEntry): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.value?.length) out.text(18, message.value);
+}
+
+function writeLocalDescriptor(out: WireWriter, message: LocalDescriptor): void {
+  if (message.entries) for (const item of message.entries) out.message(10, item, writeDescriptorEntry);
+  if (message.bucket !== undefined) out.message(18, message.bucket, writeTokenBucket);
+  if (message.shadow_mode) out.number(24, message.shadow_mode ? 1 : 0);
+}
+
+function writeLocalRatelimit(out: WireWriter, message: LocalRatelimit): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.status) out.number(16, message.status);
+  if (message.bucket !== undefined) out.message(26, message.bucket, writeTokenBucket);
+  if (message.enabled !== undefined) out.message(34, message.enabled, writeShare);
+  if (message.enforced !== undefined) out.message(42, message.enforced, writeShare);
+  if (message.response_add) for (const item of message.response_add) out.message(50, item, writeHeaderAddition);
+  if (message.request_add) for (const item of message.request_add) out.message(58, item, writeHeaderAddition);
+  if (message.descriptors) for (const item of message.descriptors) out.message(66, item, writeLocalDescriptor);
+  if (message.stage) out.number(72, message.stage);
+  if (message.per_connection) out.number(80, message.per_connection ? 1 : 0);
+  if (message.tells_limit) out.number(88, message.tells_limit ? 1 : 0);
+  if (message.virtual_host_limits) out.number(96, message.virtual_host_limits);
+  if (message.always_asks_bucket) out.number(104, message.always_asks_bucket ? 1 : 0);
+  if (message.as_resource_exhausted) out.number(112, message.as_resource_exhausted ? 1 : 0);
+  if (message.own_limits !== undefined) out.message(122, message.own_limits, writeRateLimits);
+}
+
+function writeRateLimits(out: WireWriter, message: RateLimits): void {
+  if (message.of_virtual_host) out.number(8, message.of_virtual_host ? 1 : 0);
+  if (message.limits) for (const item of message.limits) out.message(18, item, writeRateLimit);
+}
+
+function writeRateLimit(out: WireWriter, message: RateLimit): void {
+  if (message.stage) out.number(8, message.stage);
+  if (message.actions) for (const item of message.actions) out.message(18, item, writeRateLimitAction);
+}
+
+function writeRateLimitAction(out: WireWriter, message: RateLimitAction): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.key?.length) out.text(18, message.key);
+  if (message.value?.length) out.text(26, message.value);
+  if (message.name?.length) out.text(42, message.name);
+  if (message.skips_if_absent) out.number(48, message.skips_if_absent ? 1 : 0);
+  if (message.inverts) out.number(56, message.inverts ? 1 : 0);
+  if (message.headers) for (const item of message.headers) out.message(66, item, writeHeaderMatch);
+  if (message.queries) for (const item of message.queries) out.message(74, item, writeQueryMatch);
+  if (message.ranges) for (const item of message.ranges) out.message(82, item, writeCidrRange);
+  if (message.ipv4_bits !== undefined) out.number(88, message.ipv4_bits);
+  if (message.ipv6_bits !== undefined) out.number(96, message.ipv6_bits);
+}
+
+function writeRbac(out: WireWriter, message: Rbac): void {
+  if (message.rules !== undefined) out.message(10, message.rules, writeRbacRules);
+  if (message.shadow !== undefined) out.message(18, message.shadow, writeRbacRules);
+  if (message.stat_prefix?.length) out.text(26, message.stat_prefix);
+  if (message.shadow_stat_prefix?.length) out.text(34, message.shadow_stat_prefix);
+  if (message.counts_policies) out.number(40, message.counts_policies ? 1 : 0);
+}
+
+function writeRbacRules(out: WireWriter, message: RbacRules): void {
+  if (message.action) out.number(8, message.action);
+  if (message.policies) for (const item of message.policies) out.message(18, item, writeRbacPolicy);
+}
+
+function writeRbacPolicy(out: WireWriter, message: RbacPolicy): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.permission !== undefined) out.message(18, message.permission, writeRbacCondition);
+  if (message.principal !== undefined) out.message(26, message.principal, writeRbacCondition);
+}
+
+function writeRbacCondition(out: WireWriter, message: RbacCondition): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.parts) for (const item of message.parts) out.message(18, item, writeRbacCondition);
+  if (message.header !== undefined) out.message(26, message.header, writeHeaderMatch);
+  if (message.text !== undefined) out.message(34, message.text, writeStringMatch);
+  if (message.range !== undefined) out.message(42, message.range, writeCidrRange);
+  if (message.first_port) out.number(48, message.first_port);
+  if (message.end_port) out.number(56, message.end_port);
+  if (message.metadata_namespace?.length) out.text(66, message.metadata_namespace);
+  if (message.metadata_path?.length) out.text(74, message.metadata_path);
+  if (message.inverts) out.number(80, message.inverts ? 1 : 0);
+  if (message.value) out.number(88, message.value);
+  if (message.literal?.length) out.text(98, message.literal);
+  if (message.first_number) out.number(104, message.first_number);
+  if (message.end_number) out.number(112, message.end_number);
+}
+
+function writeProtoField(out: WireWriter, message: ProtoField): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.json_name?.length) out.text(18, message.json_name);
+  if (message.number) out.number(24, message.number);
+  if (message.kind) out.number(32, message.kind);
+  if (message.repeated) out.number(40, message.repeated ? 1 : 0);
+  if (message.required) out.number(48, message.required ? 1 : 0);
+  if (message.has_presence) out.number(56, message.has_presence ? 1 : 0);
+  if (message.type) out.number(64, message.type);
+  if (message.oneof) out.number(72, message.oneof);
+}
+
+function writeProtoMessage(out: WireWriter, message: ProtoMessage): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.fields) for (const item of message.fields) out.message(18, item, writeProtoField);
+  if (message.oneofs) for (const item of message.oneofs) out.text(26, item);
+  if (message.is_map_entry) out.number(32, message.is_map_entry ? 1 : 0);
+  if (message.is_proto3) out.number(40, message.is_proto3 ? 1 : 0);
+}
+
+function writeProtoEnumValue(out: WireWriter, message: ProtoEnumValue): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.number) out.number(16, message.number);
+}
+
+function writeProtoEnum(out: WireWriter, message: ProtoEnum): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.values) for (const item of message.values) out.message(18, item, writeProtoEnumValue);
+}
+
+function writeTranscodedMethod(out: WireWriter, message: TranscodedMethod): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.input) out.number(16, message.input);
+  if (message.output) out.number(24, message.output);
+  if (message.client_streaming) out.number(32, message.client_streaming ? 1 : 0);
+  if (message.server_streaming) out.number(40, message.server_streaming ? 1 : 0);
+  if (message.takes_http_body) out.number(48, message.takes_http_body ? 1 : 0);
+  if (message.gives_http_body) out.number(56, message.gives_http_body ? 1 : 0);
+  if (message.request_body_path) for (const item of message.request_body_path) out.text(66, item);
+  if (message.response_body_path) for (const item of message.response_body_path) out.text(74, item);
+}
+
+function writePathVariable(out: WireWriter, message: PathVariable): void {
+  if (message.field_path) for (const item of message.field_path) out.text(10, item);
+  if (message.first) out.number(16, message.first);
+  if (message.end) out.number(24, message.end);
+}
+
+function writeHttpBinding(out: WireWriter, message: HttpBinding): void {
+  if (message.http_method?.length) out.text(10, message.http_method);
+  if (message.segments) for (const item of message.segments) out.text(18, item);
+  if (message.verb?.length) out.text(26, message.verb);
+  if (message.variables) for (const item of message.variables) out.message(34, item, writePathVariable);
+  if (message.body?.length) out.text(42, message.body);
+  if (message.method) out.number(48, message.method);
+}
+
+function writeGrpcJsonTranscoder(out: WireWriter, message: GrpcJsonTranscoder): void {
+  if (message.methods) for (const item of message.methods) out.message(10, item, writeTranscodedMethod);
+  if (message.bindings) for (const item of message.bindings) out.message(18, item, writeHttpBinding);
+  if (message.messages) for (const item of message.messages) out.message(26, item, writeProtoMessage);
+  if (message.enums) for (const item of message.enums) out.message(34, item, writeProtoEnum);
+  if (message.ignored_query_parameters) for (const item of message.ignored_query_parameters) out.text(42, item);
+  if (message.ignores_unknown_query_parameters) out.number(48, message.ignores_unknown_query_parameters ? 1 : 0);
+  if (message.captures_unknown_query_parameters) out.number(56, message.captures_unknown_query_parameters ? 1 : 0);
+  if (message.unescape) out.number(64, message.unescape);
+  if (message.unescapes_plus) out.number(72, message.unescapes_plus ? 1 : 0);
+  if (message.matches_unregistered_verbs) out.number(80, message.matches_unregistered_verbs ? 1 : 0);
+  if (message.converts_status) out.number(88, message.converts_status ? 1 : 0);
+  if (message.keeps_route) out.number(96, message.keeps_route ? 1 : 0);
+  if (message.rejects_unknown_methods) out.number(104, message.rejects_unknown_methods ? 1 : 0);
+  if (message.rejects_unknown_query_parameters) out.number(112, message.rejects_unknown_query_parameters ? 1 : 0);
+  if (message.rejects_collisions) out.number(120, message.rejects_collisions ? 1 : 0);
+  if (message.ignores_case_of_enums) out.number(128, message.ignores_case_of_enums ? 1 : 0);
+  if (message.adds_whitespace) out.number(136, message.adds_whitespace ? 1 : 0);
+  if (message.prints_defaults) out.number(144, message.prints_defaults ? 1 : 0);
+  if (message.prints_enums_as_numbers) out.number(152, message.prints_enums_as_numbers ? 1 : 0);
+  if (message.keeps_field_names) out.number(160, message.keeps_field_names ? 1 : 0);
+  if (message.delimits_by_newlines) out.number(168, message.delimits_by_newlines ? 1 : 0);
+  if (message.delimits_as_events) out.number(176, message.delimits_as_events ? 1 : 0);
+  if (message.max_request_bytes) out.number(184, message.max_request_bytes);
+  if (message.max_response_bytes) out.number(192, message.max_response_bytes);
+  if (message.status_message !== undefined) out.number(200, message.status_message);
 }
 
 /** The bytes that NativeProxy.apply takes. */

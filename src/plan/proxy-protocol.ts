@@ -1,19 +1,31 @@
 // The header of the PROXY protocol that tells hosts whom connections are for.
 import type {
   envoy_config_core_v3_ProxyProtocolConfig as ProxyProtocolConfig,
+  envoy_config_core_v3_SubstitutionFormatString as FormatString,
   envoy_config_core_v3_TlvEntry as TlvEntry,
 } from '../../build/messages.gen.js';
+import { compileFormat } from './format/format.js';
+import { readTextSource } from './message/data-source.js';
 import type { Place } from './message/place.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import { passedTlvs } from './passed-tlvs.js';
-import type { AddedTlv, ProxyProtocolSocket } from './plan.gen.js';
+import type { AddedTlv, Format, ProxyProtocolSocket } from './plan.gen.js';
 
 const CONFIG = supportedFields<ProxyProtocolConfig>('envoy.config.core.v3.ProxyProtocolConfig', [
   'version',
   'pass_through_tlvs',
   'added_tlvs',
 ]);
-const TLV = supportedFields<TlvEntry>('envoy.config.core.v3.TlvEntry', ['type', 'value']);
+const TLV = supportedFields<TlvEntry>('envoy.config.core.v3.TlvEntry', [
+  'type',
+  'value',
+  'format_string',
+]);
+const FORMAT = supportedFields<FormatString>('envoy.config.core.v3.SubstitutionFormatString', [
+  'text_format',
+  'text_format_source',
+  'omit_empty_values',
+]);
 
 export function compileProxyProtocol(
   config: ProxyProtocolConfig,
@@ -34,5 +46,25 @@ function compileTlv(tlv: TlvEntry, place: Place): AddedTlv {
   if (!tlv.value?.length && !tlv.format_string) {
     place.error("Invalid TLV configuration: one of 'value' or 'format_string' must be set.");
   }
-  return { type: tlv.type, value: tlv.value };
+  if (tlv.value?.length && tlv.format_string) {
+    place.error("Invalid TLV configuration: only one of 'value' or 'format_string' may be set.");
+  }
+  if (!tlv.format_string) return { type: tlv.type, value: tlv.value };
+  const format = compileTlvFormat(tlv.format_string, place.field('format_string'));
+  return { type: tlv.type, ...(format && { format }) };
+}
+
+/** Undefined after an error. */
+function compileTlvFormat(message: FormatString, place: Place): Format | undefined {
+  refuseOtherFields(place, message, FORMAT);
+  const text = message.text_format_source
+    ? readTextSource(message.text_format_source, place.field('text_format_source'))
+    : (message.text_format ?? '');
+  if (text === undefined) return undefined;
+  const result = compileFormat(text, 'tcp_log');
+  if ('format' in result) return { ...result.format, omit_empty: message.omit_empty_values };
+  place.error(`Failed to parse TLV format string: INVALID_ARGUMENT: ${result.error}`, {
+    suggestion: result.suggestion,
+  });
+  return undefined;
 }

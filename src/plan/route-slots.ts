@@ -1,13 +1,13 @@
 // The names under which the plan has route tables: each once, whatever the configuration calls them.
 import type { RouteTable } from './plan.gen.js';
-import type { FileSource } from './config-source.js';
+import type { Source } from './sources.js';
 import type { ChainFilter } from './chain-filter.js';
 
 /** A route configuration of RDS. */
 export interface RdsPlan {
   /** Of the RouteConfiguration. */
   readonly name: string;
-  readonly source: FileSource;
+  readonly source: Source;
   /** Of the first connection manager that asks for it: its statistics are there. */
   readonly statPrefix: string;
   /** Where tables made of it go. Managers whose routes mean the same share one. */
@@ -24,7 +24,7 @@ export interface RdsTable {
 /** What a connection manager asks RDS for. */
 export interface RdsRequest {
   readonly name: string;
-  readonly source: FileSource;
+  readonly source: Source;
   readonly statPrefix: string;
   readonly chain: readonly ChainFilter[];
 }

@@ -4,42 +4,30 @@ import type {
   envoy_extensions_transport_sockets_tls_v3_SdsSecretConfig as SecretConfig,
   envoy_extensions_transport_sockets_tls_v3_Secret as Secret,
 } from '../../build/messages.gen.js';
-import { compileConfigSource, type FileSource } from './config-source.js';
+import { compileConfigSource } from './config-source.js';
+import type { SourceContext } from './grpc/api-config-source.js';
 import type { Place } from './message/place.js';
+import { SECRET_TYPE, type SecretLookup, type SecretRequest } from './secret-request.js';
 import type { SecretKind, StaticSecrets } from './static-secrets.js';
-
-export const SECRET_TYPE = 'envoy.extensions.transport_sockets.tls.v3.Secret';
-
-/** A secret that a file has. */
-export interface SecretRequest {
-  readonly kind: SecretKind;
-  readonly name: string;
-  readonly source: FileSource;
-}
 
 export interface FoundSecret<K extends SecretKind> {
   readonly message: NonNullable<Secret[K]>;
   readonly place: Place;
 }
 
-/** What has come of a request so far; undefined: nothing yet. */
-export type SecretLookup = (
-  request: SecretRequest,
-) => { readonly secret: Secret; readonly place: Place } | undefined;
-
 export class SecretFinder {
   readonly #secrets: StaticSecrets;
-  readonly #hasNode: boolean;
+  readonly #context: SourceContext;
   readonly #lookup: SecretLookup;
   readonly requests: SecretRequest[] = [];
   #isPending = false;
 
   constructor(
-    context: { readonly secrets: StaticSecrets; readonly hasNode: boolean },
+    context: SourceContext & { readonly secrets: StaticSecrets },
     lookup: SecretLookup = () => undefined,
   ) {
     this.#secrets = context.secrets;
-    this.#hasNode = context.hasNode;
+    this.#context = context;
     this.#lookup = lookup;
   }
 
@@ -56,9 +44,13 @@ export class SecretFinder {
   ): FoundSecret<K> | 'pending' | undefined {
     if (!config.sds_config) return this.#secrets.find(kind, config, place);
     const at = place.field('sds_config');
-    const source = compileConfigSource(config.sds_config, SECRET_TYPE, at, {
-      hasNode: this.#hasNode,
-    });
+    const source = compileConfigSource(
+      config.sds_config,
+      SECRET_TYPE,
+      at,
+      this.#context,
+      this.#context.start?.field(at.path),
+    );
     if (!source) return undefined;
     const request = { kind, name: config.name ?? '', source };
     this.requests.push(request);

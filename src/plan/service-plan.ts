@@ -60,7 +60,7 @@ export interface GrpcClusterPlan {
   readonly http2: Http2Plan;
   readonly tls?: UpstreamTlsPlan;
   /** Its hosts expect the header of the PROXY protocol. */
-  readonly hasProxyProtocol?: boolean;
+  readonly goesThrough?: string;
 }
 
 /** What HTTP/2 connections to a cluster are told at their beginning, and how they are watched. */
@@ -93,6 +93,15 @@ export interface PemFile {
   readonly pem: Buffer;
   /** "<inline>": the configuration itself. */
   readonly path: string;
+  /** Of the OCSP response that goes along; absent: there is none. */
+  readonly ocsp?: OcspTimes;
+}
+
+/** Milliseconds since 1970. */
+export interface OcspTimes {
+  readonly validFromMs: number;
+  /** Absent: it does not say. */
+  readonly expirationMs?: number;
 }
 
 export interface UpstreamTlsPlan {
@@ -128,6 +137,7 @@ export function grpcCluster(
   options: { readonly http2?: Http2Plan | undefined; readonly tls?: UpstreamTlsPlan | undefined },
 ): GrpcClusterPlan {
   const name = cluster.name ?? '';
+  const source = cluster.sources?.[0]?.address;
   return {
     name,
     connectTimeoutMs: cluster.connect_timeout_ms ?? 0,
@@ -138,9 +148,11 @@ export function grpcCluster(
     ...(cluster.tcp_keepalive && {
       keepalive: { idleMs: (cluster.keepalive_time_s ?? 0) * 1000 },
     }),
-    ...(cluster.source_address && { source: cluster.source_address }),
+    ...(source && { source }),
     http2: options.http2 ?? { settings: {} },
-    ...(cluster.proxy_protocol && { hasProxyProtocol: true }),
+    ...(cluster.proxy_protocol && { goesThrough: 'the PROXY protocol' }),
+    ...(cluster.http11_proxy && { goesThrough: 'an HTTP/1.1 proxy' }),
+    ...(cluster.internal_upstream && { goesThrough: 'internal listeners' }),
     ...(options.tls && { tls: options.tls }),
   };
 }

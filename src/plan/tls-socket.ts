@@ -1,7 +1,7 @@
 // What a transport socket of TLS becomes.
 import type { Place } from './message/place.js';
-import type { ProxyProtocolSocket, TlsContext } from './plan.gen.js';
-import type { SecretLookup, SecretRequest } from './secret-finder.js';
+import type { Http11ProxySocket, ProxyProtocolSocket, TlsContext } from './plan.gen.js';
+import type { SecretLookup, SecretRequest } from './secret-request.js';
 import type { PemFile, UpstreamTlsPlan } from './service-plan.js';
 
 /** The certificates of a context, as /certs shows them. */
@@ -35,4 +35,14 @@ export interface UpstreamSocketPlan {
   readonly tls?: UpstreamTlsSocketPlan;
   /** What connections begin with; absent: nothing. */
   readonly proxyProtocol?: ProxyProtocolSocket;
+  /** Through which proxies; absent: none. */
+  readonly http11Proxy?: Http11ProxySocket;
+  /** What internal listeners are told; absent: nothing. */
+  readonly internalUpstream?: InternalUpstreamPlan;
+}
+
+/** Namespaces of metadata. */
+export interface InternalUpstreamPlan {
+  readonly hostNamespaces: readonly string[];
+  readonly clusterNamespaces: readonly string[];
 }

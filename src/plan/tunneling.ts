@@ -6,12 +6,22 @@ import { refuseOtherFields, supportedFields } from './message/supported-fields.j
 import type { TunnelingConfig as TunnelingPlan } from './plan.gen.js';
 import { compileHeaderMutations } from './route/header-mutations.js';
 
-// Requests are sent over HTTP/1, which has no POST whose body is a stream in both directions; no
-// filter state keeps what the answer says.
 const FIELDS = supportedFields<TunnelingConfig>(
   'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig',
-  ['hostname', 'headers_to_add'],
+  [
+    'hostname',
+    'use_post',
+    'headers_to_add',
+    'propagate_response_headers',
+    'post_path',
+    'propagate_response_trailers',
+    'request_id_extension',
+    'request_id_header',
+    'request_id_metadata_key',
+  ],
 );
+
+const UUID = 'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig';
 
 export function compileTunneling(
   config: TunnelingConfig | undefined,
@@ -24,8 +34,34 @@ export function compileTunneling(
     place.field('hostname').error(hostname.error, hostname);
     return undefined;
   }
+  if (config.post_path && !config.use_post) {
+    place.field('post_path').error("Can't set a post path when POST method isn't used");
+  }
+  if (config.post_path && !config.post_path.startsWith('/')) {
+    place.field('post_path').error(`"${config.post_path}" is no path: it must begin with "/"`);
+  }
   return {
     hostname: hostname.format,
     headers: compileHeaderMutations({ request_headers_to_add: config.headers_to_add ?? [] }, place),
+    use_post: config.use_post,
+    post_path: config.post_path || '/',
+    propagate_response_headers: config.propagate_response_headers,
+    propagate_response_trailers: config.propagate_response_trailers,
+    ...compileRequestId(config, place),
+  };
+}
+
+/** As the real server, which makes ids only where an extension is named that makes them. */
+function compileRequestId(config: TunnelingConfig, place: Place): Partial<TunnelingPlan> {
+  const extension = config.request_id_extension?.typed_config;
+  if (!extension) return {};
+  if (extension.$type !== UUID) {
+    const at = place.field('request_id_extension').field('typed_config');
+    at.error(`is not supported: ids are made by ${UUID}`);
+    return {};
+  }
+  return {
+    request_id_header: config.request_id_header || 'x-request-id',
+    request_id_metadata_key: config.request_id_metadata_key || 'tunnel_request_id',
   };
 }

@@ -5,7 +5,8 @@ import type { ControlStats } from '../stats/control-stats.js';
 import { clusterOverrides } from './cluster-overrides.js';
 import { DiskWatch } from './disk-watch.js';
 import { faultOverrides } from './fault-overrides.js';
-import { readEntry, type RuntimeEntries, type RuntimeEntry } from './layer.js';
+import type { PlainObject } from '../config/values/objects.js';
+import { readEntry, structEntries, type RuntimeEntries, type RuntimeEntry } from './layer.js';
 import {
   keysOf,
   layerMessages,
@@ -38,6 +39,8 @@ export class Runtime {
   readonly #hooks: RuntimeHooks;
   #snapshot: RuntimeSnapshot;
   #overrides: RuntimeEntries = new Map();
+  /** By layer. */
+  readonly #fromRtds = new Map<string, RuntimeEntries>();
   #clusters: ReadonlyMap<string, ClusterRuntime> = new Map();
   #faults: ReadonlyMap<string, FaultRuntime> = new Map();
   #watches: DiskWatch[] = [];
@@ -63,6 +66,12 @@ export class Runtime {
     this.#reload();
   }
 
+  /** What a layer of RTDS says from now on. */
+  useLayer(name: string, values: PlainObject): void {
+    this.#fromRtds.set(name, structEntries(values));
+    this.#reload();
+  }
+
   stop(): void {
     for (const watch of this.#watches) watch.close();
     this.#watches = [];
@@ -82,7 +91,7 @@ export class Runtime {
       if ('fault' in entry) return { why: entry.fault };
       overrides.set(key, entry);
     }
-    const snapshot = takeSnapshot(this.#source, overrides);
+    const snapshot = takeSnapshot(this.#source, overrides, this.#fromRtds);
     const missed = this.#missedKeys(snapshot).filter((key) => changes.has(key));
     if (missed.length > 0) {
       return { why: `read at the start only, so that it cannot be changed: ${missed.join(', ')}` };
@@ -95,7 +104,7 @@ export class Runtime {
 
   #reload(): void {
     const before = new Set(this.#missedKeys(this.#snapshot));
-    this.#use(takeSnapshot(this.#source, this.#overrides));
+    this.#use(takeSnapshot(this.#source, this.#overrides, this.#fromRtds));
     for (const key of this.#missedKeys(this.#snapshot)) {
       if (before.has(key)) continue;
       this.#hooks.log(

@@ -22,11 +22,13 @@ export interface RuntimeSnapshot {
 }
 
 const NO_ENTRIES: RuntimeEntries = new Map();
+const NO_LAYERS: ReadonlyMap<string, RuntimeEntries> = new Map();
 
-/** `overrides`: what the admin interface has set. */
+/** `overrides`: what the admin interface has set; `fromRtds`: what layers of RTDS say, by name. */
 export function takeSnapshot(
   { bootstrap, serviceCluster }: RuntimeSource,
   overrides = NO_ENTRIES,
+  fromRtds = NO_LAYERS,
 ): RuntimeSnapshot {
   const layers: RuntimeLayer[] = [];
   const faults: string[] = [];
@@ -36,7 +38,9 @@ export function takeSnapshot(
     try {
       const entries = disk
         ? readDiskLayer(diskFolder(disk, serviceCluster))
-        : memoryEntries(message, overrides);
+        : message.rtds_layer
+          ? (fromRtds.get(name) ?? NO_ENTRIES)
+          : memoryEntries(message, overrides);
       if (!entries) continue;
       layers.push({ name, entries });
       if (disk) diskLayerCount++;

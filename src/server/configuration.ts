@@ -64,7 +64,11 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   });
   const settingIssues: Issue[] = [];
   const settings = readSettings(bootstrap, options.fixedTags, settingIssues);
-  const issues = allIssues(loaded, [...settingIssues, ...compiled.issues]);
+  const issues = allIssues(loaded, [
+    ...settingIssues,
+    ...compiled.issues,
+    ...(options.mode === 'validate' ? [] : compiled.startIssues),
+  ]);
   const errors = linesOf(issues, 'error');
   if (settings.logFormat !== undefined && options.logFormat !== DEFAULT_PATTERN) {
     errors.push(
@@ -139,6 +143,7 @@ function compileOptions(options: Options, runtime: RuntimeValues): CompileOption
     runtime,
     serviceCluster: options.serviceCluster,
     serviceNode: options.serviceNode,
+    serviceZone: options.serviceZone,
     localAddress: localAddress(options.localAddressIpVersion),
     extensions: disableExtensions(REGISTRY, options.disabledExtensions).registry,
   };

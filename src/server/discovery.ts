@@ -8,7 +8,12 @@ import type { CompiledBootstrap } from '../plan/compile.js';
 import type { Drain } from '../lifecycle/drain.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { ControlStats } from '../stats/control-stats.js';
-import type { Xds } from '../xds/xds.js';
+import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
+import type { GrpcClients } from '../grpc/clients.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { nodeBytes, type Sender } from '../stats/node-bytes.js';
+import type { Xds, XdsHost } from '../xds/xds.js';
+import { senderOf } from './sender.js';
 import { describeRefusal } from './refusal.js';
 import type { DnsMonitor } from './dns/dns.js';
 
@@ -20,6 +25,11 @@ export interface DiscoveryHost {
   readonly drain: Drain;
   /** A successor has taken the listeners. */
   readonly isSucceeded: boolean;
+  /** The bootstrap's. */
+  readonly node: Node;
+  readonly runtime: Runtime;
+  /** All clusters have their hosts; listeners may still wait. */
+  onClustersReady(): void;
 }
 
 export class Discovery {
@@ -31,6 +41,7 @@ export class Discovery {
   #answers: Promise<void>[] | undefined = [];
   #makeMonitor: ((plan: DnsClusterPlan) => DnsMonitor) | undefined;
   #xds: Xds | undefined;
+  #clients: GrpcClients | undefined;
   #isStopped = false;
 
   constructor(compiled: CompiledBootstrap, host: DiscoveryHost) {
@@ -50,10 +61,20 @@ export class Discovery {
   async start(): Promise<void> {
     await this.#prepareDns();
     for (const plan of this.#compiled.dnsClusters) this.#followDns(plan);
-    await this.#subscribe();
+    const xds = await this.#makeXds();
+    // Control planes may be there.
+    if (this.#compiled.ads || hasServer(this.#compiled)) await Promise.all(this.#answers ?? []);
+    if (xds && !this.#isStopped) await xds.start(() => this.#clustersReady());
+    else await this.#clustersReady();
+  }
+
+  async #clustersReady(): Promise<void> {
     await Promise.all(this.#answers ?? []);
     this.#answers = undefined;
+    await this.#host.native.awaitChecks();
+    if (this.#isStopped) return;
     this.#host.log.info('upstream', 'cm init: all clusters initialized');
+    this.#host.onClustersReady();
   }
 
   stop(): void {
@@ -62,15 +83,16 @@ export class Discovery {
     this.#xds?.stop();
   }
 
-  async #subscribe(): Promise<void> {
-    const { eds, cds, lds, tls, context } = this.#compiled;
+  async #makeXds(): Promise<Xds | undefined> {
+    const { eds, cds, lds, tls, ads, rtds, context } = this.#compiled;
     const hasSecrets = tls.some(({ recipe }) => recipe !== undefined);
     const hasRoutes = context.routes.requests.length > 0;
-    if (!hasRoutes && eds.length === 0 && !cds && !lds && !hasSecrets) return;
+    const isEmpty = eds.length === 0 && rtds.length === 0 && !cds && !lds && !ads;
+    if (!hasRoutes && !hasSecrets && isEmpty) return undefined;
     const { Xds } = await import('../xds/xds.js');
-    if (this.#isStopped) return;
-    const { native, stats, log, options, drain } = this.#host;
-    this.#xds = new Xds({ eds, cds, lds, tls, context }, native, {
+    if (this.#isStopped) return undefined;
+    const { native, stats, log, options, drain, node, runtime } = this.#host;
+    this.#xds = new Xds({ eds, cds, lds, tls, ads, rtds, context }, native, {
       unknownFields: unknownFields(options),
       stats,
       log: (level, message) => log.write(level, 'config', message),
@@ -79,8 +101,14 @@ export class Discovery {
         !this.#host.isSucceeded && !drain.isStopped(direction === 'INBOUND' ? 'inbound' : 'all'),
       followDns: (plan) => this.#followDns(plan),
       forgetDns: (cluster) => this.#forgetDns(cluster),
+      useLayer: (name, values) => runtime.useLayer(name, values),
+      node: nodeOf(senderOf(node, options)),
+      clients: async () => {
+        const { GrpcClients } = await import('../grpc/clients.js');
+        return (this.#clients ??= new GrpcClients(native, stats));
+      },
     });
-    this.#xds.start();
+    return this.#xds;
   }
 
   /** Loaded only where a cluster may need it. */
@@ -121,6 +149,33 @@ export class Discovery {
     this.#monitors.get(cluster)?.stop();
     this.#monitors.delete(cluster);
   }
+}
+
+/** Something of the bootstrap is asked of a control plane. */
+function hasServer({ eds, cds, lds, rtds }: CompiledBootstrap): boolean {
+  const all = [...eds, ...rtds, ...(cds ? [cds] : []), ...(lds ? [lds] : [])];
+  return all.some(({ source }) => source.kind !== 'file');
+}
+
+/** Who this server is to control planes. */
+function nodeOf(sender: Sender): XdsHost['node'] {
+  let bytes: Uint8Array | undefined;
+  const json = {
+    ...sender.node,
+    user_agent_name: 'envoy',
+    user_agent_build_version: sender.build,
+    extensions: sender.extensions.map(({ name, category, isDisabled, type }) => ({
+      ...{ name, category },
+      ...(isDisabled && { disabled: true }),
+      type_urls: [type],
+    })),
+  };
+  return {
+    get bytes() {
+      return (bytes ??= nodeBytes(sender));
+    },
+    json,
+  };
 }
 
 /** What becomes of fields that nobody knows in what comes while the server runs. */

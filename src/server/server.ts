@@ -22,8 +22,10 @@ import { loadAddon, type Addon, type NativeProxy } from '../native.js';
 import { CONNECTION_LIMIT } from '../plan/compile.js';
 import { encodeStatsSettings, encodeUpdate } from '../plan/plan.gen.js';
 import { Runtime } from '../runtime/runtime.js';
+import { valuesOf } from '../runtime/snapshot.js';
 import type { Tell } from '../service-manager.js';
 import type { Configuration } from './configuration.js';
+import { OverloadManager } from '../overload/overload-manager.js';
 import { HystrixStream } from '../stats/hystrix-stream.js';
 import { formatsOf, makeSinks, wantsSamples } from '../stats/make-sinks.js';
 import { ControlStats } from '../stats/control-stats.js';
@@ -75,6 +77,7 @@ export class Server implements AdminHost, RestartHost {
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
   readonly #discovery: Discovery;
+  #overload: OverloadManager | undefined;
   /** Workers are nothing that Node would wait for. */
   #staysAlive: NodeJS.Timeout | undefined;
   #admin: AdminServer | undefined;
@@ -164,6 +167,10 @@ export class Server implements AdminHost, RestartHost {
     return this.#discovery.xds;
   }
 
+  onClustersReady(): void {
+    this.#state = 'INITIALIZING';
+  }
+
   state(): ServerState {
     return this.#isHealthy ? this.#state : 'DRAINING';
   }
@@ -206,17 +213,18 @@ export class Server implements AdminHost, RestartHost {
     await this.#epoch?.attach(this);
     if (this.#ending) return;
     this.#applyConfiguration();
+    this.#makeOverload();
     this.runtime.start();
     await this.#startAdmin();
     // What was opened only now was not there to be closed.
     if (this.isEnding) return this.#admin?.close();
     await this.#discovery.start();
     if (this.#ending) return;
-    this.#state = 'INITIALIZING';
     this.#warnOfNoLimit();
     this.log.info('config', 'all dependencies initialized. starting workers');
     const errors = this.native.start();
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
+    this.#overload?.start();
     this.#state = 'LIVE';
     await this.#epoch?.live(this);
     this.stats.record('server.initialization_time_ms', Math.round(this.uptimeMs()));
@@ -319,6 +327,7 @@ export class Server implements AdminHost, RestartHost {
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
+    this.stats.setGauge('server.live', 1);
     if (this.#epoch) {
       this.stats.setGauge('server.hot_restart_epoch', this.options.restartEpoch);
       this.stats.setGauge('server.hot_restart_generation', this.#epoch.generation);
@@ -330,13 +339,31 @@ export class Server implements AdminHost, RestartHost {
     this.stats.count('server.dynamic_unknown_fields', 0);
   }
 
+  /** Its statistics are there before the first page can show them. */
+  #makeOverload(): void {
+    const { overload } = this.#configuration.compiled;
+    if (!overload) return;
+    try {
+      this.#overload = new OverloadManager(overload, {
+        stats: this.stats,
+        number: (key, fallback) => valuesOf(this.runtime.snapshot).number(key, fallback),
+        residentBytes: () => process.memoryUsage.rss(),
+        apply: (update) => this.native.apply(encodeUpdate(update)),
+        log: (level, message) => this.log.write(level, 'main', message),
+      });
+    } catch (error) {
+      throw new StartError(`overload_manager: ${(error as Error).message}`);
+    }
+  }
+
   #warnOfNoLimit(): void {
     const limit = this.#configuration.compiled.update.connection_limit?.value;
     if (limit !== undefined && limit < Number.MAX_SAFE_INTEGER) return;
     this.log.warn(
       'main',
-      `there is no limit to the number of downstream connections; the runtime key ${CONNECTION_LIMIT} ` +
-        `sets one: layered_runtime: {layers: [{name: limits, static_layer: {${CONNECTION_LIMIT}: 50000}}]}`,
+      'there is no limit to the number of downstream connections; the overload manager has ' +
+        'envoy.resource_monitors.global_downstream_max_connections for it, and the runtime key ' +
+        `${CONNECTION_LIMIT} sets one: layered_runtime: {layers: [{name: limits, static_layer: {${CONNECTION_LIMIT}: 50000}}]}`,
     );
   }
 
@@ -405,6 +432,7 @@ export class Server implements AdminHost, RestartHost {
     this.#tellManager('STOPPING=1', 'STATUS=ending connections');
     this.drain.dispose();
     this.runtime.stop();
+    this.#overload?.stop();
     this.#discovery.stop();
     this.#admin?.close();
     await this.#epoch?.beginEnd();

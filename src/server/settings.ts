@@ -59,7 +59,10 @@ export function readSettings(
     statsFlushIntervalMs: bootstrap.stats_flush_on_admin
       ? undefined
       : (bootstrap.stats_flush_interval ?? DEFAULT_FLUSH_INTERVAL_MS),
-    stats: compileStatsConfig(bootstrap.stats_config ?? {}, fixedTags, place.field('stats_config')),
+    stats: {
+      ...compileStatsConfig(bootstrap.stats_config ?? {}, fixedTags, place.field('stats_config')),
+      defers_traffic: bootstrap.deferred_stat_options?.enable_deferred_creation_stats,
+    },
     versionOverride: bootstrap.stats_server_version_override,
     logFormat: logFormat?.text_format,
   };

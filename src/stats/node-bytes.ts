@@ -25,6 +25,13 @@ export function identifierBytes(sender: Sender): Uint8Array {
   return out.finish();
 }
 
+/** The node by itself. */
+export function nodeBytes(sender: Sender): Uint8Array {
+  const out = new WireWriter();
+  writeNode(out, sender);
+  return out.finish();
+}
+
 function writeNode(out: WireWriter, { node, build, extensions }: Sender): void {
   writeText(out, 1, node.id);
   writeText(out, 2, node.cluster);

@@ -1,12 +1,14 @@
 // Clusters that come by CDS: each update names all of them.
 import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
+import { unawaited } from '../base/bugs.js';
 import type { NativeProxy } from '../native.js';
 import type { ClusterPlan } from '../plan/cluster/cluster.js';
-import { encodeUpdate } from '../plan/plan.gen.js';
+import { encodeUpdate, type Assignment } from '../plan/plan.gen.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
-import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
-
-const TYPE = 'envoy.config.cluster.v3.Cluster';
+import { CDS } from './api.js';
+import { Slices } from './slices.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
 
 export interface DynamicCluster {
   readonly version: string;
@@ -15,24 +17,35 @@ export interface DynamicCluster {
   readonly updatedMs: number;
 }
 
+interface NewCluster {
+  readonly plan: ClusterPlan;
+  readonly message: Cluster;
+  readonly version: string;
+}
+
 /** Where clusters get their hosts, if not from their own message. */
 export interface HostSources {
-  /** The cluster is there: from here on it is given hosts. */
+  /** The cluster is there, or is another now: from here on it is given hosts. */
   follow(plan: ClusterPlan): void;
+  /** Those that it is given already, where they come from the same place as before. */
+  hostsOf(plan: ClusterPlan): Assignment | undefined;
   forget(cluster: string): void;
 }
 
 export class ClusterSubscription {
   readonly #plan: CdsPlan;
   readonly #native: NativeProxy;
-  readonly #host: SubscriptionHost;
+  readonly #host: Subscribing;
   readonly #sources: HostSources;
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   readonly #current = new Map<string, DynamicCluster>();
   #version = '';
+  /** Clusters that have come, and are not given hosts yet. */
+  readonly #toFollow = new Map<string, ClusterPlan>();
+  #isFollowing = false;
 
-  constructor(plan: CdsPlan, native: NativeProxy, host: SubscriptionHost, sources: HostSources) {
+  constructor(plan: CdsPlan, native: NativeProxy, host: Subscribing, sources: HostSources) {
     this.#plan = plan;
     this.#native = native;
     this.#host = host;
@@ -42,7 +55,9 @@ export class ClusterSubscription {
       {
         source: plan.source,
         statPrefix: this.#statPrefix,
-        type: TYPE,
+        api: CDS,
+        names: [],
+        target: 'CDS',
         judge: (resources, version) => this.#judge(resources, version),
       },
       host,
@@ -63,6 +78,7 @@ export class ClusterSubscription {
   }
 
   stop(): void {
+    this.#toFollow.clear();
     this.#subscription.stop();
   }
 
@@ -81,9 +97,9 @@ export class ClusterSubscription {
     // A static cluster stays as it is, whatever comes of its name.
     for (const name of this.#plan.staticClusters) wanted.delete(name);
     const changed = [...wanted.values()].filter(({ message }) => !this.#has(message as Cluster));
-    const plans = changed.flatMap(({ message, place }) => {
+    const plans = changed.flatMap(({ message, place, version: own }) => {
       const plan = this.#plan.compile(message as Cluster, place);
-      return plan ? { plan, message: message as Cluster } : [];
+      return plan ? { plan, message: message as Cluster, version: own || version } : [];
     });
     const gone = [...this.#current.keys()].filter((name) => !wanted.has(name));
     return () => this.#apply(plans, gone, version);
@@ -91,11 +107,13 @@ export class ClusterSubscription {
 
   #has(message: Cluster): boolean {
     const known = this.#current.get(message.name ?? '');
+    // Of an incremental stream what has not changed is the same object.
+    if (known?.message === message) return true;
     return known !== undefined && JSON.stringify(known.message) === JSON.stringify(message);
   }
 
   #apply(
-    changed: readonly { readonly plan: ClusterPlan; readonly message: Cluster }[],
+    changed: readonly NewCluster[],
     gone: readonly string[],
     version: string,
   ): string | undefined {
@@ -106,7 +124,9 @@ export class ClusterSubscription {
     const errors = this.#native.apply(
       encodeUpdate({
         clusters: changed.map(({ plan }) => ({ ...plan.cluster, added_via_api: true })),
-        assignments: changed.flatMap(({ plan }) => plan.assignment ?? []),
+        assignments: changed.flatMap(
+          ({ plan }) => plan.assignment ?? this.#sources.hostsOf(plan) ?? [],
+        ),
         removed_clusters: gone,
       }),
     );
@@ -114,19 +134,39 @@ export class ClusterSubscription {
     const updatedMs = Date.now();
     for (const name of gone) {
       this.#sources.forget(name);
+      this.#toFollow.delete(name);
       this.#current.delete(name);
     }
-    for (const { plan, message } of changed) {
+    for (const { plan, message, version: own } of changed) {
       const name = message.name ?? '';
-      this.#current.set(name, { version, message, updatedMs });
-      this.#sources.forget(name);
-      this.#sources.follow(plan);
+      this.#current.set(name, { version: own, message, updatedMs });
+      this.#toFollow.set(name, plan);
     }
+    unawaited('the hosts of clusters', this.#followAll());
     this.#version = version;
     if (changed.length > 0 || gone.length > 0) {
       this.#host.stats.count(`${this.#statPrefix}config_reload`);
       this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
     }
     return undefined;
+  }
+
+  /** At once, and thousands of them in slices. */
+  async #followAll(): Promise<void> {
+    if (this.#isFollowing) return;
+    this.#isFollowing = true;
+    const leave = this.#host.targets.add('CDS');
+    const slices = new Slices();
+    try {
+      for (const [name, plan] of this.#toFollow) {
+        this.#toFollow.delete(name);
+        this.#sources.follow(plan);
+        const pause = slices.pause();
+        if (pause) await pause;
+      }
+    } finally {
+      this.#isFollowing = false;
+      leave();
+    }
   }
 }

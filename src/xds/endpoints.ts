@@ -4,21 +4,21 @@ import type { NativeProxy } from '../native.js';
 import { compileHosts } from '../plan/cluster/assignment.js';
 import { encodeUpdate, type Assignment, type Host } from '../plan/plan.gen.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
-import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
-
-const TYPE = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
+import { EDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
 
 export class EndpointSubscription {
   readonly #plan: EdsPlan;
   readonly #native: NativeProxy;
-  readonly #host: SubscriptionHost;
+  readonly #host: Subscribing;
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   #current: ClusterLoadAssignment | undefined;
   /** As the data plane has it. */
   #applied: Assignment;
 
-  constructor(plan: EdsPlan, native: NativeProxy, host: SubscriptionHost) {
+  constructor(plan: EdsPlan, native: NativeProxy, host: Subscribing) {
     this.#plan = plan;
     this.#native = native;
     this.#host = host;
@@ -28,11 +28,28 @@ export class EndpointSubscription {
       {
         source: plan.source,
         statPrefix: this.#statPrefix,
-        type: TYPE,
+        api: EDS,
+        names: [plan.serviceName],
+        target: `Cluster ${plan.cluster}`,
         judge: (resources) => this.#judge(resources),
       },
       host,
     );
+  }
+
+  /** Its hosts are waited for. */
+  get isWarming(): boolean {
+    return !this.#subscription.isFirstDone;
+  }
+
+  /** As the data plane has it; undefined before the first. */
+  get applied(): Assignment | undefined {
+    return this.#current && this.#applied;
+  }
+
+  /** Whether that is asked for in the same way. */
+  isFor(plan: EdsPlan): boolean {
+    return JSON.stringify(plan) === JSON.stringify(this.#plan);
   }
 
   get cluster(): string {
@@ -74,11 +91,16 @@ export class EndpointSubscription {
     if (message.cluster_name !== serviceName) {
       return `Unexpected EDS cluster (expecting ${serviceName}): ${message.cluster_name ?? ''}`;
     }
-    const { all, overprovisioningFactorPct } = compileHosts(message, first.place);
+    const { all, overprovisioningFactorPct, weighsHealth } = compileHosts(
+      message,
+      first.place,
+      this.#plan.needs,
+    );
     const assignment = {
       cluster_name: cluster,
       hosts: withoutRepeats(all),
       overprovisioning_factor_pct: overprovisioningFactorPct,
+      ...(weighsHealth && { weighs_health: true }),
     };
     return () => this.#apply(message, assignment);
   }
@@ -102,7 +124,7 @@ export class EndpointSubscription {
 function withoutRepeats(hosts: readonly Host[]): readonly Host[] {
   const known = new Set<string>();
   return hosts.filter(({ address }) => {
-    const key = JSON.stringify([address?.ip && [...address.ip], address?.port, address?.pipe]);
+    const key = JSON.stringify({ ...address, ip: address?.ip && [...address.ip] });
     return !known.has(key) && known.add(key);
   });
 }

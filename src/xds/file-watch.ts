@@ -3,14 +3,14 @@
 import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { guarded } from '../base/bugs.js';
-import type { FileSource } from '../plan/config-source.js';
+import type { FileSource } from '../plan/sources.js';
 
 export class FileWatch {
   readonly #watchers: FSWatcher[] = [];
   readonly #onChange: () => void;
 
   /** Throws where there is nothing to watch. */
-  constructor(source: FileSource, onChange: () => void) {
+  constructor(source: Omit<FileSource, 'kind'>, onChange: () => void) {
     this.#onChange = onChange;
     const { path, watchedDirectory, watchesWrites } = source;
     if (watchedDirectory === undefined) this.#watchMoves(dirname(path), basename(path));

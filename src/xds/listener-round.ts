@@ -92,9 +92,10 @@ export class Round {
     return {
       route_tables: this.#changes.flatMap(tablesOf),
       removed_listeners: this.#removed,
-      filter_chains: inPlace.map(({ plan: { name, filter_chains = [] } }) => ({
+      filter_chains: inPlace.map(({ plan: { name, filter_chains = [], chain_tree } }) => ({
         listener: name,
         filter_chains,
+        ...(chain_tree && { chain_tree }),
       })),
       listeners: others.map(({ plan, id }) => ({ ...plan, id })),
     };

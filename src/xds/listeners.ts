@@ -1,6 +1,7 @@
 // Listeners that come by LDS: each update names all of them. One that is wrong is refused, and the
 // others are taken all the same.
 import type { envoy_config_listener_v3_Listener as Listener } from '../../build/messages.gen.js';
+import { unawaited } from '../base/bugs.js';
 import type { Issue } from '../config/issues/issue.js';
 import { messageKey } from '../config/values/same-message.js';
 import type { DrainOptions } from '../lifecycle/drain.js';
@@ -18,11 +19,11 @@ import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type Listener as ListenerPlan, type Update } from '../plan/plan.gen.js';
 import { Departures, type DynamicListener } from './departures.js';
 import { Round, isAbout, type Change, type KnownListener, type Refusal } from './listener-round.js';
-import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
+import { LDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
 
-const TYPE = 'envoy.config.listener.v3.Listener';
-
-export interface ListenerHost extends SubscriptionHost {
+export interface ListenerHost extends Subscribing {
   /** How clients of what is replaced or removed are asked to leave. */
   readonly drain: DrainOptions;
   /** False: listeners of that direction are stopped, or a successor has them. */
@@ -31,6 +32,8 @@ export interface ListenerHost extends SubscriptionHost {
   readonly clusterNames: () => ReadonlySet<string>;
   /** Other route configurations may be wanted, or none: called before a listener is put in place. */
   readonly onRoutes: () => void;
+  /** Resolves when the routes that were asked for have come; undefined: they have. */
+  readonly routesToCome: () => Promise<void> | undefined;
   /** Other filter chains are in use: called when they are, and when they have gone. */
   readonly onSockets: () => void;
 }
@@ -72,6 +75,8 @@ export class ListenerSubscription {
   #refused: readonly RefusedListener[] = [];
   #version = '';
   #lastId = 0;
+  /** It waits for its routes: what was there before it goes on. */
+  #warming: { readonly round: Round; readonly version: string } | undefined;
 
   constructor(plan: LdsPlan, native: NativeProxy, context: LaterContext, host: ListenerHost) {
     this.#plan = plan;
@@ -87,7 +92,9 @@ export class ListenerSubscription {
       {
         source: plan.source,
         statPrefix: this.#statPrefix,
-        type: TYPE,
+        api: LDS,
+        names: [],
+        target: 'LDS',
         judge: (resources, version, describe) => () => this.#take(resources, version, describe),
       },
       host,
@@ -103,6 +110,14 @@ export class ListenerSubscription {
     return this.#current.values();
   }
 
+  /** They wait for their routes. */
+  get warming(): readonly DynamicListener[] {
+    const { round, version } = this.#warming ?? {};
+    return (round?.changes ?? []).map(({ id, message, chains }) => ({
+      ...{ id, message, chains, version: version ?? '', updatedMs: Date.now() },
+    }));
+  }
+
   /** They take no connections any more, and have some still: the latest first. */
   get draining(): readonly DynamicListener[] {
     return this.#departures.listeners;
@@ -110,8 +125,9 @@ export class ListenerSubscription {
 
   /** Those of listeners, and those that drain apart. */
   get chains(): readonly DynamicChain[] {
-    const own = [...this.#current.values()].flatMap(({ chains }) => [...chains.values()]);
-    return [...own, ...this.#departures.chains];
+    const all = [...this.#current.values(), ...this.warming];
+    const own = all.flatMap(({ chains }) => [...chains.values()]);
+    return [...new Set(own), ...this.#departures.chains];
   }
 
   /** By the latest update. */
@@ -124,6 +140,7 @@ export class ListenerSubscription {
   }
 
   stop(): void {
+    this.#warming = undefined;
     this.#subscription.stop();
     this.#departures.stop();
   }
@@ -139,6 +156,8 @@ export class ListenerSubscription {
     version: string,
     describe: (issue: Issue) => string,
   ): ReturnType<Commit> {
+    // What comes after it is judged by what is there with it.
+    this.#endWarming();
     const wanted = new Set(resources.map(({ message }) => (message as Listener).name ?? ''));
     const removed = [...this.#current.keys()].filter((known) => !wanted.has(known));
     const round = new Round(removed, this.#current);
@@ -154,8 +173,41 @@ export class ListenerSubscription {
       seen.add(name);
       outcomes.push(this.#judge(listener, version, index, describe, round));
     });
-    this.#apply(round, version);
+    this.#warm(round, version);
     return this.#conclude(removed, outcomes, version);
+  }
+
+  /** Puts the round in place as soon as its routes are there. */
+  #warm(round: Round, version: string): void {
+    if (round.changes.length > 0) this.#host.onRoutes();
+    const toCome = round.changes.length > 0 ? this.#host.routesToCome() : undefined;
+    if (!toCome) {
+      this.#apply(round, version);
+      return;
+    }
+    const held = { round, version };
+    this.#warming = held;
+    const leave = this.#host.targets.add('LDS listeners');
+    const end = async (): Promise<void> => {
+      await toCome;
+      if (this.#warming === held) this.#endWarming();
+      leave();
+    };
+    unawaited('the routes of listeners', end());
+  }
+
+  #endWarming(): void {
+    const held = this.#warming;
+    this.#warming = undefined;
+    if (!held) return;
+    this.#apply(held.round, held.version);
+    for (const { refusal, message } of held.round.changes) {
+      if (!refusal) continue;
+      const { details } = refusal;
+      const refused = { message, details, attemptMs: Date.now(), isKept: true };
+      this.#refused = [...this.#refused, refused];
+      this.#host.log('warning', `lds: listener '${message.name}' config rejected: ${details}`);
+    }
   }
 
   /** What is told of an update whose parts have been put in place, or have not. */

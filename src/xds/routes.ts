@@ -7,9 +7,9 @@ import { Place } from '../plan/message/place.js';
 import { encodeUpdate, type RouteTable } from '../plan/plan.gen.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
 import type { RdsPlan, RdsTable } from '../plan/route-slots.js';
-import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
-
-const TYPE = 'envoy.config.route.v3.RouteConfiguration';
+import { RDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
 
 export interface DynamicRoutes {
   readonly version: string;
@@ -22,14 +22,15 @@ export class RouteSubscription {
   readonly #plan: RdsPlan;
   readonly #native: NativeProxy;
   readonly #context: CompileContext;
-  readonly #host: SubscriptionHost;
+  readonly #host: Subscribing;
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   #current: DynamicRoutes | undefined;
+  #onFirst: () => void = () => undefined;
   /** Slots whose tables are made of it. */
   readonly #filled = new Set<string>();
 
-  constructor(plan: RdsPlan, native: NativeProxy, context: CompileContext, host: SubscriptionHost) {
+  constructor(plan: RdsPlan, native: NativeProxy, context: CompileContext, host: Subscribing) {
     this.#plan = plan;
     this.#native = native;
     this.#context = context;
@@ -39,7 +40,9 @@ export class RouteSubscription {
       {
         source: plan.source,
         statPrefix: this.#statPrefix,
-        type: TYPE,
+        api: RDS,
+        names: [plan.name],
+        target: `RdsRouteConfigSubscription RDS init ${plan.name}`,
         judge: (resources, version) => this.#judge(resources, version),
       },
       host,
@@ -51,8 +54,10 @@ export class RouteSubscription {
     return this.#current;
   }
 
-  start(): void {
-    this.#subscription.start();
+  /** `onFirst`: routes have come, or are not waited for any longer. */
+  start(onFirst: () => void): void {
+    this.#onFirst = onFirst;
+    this.#subscription.start(onFirst);
   }
 
   stop(): void {
@@ -62,6 +67,7 @@ export class RouteSubscription {
   /** Nobody asks for it any more: its statistics end with it. */
   end(): void {
     this.stop();
+    this.#onFirst();
     this.#native.removeStats(this.#statPrefix);
   }
 
@@ -118,7 +124,7 @@ export class RouteSubscription {
       const errors = this.#fill(tables);
       if (errors.length > 0) return errors.join('\n');
       const updatedMs = Date.now();
-      this.#current = { version, message, updatedMs };
+      this.#current = { version: first.version || version, message, updatedMs };
       this.#host.stats.count(`${this.#statPrefix}config_reload`);
       this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
       return undefined;

@@ -9,10 +9,12 @@ import { formatIssue, type Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
 import { Place } from '../plan/message/place.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
-import { SECRET_TYPE, type SecretLookup, type SecretRequest } from '../plan/secret-finder.js';
+import type { SecretLookup, SecretRequest } from '../plan/secret-request.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { FileWatch } from './file-watch.js';
-import { Subscription, type Commit, type Resource, type SubscriptionHost } from './subscription.js';
+import { SDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
 
 export interface DynamicSecret {
   readonly name: string;
@@ -32,16 +34,16 @@ interface Socket {
 type Offered = ReturnType<SecretLookup>;
 
 const keyOf = ({ kind, name, source }: SecretRequest): string =>
-  JSON.stringify([kind, name, source.path, source.watchedDirectory]);
+  JSON.stringify([kind, name, source]);
 
 export class Secrets {
   readonly #native: NativeProxy;
-  readonly #host: SubscriptionHost;
+  readonly #host: Subscribing;
   readonly #sockets = new Map<TlsSocketPlan, Socket>();
   readonly #subscriptions = new Map<string, SecretSubscription>();
   #isStarted = false;
 
-  constructor(native: NativeProxy, host: SubscriptionHost) {
+  constructor(native: NativeProxy, host: Subscribing) {
     this.#native = native;
     this.#host = host;
   }
@@ -138,7 +140,7 @@ type Take = (offered: Offered) => (() => string | undefined) | undefined;
 class SecretSubscription {
   readonly #request: SecretRequest;
   readonly #native: NativeProxy;
-  readonly #host: SubscriptionHost;
+  readonly #host: Subscribing;
   readonly #take: Take;
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
@@ -147,7 +149,7 @@ class SecretSubscription {
   #version = '';
   #updatedMs = 0;
 
-  constructor(request: SecretRequest, native: NativeProxy, host: SubscriptionHost, take: Take) {
+  constructor(request: SecretRequest, native: NativeProxy, host: Subscribing, take: Take) {
     this.#request = request;
     this.#native = native;
     this.#host = host;
@@ -157,7 +159,9 @@ class SecretSubscription {
       {
         source: request.source,
         statPrefix: this.#statPrefix,
-        type: SECRET_TYPE,
+        api: SDS,
+        names: [request.name],
+        target: `SdsApi ${request.name}`,
         judge: (resources, version) => this.#judge(resources, version),
       },
       host,

@@ -15,20 +15,31 @@ import { EndpointSubscription } from './endpoints.js';
 import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
 import { RouteSubscription, type DynamicRoutes } from './routes.js';
 import { Secrets, type DynamicSecret } from './secrets.js';
-import type { SubscriptionHost } from './subscription.js';
+import type { PlainObject } from '../config/values/objects.js';
+import type { RtdsPlan } from '../plan/rtds.js';
+import type { StreamPlan } from '../plan/sources.js';
+import { ControlPlanes, type ControlPlanesHost } from './control-planes.js';
+import { InitTargets } from './init-targets.js';
+import { subscribeToRuntime } from './runtime-layers.js';
+import type { Subscribing, Subscription } from './subscription.js';
 
 export interface XdsPlan {
   /** Of static clusters. */
   readonly eds: readonly EdsPlan[];
   readonly cds: CdsPlan | undefined;
   readonly lds: LdsPlan | undefined;
+  readonly rtds: readonly RtdsPlan[];
+  readonly ads: StreamPlan | undefined;
   /** Of static clusters and of listeners. */
   readonly tls: readonly TlsSocketPlan[];
   /** It knows which route configurations are wanted. */
   readonly context: LaterContext;
 }
 
-export interface XdsHost extends SubscriptionHost, Pick<ListenerHost, 'drain' | 'mayListen'> {
+export interface XdsHost
+  extends Omit<ControlPlanesHost, 'native'>, Pick<ListenerHost, 'drain' | 'mayListen'> {
+  /** Of the runtime, by its name. */
+  useLayer(name: string, values: PlainObject): void;
   /** A cluster has come whose hosts DNS knows. */
   followDns(plan: DnsClusterPlan): void;
   /** Of any cluster that has gone. */
@@ -46,6 +57,7 @@ export interface DynamicEndpoints {
 export interface DynamicListeners {
   readonly version: string;
   readonly active: readonly DynamicListener[];
+  readonly warming: readonly DynamicListener[];
   readonly draining: readonly DynamicListener[];
   readonly refused: readonly RefusedListener[];
   /** Of all of them. */
@@ -54,13 +66,20 @@ export interface DynamicListeners {
 
 export class Xds {
   readonly #native: NativeProxy;
-  readonly #host: XdsHost;
+  readonly #host: XdsHost & Subscribing;
+  readonly #targets = new InitTargets();
+  readonly #planes: ControlPlanes;
+  readonly #layers: readonly Subscription[];
+  /** Routes that listeners wait for. */
+  readonly #routesToCome = new InitTargets();
   readonly #context: LaterContext;
   readonly #routes = new Map<RdsPlan, RouteSubscription>();
   readonly #endpoints = new Map<string, EndpointSubscription>();
   readonly #clusters: ClusterSubscription | undefined;
   readonly #listeners: ListenerSubscription | undefined;
   readonly #secrets: Secrets;
+  #isStopped = false;
+  #areClustersReady = false;
   /** Of clusters of CDS. */
   readonly #sockets = new Map<string, readonly TlsSocketPlan[]>();
   /** Of listeners of LDS. */
@@ -69,42 +88,74 @@ export class Xds {
   /** The static clusters have been applied. */
   constructor(plan: XdsPlan, native: NativeProxy, host: XdsHost) {
     this.#native = native;
-    this.#host = host;
+    this.#planes = new ControlPlanes(plan.ads, { ...host, native });
+    this.#host = { ...host, planes: this.#planes, targets: this.#targets };
     this.#context = plan.context;
+    const layerStats = plan.rtds.length > 0 ? native.addRtdsStats() : '';
+    this.#layers = plan.rtds.map((layer) =>
+      subscribeToRuntime(layer, layerStats, this.#host, (values) =>
+        host.useLayer(layer.layer, values),
+      ),
+    );
     for (const one of plan.context.routes.requests) this.#addRoutes(one);
     for (const one of plan.eds) this.#addEndpoints(one);
-    this.#secrets = new Secrets(native, host);
+    this.#secrets = new Secrets(native, this.#host);
     for (const one of plan.tls) this.#secrets.add(one);
     this.#clusters =
       plan.cds &&
-      new ClusterSubscription(plan.cds, native, host, {
+      new ClusterSubscription(plan.cds, native, this.#host, {
         follow: (cluster) => this.#follow(cluster),
+        hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
         forget: (name) => this.#forget(name),
       });
     this.#listeners =
       plan.lds &&
       new ListenerSubscription(plan.lds, native, plan.context, {
-        ...host,
+        ...this.#host,
+        routesToCome: () =>
+          this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined,
         clusterNames: () => this.#clusterNames(),
         onRoutes: () => this.#followRoutes(),
         onSockets: () => this.#followSockets(),
       });
   }
 
-  /** What files say already is in use when this returns. */
-  start(): void {
+  /**
+   * In the order of the real server: the runtime, hosts of static clusters and secrets, clusters of
+   * CDS with their hosts (`onClusters`), routes and listeners. Resolves when all of it has come, or is
+   * not waited for any longer.
+   */
+  async start(onClusters: () => Promise<void>): Promise<void> {
+    for (const one of this.#layers) one.start();
+    await this.#targets.settled();
+    if (this.#isStopped) return;
     this.#secrets.start();
     for (const one of this.#endpoints.values()) one.start();
+    await this.#targets.settled();
+    if (this.#isStopped) return;
     this.#clusters?.start();
-    for (const one of this.#routes.values()) one.start();
+    await this.#targets.settled();
+    await onClusters();
+    this.#areClustersReady = true;
+    if (this.#isStopped) return;
+    for (const one of this.#routes.values()) this.#startRoutes(one);
     this.#listeners?.start();
+    await this.#targets.settled();
+  }
+
+  /** What of listeners the start waits for, as /init_dump calls it. */
+  get unready(): readonly string[] {
+    return this.#areClustersReady ? this.#targets.names.map((name) => `target ${name}`) : [];
   }
 
   stop(): void {
+    this.#isStopped = true;
+    for (const one of this.#layers) one.stop();
     this.#listeners?.stop();
     for (const one of [...this.#endpoints.values(), ...this.#routes.values()]) one.stop();
     this.#clusters?.stop();
     this.#secrets.stop();
+    this.#planes.stop();
   }
 
   /** The certificates of all transport sockets. */
@@ -132,12 +183,17 @@ export class Xds {
     return { version: this.#clusters?.version ?? '', all: [...(this.#clusters?.current ?? [])] };
   }
 
+  /** The hosts of a cluster of CDS are waited for. */
+  isWarming(cluster: string): boolean {
+    return this.#endpoints.get(cluster)?.isWarming ?? false;
+  }
+
   /** Undefined: there is no LDS. */
   listeners(): DynamicListeners | undefined {
     const from = this.#listeners;
     if (!from) return undefined;
-    const { version, draining, refused, chains } = from;
-    return { version, active: [...from.current], draining, refused, chains };
+    const { version, warming, draining, refused, chains } = from;
+    return { version, active: [...from.current], warming, draining, refused, chains };
   }
 
   /** Listeners may listen again. */
@@ -150,7 +206,7 @@ export class Xds {
     return new Set([...this.#context.clusterNames, ...dynamic]);
   }
 
-  /** Those that are wanted have come when this returns; those that nobody wants any more end. */
+  /** Those that are wanted are asked for; those that nobody wants any more end. */
   #followRoutes(): void {
     const wanted = new Set(this.#context.routes.requests);
     for (const [plan, subscription] of this.#routes) {
@@ -161,8 +217,12 @@ export class Xds {
     for (const plan of wanted) {
       const known = this.#routes.get(plan);
       if (known) known.fillNewTables();
-      else this.#addRoutes(plan).start();
+      else this.#startRoutes(this.#addRoutes(plan));
     }
+  }
+
+  #startRoutes(one: RouteSubscription): void {
+    one.start(this.#routesToCome.add('routes'));
   }
 
   #addRoutes(plan: RdsPlan): RouteSubscription {
@@ -180,19 +240,34 @@ export class Xds {
     this.#ofListeners = wanted;
   }
 
-  #follow({ eds, dns, sockets, cluster }: ClusterPlan): void {
-    this.#sockets.set(cluster.name ?? '', sockets);
+  #follow({ eds, dns, sockets, cluster: { name = '' } }: ClusterPlan): void {
+    const before = this.#sockets.get(name) ?? [];
+    this.#sockets.set(name, sockets);
     for (const socket of sockets) this.#secrets.add(socket);
-    if (eds) this.#addEndpoints(eds).start();
+    // After those that are new: a secret that both have is not asked for again.
+    for (const socket of before) this.#secrets.remove(socket);
+    const same = eds && this.#sameEndpoints(eds);
+    if (!same) this.#forgetEndpoints(name);
+    if (eds && !same) this.#addEndpoints(eds).start();
+    this.#host.forgetDns(name);
     if (dns) this.#host.followDns(dns);
   }
 
   #forget(cluster: string): void {
     for (const socket of this.#sockets.get(cluster) ?? []) this.#secrets.remove(socket);
     this.#sockets.delete(cluster);
+    this.#forgetEndpoints(cluster);
+    this.#host.forgetDns(cluster);
+  }
+
+  #forgetEndpoints(cluster: string): void {
     this.#endpoints.get(cluster)?.stop();
     this.#endpoints.delete(cluster);
-    this.#host.forgetDns(cluster);
+  }
+
+  #sameEndpoints(plan: EdsPlan): EndpointSubscription | undefined {
+    const known = this.#endpoints.get(plan.cluster);
+    return known?.isFor(plan) ? known : undefined;
   }
 
   #addEndpoints(plan: EdsPlan): EndpointSubscription {

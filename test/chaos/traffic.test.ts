@@ -35,7 +35,7 @@ import {
 } from './setting.js';
 
 const SEED = Number(process.env.FAIRLEAD_CHAOS_SEED ?? 1);
-const SECONDS = Number(process.env.FAIRLEAD_CHAOS_SECONDS ?? 25);
+const SECONDS = Number(process.env.FAIRLEAD_CHAOS_SECONDS ?? 12);
 const UPDATE_PAUSE_MS = 100;
 
 const PAGES = (

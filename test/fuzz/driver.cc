@@ -1,9 +1,11 @@
 // Runs one fuzz target in a seeded loop, without a fuzzing library:
-//   fuzz-<name> [runs | <seconds>s] [seed]        default: 100000 runs, seed 1
-//   fuzz-<name> @file                             one input, as kept after a failure
-// Inputs are random bytes, or mutations of seeds: the target's own (fuzzSeeds) and inputs made
-// here. The same arguments give the same inputs. Before each run the input is kept in memory; a
-// crash writes it to `crash-<seed>` in the current folder, so that it can be run again.
+//   fuzz-<name> [runs | <seconds>s] [seed] [corpus]   default: 100000 runs, seed 1
+//   fuzz-<name> @file                                 one input, as kept after a failure
+// Inputs are those of the corpus (test/fuzz/corpora, which scripts/fuzz.mjs grows; none where there
+// is no such file), then random bytes, or mutations of seeds: the target's own (fuzzSeeds), the
+// corpus, and inputs made here. The same arguments give the same inputs. Before each run the input
+// is kept in memory; a crash writes it to `crash-<seed>` in the current folder, so that it can be
+// run again.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -30,7 +32,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxInputBytes = 4096;
-constexpr size_t kMaxCorpus = 256;
+constexpr size_t kMaxCorpus = 1024;
 
 std::string current_input;
 char crash_path[64];
@@ -100,6 +102,18 @@ void mutateOnce(std::string* input, const std::vector<std::string>& corpus, Dice
   if (input->size() > kMaxInputBytes) input->resize(kMaxInputBytes);
 }
 
+// Each input behind its size, four bytes, the lowest first.
+void addCorpus(const char* path, std::vector<std::string>* corpus) {
+  std::FILE* file = std::fopen(path, "rb");
+  if (!file) return;
+  for (uint8_t size[4]; std::fread(size, 1, sizeof size, file) == sizeof size;) {
+    std::string input(size_t{size[0]} | size_t{size[1]} << 8 | size_t{size[2]} << 16, '\0');
+    if (std::fread(input.data(), 1, input.size(), file) != input.size()) break;
+    corpus->push_back(std::move(input));
+  }
+  std::fclose(file);
+}
+
 int runFile(const char* path) {
   std::FILE* file = std::fopen(path, "rb");
   if (!file) {
@@ -133,11 +147,13 @@ int main(int argc, char** argv) {
   Dice dice{seed};
   std::vector<std::string> corpus = {""};
   if (fuzzSeeds) corpus = fuzzSeeds();
+  if (argc > 3) addCorpus(argv[3], &corpus);
+  const size_t kept = corpus.size();
   corpus.reserve(kMaxCorpus);
   const Clock::time_point end = Clock::now() + std::chrono::seconds(timed ? amount : 0);
   uint64_t runs = 0;
-  for (; timed ? Clock::now() < end : runs < amount; ++runs) {
-    if (runs < corpus.size()) {
+  for (; runs < kept || (timed ? Clock::now() < end : runs < amount); ++runs) {
+    if (runs < kept) {
       current_input = corpus[runs];
     } else if (dice.below(8) == 0) {
       current_input = randomBytes(dice);

@@ -1,6 +1,6 @@
-// Any bytes given to the server's side of HTTP/2 after a client's beginning, in pieces: it answers,
-// resets or ends, whatever they are, and with its end nothing is left of any stream: no slab, no
-// gauge, no sink that was not told.
+// Any bytes given to the server's side of HTTP/2 after a client's beginning, in pieces and at once:
+// it answers, resets or ends, whatever they are, and says the same of them however they are cut;
+// with its end nothing is left of any stream: no slab, no gauge, no sink that was not told.
 #include <sys/socket.h>
 
 #include <cstdint>
@@ -30,12 +30,17 @@ class Sink final : public http::RequestSink {
   void onRequestHead(http::RequestHead& head, bool end) override;
   void onRequestData(std::string_view data, bool end) override {
     FL_CHECK(stream_);
+    told += data;
+    if (end) told += "<end>";
     if (paused_ || data.empty() || data[0] != 'p') return answerAt(end);
     paused_ = true;
     stream_->pauseReading();
     answerAt(end);
   }
-  void onRequestTrailers(http::HeaderMap&) override { answerAt(true); }
+  void onRequestTrailers(http::HeaderMap& trailers) override {
+    tell(trailers);
+    answerAt(true);
+  }
   void onRequestReadEnd() override {
     FL_CHECK(stream_);
     if (!paused_) return;
@@ -44,9 +49,10 @@ class Sink final : public http::RequestSink {
   }
   void onRequestBroken(uint16_t, std::string_view) override {}
   void onRequestHeadTimeout() override {}
-  void onRequestReset(http::ResetReason, std::string_view) override {
+  void onRequestReset(http::ResetReason, std::string_view details) override {
     FL_CHECK(stream_);
     stream_ = nullptr;
+    told.append("<reset ").append(details).append(">");
   }
   void onDownstreamWritable() override { FL_CHECK(stream_); }
   void onAnswerComplete() override {
@@ -55,8 +61,15 @@ class Sink final : public http::RequestSink {
   }
   http::ByteMeter& downstreamMeter() override { return meter_; }
 
+  std::string told;
+
  private:
   void answerAt(bool end);
+  void tell(const http::HeaderMap& headers) {
+    for (const http::HeaderEntry& entry : headers) {
+      if (entry.name_size > 0) told.append(entry.name()).append("=").append(entry.value()) += ';';
+    }
+  }
 
   Client& client_;
   http::ServerStream* stream_;
@@ -68,7 +81,7 @@ class Client final : public http::ServerCodecCallbacks {
  public:
   explicit Client(bool is_lenient) : options_(defaultOptions()) {
     options_.only_resets_invalid = is_lenient;
-    options_.max_concurrent_streams = 20;
+    options_.max_concurrent_streams = 1000;
     settings_.http2_options = &options_;
     settings_.limits = {.max_head_bytes = 2048, .max_headers = 16};
     settings_.delayed_close_ms = 0;
@@ -110,7 +123,7 @@ class Client final : public http::ServerCodecCallbacks {
     return sinks_.back().get();
   }
   void onHttp2(net::Connection&, std::string_view) override {}
-  void onProtocolError(std::string_view) override {}
+  void onProtocolError(std::string_view details) override { broken_ += details; }
   stats::Shard<stats::Http2Codec>& http2Stats() override { return stats_; }
   void onIdleTimeout() override {}
   void onDelayedCloseTimeout() override {}
@@ -118,6 +131,17 @@ class Client final : public http::ServerCodecCallbacks {
   void onConnectionClosed(bool) override { closed_ = true; }
 
   http::HeaderMap& headers() { return *headers_; }
+  // What of a request comes behind its answer may or may not be looked at still: that is a matter
+  // of time.
+  void answersEarly() { is_timed_ = true; }
+  bool isTimed() const { return is_timed_; }
+  // All that was said, stream by stream. Then it is over.
+  std::string told() {
+    std::string all = broken_;
+    if (!closed_) session_->abort();
+    for (const auto& sink : sinks_) all.append("\n").append(sink->told);
+    return all;
+  }
 
  private:
   using Slot = stats::Slot;
@@ -135,6 +159,8 @@ class Client final : public http::ServerCodecCallbacks {
   const http::CodecScratch scratch_{batch_, *head_, *unused_, &pools_};
   std::unique_ptr<ServerSession> session_;
   std::vector<std::unique_ptr<Sink>> sinks_;
+  std::string broken_;
+  bool is_timed_ = false;
   bool closed_ = false;
 };
 
@@ -144,9 +170,14 @@ void Sink::onRequestHead(http::RequestHead& head, bool end) {
     for (const char c : entry.name()) FL_CHECK(c > ' ' && !(c >= 'A' && c <= 'Z'));
     for (const char c : entry.value()) FL_CHECK(c != '\r' && c != '\n' && c != '\0');
   }
+  told.append(head.method).append(" ").append(head.path) += ';';
+  tell(head.headers);
+  if (end) told += "<end>";
   if (head.path == "/reset") {
+    if (!end) client_.answersEarly();
     std::exchange(stream_, nullptr)->reset();
   } else {
+    if (!end && head.path == "/early") client_.answersEarly();
     answerAt(end || head.path == "/early");
   }
 }
@@ -192,10 +223,15 @@ std::vector<std::string> fuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
-  Client client((data[0] & 1) != 0);
-  std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
-  client.send(beginning());
+  const bool is_lenient = (data[0] & 1) != 0;
+  const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
+  Client whole(is_lenient);
+  whole.send(beginning());
+  whole.send(input);
+  Client cut(is_lenient);
+  cut.send(beginning());
   const size_t piece = 1 + (data[0] >> 1) * size_t{7};
-  for (size_t at = 0; at < input.size(); at += piece) client.send(input.substr(at, piece));
+  for (size_t at = 0; at < input.size(); at += piece) cut.send(input.substr(at, piece));
+  if (!whole.isTimed() && !cut.isTimed()) FL_CHECK(whole.told() == cut.told());
   return 0;
 }

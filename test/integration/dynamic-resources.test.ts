@@ -323,8 +323,6 @@ test('a source that is not there, or is of another kind, is refused with its pla
   );
   assert.match(
     await refusalOf({ ads: {}, resource_api_version: 'V3' }),
-    new RegExp(
-      `${at}\\.ads: ads of envoy\\.config\\.core\\.v3\\.ConfigSource is not supported yet`,
-    ),
+    new RegExp(`${at}\\.ads: ADS must be configured to support an ADS config source`),
   );
 });

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { descriptorSet, field, message, method } from '../unit/extensions/http/descriptors.js';
 import { says, toCluster, webBootstrap } from './support/bootstraps.js';
 import { makeFolder, startProxy } from './support/start-proxy.js';
 
@@ -268,6 +269,13 @@ test('fault: keys that name a downstream cluster are followed once they are set,
   assert.equal(await stat('shop.aborts_injected'), counted);
 });
 
+const BASKET = {
+  name: 'basket.proto',
+  package: 'shop',
+  syntax: 'proto3',
+  message_type: [message('Item', [field('name', 1, 9)])],
+  service: [{ name: 'Basket', method: [method('Add', '.shop.Item', '.shop.Item')] }],
+};
 const GRPC_FILTERS = {
   grpc_web: { '@type': `${TYPE}.grpc_web.v3.GrpcWeb` },
   grpc_stats: { '@type': `${TYPE}.grpc_stats.v3.FilterConfig`, stats_for_all_methods: true },
@@ -277,6 +285,13 @@ const GRPC_FILTERS = {
     content_type: 'application/x-protobuf',
     withhold_grpc_frames: true,
   },
+  grpc_json_transcoder: {
+    '@type': `${TYPE}.grpc_json_transcoder.v3.GrpcJsonTranscoder`,
+    proto_descriptor_bin: Buffer.from(descriptorSet([BASKET])).toString('base64'),
+    services: ['shop.Basket'],
+    auto_mapping: true,
+  },
+  connect_grpc_bridge: { '@type': `${TYPE}.connect_grpc_bridge.v3.FilterConfig` },
 };
 const MESSAGE = Buffer.from('\0\0\0\0\x05hello', 'latin1');
 
@@ -305,6 +320,7 @@ async function callThrough(
   t: TestContext,
   names: readonly (keyof typeof GRPC_FILTERS)[],
   type: string,
+  sent: typeof MESSAGE | string = MESSAGE,
 ): Promise<{ readonly response: Response; readonly body: string; readonly stats: string }> {
   const origin = await startGrpcOrigin(t);
   const bootstrap = withFilters(
@@ -325,7 +341,7 @@ async function callThrough(
   const response = await fetch(`${await proxy.listenerUrl('web')}/shop.Basket/Add`, {
     method: 'POST',
     headers: { 'content-type': type },
-    body: MESSAGE,
+    body: sent,
   });
   const body = Buffer.from(await response.arrayBuffer()).toString('latin1');
   const stats = await (await fetch(`${proxy.adminUrl}/stats?filter=grpc`)).text();
@@ -359,4 +375,99 @@ test('grpc_http1_reverse_bridge puts a plain answer into a frame', async (t) => 
   );
   assert.equal(response.headers.get('content-type'), 'application/grpc');
   assert.equal(body, MESSAGE.toString('latin1'));
+});
+
+test('grpc_json_transcoder makes a call of JSON, and JSON of its answer', async (t) => {
+  const { response, body } = await callThrough(
+    t,
+    ['grpc_json_transcoder'],
+    'application/json',
+    '{"name":"tea"}',
+  );
+  assert.equal(response.headers.get('content-type'), 'application/json');
+  assert.equal(body, '{"name":"tea"}');
+});
+
+test('connect_grpc_bridge makes a call of a message alone, and takes its frame off again', async (t) => {
+  const { response, body } = await callThrough(
+    t,
+    ['connect_grpc_bridge'],
+    'application/proto',
+    'hello',
+  );
+  assert.equal(response.headers.get('content-type'), 'application/proto');
+  assert.equal(body, 'hello');
+});
+
+test('rbac keeps out whom no policy lets in, and csrf pages of others', async (t) => {
+  const rules = {
+    action: 'ALLOW',
+    policies: {
+      open: {
+        permissions: [{ url_path: { path: { prefix: '/open' } } }],
+        principals: [{ any: true }],
+      },
+    },
+  };
+  const filters = [
+    { name: 'rbac', typed_config: { '@type': `${TYPE}.rbac.v3.RBAC`, rules } },
+    {
+      name: 'csrf',
+      typed_config: {
+        '@type': `${TYPE}.csrf.v3.CsrfPolicy`,
+        filter_enabled: { default_value: { numerator: 100 } },
+      },
+    },
+  ];
+  const proxy = await startProxy(t, withFilters(webBootstrap([says('/', 'yes')]), filters));
+  const url = await proxy.listenerUrl('web');
+  assert.equal(await (await fetch(`${url}/open`)).text(), 'yes');
+  assert.equal((await fetch(`${url}/closed`)).status, 403);
+  const headers = { origin: 'http://other.test' };
+  const post = await fetch(`${url}/open`, { method: 'POST', headers });
+  assert.equal(await post.text(), 'Invalid origin');
+  const stats = await (await fetch(`${proxy.adminUrl}/stats?filter=rbac|csrf`)).text();
+  assert.match(stats, /^http\.web\.rbac\.denied: 1$/m);
+  assert.match(stats, /^http\.web\.csrf\.request_invalid: 1$/m);
+});
+
+test('basic_auth asks who it is, local_ratelimit how often, header_mutation says more', async (t) => {
+  const filters = [
+    {
+      name: 'basic_auth',
+      typed_config: {
+        '@type': `${TYPE}.basic_auth.v3.BasicAuth`,
+        users: { inline_string: 'user1:{SHA}tESsBmE/yNY3lb6a0L6vVQEZNqw=' },
+      },
+    },
+    {
+      name: 'local_ratelimit',
+      typed_config: {
+        '@type': `${TYPE}.local_ratelimit.v3.LocalRateLimit`,
+        stat_prefix: 'rl',
+        token_bucket: { max_tokens: 1, fill_interval: '3600s' },
+        filter_enabled: { default_value: { numerator: 100 } },
+        filter_enforced: { default_value: { numerator: 100 } },
+      },
+    },
+    {
+      name: 'header_mutation',
+      typed_config: {
+        '@type': `${TYPE}.header_mutation.v3.HeaderMutation`,
+        mutations: {
+          response_mutations: [{ append: { header: { key: 'x-said', value: '%REQ(:PATH)%' } } }],
+        },
+      },
+    },
+  ];
+  const proxy = await startProxy(t, withFilters(webBootstrap([says('/', 'yes')]), filters));
+  const url = await proxy.listenerUrl('web');
+  const none = await fetch(`${url}/a`);
+  assert.equal(none.status, 401);
+  assert.match(none.headers.get('www-authenticate') ?? '', /^Basic realm="http:.*\/a"$/);
+  const headers = { authorization: `Basic ${Buffer.from('user1:test1').toString('base64')}` };
+  const first = await fetch(`${url}/a`, { headers });
+  assert.equal(await first.text(), 'yes');
+  assert.equal(first.headers.get('x-said'), '/a');
+  assert.equal((await fetch(`${url}/a`, { headers })).status, 429);
 });

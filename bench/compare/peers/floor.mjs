@@ -8,7 +8,7 @@ export const name = 'floor';
 export const isProxy = false;
 
 export function missing(mode) {
-  return mode === 'http' || mode === 'tcp' ? undefined : 'relays bytes: there is no TLS in it';
+  return mode === 'http' || mode === 'tcp' ? undefined : 'relays bytes: it knows no protocol';
 }
 
 export function version() {

@@ -10,7 +10,8 @@ export const name = 'haproxy';
 
 const program = findProgram('haproxy');
 
-export function missing() {
+export function missing(mode) {
+  if (mode === 'transcode') return 'knows no JSON of gRPC';
   return program === undefined ? 'not installed: apt-get install haproxy' : undefined;
 }
 

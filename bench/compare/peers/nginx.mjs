@@ -17,6 +17,8 @@ export function missing(mode) {
   if (mode === 'tcp' && streamModule() === undefined) {
     return 'has no stream module: apt-get install libnginx-mod-stream';
   }
+  if (mode === 'transcode') return 'knows no JSON of gRPC';
+  if (mode === 'h2-origin') return 'speaks HTTP/2 with origins of gRPC alone';
   return undefined;
 }
 

@@ -73,7 +73,7 @@ class Cors final : public HttpFilter {
     for (const route::FilterConfig* policy : policies_) {
       const auto& origins = CorsPolicy::of(policy)->origins;
       if (origins.empty()) continue;
-      return std::ranges::any_of(origins, [&](const route::StringMatcher& one) {
+      return std::ranges::any_of(origins, [&](const match::StringMatcher& one) {
         return one.matches("*") || one.matches(origin);
       });
     }
@@ -142,7 +142,7 @@ Result<std::unique_ptr<const route::FilterConfig>> CorsPolicy::build(const plan:
   policy->plan = plan;
   policy->plan.allow_origins.clear();
   for (const plan::StringMatch& origin : plan.allow_origins) {
-    Result<route::StringMatcher> matcher = route::StringMatcher::build(origin);
+    Result<match::StringMatcher> matcher = match::StringMatcher::build(origin);
     if (!matcher) return matcher.error();
     policy->origins.push_back(std::move(matcher.value()));
   }

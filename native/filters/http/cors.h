@@ -10,8 +10,8 @@
 #include "base/result.h"
 #include "base/runtime_slots.h"
 #include "filters/http/http_filter.h"
+#include "match/string_matcher.h"
 #include "plan/plan.gen.h"
-#include "route/string_matcher.h"
 #include "stats/registry.h"
 
 namespace fairlead::filters {
@@ -28,7 +28,7 @@ class CorsPolicy final : public route::FilterConfig {
 
   // Without its origins.
   plan::CorsPolicy plan;
-  std::vector<route::StringMatcher> origins;
+  std::vector<match::StringMatcher> origins;
   // In millionths.
   RuntimeNumber enabled;
   RuntimeNumber shadow;

@@ -16,7 +16,6 @@ using Flag = format::ResponseFlag;
 using FaultGauge = stats::HttpFault::Gauge;
 using http::HeaderId;
 
-constexpr uint64_t kMillion = 1'000'000;
 // Longer than any request waits.
 constexpr uint64_t kMaxDelayMs = uint64_t{1} << 40;
 
@@ -97,7 +96,7 @@ class Fault final : public HttpFilter, private net::Timer {
   }
 
   bool draw(uint64_t millionths) const {
-    return millionths >= kMillion || scope_.clusters.context().random.below(kMillion) < millionths;
+    return scope_.clusters.context().random.draws(millionths);
   }
   // A request of a named cluster follows that cluster's key in place of the general one.
   bool draw(const FaultSettings::Share& share, Number asked, Number own) const {

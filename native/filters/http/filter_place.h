@@ -7,9 +7,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "filters/http/local_reply.h"
+#include "format/context.h"
 #include "net/loop.h"
 #include "route/filter_settings.h"
 
@@ -22,10 +24,21 @@ class FilterPlace {
   virtual net::Loop& loop() = 0;
   // The cluster that the request goes to, as statistics have it; empty: none, as far as is known.
   virtual std::string_view clusterName() const = 0;
+  // All that is known of the request and its connection, for formats and rules. For inside, too.
+  virtual void describe(format::FormatContext* context) const = 0;
+  // The other end of the client's connection, as a proxy before us has told it. For inside, too.
+  virtual const net::Address& peer() const = 0;
+  // What a filter keeps with the client's connection, under a number that is its own; null at
+  // first. For inside, too.
+  virtual std::shared_ptr<void>& keptByConnection(uint64_t number) = 0;
   // Of an answer's body that waits; 0: without a limit.
   virtual uint32_t bufferLimit() const = 0;
   // Of the request's body from here on, for all filters. This one is for inside, too.
   virtual void limitRequestBuffer(uint32_t bytes) = 0;
+  // For inside of onRequestHead() alone, which makes another request of the head: its route is
+  // found again, for the filters behind this one as well. They are the same ones, with that route's
+  // configurations.
+  virtual void clearRoute() = 0;
 
   // What the filter stopped goes on, past it.
   virtual void continueRequest() = 0;

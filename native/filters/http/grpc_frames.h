@@ -16,6 +16,20 @@ inline void appendGrpcFrameHeader(std::string* out, uint8_t flags, size_t length
   for (int shift = 24; shift >= 0; shift -= 8) out->push_back(static_cast<char>(length >> shift));
 }
 
+// Takes a frame from the front of a body that has begun, and gives its message. False: there is no
+// whole one.
+inline bool takeGrpcFrame(std::string_view* body, std::string_view* message) {
+  if (body->size() < kGrpcFrameHeaderBytes) return false;
+  size_t length = 0;
+  for (size_t i = 1; i < kGrpcFrameHeaderBytes; ++i) {
+    length = length << 8 | static_cast<uint8_t>((*body)[i]);
+  }
+  if (body->size() - kGrpcFrameHeaderBytes < length) return false;
+  *message = body->substr(kGrpcFrameHeaderBytes, length);
+  body->remove_prefix(kGrpcFrameHeaderBytes + length);
+  return true;
+}
+
 // Where frames begin and end in a body that comes in pieces of any size.
 class GrpcFrames {
  public:

@@ -47,7 +47,8 @@ enum class FilterStatus : uint8_t {
   // Of data: the filter keeps this piece, and gives what it wants to its place.
   Take,
   // Of data: what replacement() says goes on in its place. Of trailers: the same, as the last of
-  // the body, and no trailers.
+  // the body, and no trailers. Of a head that ends its message: the same, as its body; the head is
+  // released before it.
   Replace,
   // answer() is to be sent, now.
   Answer,
@@ -62,6 +63,8 @@ struct FilterNotes {
   std::vector<format::SetMetadata>& metadata;
   // Bodies of answers may not go past user space.
   bool sees_response_body = false;
+  // What changes the answer speaks of the request's head: it is kept.
+  bool keeps_request_head = false;
 };
 
 // Where a filter works. Lives as long as the filter.
@@ -140,6 +143,7 @@ class FilterMemory {
   std::string_view keep(std::string_view text) { return arena_.copy(text); }
   // Room that lives as long.
   char* allocate(size_t bytes) { return arena_.allocate(bytes); }
+  Arena& arena() { return arena_; }
   // The filters have been destroyed.
   void reset() { arena_.reset(); }
 
@@ -176,6 +180,12 @@ struct ConfigScope {
   Taps& taps;
   Faults& faults;
   GrpcCallsOfAll& grpc_calls;
+};
+
+// The same of what routes say of filters.
+struct RouteScope {
+  stats::Registry& registry;
+  RuntimeSlots& slots;
 };
 
 }  // namespace fairlead::filters

@@ -11,6 +11,6 @@ BuiltFilter buildHttpFilter(const plan::HttpFilter& plan, const ConfigScope& sco
 
 // What a route says of one of them.
 Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan::FilterConfig& plan,
-                                                                     RuntimeSlots& slots);
+                                                                     const RouteScope& scope);
 
 }  // namespace fairlead::filters

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 
+#include "base/hex.h"
 #include "base/text.h"
 
 namespace fairlead::http1 {
 
 namespace {
-
-int hexValue(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool isControl(char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7f; }
 

@@ -71,6 +71,7 @@ class ClientConnection final : public http::ClientCodec,
   void onBelowLowWatermark() override;
   void onDrained() override;
   void onWriteFailed() override;
+  void prefetch() const override;
   // net::Timer
   void onTimer() override;
 

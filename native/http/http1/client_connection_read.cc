@@ -1,6 +1,7 @@
 // ClientConnection's way in: bytes to answers. Its exchange, writing and end: client_connection.cc.
 #include <algorithm>
 
+#include "base/prefetch.h"
 #include "base/text.h"
 #include "http/http1/client_connection.h"
 #include "http/upgrade.h"
@@ -12,18 +13,26 @@ using http::ResetReason;
 using http::ResponseSink;
 using ReadResult = net::Connection::ReadResult;
 
+namespace {
+// What lies around a sink is mostly its owner's, and says what else an answer will touch.
+constexpr size_t kBeforeSink = 128;
+constexpr size_t kAroundSink = 256;
+}  // namespace
+
 void ClientConnection::onReadable() {
   while (isOpen() && connection_.isReadable() && !connection_.isReadingPaused()) {
     if (taken_raw_ && sink_) {
       sink_->onRawReadable();
       return;
     }
+    if (sink_) sink_->prefetch(ResponseSink::Ahead::Read);
     const net::Connection::Read got = connection_.read();
     if (got.result == ReadResult::Nothing) return;
     if (got.result != ReadResult::Data) {
       onPeerEnd();
       return;
     }
+    if (sink_) sink_->prefetch(ResponseSink::Ahead::Parsed);
     if (meter_) meter_->wire_received += got.size;
     if (!leftover_) {
       consume(got.data, got.size);
@@ -35,6 +44,10 @@ void ClientConnection::onReadable() {
     const std::unique_ptr<std::string> bytes = std::move(leftover_);
     consume(bytes->data(), bytes->size());
   }
+}
+
+void ClientConnection::prefetch() const {
+  if (sink_) fairlead::prefetch(reinterpret_cast<const char*>(sink_) - kBeforeSink, kAroundSink);
 }
 
 // What waits is always a part of a head, or of trailers, that was scanned once. It is looked at
@@ -139,11 +152,13 @@ void ClientConnection::noteConnectionHeaders(const http::ResponseHead& head) {
   if (!head.headers.mayHave(http::kConnectionHeaders)) return;
   for (const http::HeaderEntry& entry : head.headers) {
     if (entry.id != HeaderId::Connection && entry.id != HeaderId::ProxyConnection) continue;
+    // Most say no more than what HTTP/1.1 means anyway.
+    if (entry.value() == "keep-alive" && head.version == http::Version::Http11) continue;
     if (containsToken(entry.value(), "close")) {
       keep_alive_ = false;
       close_notified_ = true;
     }
-    if (containsToken(entry.value(), "keep-alive") && head.version == http::Version::Http10) {
+    if (head.version == http::Version::Http10 && containsToken(entry.value(), "keep-alive")) {
       keep_alive_ = true;
       close_notified_ = false;
     }

@@ -20,7 +20,7 @@ ServerConnection::ServerConnection(net::Connection& connection,
       callbacks_(callbacks),
       idle_since_(connection.loop().now()) {
   connection_.setHandler(*this);
-  if (settings_.idle_timeout_ms > 0) watch(idle_since_ + settings_.idle_timeout_ms);
+  if (settings_.idle_timeout_ms > 0) watch(idle_since_ + idleTimeout());
 }
 
 ServerConnection::~ServerConnection() {
@@ -84,7 +84,7 @@ void ServerConnection::finishExchange() {
   if (end_ != net::kNever) {
     watch(end_);
   } else if (settings_.idle_timeout_ms > 0) {
-    watch(idle_since_ + settings_.idle_timeout_ms);
+    watch(idle_since_ + idleTimeout());
   }
   // The next request may be here already. Inside consume() the loop there goes on with it.
   if (!consuming_ && (leftover_ || connection_.isReadable())) connection_.readSoon();
@@ -237,6 +237,19 @@ void ServerConnection::onWritable() {
 void ServerConnection::watch(net::Millis deadline) {
   deadline_ = deadline;
   if (!Timer::isArmed() || deadline < due()) connection_.loop().timers().arm(this, deadline);
+}
+
+net::Millis ServerConnection::idleTimeout() const {
+  if (settings_.bypasses_overload) return settings_.idle_timeout_ms;
+  return scratch_.overload.scaled(net::Overload::TimerType::ConnectionIdle,
+                                  settings_.idle_timeout_ms);
+}
+
+void ServerConnection::onRescale() {
+  const bool is_idle = state_ == State::Head && !stream_ && !in_head_;
+  if (is_idle && end_ == net::kNever && settings_.idle_timeout_ms > 0) {
+    watch(idle_since_ + idleTimeout());
+  }
 }
 
 void ServerConnection::watchLinger() {

@@ -77,6 +77,7 @@ class ServerConnection final : public http::ServerCodec,
   void onResetWhilePaused() override { onPeerEnd(); }
   // net::Timer
   void onTimer() override;
+  void onRescale() override;
 
   bool isOpen() const { return state_ != State::Closed; }
   // The answer of that status grants what the request asked for.
@@ -114,6 +115,7 @@ class ServerConnection final : public http::ServerCodec,
   void watch(net::Millis deadline);
   // Time runs only while nothing moves.
   void watchLinger();
+  net::Millis idleTimeout() const;
   void countReceived(size_t bytes);
   void countBytes();
 

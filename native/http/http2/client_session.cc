@@ -28,6 +28,7 @@ ClientSession::ClientSession(net::Connection& connection, const http::ClientSett
       callbacks_(callbacks) {
   stats().add(options().counts_as_oghttp2 ? Counter::Oghttp2UpstreamConnections
                                           : Counter::Nghttp2UpstreamConnections);
+  connection.readMore();
   connect_deadline_ = loop().now() + settings_.connect_timeout_ms;
   rearm();
 }
@@ -137,7 +138,7 @@ void ClientSession::abort(CloseReason reason) {
 void ClientSession::over(CloseReason reason) {
   if (is_over_) return;
   is_over_ = true;
-  callbacks_.onClosed(reason, activeStreams() > 0);
+  callbacks_.onClosed(reason, activeStreams() > 0 && !is_broken_);
 }
 
 // ---- streams ----
@@ -177,8 +178,12 @@ void ClientSession::release(StreamBase& stream) {
 
 // The pool hears of it before the sink does. What was not sent of the request is not wanted.
 void ClientSession::complete(ClientStream& stream, ResponseSink& sink) {
-  stream.leaveSink();
   const bool is_whole = hasLocalEnded(stream);
+  if (!is_whole && stream.outlastsAnswer()) {
+    markRemoteEnd(stream);
+    return;
+  }
+  stream.leaveSink();
   callbacks_.onStreamEnded(sink, is_whole ? StreamEnd::Complete : StreamEnd::LocalReset);
   if (is_whole) {
     endRemote(stream);
@@ -186,6 +191,11 @@ void ClientSession::complete(ClientStream& stream, ResponseSink& sink) {
     reset(stream, ErrorCode::NoError);
   }
   tellRoom();
+}
+
+void ClientSession::bothEnded(ClientStream& stream, ResponseSink& sink) {
+  stream.leaveSink();
+  callbacks_.onStreamEnded(sink, StreamEnd::Complete);
 }
 
 void ClientSession::abandon(ClientStream& stream) {
@@ -207,13 +217,18 @@ void ClientSession::lost(ClientStream&, ResponseSink& sink, ResetReason reason,
                          std::string_view details) {
   StreamEnd end = StreamEnd::LocalReset;
   if (!isOpen() || is_over_) {
-    end = StreamEnd::Connection;
+    // As the real server, which resets streams itself where the host has broken the protocol.
+    end = is_broken_ ? StreamEnd::LocalReset : StreamEnd::Connection;
     if (reason == ResetReason::LocalReset) reason = ResetReason::ConnectionTermination;
   } else if (reason == ResetReason::RemoteRefused) {
     end = StreamEnd::Refused;
   } else if (reason == ResetReason::RemoteReset) {
     end = StreamEnd::RemoteReset;
-    if (peer_code_ == ErrorCode::ConnectError) reason = ResetReason::ConnectError;
+    if (peer_code_ == ErrorCode::ConnectError) {
+      // Which it counts nowhere.
+      end = StreamEnd::Refused;
+      reason = ResetReason::ConnectError;
+    }
   } else if (is_too_large_) {
     // In the real server's books its library did that, and not the proxy.
     end = StreamEnd::RemoteReset;
@@ -363,7 +378,10 @@ void ClientSession::onGoAway(uint32_t last_stream, ErrorCode) {
 void ClientSession::onMoved() { counted_.tell(Session::connection(), callbacks_); }
 
 // Before its streams hear of it, so that whoever tries again goes elsewhere.
-void ClientSession::onBroken(std::string_view) { over(CloseReason::ProtocolError); }
+void ClientSession::onBroken(std::string_view) {
+  is_broken_ = true;
+  over(CloseReason::ProtocolError);
+}
 
 void ClientSession::onClosing(bool by_peer) {
   over(reason_.value_or(by_peer ? CloseReason::Peer : CloseReason::Local));

@@ -64,6 +64,8 @@ class ClientSession final : public http::ClientCodec, private Session {
   void opened(ClientStream& stream);
   // The answer is whole. The stream must not be used any more.
   void complete(ClientStream& stream, http::ResponseSink& sink);
+  // The request ends now, after its answer.
+  void bothEnded(ClientStream& stream, http::ResponseSink& sink);
   void serveWaiting() { callbacks_.serveWaiting(); }
   // Nobody wants the answer any more.
   void abandon(ClientStream& stream);
@@ -107,6 +109,8 @@ class ClientSession final : public http::ClientCodec, private Session {
   bool is_draining_ : 1 = false;
   bool has_goaway_ : 1 = false;
   bool is_over_ : 1 = false;
+  // What the host sent is not the protocol.
+  bool is_broken_ : 1 = false;
   // A stream ends for the size of its answer's head.
   bool is_too_large_ : 1 = false;
   // What the pool knows: it has no room.

@@ -71,6 +71,7 @@ void ClientStream::clear() {
   client_ = nullptr;
   leaveSink();
   method_ = Method::Other;
+  outlasts_answer_ = false;
 }
 
 // ---- the request ----
@@ -79,6 +80,7 @@ void ClientStream::sendHead(const http::RequestOut& head, bool end) {
   method_ = head.method == "HEAD"      ? Method::Head
             : head.method == "CONNECT" ? Method::Connect
                                        : Method::Other;
+  outlasts_answer_ = head.outlasts_answer;
   ClientSession& session = *client_;
   session.opened(*this);
   HpackEncoder& encoder = session.encoder();
@@ -97,6 +99,8 @@ void ClientStream::sendHead(const http::RequestOut& head, bool end) {
 
 void ClientStream::sendData(std::string_view data, bool end) {
   if (data.empty() && !end) return;
+  // Its answer has ended already. Who asked for both is told before the stream goes.
+  if (end && sink_ && Session::hasRemoteEnded(*this)) client_->bothEnded(*this, *sink_);
   session_->sendData(*this, data, end);
 }
 
@@ -106,6 +110,11 @@ void ClientStream::sendTrailers(http::HeaderMap* trailers) {
   } else {
     session_->sendTrailers(*this, *trailers);
   }
+}
+
+// What is queued leaves at the end of the turn, with that of other streams.
+void ClientStream::flush() {
+  if (session_) session_->sendGathered();
 }
 
 void ClientStream::reset() { client_->abandon(*this); }

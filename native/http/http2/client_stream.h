@@ -23,6 +23,7 @@ class ClientStream final : public StreamBase, public http::ClientStream {
     sink_ = nullptr;
     meter_ = nullptr;
   }
+  bool outlastsAnswer() const { return outlasts_answer_; }
   // As new.
   void clear();
 
@@ -30,8 +31,7 @@ class ClientStream final : public StreamBase, public http::ClientStream {
   void sendHead(const http::RequestOut& head, bool end) override;
   void sendData(std::string_view data, bool end) override;
   void sendTrailers(http::HeaderMap* trailers) override;
-  // What is queued leaves at the end of the turn, with that of other streams.
-  void flush() override {}
+  void flush() override;
   void reset() override;
   bool isOverHighWatermark() const override;
   void pauseReading() override;
@@ -53,6 +53,7 @@ class ClientStream final : public StreamBase, public http::ClientStream {
   // The sink's; null when there is none.
   http::ByteMeter* meter_ = nullptr;
   Method method_ = Method::Other;
+  bool outlasts_answer_ = false;
 };
 
 }  // namespace fairlead::http2

@@ -35,18 +35,24 @@ bool isLowerToken(std::string_view text) {
   return !text.empty();
 }
 
+// A scan of whole groups of bytes only reads, though it may hand out what may be written.
+char* beginOf(std::string_view text) { return const_cast<char*>(text.data()); }
+
 bool isValue(std::string_view text, bool disallow_obs_text) {
+  const char* const end = text.data() + text.size();
+  if (http1::WidestBytes::skipValue(beginOf(text), end) != end) return false;
+  if (!disallow_obs_text) return true;
   for (const char c : text) {
-    if (!http1::isValueByte(c) || (disallow_obs_text && static_cast<uint8_t>(c) >= 0x80)) {
-      return false;
-    }
+    if (static_cast<uint8_t>(c) >= 0x80) return false;
   }
   return true;
 }
 
 bool isPath(std::string_view text) {
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
+  const char* const end = text.data() + text.size();
+  // Stops at bytes from 0x80 on, which a path may have.
+  for (const char* at = http1::WidestBytes::skipTarget(beginOf(text), end); at < end; ++at) {
+    const auto byte = static_cast<uint8_t>(*at);
     if (byte <= 0x20 || byte == 0x7f) return false;
   }
   return true;
@@ -131,12 +137,19 @@ std::string_view* BlockReader::placeOf(std::string_view name) {
   PseudoHeaders& pseudo = read_.pseudo;
   if (message_ == Message::Response) return name == ":status" ? &pseudo.status : nullptr;
   if (message_ == Message::Trailers) return nullptr;
-  if (name == ":method") return &pseudo.method;
-  if (name == ":path") return &pseudo.path;
-  if (name == ":scheme") return &pseudo.scheme;
-  if (name == ":authority") return &pseudo.authority;
-  if (name == ":protocol" && options_.allow_connect) return &pseudo.protocol;
-  return nullptr;
+  switch (name.size()) {
+    case 5:
+      return name == ":path" ? &pseudo.path : nullptr;
+    case 7:
+      if (name[1] == 'm') return name == ":method" ? &pseudo.method : nullptr;
+      return name == ":scheme" ? &pseudo.scheme : nullptr;
+    case 9:
+      return name == ":protocol" && options_.allow_connect ? &pseudo.protocol : nullptr;
+    case 10:
+      return name == ":authority" ? &pseudo.authority : nullptr;
+    default:
+      return nullptr;
+  }
 }
 
 void BlockReader::takePseudo(const Field& field) {
@@ -148,9 +161,9 @@ void BlockReader::takePseudo(const Field& field) {
 }
 
 void BlockReader::takeHeader(Field& field) {
-  if (!isLowerToken(field.name) || !isValue(field.value, options_.disallow_obs_text)) {
-    return broken(kInvalidField);
-  }
+  // Names of an id are what they should be.
+  const bool is_name = field.id != HeaderId::Other || isLowerToken(field.name);
+  if (!is_name || !isValue(field.value, options_.disallow_obs_text)) return broken(kInvalidField);
   field.value = trimmed(field.value);
   if (isOfConnection(field.id)) return broken(kInvalidField);
   switch (field.id) {

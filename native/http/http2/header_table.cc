@@ -85,7 +85,7 @@ constexpr auto kStaticById = [] {
 }();
 
 constexpr uint32_t kFewestEntries = 8;
-constexpr uint32_t kFewestBytes = 256;
+constexpr uint32_t kRoomStep = 128;
 
 }  // namespace
 
@@ -99,33 +99,37 @@ void DynamicTable::setLimit(uint32_t bytes) {
 
 Field DynamicTable::field(uint32_t age) const {
   const Entry& found = entry(age);
-  const char* const name = bytes_.get() + found.begin;
-  // A name that is known needs no copy of its bytes to stay.
-  const std::string_view text = found.id == HeaderId::Other
-                                    ? std::string_view(name, found.name_size)
-                                    : http::headerName(found.id);
-  return {found.id, text, {name + found.name_size, found.value_size}};
+  const char* const bytes = bytes_.get() + found.begin;
+  if (found.id != HeaderId::Other) {
+    return {found.id, http::headerName(found.id), {bytes, found.value_size}};
+  }
+  return {found.id, {bytes, found.name_size}, {bytes + found.name_size, found.value_size}};
 }
 
 void DynamicTable::add(const Field& field) {
-  const auto bytes = static_cast<uint32_t>(field.name.size() + field.value.size());
-  if (bytes + kFieldOverhead > limit_) {
+  const Entry added = {0, static_cast<uint32_t>(field.value.size()),
+                       static_cast<uint16_t>(field.name.size()), field.id, markOf(field)};
+  const uint32_t bytes = bytesOf(added);
+  if (bytes > limit_) {
     evictTo(0);
     return;
   }
-  evictTo(limit_ - bytes - kFieldOverhead);
-  makeRoom(bytes);
-  std::memcpy(bytes_.get() + end_, field.name.data(), field.name.size());
-  if (!field.value.empty()) {
-    std::memcpy(bytes_.get() + end_ + field.name.size(), field.value.data(), field.value.size());
+  evictTo(limit_ - bytes);
+  makeRoom(added.storedBytes());
+  char* to = bytes_.get() + end_;
+  if (added.storedNameBytes() > 0) {
+    std::memcpy(to, field.name.data(), field.name.size());
+    to += field.name.size();
   }
+  if (!field.value.empty()) std::memcpy(to, field.value.data(), field.value.size());
   if (count_ == capacity_) growEntries();
-  newest_ = (newest_ + 1) & (capacity_ - 1);
-  entries_[newest_] = {end_, static_cast<uint32_t>(field.value.size()),
-                       static_cast<uint16_t>(field.name.size()), field.id, markOf(field)};
-  end_ += bytes;
-  size_ += bytes + kFieldOverhead;
+  newest_ = newest_ + 1 < capacity_ ? newest_ + 1 : 0;
+  entries_[newest_] = added;
+  entries_[newest_].begin = end_;
+  end_ += added.storedBytes();
+  size_ += bytes;
   ++count_;
+  ++added_;
 }
 
 uint8_t DynamicTable::markOf(const Field& field) {
@@ -136,6 +140,18 @@ uint8_t DynamicTable::markOf(const Field& field) {
     mark += static_cast<uint8_t>(field.value.back()) * 13u;
   }
   return static_cast<uint8_t>(mark ^ mark >> 8);
+}
+
+bool DynamicTable::isSame(const Entry& entry, const Field& field) const {
+  if (entry.id != field.id || entry.name_size != field.name.size() ||
+      entry.value_size != field.value.size()) {
+    return false;
+  }
+  const char* const bytes = bytes_.get() + entry.begin;
+  const uint32_t of_name = entry.storedNameBytes();
+  return (of_name == 0 || std::memcmp(bytes, field.name.data(), of_name) == 0) &&
+         (field.value.empty() ||
+          std::memcmp(bytes + of_name, field.value.data(), entry.value_size) == 0);
 }
 
 DynamicTable::Found DynamicTable::find(const Field& field) const {
@@ -154,8 +170,8 @@ DynamicTable::Found DynamicTable::find(const Field& field) const {
     }
     if (found.name < 0) found.name = static_cast<int32_t>(age);
     if (!is_marked ||
-        (!field.value.empty() &&
-         std::memcmp(bytes + candidate.name_size, field.value.data(), field.value.size()) != 0)) {
+        (!field.value.empty() && std::memcmp(bytes + candidate.storedNameBytes(),
+                                             field.value.data(), field.value.size()) != 0)) {
       continue;
     }
     found.same = static_cast<int32_t>(age);
@@ -180,28 +196,25 @@ void DynamicTable::giveBack() {
 
 // For `bytes` behind end_: those of evicted fields are before the oldest one.
 void DynamicTable::makeRoom(uint32_t bytes) {
-  if (room_ - end_ >= bytes) return;
+  if (bytes_ && room_ - end_ >= bytes) return;
   const uint32_t begin = count_ > 0 ? entry(count_ - 1).begin : end_;
   const uint32_t used = end_ - begin;
-  uint32_t room = std::max(room_, kFewestBytes);
-  // So that what is moved here is worth it.
-  while (room < 2 * (used + bytes)) room *= 2;
+  // With a quarter more, so that what is moved here is worth it.
+  const uint32_t wanted = used + bytes + (used + bytes) / 4;
   std::unique_ptr<char[]> larger;
-  if (room > room_) larger = std::make_unique_for_overwrite<char[]>(room);
+  if (!bytes_ || wanted > room_) {
+    room_ = (wanted / kRoomStep + 1) * kRoomStep;
+    larger = std::make_unique_for_overwrite<char[]>(room_);
+  }
   char* const to = larger ? larger.get() : bytes_.get();
   if (used > 0) std::memmove(to, bytes_.get() + begin, used);
-  if (larger) {
-    bytes_ = std::move(larger);
-    room_ = room;
-  }
-  for (uint32_t age = 0; age < count_; ++age) {
-    entries_[(newest_ + capacity_ - age) & (capacity_ - 1)].begin -= begin;
-  }
+  if (larger) bytes_ = std::move(larger);
+  for (uint32_t age = 0; age < count_; ++age) entries_[placeOf(age)].begin -= begin;
   end_ = used;
 }
 
 void DynamicTable::growEntries() {
-  const uint32_t capacity = capacity_ == 0 ? kFewestEntries : 2 * capacity_;
+  const uint32_t capacity = capacity_ == 0 ? kFewestEntries : capacity_ + capacity_ / 2;
   auto larger = std::make_unique_for_overwrite<Entry[]>(capacity);
   for (uint32_t i = 0; i < count_; ++i) larger[i] = entry(count_ - 1 - i);
   entries_ = std::move(larger);

@@ -23,8 +23,9 @@ const Field& staticField(uint32_t index);
 // The first static field of a name that HTTP headers have, by its id; 0: there is none.
 uint32_t staticIndexOf(http::HeaderId id);
 
-// The latest fields first. Their bytes are kept in one block, which grows to twice what the fields
-// may take and is given back with them: a table without fields owns nothing.
+// The latest fields first. Their bytes, but for names that are known, are kept in one block, which
+// grows to a little more than they take and is given back with them: a table without fields owns
+// nothing.
 //
 // Views into it are good until the next add() or setLimit().
 class DynamicTable {
@@ -51,6 +52,17 @@ class DynamicTable {
   };
   Found find(const Field& field) const;
 
+  // A field keeps its number while it is here. No field has number 0.
+  uint32_t numberOf(int32_t age) const { return added_ - static_cast<uint32_t>(age); }
+  int32_t ageOf(uint32_t number) const { return static_cast<int32_t>(added_ - number); }
+  // Whether the field of that number is here still, and is the same.
+  bool has(uint32_t number, const Field& field) const {
+    const uint32_t age = added_ - number;
+    return age < count_ && isSame(entry(age), field);
+  }
+  // Of a field: few of a table have the same.
+  static uint8_t markOf(const Field& field);
+
  private:
   struct Entry {
     uint32_t begin;
@@ -59,12 +71,17 @@ class DynamicTable {
     http::HeaderId id;
     // Of name and value: few entries are compared byte by byte.
     uint8_t mark;
+
+    // A name that is known needs no bytes.
+    uint32_t storedNameBytes() const { return id == http::HeaderId::Other ? name_size : 0; }
+    uint32_t storedBytes() const { return storedNameBytes() + value_size; }
   };
 
-  static uint8_t markOf(const Field& field);
-  const Entry& entry(uint32_t age) const {
-    return entries_[(newest_ + capacity_ - age) & (capacity_ - 1)];
+  bool isSame(const Entry& entry, const Field& field) const;
+  uint32_t placeOf(uint32_t age) const {
+    return age <= newest_ ? newest_ - age : newest_ + capacity_ - age;
   }
+  const Entry& entry(uint32_t age) const { return entries_[placeOf(age)]; }
   uint32_t bytesOf(const Entry& entry) const {
     return entry.name_size + entry.value_size + kFieldOverhead;
   }
@@ -77,7 +94,9 @@ class DynamicTable {
   // As HPACK counts it.
   uint32_t size_ = 0;
   uint32_t count_ = 0;
-  // Where the latest is in entries_, of which there are `capacity_`, a power of two.
+  // How many were ever added.
+  uint32_t added_ = 0;
+  // Where the latest is in entries_, a ring of `capacity_`.
   uint32_t newest_ = 0;
   uint32_t capacity_ = 0;
   // Where the next bytes go, and how many there is room for.

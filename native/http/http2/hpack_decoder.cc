@@ -9,6 +9,8 @@ namespace {
 // Larger than any that means something here.
 constexpr uint32_t kMostNumber = 1u << 28;
 constexpr size_t kMostNameBytes = UINT16_MAX;
+// Nothing that is somewhere: whoever copies it need not ask.
+constexpr std::string_view kNothing("", 0);
 
 }  // namespace
 
@@ -16,14 +18,17 @@ HpackDecoder::Step HpackDecoder::next(Arena& arena, Field* field, bool is_wanted
   while (at_ < end_) {
     const auto first = static_cast<uint8_t>(*at_);
     uint32_t number = 0;
+    const bool is_size = (first & 0xe0) == 0x20;
+    if (must_shrink_ && !is_size) return Step::Error;
     if (first & 0x80) {
       in_fields_ = true;
       if (!readNumber(7, &number) || !readIndexed(number, arena, is_wanted, field))
         return Step::Error;
       return Step::Field;
     }
-    if ((first & 0xe0) == 0x20) {
+    if (is_size) {
       if (in_fields_ || !readNumber(5, &number) || number > most_) return Step::Error;
+      must_shrink_ = false;
       table_.setLimit(number);
       continue;
     }
@@ -63,6 +68,10 @@ bool HpackDecoder::readText(Arena& arena, std::string_view* text) {
   if (!readNumber(7, &size) || size > static_cast<size_t>(end_ - at_)) return false;
   const std::string_view bytes(at_, size);
   at_ += size;
+  if (size == 0) {
+    *text = kNothing;
+    return true;
+  }
   if (!is_coded) {
     *text = bytes;
     return true;
@@ -86,7 +95,7 @@ bool HpackDecoder::readIndexed(uint32_t index, Arena& arena, bool with_value, Fi
   const Field found = table_.field(age);
   field->id = found.id;
   field->name = found.id == http::HeaderId::Other ? arena.copy(found.name) : found.name;
-  field->value = with_value ? arena.copy(found.value) : std::string_view();
+  field->value = with_value && !found.value.empty() ? arena.copy(found.value) : kNothing;
   return true;
 }
 

@@ -15,9 +15,18 @@ namespace fairlead::http2 {
 
 class HpackDecoder {
  public:
-  // The size that our settings announce.
-  explicit HpackDecoder(uint32_t max_table_bytes)
+  // What a table begins with, whatever settings say.
+  static constexpr uint32_t kFirstTableBytes = 4096;
+
+  explicit HpackDecoder(uint32_t max_table_bytes = kFirstTableBytes)
       : most_(max_table_bytes), table_(max_table_bytes) {}
+
+  // The size that our settings announce, from when the peer has acknowledged them. Where it is less
+  // than before, the next block must begin with a change of it (4.2).
+  void setMost(uint32_t bytes) {
+    most_ = bytes;
+    must_shrink_ = table_.limit() > bytes;
+  }
 
   // A block that is whole.
   void begin(std::string_view block) {
@@ -39,12 +48,13 @@ class HpackDecoder {
   bool readIndexed(uint32_t index, Arena& arena, bool with_value, Field* field) const;
   bool readLiteral(uint32_t name_index, Arena& arena, Field* field);
 
-  const uint32_t most_;
+  uint32_t most_;
   DynamicTable table_;
   const char* at_ = nullptr;
   const char* end_ = nullptr;
   // A size may change only before the first field.
   bool in_fields_ = false;
+  bool must_shrink_ = false;
 };
 
 }  // namespace fairlead::http2

@@ -14,14 +14,20 @@ namespace {
 // How a field is written that no table has.
 enum class Form : uint8_t { Added = 0x40, Plain = 0x00, Never = 0x10 };
 
+struct Choice {
+  Form form;
+  // The table may have its name, and so the whole of it.
+  bool may_be_known;
+};
+
 // What changes from message to message would only push out what does not; what is secret is not to
 // be guessed from how well it compresses (RFC 7541, 7.1).
-Form formOf(const Field& field, uint32_t table_limit) {
+Choice choose(const Field& field, uint32_t table_limit) {
   switch (field.id) {
     case HeaderId::Authorization:
-      return Form::Never;
+      return {Form::Never, false};
     case HeaderId::Cookie:
-      if (field.value.size() < 20) return Form::Never;
+      if (field.value.size() < 20) return {Form::Never, false};
       break;
     case HeaderId::ContentLength:
     case HeaderId::Etag:
@@ -34,18 +40,17 @@ Form formOf(const Field& field, uint32_t table_limit) {
     case HeaderId::XEnvoyOriginalPath:
     case HeaderId::XEnvoyUpstreamServiceTime:
     case HeaderId::XRequestId:
-      return Form::Plain;
+      return {Form::Plain, false};
     case HeaderId::Other:
       if (field.name == ":path" || field.name == "set-cookie" || field.name == "traceparent") {
-        return Form::Plain;
+        return {Form::Plain, false};
       }
       break;
     default:
       break;
   }
-  return field.value.size() + field.name.size() + DynamicTable::kFieldOverhead <= table_limit / 4
-             ? Form::Added
-             : Form::Plain;
+  const size_t bytes = field.value.size() + field.name.size() + DynamicTable::kFieldOverhead;
+  return {bytes <= table_limit / 4 ? Form::Added : Form::Plain, true};
 }
 
 char* writeNumber(uint32_t number, int prefix_bits, uint8_t form, char* to) {
@@ -108,10 +113,19 @@ char* HpackEncoder::writeStatic(uint32_t name_index, std::string_view value, cha
   return write({named.id, named.name, value}, name_index, to);
 }
 
+// What one message has, the next one mostly has as well.
+DynamicTable::Found HpackEncoder::find(const Field& field) {
+  uint32_t& latest = latest_[DynamicTable::markOf(field) % kLatest];
+  if (table_.has(latest, field)) return {.same = table_.ageOf(latest), .name = -1};
+  const DynamicTable::Found found = table_.find(field);
+  if (found.same >= 0) latest = table_.numberOf(found.same);
+  return found;
+}
+
 char* HpackEncoder::write(const Field& field, uint32_t name_index, char* to) {
-  const Form form = formOf(field, table_.limit());
-  if (form != Form::Never) {
-    const DynamicTable::Found found = table_.find(field);
+  const auto [form, may_be_known] = choose(field, table_.limit());
+  if (may_be_known) {
+    const DynamicTable::Found found = find(field);
     if (found.same >= 0) {
       return writeIndexed(kStaticFields + 1 + static_cast<uint32_t>(found.same), to);
     }

@@ -43,13 +43,16 @@ class HpackEncoder {
 
  private:
   char* write(const Field& field, uint32_t name_index, char* to);
-
+  DynamicTable::Found find(const Field& field);
   char* writeText(std::string_view text, char* to) const;
 
   // What a table begins with, and all that is used of what the peer allows.
   static constexpr uint32_t kMostTableBytes = 4096;
 
   DynamicTable table_;
+  // Where fields were found last, by their marks.
+  static constexpr uint32_t kLatest = 16;
+  uint32_t latest_[kLatest] = {};
   // The smallest limit since the latest block: the peer is told of it before the one that is.
   uint32_t smallest_;
   bool limit_changed_ = false;

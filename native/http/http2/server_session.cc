@@ -59,7 +59,25 @@ bool ServerSession::isIdleFor(net::Millis ms) const {
 void ServerSession::beginIdle() {
   idle_since_ = loop().now();
   if (settings_.idle_timeout_ms == 0) return;
-  idle_deadline_ = idle_since_ + settings_.idle_timeout_ms;
+  idle_deadline_ = idle_since_ + idleTimeout();
+  rearm();
+}
+
+net::Millis ServerSession::idleTimeout() const {
+  if (settings_.bypasses_overload) return settings_.idle_timeout_ms;
+  return scratch().overload.scaled(net::Overload::TimerType::ConnectionIdle,
+                                   settings_.idle_timeout_ms);
+}
+
+net::Millis ServerSession::flushTimeout() const {
+  if (settings_.bypasses_overload) return settings_.flush_timeout_ms;
+  return scratch().overload.scaled(net::Overload::TimerType::StreamFlush,
+                                   settings_.flush_timeout_ms);
+}
+
+void ServerSession::onRescale() {
+  if (idle_deadline_ == net::kNever) return;
+  idle_deadline_ = idle_since_ + idleTimeout();
   rearm();
 }
 
@@ -173,7 +191,11 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
 void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   http::RequestHead& head = scratch().request;
   const ReadHead read = readFields(block, Message::Request, head.headers, head.joined);
-  if (read.result == ReadHead::Result::Undecodable) return;
+  if (read.result == ReadHead::Result::Undecodable) {
+    newStream(id, Opening::Malformed, kFrameHeadBytes + block.size());
+    failUndecodable();
+    return;
+  }
   const bool is_ok = read.result == ReadHead::Result::Ok;
   const bool is_whole = !end || read.length == ReadHead::kNoLength || read.length == 0;
   const bool is_too_large = read.result == ReadHead::Result::TooLarge;
@@ -196,6 +218,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   head.authority = read.pseudo.authority;
   head.protocol = read.pseudo.protocol;
   head.upgrades = false;
+  stream.is_connect_ = head.method == "CONNECT";
   head.head_bytes = static_cast<uint32_t>(block.size());
   head.header_bytes = read.header_bytes;
   telling(stream);
@@ -226,9 +249,13 @@ void ServerSession::onTrailers(ServerStream& stream, std::string_view block, boo
     return;
   }
   if (stream.meter_) stream.meter_->wire_received += kFrameHeadBytes + block.size();
+  if (!stream.sink_) {
+    // Its answer was whole before.
+    endRemote(stream);
+    return;
+  }
   markRemoteEnd(stream);
   telling(stream);
-  if (!stream.sink_) return;
   if (scratch.headers.size() > 0) {
     stream.sink_->onRequestTrailers(scratch.headers);
   } else {

@@ -24,6 +24,8 @@ class ServerSession final : public http::ServerCodec, public Session {
   // ---- for its streams ----
 
   const http::ServerSettings& settings() const { return settings_; }
+  // Of answers that are composed whole.
+  net::Millis flushTimeout() const;
   // The connection ends once the requests that it has are answered.
   void endAfterStreams();
 
@@ -39,6 +41,8 @@ class ServerSession final : public http::ServerCodec, public Session {
   void release(StreamBase& stream) override;
   net::Millis nextDeadline() const override;
   void onDeadline(net::Millis now) override;
+  // net::Timer
+  void onRescale() override;
 
   void onRequest(uint32_t id, std::string_view block, bool end);
   void onTrailers(ServerStream& stream, std::string_view block, bool end);
@@ -47,6 +51,7 @@ class ServerSession final : public http::ServerCodec, public Session {
   ServerStream& newStream(uint32_t id, http::ServerCodecCallbacks::Opening opening,
                           size_t wire_bytes);
   void beginIdle();
+  net::Millis idleTimeout() const;
 
   const http::ServerSettings& settings_;
   http::ServerCodecCallbacks& callbacks_;

@@ -41,6 +41,7 @@ void ServerStream::clear() {
   clearBase();
   sink_ = nullptr;
   meter_ = nullptr;
+  is_connect_ = false;
 }
 
 // ---- the request ----
@@ -113,7 +114,7 @@ void ServerStream::finishHead(http::ResponseOut& head, bool) {
 
 http::RequestSink* ServerStream::leave() {
   ServerSession& session = this->session();
-  session.leave(*this, session.settings().flush_timeout_ms);
+  session.leave(*this, session.flushTimeout());
   // What is still to come of the request is not wanted.
   if (!Session::hasRemoteEnded(*this)) session.resetAfterEnd(*this, ErrorCode::NoError);
   return std::exchange(sink_, nullptr);
@@ -145,12 +146,16 @@ void ServerStream::sendTrailers(HeaderMap* trailers) {
   if (sink) sink->onAnswerComplete();
 }
 
-void ServerStream::flush() { session().noteWatermark(*this); }
+void ServerStream::flush() {
+  session().sendGathered();
+  session().noteWatermark(*this);
+}
 
 void ServerStream::reset() {
   sink_ = nullptr;
   meter_ = nullptr;
-  session().reset(*this, ErrorCode::InternalError);
+  // What breaks a tunnel is its other end (RFC 9113 §8.5).
+  session().reset(*this, is_connect_ ? ErrorCode::ConnectError : ErrorCode::InternalError);
 }
 
 bool ServerStream::isOverHighWatermark() const { return session().isOverHighWatermark(*this); }

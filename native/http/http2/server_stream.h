@@ -47,6 +47,7 @@ class ServerStream final : public StreamBase, public http::ServerStream {
   http::RequestSink* sink_ = nullptr;
   // The sink's.
   http::ByteMeter* meter_ = nullptr;
+  bool is_connect_ = false;
 };
 
 }  // namespace fairlead::http2

@@ -27,7 +27,6 @@ Session::Session(Side side, net::Connection& connection, const plan::Http2Option
       limits_(limits),
       scratch_(scratch),
       stats_(stats),
-      decoder_(options.header_table_bytes),
       encoder_(!options.without_huffman),
       buffer_limit_(std::clamp(connection.bufferLimit(), kDefaultFrameBytes, kMostPending)),
       side_(side),
@@ -36,7 +35,9 @@ Session::Session(Side side, net::Connection& connection, const plan::Http2Option
 }
 
 Session::~Session() {
-  if (isOpen()) connection_.close();
+  if (!isOpen()) return;
+  scratch_.batch.dropOf(connection_);
+  connection_.close();
 }
 
 void Session::endStreams() {
@@ -68,8 +69,15 @@ void Session::headReceived(StreamBase& stream, const ReadHead& head, bool end) {
 }
 
 void Session::telling(StreamBase& stream) {
-  if (told_ && told_ != &stream) endReadOf();
+  endReadUnless(&stream);
   told_ = &stream;
+}
+
+// Who answers on another connection may be told of more in the same read.
+void Session::endReadForAnother() {
+  scratch_.batch.letWait(true);
+  endReadOf();
+  scratch_.batch.letWait(false);
 }
 
 void Session::endReadOf() {
@@ -116,7 +124,7 @@ void Session::endRemote(StreamBase& stream) {
 
 void Session::tellReset(StreamBase& stream, ResetReason reason, std::string_view details,
                         bool reset_by_us) {
-  if (told_ && told_ != &stream) endReadOf();
+  endReadUnless(&stream);
   // Those who were told of the read before it may have ended it.
   if (stream.session_ != this) return;
   forget(stream, reset_by_us);
@@ -185,6 +193,7 @@ void Session::close(bool by_peer, ResetReason reason, std::string_view details) 
   onMoved();
   onClosing(by_peer);
   resetAll(reason, details);
+  scratch_.batch.dropOf(connection_);
   connection_.close();
   onOver(by_peer);
 }
@@ -294,7 +303,7 @@ void Session::checkFlushes(net::Millis now) {
     });
     if (late) {
       stats_.add(Counter::TxFlushTimeout);
-      reset(*late, ErrorCode::NoError);
+      reset(*late, ErrorCode::InternalError);
     }
   } while (late && isOpen());
 }

@@ -5,7 +5,8 @@
 //
 // Always holds:
 // - What is written goes to the connection's queue, and leaves at the end of the turn: many
-//   streams in one system call. A stream's body waits with the stream while its window, the
+//   streams in one system call; what is long of a body leaves with what is queued before it, from
+//   where it was read to. A stream's body waits with the stream while its window, the
 //   connection's, or the connection's watermark does not let it go on.
 // - A stream's window is given back as its bytes are used up, which is when they are told, unless
 //   its reading is paused: a peer that sends more than is taken stops at its window.
@@ -94,9 +95,12 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   // The stream is no more: it goes back to where it came from.
   virtual void release(StreamBase& stream) = 0;
 
-  // All of a block; of a message that is broken or too large the caller makes a reset.
+  // All of a block; of a message that is broken or too large the caller makes a reset, and of a
+  // request that cannot be decoded it calls failUndecodable().
   ReadHead readFields(std::string_view block, Message message, http::HeaderMap& headers,
                       Arena& arena);
+  // The tables of both sides are no longer the same.
+  void failUndecodable();
   // One that nobody wants.
   void ignoreBlock(std::string_view block);
   void countTooLarge(const ReadHead& head);
@@ -140,6 +144,10 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   HpackEncoder& encoder() { return encoder_; }
   void sendData(StreamBase& stream, std::string_view data, bool end);
   void sendTrailers(StreamBase& stream, const http::HeaderMap& trailers);
+  // Long bodies are not copied: what is gathered of them goes out now.
+  void sendGathered() {
+    if (scratch_.batch.isOf(connection_)) connection_.send(scratch_.batch);
+  }
   // RST_STREAM, at once, or once what is composed has been sent; the stream is released.
   void reset(StreamBase& stream, ErrorCode code);
   void resetAfterEnd(StreamBase& stream, ErrorCode code);
@@ -239,10 +247,12 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   bool isIdleId(uint32_t id) const;
   void endReadOf();
   void endReadUnless(const StreamBase* stream) {
-    if (told_ != stream) endReadOf();
+    if (told_ && told_ != stream) endReadForAnother();
   }
+  void endReadForAnother();
 
   // ---- session_write.cc: what goes out ----
+  void queue(std::string_view bytes);
   void out(std::string_view bytes, bool is_control);
   void sendFrame(FrameType type, uint8_t flags, uint32_t id, std::string_view payload);
   void countOut(bool is_control);
@@ -250,6 +260,9 @@ class Session : protected net::ConnectionHandler, protected net::Timer, protecte
   void announceWindow();
   void writeTrailers(StreamBase& stream, const http::HeaderMap& trailers);
   void writeDataHead(StreamBase& stream, size_t bytes, bool is_last);
+  uint32_t mostInFrame() const;
+  void writeData(StreamBase& stream, std::string_view data, bool is_last);
+  void noteData(StreamBase& stream, size_t bytes);
   void sendWindowUpdate(uint32_t id, uint32_t bytes);
   void useUp(StreamBase* stream, uint32_t bytes);
   void giveBack(StreamBase& stream, uint32_t bytes);

@@ -139,6 +139,7 @@ void Session::onSettings(const FrameHead& head, std::string_view payload) {
     if (!payload.empty()) {
       fail(ErrorCode::FrameSizeError, "SETTINGS: ACK and payload != 0", "http2.frame_size_error");
     }
+    if (!settings_acked_) decoder_.setMost(options_.header_table_bytes);
     settings_acked_ = true;
     return;
   }

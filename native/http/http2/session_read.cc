@@ -213,8 +213,9 @@ size_t Session::beginData(const FrameHead& head, const char* data, size_t size) 
   } else if (stream->remote_ended_) {
     streamError(head.stream, ErrorCode::StreamClosed, "http2.stream_closed");
   } else if (!stream->head_received_) {
-    // A host's body without an answer.
-    streamError(head.stream, ErrorCode::ProtocolError, "http2.violation.of.messaging.rule");
+    // A host's body without an answer: to the real server no state that a stream can be in.
+    fail(ErrorCode::ProtocolError, "DATA: stream not in valid state", "http2.data_before_head");
+    return size;
   } else if (static_cast<int64_t>(head.length) > stream->receive_window_) {
     streamError(head.stream, ErrorCode::FlowControlError, "http2.flow_control_error");
   } else {
@@ -359,7 +360,7 @@ void Session::onBlock(uint32_t id, std::string_view block, bool end) {
          "http2.stream_closed");
     return;
   }
-  if (depends_on_itself_) {
+  if (depends_on_itself_ && side_ == Side::Server) {
     ignoreBlock(block);
     sawStream(id);
     if (isReading()) streamError(id, ErrorCode::ProtocolError, "http2.depends_on_itself");
@@ -377,10 +378,16 @@ void Session::ignoreBlock(std::string_view block) {
 ReadHead Session::readFields(std::string_view block, Message message, http::HeaderMap& headers,
                              Arena& arena) {
   const ReadHead head = readHead(decoder_, block, message, limits_, options_, headers, arena);
-  if (head.result == ReadHead::Result::Undecodable) {
-    fail(ErrorCode::CompressionError, "header block cannot be decoded", "http2.compression_error");
-  }
+  // Of a request: once there is a stream to tell of it.
+  if (head.result == ReadHead::Result::Undecodable && message != Message::Request)
+    failUndecodable();
   return head;
+}
+
+// In the real server's words.
+void Session::failUndecodable() {
+  fail(ErrorCode::CompressionError, "header block cannot be decoded",
+       "codec_error:The user callback function failed");
 }
 
 void Session::countTooLarge(const ReadHead& head) {

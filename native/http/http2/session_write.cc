@@ -6,16 +6,34 @@
 
 namespace fairlead::http2 {
 
+namespace {
+
+// Of a body: less is cheaper to copy than to send by itself.
+constexpr size_t kLeastGathered = 4 * 1024;
+// Of TLS. Less room than this at its end is not worth a frame.
+constexpr uint32_t kRecordBytes = 16 * 1024;
+constexpr uint32_t kLeastAtEnd = 1024;
+
+}  // namespace
+
 // ---- frames ----
 
-void Session::out(std::string_view bytes, bool is_control) {
+// Behind what is gathered.
+void Session::queue(std::string_view bytes) {
+  sendGathered();
   connection_.queue(bytes);
+}
+
+void Session::out(std::string_view bytes, bool is_control) {
+  queue(bytes);
   countOut(is_control);
 }
 
 void Session::countOut(bool is_control) {
   const uint64_t written = connection_.writtenBytes();
-  const size_t pending = connection_.pendingBytes();
+  const net::OutBatch& batch = scratch_.batch;
+  const size_t gathered = batch.isOf(connection_) ? batch.size() : 0;
+  const size_t pending = connection_.pendingBytes() + gathered;
   outbound_.add(is_control, written, written + pending);
   if (outbound_.all() > options_.max_outbound_frames) {
     overflow(Counter::OutboundFlood, "http2.outbound_frames_flood");
@@ -35,7 +53,7 @@ void Session::sendFrame(FrameType type, uint8_t flags, uint32_t id, std::string_
 void Session::begin() {
   if (begun_) return;
   begun_ = true;
-  if (side_ == Side::Client) connection_.queue(kPreface);
+  if (side_ == Side::Client) queue(kPreface);
   sendSettings();
 }
 
@@ -63,7 +81,7 @@ void Session::sendSettings() {
   add_known(SettingId::InitialWindowSize, options_.stream_window_bytes);
   char head[kFrameHeadBytes];
   writeFrameHead(head, static_cast<uint32_t>(payload.size()), FrameType::Settings, 0, 0);
-  connection_.queue({head, sizeof(head)});
+  queue({head, sizeof(head)});
   out(payload, false);
 }
 
@@ -102,6 +120,7 @@ void Session::goAway(uint32_t last_stream, ErrorCode code, std::string_view text
 
 char* Session::beginBlock(size_t most) {
   announceWindow();
+  sendGathered();
   // Memory beside what is gathered for others: it is queued before anything else is written there.
   char* const frame =
       scratch_.batch.reserve(kFrameHeadBytes + HpackEncoder::kMostBeginBytes + most);
@@ -131,6 +150,7 @@ size_t Session::writeBlock(StreamBase& stream, char* begin, char* end, bool end_
 }
 
 void Session::sendTrailers(StreamBase& stream, const http::HeaderMap& trailers) {
+  sendGathered();
   if (!stream.pending_.empty()) {
     stream.trailers_ = std::make_unique<SavedFields>();
     stream.trailers_->save(trailers);
@@ -163,6 +183,8 @@ void Session::sendData(StreamBase& stream, std::string_view data, bool end) {
   size_t sent = 0;
   if (stream.pending_.empty()) {
     sent = sendNow(stream, data, end);
+    // Nobody asks for it behind the end.
+    if (end) sendGathered();
     if (sent == data.size()) return;
   }
   const std::string_view rest = data.substr(sent);
@@ -186,14 +208,13 @@ size_t Session::sendNow(StreamBase& stream, std::string_view data, bool end) {
   size_t sent = 0;
   while (sent < data.size() || (end && data.empty())) {
     const int64_t window = std::min(stream.send_window_, send_window_);
-    size_t piece = std::min<size_t>(data.size() - sent, peer_.max_frame_bytes);
+    size_t piece = std::min<size_t>(data.size() - sent, mostInFrame());
     if (piece > 0) {
       if (window <= 0 || connection_.isOverHighWatermark()) return sent;
       piece = std::min<size_t>(piece, static_cast<size_t>(window));
     }
     const bool is_last = end && sent + piece == data.size();
-    writeDataHead(stream, piece, is_last);
-    if (piece > 0) connection_.queue(data.substr(sent, piece));
+    writeData(stream, data.substr(sent, piece), is_last);
     countOut(false);
     if (meter) meter->wire_sent += kFrameHeadBytes + piece;
     sent += piece;
@@ -205,11 +226,40 @@ size_t Session::sendNow(StreamBase& stream, std::string_view data, bool end) {
   return sent;
 }
 
+// Frames of TLS end with their records, so that long bodies leave in full ones.
+uint32_t Session::mostInFrame() const {
+  if (!connection_.transport()) return peer_.max_frame_bytes;
+  const net::OutBatch& batch = scratch_.batch;
+  const size_t before = connection_.pendingBytes() + (batch.isOf(connection_) ? batch.size() : 0);
+  const uint32_t room = kRecordBytes - static_cast<uint32_t>(before % kRecordBytes);
+  return room < kLeastAtEnd ? peer_.max_frame_bytes
+                            : std::min<uint32_t>(peer_.max_frame_bytes, room - kFrameHeadBytes);
+}
+
+void Session::writeData(StreamBase& stream, std::string_view data, bool is_last) {
+  if (data.size() < kLeastGathered || !connection_.takesNow()) {
+    writeDataHead(stream, data.size(), is_last);
+    if (!data.empty()) connection_.queue(data);
+    return;
+  }
+  net::OutBatch& batch = scratch_.batch;
+  batch.claim(connection_);
+  if (batch.isAlmostFull()) connection_.send(batch);
+  batch.commit(writeFrameHead(batch.reserve(kFrameHeadBytes), static_cast<uint32_t>(data.size()),
+                              FrameType::Data, is_last ? flags::kEndStream : 0, stream.id_));
+  batch.addView(data);
+  noteData(stream, data.size());
+}
+
 void Session::writeDataHead(StreamBase& stream, size_t bytes, bool is_last) {
   char head[kFrameHeadBytes];
   writeFrameHead(head, static_cast<uint32_t>(bytes), FrameType::Data,
                  is_last ? flags::kEndStream : 0, stream.id_);
-  connection_.queue({head, sizeof(head)});
+  queue({head, sizeof(head)});
+  noteData(stream, bytes);
+}
+
+void Session::noteData(StreamBase& stream, size_t bytes) {
   stream.send_window_ -= static_cast<int32_t>(bytes);
   send_window_ -= static_cast<int32_t>(bytes);
   ++data_frames_sent_;

@@ -40,42 +40,29 @@ void StreamBase::clearBase() {
   end_pending_ = local_ended_ = remote_ended_ = behind_ = head_received_ = false;
 }
 
-void StreamTable::put(StreamBase* stream) {
-  uint32_t place = placeOf(stream->id_);
-  while (slots_[place]) place = next(place);
-  slots_[place] = stream;
-}
-
 void StreamTable::insert(StreamBase& stream) {
-  if (2 * (size_ + 1) > capacity_) {
+  if (size_ == capacity_) {
     const uint32_t before = capacity_;
-    std::unique_ptr<StreamBase*[]> old = std::move(slots_);
+    const std::unique_ptr<StreamBase*[]> old = std::move(slots_);
     capacity_ = before == 0 ? kFewest : 2 * before;
     slots_ = std::make_unique<StreamBase*[]>(capacity_);
     for (uint32_t i = 0; i < before; ++i) {
-      if (old[i]) put(old[i]);
+      for (StreamBase *moved = old[i], *next; moved; moved = next) {
+        next = moved->next_in_place_;
+        put(*moved);
+      }
     }
   }
-  put(&stream);
+  put(stream);
   ++size_;
 }
 
 void StreamTable::erase(StreamBase& stream) {
-  uint32_t hole = placeOf(stream.id_);
-  while (slots_[hole] != &stream) hole = next(hole);
-  slots_[hole] = nullptr;
-  --size_;
-  // Those behind it that would not be found over the hole move up.
-  for (uint32_t place = next(hole); slots_[place]; place = next(place)) {
-    const uint32_t wanted = placeOf(slots_[place]->id_);
-    const bool is_reachable =
-        hole < place ? (wanted > hole && wanted <= place) : (wanted > hole || wanted <= place);
-    if (is_reachable) continue;
-    slots_[hole] = std::exchange(slots_[place], nullptr);
-    hole = place;
-  }
-  // Idle connections hold little.
-  if (size_ == 0 && capacity_ > kFewest) {
+  StreamBase** link = &slots_[placeOf(stream.id_)];
+  while (*link != &stream) link = &(*link)->next_in_place_;
+  *link = stream.next_in_place_;
+  // Idle connections hold little, but what one needs again and again is not allocated each time.
+  if (--size_ == 0 && capacity_ > kMostIdle) {
     slots_.reset();
     capacity_ = 0;
   }

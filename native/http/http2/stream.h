@@ -62,6 +62,8 @@ class StreamBase : public ListNode<StreamBase> {
   friend class Session;
   friend class StreamTable;
 
+  // Of the table.
+  StreamBase* next_in_place_ = nullptr;
   uint32_t id_ = 0;
   // What may be sent; below 0 after the peer's settings took back more than there was.
   int32_t send_window_ = 0;

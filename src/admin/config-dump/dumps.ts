@@ -51,7 +51,10 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
     dump('Bootstrap', { bootstrap: withAgent(bootstrap, options), ...time }),
     dump('Clusters', version === '' ? {} : { version_info: version }, {
       static_clusters: () => clusterItems(sorted, time),
-      dynamic_active_clusters: () => dynamicClusterItems(dynamic),
+      dynamic_active_clusters: () =>
+        dynamicClusterItems(dynamic.filter(({ message }) => !isWarming(host, message))),
+      dynamic_warming_clusters: () =>
+        dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
     ...(includesEndpoints
       ? [
@@ -108,6 +111,9 @@ function sortedByName<T extends Named>(list: readonly T[]): readonly T[] {
 interface Named {
   readonly name?: string;
 }
+
+const isWarming = ({ xds }: AdminHost, { name = '' }: Cluster): boolean =>
+  xds?.isWarming(name) ?? false;
 
 /** Whole seconds have no fraction. */
 const timestamp = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');
@@ -181,6 +187,7 @@ function* dynamicListenerItems(lds: DynamicListeners): Generator<DumpItem> {
     states.set(name, known);
   };
   for (const one of lds.active) add(one.message, 'active_state', listenerState(one));
+  for (const one of lds.warming) add(one.message, 'warming_state', listenerState(one));
   // Of several the one that drains longest is shown.
   for (const one of lds.draining) add(one.message, 'draining_state', listenerState(one));
   for (const { message, details, attemptMs, isKept } of lds.refused) {

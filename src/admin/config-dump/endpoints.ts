@@ -20,6 +20,7 @@ export interface LiveHost {
 interface LiveHealth {
   readonly eds_health_status?: string;
   readonly failed_active_health_check?: boolean;
+  readonly failed_active_degraded_check?: boolean;
   readonly failed_outlier_check?: boolean;
 }
 
@@ -113,7 +114,15 @@ function hostMessage(
 function isAddressOf(host: LiveHost, configured: Address | undefined): boolean {
   const wanted = configured?.socket_address;
   const live = host.address.socket_address;
-  if (!wanted || !live) return configured?.pipe?.path === host.address.pipe?.path;
+  if (!wanted || !live) {
+    const internal = configured?.envoy_internal_address;
+    const other = host.address.envoy_internal_address;
+    return (
+      configured?.pipe?.path === host.address.pipe?.path &&
+      internal?.server_listener_name === other?.server_listener_name &&
+      (internal?.endpoint_id ?? '') === (other?.endpoint_id ?? '')
+    );
+  }
   const names = [live.address, host.hostname];
   return names.includes(wanted.address) && wanted.port_value === live.port_value;
 }
@@ -123,5 +132,5 @@ function healthOf(health: LiveHealth): string {
   const isOut = health.failed_active_health_check || health.failed_outlier_check;
   const { eds_health_status: told = 'HEALTHY' } = health;
   if (isOut || FAILED.has(told)) return 'UNHEALTHY';
-  return told === 'DEGRADED' ? 'DEGRADED' : 'HEALTHY';
+  return told === 'DEGRADED' || health.failed_active_degraded_check ? 'DEGRADED' : 'HEALTHY';
 }

@@ -63,7 +63,7 @@ function parse(pem: Buffer): X509Certificate {
 }
 
 /** Of several certificates in a file the first is shown. */
-function certificateJson({ pem, path }: PemFile, nowMs: number): object {
+function certificateJson({ pem, path, ocsp }: PemFile, nowMs: number): object {
   const certificate = parse(pem);
   const names = alternativeNames(certificate.subjectAltName ?? '');
   return {
@@ -75,7 +75,18 @@ function certificateJson({ pem, path }: PemFile, nowMs: number): object {
     days_until_expiration: String(daysUntil(Date.parse(certificate.validTo), nowMs)),
     valid_from: wholeSeconds(certificate.validFrom),
     expiration_time: wholeSeconds(certificate.validTo),
+    ...(ocsp && {
+      ocsp_details: {
+        valid_from: wholeSeconds(ocsp.validFromMs),
+        // What does not say until when it is good is so until now, as the real server has it.
+        expiration:
+          ocsp.expirationMs === undefined
+            ? new Date().toISOString()
+            : wholeSeconds(ocsp.expirationMs),
+      },
+    }),
   };
 }
 
-const wholeSeconds = (date: string): string => new Date(date).toISOString().replace('.000Z', 'Z');
+const wholeSeconds = (date: string | number): string =>
+  new Date(date).toISOString().replace('.000Z', 'Z');

@@ -1,5 +1,5 @@
-// Waits for locks; and what the real server has a page for and this one has nothing to show on yet:
-// nothing that a listener waits for.
+// Waits for locks, and what the start waits for.
+import { createHash } from 'node:crypto';
 import type { Endpoint } from '../endpoint.js';
 import type { AdminHost } from '../host.js';
 import { jsonReply, type AdminReply } from '../http/http.js';
@@ -13,11 +13,30 @@ export function diagnosticEndpoints(host: AdminHost): Endpoint[] {
       contention(host),
     ),
     {
-      ...page('/init_dump', 'what the start waits for', () => jsonReply({})),
+      ...page('/init_dump', 'what the start waits for', () => initDump(host)),
       parameters: [{ name: 'mask', help: 'The parts to show, such as listener' }],
     },
   ];
 }
+
+/** Before the server is LIVE each static listener is waited for, and what it waits for itself. */
+function initDump(host: AdminHost): AdminReply {
+  const { xds, bootstrap } = host;
+  const isWaiting = ['PRE_INITIALIZING', 'INITIALIZING'].includes(host.state());
+  const names = xds?.unready ?? [];
+  const listeners = isWaiting ? (bootstrap.static_resources?.listeners ?? []) : [];
+  const dumps = [
+    ...(names.length > 0 ? [{ name: 'init manager Server', target_names: names }] : []),
+    ...listeners.map((listener) => ({
+      name: `init manager Listener-local-init-manager ${listener.name ?? ''} ${hashOf(listener)}`,
+    })),
+  ];
+  return jsonReply(dumps.length > 0 ? { unready_targets_dumps: dumps } : {});
+}
+
+/** A number of 64 bits that tells configurations apart. */
+const hashOf = (message: object): bigint =>
+  createHash('sha256').update(JSON.stringify(message)).digest().readBigUInt64LE();
 
 function contention({ options, native }: AdminHost): AdminReply {
   if (!options.enableMutexTracing) return { body: NO_TRACING };

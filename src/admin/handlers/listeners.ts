@@ -36,12 +36,14 @@ function listenersJson(listeners: readonly ListenerStatus[]): object {
 }
 
 function addressJson(listener: ListenerStatus): object {
-  const { address, port } = listener;
+  const { address, port, internalListener: internal } = listener;
+  if (internal !== undefined) return { envoy_internal_address: { server_listener_name: internal } };
   return isPipe(listener)
     ? { pipe: { path: address } }
     : { socket_address: { address, port_value: port } };
 }
 
-function isPipe({ address }: ListenerStatus): boolean {
-  return address.startsWith('/') || address.startsWith('@');
+/** Or what else has no port. */
+function isPipe({ address, internalListener }: ListenerStatus): boolean {
+  return internalListener !== undefined || address.startsWith('/') || address.startsWith('@');
 }

@@ -33,6 +33,18 @@ export function readBinaryAny(
   return { any: reading.any(any, 0), faults: reading.faults };
 }
 
+/** The same, of the bytes themselves. */
+export function readAny(
+  types: Schema,
+  url: string,
+  bytes: Buffer,
+): { readonly any: PlainObject; readonly faults: readonly ValueFault[] } {
+  const type = typeOfEra(types, url);
+  if (!type || !shapeOf(type)) return { any: { '@type': url }, faults: [] };
+  const reading = new Reading(types);
+  return { any: plainAny(url, type, reading.value(type, bytes, 0)), faults: reading.faults };
+}
+
 const wireTypes = new WeakMap<Schema, WireTypes>();
 
 function wireTypesOf(types: Schema): WireTypes {

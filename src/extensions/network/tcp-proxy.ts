@@ -3,6 +3,7 @@ import type {
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy as TcpProxyConfig,
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster as WeightedCluster,
   envoy_extensions_filters_network_tcp_proxy_v3_TcpProxy_WeightedCluster_ClusterWeight as ClusterWeight,
+  envoy_type_v3_HashPolicy as HashPolicy,
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log/access-log.js';
 import { type CompileContext, defineExtension } from '../../plan/extension.js';
@@ -10,6 +11,7 @@ import type { NetworkFilterPlan } from '../../plan/extension-plans.js';
 import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
+import { compileMetadataMatch } from '../../plan/route/metadata-match.js';
 import type { WeightedTarget } from '../../plan/plan.gen.js';
 import { compileTunneling } from '../../plan/tunneling.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
@@ -21,6 +23,8 @@ const FIELDS = supportedFields<TcpProxyConfig>(
     'stat_prefix',
     'cluster',
     'weighted_clusters',
+    'metadata_match',
+    'hash_policy',
     'idle_timeout',
     'access_log',
     'max_connect_attempts',
@@ -33,7 +37,9 @@ const WEIGHTED = supportedFields<WeightedCluster>(`${TYPE}.WeightedCluster`, ['c
 const WEIGHT = supportedFields<ClusterWeight>(`${TYPE}.WeightedCluster.ClusterWeight`, [
   'name',
   'weight',
+  'metadata_match',
 ]);
+const HASH = supportedFields<HashPolicy>('envoy.type.v3.HashPolicy', ['source_ip', 'filter_state']);
 
 const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
 
@@ -54,6 +60,7 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
           config.max_downstream_connection_duration,
           0,
         ),
+        hashes_source_ip: hashesSourceIp(config, place.field('hash_policy')),
         tunneling: compileTunneling(config.tunneling_config, place.field('tunneling_config')),
         access_logs: compileAccessLogs(
           config.access_log,
@@ -75,7 +82,7 @@ function compileTargets(
   if (!weighted) {
     const cluster = config.cluster ?? '';
     checkCluster(cluster, place.field('cluster'), context);
-    return [{ cluster, weight: 1 }];
+    return [{ cluster, weight: 1, metadata_match: compileMetadataMatch(config.metadata_match) }];
   }
   const at = place.field('weighted_clusters');
   refuseOtherFields(at, weighted, WEIGHTED);
@@ -83,8 +90,26 @@ function compileTargets(
     const where = at.field('clusters').index(index);
     refuseOtherFields(where, target, WEIGHT);
     checkCluster(target.name ?? '', where.field('name'), context);
-    return { cluster: target.name, weight: target.weight };
+    return {
+      cluster: target.name,
+      weight: target.weight,
+      metadata_match: compileMetadataMatch(config.metadata_match, target.metadata_match),
+    };
   });
+}
+
+/** There is at most one policy. */
+function hashesSourceIp(config: TcpProxyConfig, place: Place): boolean {
+  const policy = config.hash_policy?.[0];
+  if (!policy) return false;
+  refuseOtherFields(place.index(0), policy, HASH);
+  if (policy.filter_state) {
+    place
+      .index(0)
+      .field('filter_state')
+      .warn('adds nothing: no filter here sets an object that has a hash');
+  }
+  return policy.source_ip !== undefined;
 }
 
 /** The real server takes such a name, too: a cluster of that name may come later. */

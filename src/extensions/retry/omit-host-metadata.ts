@@ -1,6 +1,6 @@
 // envoy.retry_host_predicates.omit_host_metadata
 import type { envoy_extensions_retry_host_omit_host_metadata_v3_OmitHostMetadataConfig as OmitHostMetadata } from '../../../build/messages.gen.js';
-import { wantedLabels } from '../../plan/cluster/host-labels.js';
+import { wantedLabels } from '../../plan/host-labels.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { RetryHosts } from '../../plan/plan.gen.js';
 

@@ -63,12 +63,12 @@ function buildSocket(
   const at = place.field('common_tls_context');
   const common = compileCommon(config.common_tls_context ?? {}, at, secrets, true);
   const keys = compileTicketKeys(config, place, secrets);
+  warnOfNoEffect(config, place);
   if (!common || !keys) return undefined;
   const plan = {
     ...common.context,
     server: {
       requires_certificate: config.require_client_certificate,
-      requires_sni: config.require_sni,
       ticket_keys: keys,
       disables_tickets: config.disable_stateless_session_resumption,
       disables_cache: config.disable_stateful_session_resumption,
@@ -79,6 +79,34 @@ function buildSocket(
     },
   };
   return isTaken(plan, at, context, secrets) ? { ...common, context: plan } : undefined;
+}
+
+/** What the real server takes and does not do, either. */
+function warnOfNoEffect(config: DownstreamTls, place: Place): void {
+  if (config.require_sni) {
+    place
+      .field('require_sni')
+      .warn('has no effect: clients without a server name are taken, as by the real server', {
+        expected: 'filter_chain_match.server_names and listener filter tls_inspector',
+      });
+  }
+  const { validation_context: own, validation_context_sds_secret_config: secret } =
+    config.common_tls_context ?? {};
+  const combined = config.common_tls_context?.combined_validation_context;
+  const isVerified =
+    own?.trusted_ca ?? own?.system_root_certs ?? own?.custom_validator_config ?? secret ?? combined;
+  const hashes = [own?.verify_certificate_hash, own?.verify_certificate_spki];
+  const isPinned = hashes.some((list) => list !== undefined && list.length > 0);
+  if (config.require_client_certificate && isVerified === undefined && !isPinned) {
+    place
+      .field('require_client_certificate')
+      .warn(
+        'has no effect without authorities: no certificate needs to be shown, as in the real server',
+        {
+          expected: 'common_tls_context.validation_context.trusted_ca',
+        },
+      );
+  }
 }
 
 /** Undefined after an error. */

@@ -1,7 +1,7 @@
 // envoy.transport_sockets.upstream_proxy_protocol: connections to hosts begin by saying whom they are
 // for; another transport socket says what follows.
 import type { envoy_extensions_transport_sockets_proxy_protocol_v3_ProxyProtocolUpstreamTransport as UpstreamTransport } from '../../../build/messages.gen.js';
-import { compileUpstreamSocket } from '../../plan/cluster/upstream-socket.js';
+import { compileUpstreamSocket, refusesWithin } from '../../plan/cluster/upstream-socket.js';
 import { defineExtension } from '../../plan/extension.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 import { compileProxyProtocol } from '../../plan/proxy-protocol.js';
@@ -25,12 +25,13 @@ export const upstreamProxyProtocol = defineExtension<
     const at = place.field('config');
     const socketPlace = place.field('transport_socket');
     const inner = compileUpstreamSocket(message.transport_socket, socketPlace, context);
-    if (inner?.proxyProtocol) {
-      socketPlace.error('the PROXY protocol within the PROXY protocol is not supported', {
-        expected: 'raw_buffer or tls',
-      });
-      return undefined;
-    }
+    const what = inner?.internalUpstream
+      ? 'what internal listeners are told'
+      : inner?.http11Proxy
+        ? 'an HTTP/1.1 proxy'
+        : 'the PROXY protocol';
+    const problem = `${what} within the PROXY protocol is not supported`;
+    if (refusesWithin(inner, socketPlace, problem)) return undefined;
     const proxyProtocol = {
       ...compileProxyProtocol(config, at),
       allows_unspecified: message.allow_unspecified_address,

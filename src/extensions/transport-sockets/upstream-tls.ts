@@ -46,6 +46,13 @@ function buildSocket(
   const { sni = '' } = config;
   if (sni.length > MAX_SNI) place.field('sni').error('SNI names containing more than 255 bytes');
   if (!common) return undefined;
+  if (config.auto_sni_san_validation && !common.context.validation && !secrets.isPending) {
+    place
+      .field('auto_sni_san_validation')
+      .error("'auto_sni_san_validation' was configured without a validation context", {
+        expected: 'common_tls_context.validation_context',
+      });
+  }
   if (common.context.certificates && common.context.certificates.length > 1) {
     at.error('Multiple TLS certificates are not supported for client contexts', {
       expected: 'one',

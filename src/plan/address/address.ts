@@ -2,6 +2,7 @@
 import type {
   envoy_config_core_v3_Address as AddressMessage,
   envoy_config_core_v3_CidrRange as CidrMessage,
+  envoy_config_core_v3_EnvoyInternalAddress as InternalAddress,
   envoy_config_core_v3_Pipe as Pipe,
   envoy_config_core_v3_SocketAddress as SocketAddress,
 } from '../../../build/messages.gen.js';
@@ -20,6 +21,15 @@ const SOCKET_ADDRESS = supportedFields<SocketAddress>(
   ['address', 'port_value', 'ipv4_compat'],
   { protocol: 'TCP' },
 );
+const HOST_ADDRESS = supportedFields<AddressMessage>('envoy.config.core.v3.Address', [
+  'socket_address',
+  'pipe',
+  'envoy_internal_address',
+]);
+const INTERNAL = supportedFields<InternalAddress>('envoy.config.core.v3.EnvoyInternalAddress', [
+  'server_listener_name',
+  'endpoint_id',
+]);
 const PIPE = supportedFields<Pipe>('envoy.config.core.v3.Pipe', ['path', 'mode']);
 
 /** A host by a name that DNS has to answer. */
@@ -38,6 +48,22 @@ export function compileAddress(
   if (address === undefined || !('hostname' in address)) return address;
   refuseName(address.hostname, place.field('socket_address'), nameHint);
   return undefined;
+}
+
+/** As compileAddress(); also a listener of this process. */
+export function compileHostAddress(
+  message: AddressMessage | undefined,
+  place: Place,
+  nameHint?: string,
+): Address | undefined {
+  const internal = message?.envoy_internal_address;
+  if (!internal) return compileAddress(message, place, nameHint);
+  refuseOtherFields(place, message, HOST_ADDRESS);
+  refuseOtherFields(place.field('envoy_internal_address'), internal, INTERNAL);
+  return {
+    internal_listener: internal.server_listener_name,
+    ...(internal.endpoint_id && { endpoint_id: internal.endpoint_id }),
+  };
 }
 
 /** `place`: of the socket address. */
@@ -102,8 +128,11 @@ function compileSocketAddress(message: SocketAddress, place: Place): Address | H
   return ip ? { ip, port } : { hostname: text, port };
 }
 
-/** "127.0.0.1:80", "[::1]:80", or the path of a pipe. */
+/** "127.0.0.1:80", "[::1]:80", the path of a pipe, or "envoy://listener/endpoint". */
 export function addressText(address: Address): string {
+  if (address.internal_listener) {
+    return `envoy://${address.internal_listener}/${address.endpoint_id ?? ''}`;
+  }
   if (!address.ip) return address.pipe ?? '';
   const ip = formatIp(address.ip);
   return address.ip.length === 4 ? `${ip}:${address.port ?? 0}` : `[${ip}]:${address.port ?? 0}`;

@@ -1,21 +1,30 @@
 // The endpoints of a cluster as hosts.
 import type {
+  envoy_config_core_v3_Address as AddressMessage,
+  envoy_config_core_v3_Metadata as Metadata,
   envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment,
   envoy_config_endpoint_v3_ClusterLoadAssignment_Policy as Policy,
   envoy_config_endpoint_v3_Endpoint as Endpoint,
+  envoy_config_endpoint_v3_Endpoint_AdditionalAddress as AdditionalAddress,
+  envoy_config_endpoint_v3_Endpoint_HealthCheckConfig as CheckConfig,
   envoy_config_endpoint_v3_LbEndpoint as LbEndpoint,
   envoy_config_endpoint_v3_LocalityLbEndpoints as LocalityLbEndpoints,
 } from '../../../build/messages.gen.js';
-import { compileAddress, compileAddressOrName } from '../address/address.js';
+import { compileAddress, compileAddressOrName, compileHostAddress } from '../address/address.js';
 import type { DnsEndpoint } from './dns-cluster.js';
-import { hostLabels, socketLabels } from './host-labels.js';
+import { hashKey, hostLabels, listLabels, socketLabels } from '../host-labels.js';
+import {
+  NO_NEEDS,
+  hostValues,
+  inTryingOrder,
+  metadataSpaces,
+  type HostNeeds,
+} from './host-needs.js';
 import { formatIp } from '../address/ip.js';
 import type { Place } from '../message/place.js';
-import { Host_Health, type Host } from '../plan.gen.js';
+import { type Address, Host_Health, type Host } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
-// A locality's weight only counts for load balancing by locality, which is refused where it is asked
-// for. What the health checks of an endpoint would be only counts for a cluster that has some.
 const ASSIGNMENT = supportedFields<ClusterLoadAssignment>(
   'envoy.config.endpoint.v3.ClusterLoadAssignment',
   ['cluster_name', 'endpoints', 'policy'],
@@ -23,6 +32,7 @@ const ASSIGNMENT = supportedFields<ClusterLoadAssignment>(
 );
 const POLICY = supportedFields<Policy>('envoy.config.endpoint.v3.ClusterLoadAssignment.Policy', [
   'overprovisioning_factor',
+  'weighted_priority_health',
 ]);
 const LOCALITY = supportedFields<LocalityLbEndpoints>(
   'envoy.config.endpoint.v3.LocalityLbEndpoints',
@@ -38,7 +48,18 @@ const ENDPOINT = supportedFields<Endpoint>('envoy.config.endpoint.v3.Endpoint', 
   'address',
   'hostname',
   'health_check_config',
+  'additional_addresses',
 ]);
+const CHECK = supportedFields<CheckConfig>('envoy.config.endpoint.v3.Endpoint.HealthCheckConfig', [
+  'port_value',
+  'hostname',
+  'address',
+  'disable_active_health_check',
+]);
+const ADDITIONAL = supportedFields<AdditionalAddress>(
+  'envoy.config.endpoint.v3.Endpoint.AdditionalAddress',
+  ['address'],
+);
 
 const DEFAULT_OVERPROVISIONING_PCT = 140;
 
@@ -58,6 +79,8 @@ const NO_DNS = 'type: STRICT_DNS (or LOGICAL_DNS) in the cluster, which lets DNS
 export interface Endpoints<T> {
   readonly all: readonly T[];
   readonly overprovisioningFactorPct: number;
+  /** The health of a priority depends on its hosts' weights. */
+  readonly weighsHealth: boolean;
   /** How many localities and endpoints are configured, for clusters that take only one. */
   readonly localities: number;
   readonly count: number;
@@ -67,10 +90,20 @@ export interface Endpoints<T> {
 export function compileHosts(
   assignment: ClusterLoadAssignment | undefined,
   place: Place,
+  needs: HostNeeds = NO_NEEDS,
 ): Endpoints<Host> {
-  return compileEndpoints(assignment, place, (endpoint, host, at) => {
-    const address = compileAddress(endpoint.address, at.field('address'), NO_DNS);
-    return address && { ...host, address };
+  return compileEndpoints(assignment, place, needs, (endpoint, host, at) => {
+    const address = compileHostAddress(endpoint.address, at.field('address'), NO_DNS);
+    const others = (endpoint.additional_addresses ?? []).flatMap((other, i) => {
+      const where = at.field('additional_addresses').index(i);
+      refuseOtherFields(where, other, ADDITIONAL);
+      return compileAddress(other.address, where.field('address'), 'an address') ?? [];
+    });
+    if (!address) return undefined;
+    const own = { ...host, address, ...checkAddress(endpoint, at, address) };
+    if (others.length === 0) return own;
+    const tried = inTryingOrder([address, ...others], needs.happyEyeballs ?? {});
+    return { ...own, tried_addresses: tried };
   });
 }
 
@@ -78,8 +111,15 @@ export function compileHosts(
 export function compileNames(
   assignment: ClusterLoadAssignment | undefined,
   place: Place,
+  needs: HostNeeds = NO_NEEDS,
 ): Endpoints<DnsEndpoint> {
-  return compileEndpoints(assignment, place, (endpoint, host, at) => {
+  return compileEndpoints(assignment, place, needs, (endpoint, host, at) => {
+    if (endpoint.additional_addresses) {
+      at.field('additional_addresses').error(
+        'further addresses of a host that DNS is asked for are not supported yet',
+        { expected: 'none, or a cluster of the type STATIC or EDS' },
+      );
+    }
     const address = compileAddressOrName(endpoint.address, at.field('address'));
     if (address === undefined) return undefined;
     if (!('hostname' in address) && !address.ip) {
@@ -93,6 +133,7 @@ export function compileNames(
       hostname,
       port: address.port ?? 0,
       host: { ...host, hostname: host.hostname || hostname },
+      checkPort: endpoint.health_check_config?.port_value ?? 0,
     };
   });
 }
@@ -100,6 +141,7 @@ export function compileNames(
 function compileEndpoints<T>(
   assignment: ClusterLoadAssignment | undefined,
   place: Place,
+  needs: HostNeeds,
   compile: (endpoint: Endpoint, host: Host, place: Place) => T | undefined,
 ): Endpoints<T> {
   const all: T[] = [];
@@ -114,18 +156,53 @@ function compileEndpoints<T>(
       refuseOtherFields(where, message, LB_ENDPOINT);
       const endpoint = message.endpoint ?? {};
       refuseOtherFields(where.field('endpoint'), endpoint, ENDPOINT);
-      const compiled = compile(endpoint, hostOf(message, locality), where.field('endpoint'));
+      if (endpoint.health_check_config) {
+        const check = where.field('endpoint').field('health_check_config');
+        refuseOtherFields(check, endpoint.health_check_config, CHECK);
+      }
+      const proxy =
+        proxyAddress(message.metadata, where.field('metadata')) ??
+        proxyAddress(locality.metadata, at.field('metadata'));
+      const host = { ...hostOf(message, locality, needs), ...(proxy && { proxy_address: proxy }) };
+      const compiled = compile(endpoint, host, where.field('endpoint'));
       if (compiled !== undefined) all.push(compiled);
     });
   });
   const overprovisioningFactorPct =
     assignment?.policy?.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_PCT;
   const count = localities.reduce((sum, { lb_endpoints: own = [] }) => sum + own.length, 0);
-  return { all, overprovisioningFactorPct, localities: localities.length, count };
+  const weighsHealth = assignment?.policy?.weighted_priority_health ?? false;
+  return { all, overprovisioningFactorPct, weighsHealth, localities: localities.length, count };
+}
+
+/** Where it is checked, if not at its own address. */
+function checkAddress(
+  endpoint: Endpoint,
+  place: Place,
+  own: Address | undefined,
+): { check_address?: Address } {
+  const { address: message, port_value: port = 0 } = endpoint.health_check_config ?? {};
+  const at = place.field('health_check_config').field('address');
+  const address = message ? compileAddress(message, at) : port > 0 ? own : undefined;
+  return address ? { check_address: port > 0 ? { ...address, port } : address } : {};
+}
+
+const PROXY = 'envoy.http11_proxy_transport_socket.proxy_address';
+
+/** By which HTTP/1.1 proxy it is reached where a transport socket goes by one. */
+function proxyAddress(metadata: Metadata | undefined, place: Place): Address | undefined {
+  const message = metadata?.typed_filter_metadata?.[PROXY];
+  if (!message) return undefined;
+  const at = place.field('typed_filter_metadata').key(PROXY);
+  if (message.$type !== 'envoy.config.core.v3.Address') {
+    at.error(`${message.$type} is no address`, { expected: 'envoy.config.core.v3.Address' });
+    return undefined;
+  }
+  return compileAddress(message as AddressMessage, at);
 }
 
 /** A host without its address. */
-function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints): Host {
+function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints, needs: HostNeeds): Host {
   return {
     hostname: message.endpoint?.hostname,
     weight: message.load_balancing_weight ?? 1,
@@ -134,8 +211,16 @@ function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints): Host {
     region: locality.locality?.region,
     zone: locality.locality?.zone,
     sub_zone: locality.locality?.sub_zone,
+    locality_weight: locality.load_balancing_weight,
+    hash_key: hashKey(message.metadata),
     labels: hostLabels(message.metadata),
+    list_labels: listLabels(message.metadata),
     socket_labels: socketLabels(message.metadata),
+    check_hostname: message.endpoint?.health_check_config?.hostname,
+    is_not_checked: message.endpoint?.health_check_config?.disable_active_health_check,
+    locality_socket_labels: socketLabels(locality.metadata),
+    socket_values: hostValues(needs, message.metadata, locality.metadata),
+    metadata: metadataSpaces(needs.namespaces, message.metadata),
     canary: message.metadata?.filter_metadata?.['envoy.lb']?.['canary'] === true,
   };
 }

@@ -1,10 +1,33 @@
 // Which balancer a cluster has: lb_policy, or the first known of load_balancing_policy.
-import type { envoy_config_cluster_v3_Cluster as ClusterMessage } from '../../../build/messages.gen.js';
+import type {
+  envoy_config_cluster_v3_Cluster as ClusterMessage,
+  envoy_config_cluster_v3_Cluster_RoundRobinLbConfig as RoundRobinLbConfig,
+} from '../../../build/messages.gen.js';
+import { compileHashing, compileMaglev, compileRingHash } from './hash-table.js';
 import { compileLeastRequest } from './least-request.js';
+import { choosePolicy } from './policies.js';
+import { compileSlowStart } from './slow-start.js';
+import { compileSubsets } from './subsets.js';
+import { compileOldLocalities } from './zones.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import type { BalancerPlan } from '../extension-plans.js';
-import { Cluster_Balancer } from '../plan.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { Cluster_Balancer, type HashTable } from '../plan.gen.js';
+
+const ROUND_ROBIN = supportedFields<RoundRobinLbConfig>(
+  'envoy.config.cluster.v3.Cluster.RoundRobinLbConfig',
+  ['slow_start_config'],
+);
+/** Where each balancer is configured. */
+const CONFIGS = {
+  ROUND_ROBIN: 'round_robin_lb_config',
+  LEAST_REQUEST: 'least_request_lb_config',
+  RING_HASH: 'ring_hash_lb_config',
+  MAGLEV: 'maglev_lb_config',
+} as const satisfies Partial<
+  Record<NonNullable<ClusterMessage['lb_policy']>, keyof ClusterMessage>
+>;
 
 /** Undefined after an error. */
 export function compileBalancer(
@@ -12,23 +35,121 @@ export function compileBalancer(
   place: Place,
   context: CompileContext,
 ): BalancerPlan | undefined {
+  checkHostnames(cluster, place);
   if (cluster.load_balancing_policy || cluster.lb_policy === 'LOAD_BALANCING_POLICY_CONFIG') {
     return compilePolicies(cluster, place, context);
   }
-  switch (cluster.lb_policy ?? 'ROUND_ROBIN') {
-    case 'ROUND_ROBIN':
-      return { balancer: Cluster_Balancer.ROUND_ROBIN };
+  const localities = compileOldLocalities(
+    cluster.common_lb_config ?? {},
+    place.field('common_lb_config'),
+    context,
+  );
+  const plan = compileNamed(cluster, place, context);
+  const config = cluster.lb_subset_config;
+  const subsets = config && compileSubsets(config, place.field('lb_subset_config'));
+  return (
+    plan && {
+      ...localities,
+      ...plan,
+      ...(subsets && {
+        subsets,
+        weighs_localities: localities.weighs_localities && config.locality_weight_aware,
+      }),
+    }
+  );
+}
+
+function compileNamed(
+  cluster: ClusterMessage,
+  place: Place,
+  context: CompileContext,
+): BalancerPlan | undefined {
+  warnOfOthers(cluster, place);
+  const policy = cluster.lb_policy ?? 'ROUND_ROBIN';
+  switch (policy) {
+    case 'ROUND_ROBIN': {
+      const at = place.field(CONFIGS[policy]);
+      return compileRoundRobin(cluster.round_robin_lb_config ?? {}, at, context);
+    }
     case 'RANDOM':
       return { balancer: Cluster_Balancer.RANDOM };
     case 'LEAST_REQUEST': {
-      const config = cluster.least_request_lb_config ?? {};
-      return compileLeastRequest(config, place.field('least_request_lb_config'), context);
+      const at = place.field(CONFIGS[policy]);
+      return compileLeastRequest(cluster.least_request_lb_config ?? {}, at, context);
     }
+    case 'RING_HASH': {
+      const at = place.field(CONFIGS[policy]);
+      return compileRingHash(cluster.ring_hash_lb_config ?? {}, hashingOf(cluster, place), at);
+    }
+    case 'MAGLEV': {
+      const at = place.field(CONFIGS[policy]);
+      return compileMaglev(cluster.maglev_lb_config ?? {}, hashingOf(cluster, place), at);
+    }
+    case 'CLUSTER_PROVIDED':
+      return compileProvided(cluster, place.field('lb_policy'));
     default:
-      place.field('lb_policy').error(`the balancer ${cluster.lb_policy} is not supported yet`, {
-        expected: 'ROUND_ROBIN, LEAST_REQUEST or RANDOM',
+      place.field('lb_policy').error(`the balancer ${policy} is not supported yet`, {
+        expected: 'ROUND_ROBIN, LEAST_REQUEST, RANDOM, RING_HASH or MAGLEV',
       });
       return undefined;
+  }
+}
+
+/** The kind of cluster says how: whatever else there is, is not asked. */
+function compileProvided(cluster: ClusterMessage, place: Place): BalancerPlan | undefined {
+  if (cluster.type === 'ORIGINAL_DST') return { balancer: Cluster_Balancer.ROUND_ROBIN };
+  // It may; it is not known yet, and has been refused.
+  if (cluster.cluster_type) return undefined;
+  place.error(
+    `cluster manager: cluster provided LB specified but cluster '${cluster.name ?? ''}' did not ` +
+      'provide one. Check cluster documentation.',
+  );
+  return undefined;
+}
+
+function compileRoundRobin(
+  config: RoundRobinLbConfig,
+  place: Place,
+  context: CompileContext,
+): BalancerPlan {
+  refuseOtherFields(place, config, ROUND_ROBIN);
+  return {
+    balancer: Cluster_Balancer.ROUND_ROBIN,
+    slow_start: compileSlowStart(
+      config.slow_start_config,
+      place.field('slow_start_config'),
+      context,
+    ),
+  };
+}
+
+/** Only hosts that DNS is asked for have names of their own, as the real server has it. */
+function checkHostnames(cluster: ClusterMessage, place: Place): void {
+  const type = cluster.type ?? 'STATIC';
+  const hashing = cluster.common_lb_config?.consistent_hashing_lb_config;
+  if (!hashing?.use_hostname_for_hashing || type === 'STRICT_DNS') return;
+  place
+    .field('common_lb_config')
+    .field('consistent_hashing_lb_config')
+    .field('use_hostname_for_hashing')
+    .error(
+      'Cannot use hostname for consistent hashing loadbalancing for cluster of type: ' +
+        `'envoy.cluster.${type.toLowerCase()}'`,
+      { expected: 'type: STRICT_DNS' },
+    );
+}
+
+function hashingOf(cluster: ClusterMessage, place: Place): HashTable {
+  const at = place.field('common_lb_config').field('consistent_hashing_lb_config');
+  return compileHashing(cluster.common_lb_config?.consistent_hashing_lb_config, at);
+}
+
+/** What configures a balancer that is not this cluster's changes nothing, as in the real server. */
+function warnOfOthers(cluster: ClusterMessage, place: Place): void {
+  const policy = cluster.lb_policy ?? 'ROUND_ROBIN';
+  for (const [owner, name] of Object.entries(CONFIGS)) {
+    if (owner === policy || cluster[name] === undefined) continue;
+    place.field(name).warn(`has no effect beside lb_policy: ${policy}`);
   }
 }
 
@@ -51,28 +172,11 @@ function compilePolicies(
       );
     return undefined;
   }
-  const policies = cluster.load_balancing_policy?.policies;
-  if (!policies) {
+  if (!cluster.load_balancing_policy?.policies) {
     place
       .field('load_balancing_policy')
       .error('cluster: field load_balancing_policy need to be set');
     return undefined;
   }
-  const at = place.field('load_balancing_policy').field('policies');
-  for (const [index, policy] of policies.entries()) {
-    const config = policy.typed_extension_config?.typed_config;
-    const found = context.extensions.balancers.find((balancer) => balancer.type === config?.$type);
-    if (!found || found.isDisabled || !config) continue;
-    const where = at.index(index).field('typed_extension_config').field('typed_config');
-    return found.compile(config, where, context);
-  }
-  const names = policies.map(({ typed_extension_config: config }) =>
-    config?.typed_config
-      ? `${config.name ?? ''} (${config.typed_config.$type})`
-      : (config?.name ?? ''),
-  );
-  at.error(`these balancers are not supported yet: ${names.join(', ')}`, {
-    expected: `one of ${context.extensions.balancers.map((balancer) => balancer.type).join(', ')}`,
-  });
-  return undefined;
+  return choosePolicy(cluster.load_balancing_policy, place.field('load_balancing_policy'), context);
 }

@@ -5,38 +5,46 @@ import type {
   envoy_config_cluster_v3_Cluster_EdsClusterConfig as EdsConfig,
   envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
   envoy_config_core_v3_BindConfig as BindConfig,
+  envoy_config_core_v3_Metadata as Metadata,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { grpcCluster } from '../service-plan.js';
-import type { TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
-import { compileSourceAddress } from '../address/address.js';
+import type { InternalUpstreamPlan, TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
+import { compileBind } from './bind-config.js';
 import { compileLimits } from './circuit-limits.js';
+import { resolveClusterType, type TypedCluster } from './cluster-type.js';
+import { compileHealthCheck } from './health-check.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
 import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
 import { compileHttp2Options } from '../http2-options.js';
+import { compilePreconnect } from './preconnect.js';
 import type { UpstreamHttpOptions } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import {
   Cluster_Protocol as Protocol,
-  type Address,
   type Assignment,
   type Cluster,
+  type DestinationHosts,
+  type InternalUpstreamSocket,
   type TransportMatch,
 } from '../plan.gen.js';
-import { wantedOf } from './host-labels.js';
+import { compileOriginalDst } from './original-dst.js';
+import { compileOutlierDetection } from './outlier-detection.js';
+import { wantedOf } from '../host-labels.js';
+import { metadataSpaces, type HostNeeds } from './host-needs.js';
+import { compileSocketTree } from './socket-tree.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import { compileUpstreamSocket } from './upstream-socket.js';
 import { compileConfigSource } from '../config-source.js';
 import type { EdsPlan } from './eds-cluster.js';
 
 // How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
-// for hosts that change: those of ORIGINAL_DST and EDS. What becomes of healthy hosts that are removed
-// only counts where health is checked. Metadata is read where it is asked for.
+// for hosts that change: those of ORIGINAL_DST and EDS. Metadata is read where it is asked for.
 const CLUSTER = supportedFields<ClusterMessage>(
   'envoy.config.cluster.v3.Cluster',
   [
@@ -46,11 +54,16 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'connect_timeout',
     'per_connection_buffer_limit_bytes',
     'lb_policy',
+    'round_robin_lb_config',
     'least_request_lb_config',
+    'ring_hash_lb_config',
+    'maglev_lb_config',
+    'lb_subset_config',
     'load_balancing_policy',
     'load_assignment',
     'max_requests_per_connection',
     'circuit_breakers',
+    'outlier_detection',
     'common_lb_config',
     'common_http_protocol_options',
     'http_protocol_options',
@@ -59,38 +72,51 @@ const CLUSTER = supportedFields<ClusterMessage>(
     'upstream_http_protocol_options',
     'typed_extension_protocol_options',
     'eds_cluster_config',
+    'original_dst_lb_config',
     'dns_refresh_rate',
     'dns_failure_refresh_rate',
     'respect_dns_ttl',
+    'dns_jitter',
     'dns_lookup_family',
     'wait_for_warm_on_init',
     'cleanup_interval',
     'ignore_health_on_host_removal',
+    'health_checks',
     'upstream_bind_config',
     'upstream_connection_options',
+    'preconnect_policy',
     'transport_socket',
     'transport_socket_matches',
+    'transport_socket_matcher',
+    'connection_pool_per_downstream_connection',
     'metadata',
   ],
   {
-    round_robin_lb_config: {},
     track_cluster_stats: {},
   },
 );
 const COMMON_LB = supportedFields<CommonLbConfig>(
   'envoy.config.cluster.v3.Cluster.CommonLbConfig',
-  ['healthy_panic_threshold', 'zone_aware_lb_config', 'update_merge_window'],
+  [
+    'healthy_panic_threshold',
+    'zone_aware_lb_config',
+    'locality_weighted_lb_config',
+    'consistent_hashing_lb_config',
+    'update_merge_window',
+    'ignore_new_hosts_until_first_hc',
+    'close_connections_on_host_set_change',
+  ],
 );
 const CONNECTION = supportedFields<ConnectionOptions>(
   'envoy.config.cluster.v3.UpstreamConnectionOptions',
-  ['tcp_keepalive'],
+  ['tcp_keepalive', 'happy_eyeballs_config', 'set_local_interface_name_on_upstream_connections'],
 );
+
 const KEEPALIVE = supportedFields<TcpKeepalive>('envoy.config.core.v3.TcpKeepalive', [
   'keepalive_probes',
   'keepalive_time',
   'keepalive_interval',
 ]);
-const BIND = supportedFields<BindConfig>('envoy.config.core.v3.BindConfig', ['source_address']);
 const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClusterConfig', [
   'eds_config',
   'service_name',
@@ -107,6 +133,8 @@ export interface ClusterPlan {
   readonly assignment?: Assignment;
   readonly dns?: DnsClusterPlan;
   readonly eds?: EdsPlan;
+  /** Its hosts are made as they are asked for. */
+  readonly destinations?: DestinationHosts;
   /** How its hosts are reached, where not in the clear. */
   readonly sockets: readonly TlsSocketPlan[];
 }
@@ -119,28 +147,49 @@ export interface DefaultBind {
 
 /** `defaultBind`: the cluster manager's upstream_bind_config. Undefined after some errors. */
 export function compileCluster(
-  message: ClusterMessage,
+  configured: ClusterMessage,
   place: Place,
   context: CompileContext,
   defaultBind?: DefaultBind,
 ): ClusterPlan | undefined {
+  const typed = resolveClusterType(configured, place);
+  const { message } = typed;
   refuseOtherFields(place, message, CLUSTER);
   const balancer = compileBalancer(message, place, context);
-  const source = compileHostSource(message, place, context);
   const socket = compileUpstreamSocket(
     message.transport_socket,
     place.field('transport_socket'),
     context,
   );
   const matches = compileSocketMatches(message, place, context);
+  const tree =
+    message.transport_socket_matcher &&
+    compileSocketTree(
+      message.transport_socket_matcher,
+      matches.map(({ plan }) => plan.name ?? ''),
+      place.field('transport_socket_matcher'),
+    );
+  const happyEyeballs = message.upstream_connection_options?.happy_eyeballs_config;
+  const source = compileHostSource(typed, place, context, {
+    inputs: tree?.inputs ?? [],
+    namespaces: [socket, ...matches.map((match) => match.reached)].flatMap(
+      (one) => one?.internalUpstream?.hostNamespaces ?? [],
+    ),
+    ...(happyEyeballs && { happyEyeballs }),
+  });
   const common = message.common_lb_config ?? {};
   refuseOtherFields(place.field('common_lb_config'), common, COMMON_LB);
+  const panic = context.runtime.liveNumber(
+    'upstream.healthy_panic_threshold',
+    wholePercent(common.healthy_panic_threshold, DEFAULT_PANIC_PCT),
+  );
   const bind = message.upstream_bind_config
     ? { config: message.upstream_bind_config, place: place.field('upstream_bind_config') }
     : defaultBind;
   const options = findHttpOptions(message, place, context);
   const http = compileUpstreamHttp(options);
   const http2 = options.http2 && compileHttp2Options(options.http2, options.http2Place);
+  const healthCheck = compileHealthCheck(message, place, { protocol: options.protocol, http2 });
   if (options.protocol === Protocol.BY_ALPN) demandAlpn(message, socket, matches, place);
   const cluster: Cluster = {
     name: message.name,
@@ -149,23 +198,37 @@ export function compileCluster(
     per_connection_buffer_limit_bytes:
       message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
     ...balancer,
-    panic_threshold_pct: wholePercent(common.healthy_panic_threshold, DEFAULT_PANIC_PCT),
+    panic_threshold_pct: panic.value,
+    panic_threshold_slot: panic.slot,
+    is_local: message.name !== undefined && message.name === context.localCluster?.name,
     limits: compileLimits(message.circuit_breakers ?? {}, place.field('circuit_breakers')),
     ...http,
     max_requests_per_connection:
       http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
+    destination_hosts: source?.destinations,
     is_resolved: source?.dns !== undefined,
     is_discovered: source?.eds !== undefined,
     ...compileKeepalive(
       message.upstream_connection_options ?? {},
       place.field('upstream_connection_options'),
     ),
-    source_address: bind && compileBind(bind.config, bind.place),
+    sources: bind ? compileBind(bind.config, bind.place, message.name ?? '') : [],
+    ...compilePreconnect(message.preconnect_policy ?? {}, place.field('preconnect_policy')),
     protocol: options.protocol,
     ...(http2 && { http2 }),
-    ...(socket?.tls && { tls: socket.tls.context }),
-    ...(socket?.proxyProtocol && { proxy_protocol: socket.proxyProtocol }),
+    ...(socket && reachedBy(socket, message.metadata)),
     transport_matches: matches.map(({ plan }) => plan),
+    ...(healthCheck && { health_check: healthCheck }),
+    keeps_well_hosts: message.ignore_health_on_host_removal !== true,
+    excludes_unchecked: common.ignore_new_hosts_until_first_hc,
+    outlier_detection: compileOutlierDetection(
+      message.outlier_detection,
+      place.field('outlier_detection'),
+      context,
+    ),
+    ...(tree && { transport_tree: tree.tree }),
+    pools_by_client: message.connection_pool_per_downstream_connection,
+    drains_on_host_change: common.close_connections_on_host_set_change,
   };
   if (socket) {
     context.grpcClusters.set(
@@ -201,8 +264,34 @@ function demandAlpn(
   }
 }
 
+/** How hosts are reached, in a cluster or one of its transport_socket_matches. */
+function reachedBy(
+  { tls, proxyProtocol, http11Proxy, internalUpstream: internal }: UpstreamSocketPlan,
+  metadata: Metadata | undefined,
+): Pick<Cluster, 'tls' | 'proxy_protocol' | 'http11_proxy' | 'internal_upstream'> {
+  return {
+    ...(tls && { tls: tls.context }),
+    ...(proxyProtocol && { proxy_protocol: proxyProtocol }),
+    ...(http11Proxy && { http11_proxy: http11Proxy }),
+    ...(internal && { internal_upstream: internalUpstream(internal, metadata) }),
+  };
+}
+
+function internalUpstream(
+  { hostNamespaces, clusterNamespaces }: InternalUpstreamPlan,
+  metadata: Metadata | undefined,
+): InternalUpstreamSocket {
+  const spaces = metadataSpaces(clusterNamespaces, metadata);
+  return {
+    host_namespaces: [...hostNamespaces],
+    cluster_metadata: spaces,
+    missing: clusterNamespaces.length - spaces.length,
+  };
+}
+
 interface SocketMatchPlan {
   readonly plan: TransportMatch;
+  readonly reached: UpstreamSocketPlan;
   /** Absent: bytes in the clear. */
   readonly socket?: TlsSocketPlan;
 }
@@ -218,7 +307,11 @@ function compileSocketMatches(
     const at = place.field('transport_socket_matches').index(index);
     const { name = '' } = match;
     if (names.has(name)) {
-      at.field('name').error(`Multiple transport sockets have the same name: ${name}`);
+      at.field('name').error(
+        message.transport_socket_matcher
+          ? `Duplicate transport socket name '${name}' found in transport_socket_matches`
+          : `Multiple transport sockets have the same name: ${name}`,
+      );
     }
     names.add(name);
     const socketPlace = at.field('transport_socket');
@@ -227,23 +320,23 @@ function compileSocketMatches(
     const plan = {
       name,
       labels: wantedOf(match.match ?? {}),
-      ...(socket.tls && { tls: socket.tls.context }),
-      ...(socket.proxyProtocol && { proxy_protocol: socket.proxyProtocol }),
+      ...reachedBy(socket, message.metadata),
     };
-    return socket.tls ? { plan, socket: socket.tls } : { plan };
+    return { plan, reached: socket, ...(socket.tls && { socket: socket.tls }) };
   });
 }
 
 /** STATIC: an assignment; otherwise who is asked for it. Undefined after an error. */
 function compileHostSource(
-  message: ClusterMessage,
+  { message, dnsMinRefreshMs }: TypedCluster,
   place: Place,
   context: CompileContext,
+  needs: HostNeeds,
 ): Omit<ClusterPlan, 'cluster' | 'sockets'> | undefined {
   const type = message.type ?? 'STATIC';
   const at = place.field('load_assignment');
   if (type === 'EDS') {
-    const eds = compileEds(message, place, context);
+    const eds = compileEds(message, place, context, needs);
     return eds && { eds };
   }
   if (message.eds_cluster_config) {
@@ -251,22 +344,24 @@ function compileHostSource(
       expected: 'type: EDS',
     });
   }
+  if (type === 'ORIGINAL_DST') {
+    const destinations = compileOriginalDst(message, place);
+    return destinations && { destinations };
+  }
+  if (message.original_dst_lb_config) {
+    place.field('original_dst_lb_config').warn('has no effect in a cluster of another type');
+  }
   if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
-    const dns = compileDns(message, type, at);
+    const dns = compileDns(message, type, at, needs, dnsMinRefreshMs);
     return dns && { dns };
   }
-  if (type !== 'STATIC') {
-    place.field('type').error(`the cluster type ${type} is not supported yet`, {
-      expected: 'STATIC, STRICT_DNS, LOGICAL_DNS or EDS',
-    });
-    return undefined;
-  }
-  const hosts = compileHosts(message.load_assignment, at);
+  const hosts = compileHosts(message.load_assignment, at, needs);
   return {
     assignment: {
       cluster_name: message.name,
       hosts: hosts.all,
       overprovisioning_factor_pct: hosts.overprovisioningFactorPct,
+      ...(hosts.weighsHealth && { weighs_health: true }),
     },
   };
 }
@@ -275,6 +370,7 @@ function compileEds(
   message: ClusterMessage,
   place: Place,
   context: CompileContext,
+  needs: HostNeeds,
 ): EdsPlan | undefined {
   const config = message.eds_cluster_config;
   const at = place.field('eds_cluster_config');
@@ -295,15 +391,17 @@ function compileEds(
     context,
   );
   const cluster = message.name ?? '';
-  return source && { cluster, serviceName: config.service_name || cluster, source };
+  return source && { cluster, serviceName: config.service_name || cluster, source, needs };
 }
 
 function compileDns(
   message: ClusterMessage,
   type: 'STRICT_DNS' | 'LOGICAL_DNS',
   place: Place,
+  needs: HostNeeds,
+  minRefreshMs = 0,
 ): DnsClusterPlan | undefined {
-  const names = compileNames(message.load_assignment, place);
+  const names = compileNames(message.load_assignment, place, needs);
   const failure = message.dns_failure_refresh_rate;
   const baseMs = wholeMs(failure?.base_interval, 0);
   if (type === 'LOGICAL_DNS' && (names.count !== 1 || names.localities !== 1)) {
@@ -323,13 +421,21 @@ function compileDns(
       failureRefresh: { baseMs, maxMs: wholeMs(failure.max_interval, baseMs * 10) },
     }),
     respectTtl: message.respect_dns_ttl ?? false,
+    minRefreshMs: wholeMs(minRefreshMs, 0),
+    jitterMs: wholeMs(message.dns_jitter, 0),
     overprovisioningFactorPct: names.overprovisioningFactorPct,
+    weighsHealth: names.weighsHealth,
     endpoints: names.all,
   };
 }
 
 function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Cluster> {
   refuseOtherFields(place, options, CONNECTION);
+  if (options.set_local_interface_name_on_upstream_connections) {
+    place
+      .field('set_local_interface_name_on_upstream_connections')
+      .warn('has no effect: nothing here shows the name of an interface');
+  }
   const keepalive = options.tcp_keepalive;
   if (!keepalive) return {};
   refuseOtherFields(place.field('tcp_keepalive'), keepalive, KEEPALIVE);
@@ -339,14 +445,6 @@ function compileKeepalive(options: ConnectionOptions, place: Place): Partial<Clu
     keepalive_time_s: keepalive.keepalive_time,
     keepalive_interval_s: keepalive.keepalive_interval,
   };
-}
-
-function compileBind(config: BindConfig, place: Place): Address | undefined {
-  refuseOtherFields(place, config, BIND);
-  return (
-    config.source_address &&
-    compileSourceAddress(config.source_address, place.field('source_address'))
-  );
 }
 
 /** From the extension's message, which hides the cluster's own older fields. */
@@ -363,7 +461,7 @@ function findHttpOptions(
       (candidate) => candidate.type === config.$type,
     );
     if (extension?.name === name && !extension.isDisabled)
-      options = extension.compile(config, at, context);
+      options = extension.compile(config, at, context) ?? options;
     else
       at.error(`'${name}' (${config.$type}) is not supported yet as protocol options of a cluster`);
   }

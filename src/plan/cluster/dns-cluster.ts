@@ -9,6 +9,8 @@ export interface DnsEndpoint {
   readonly port: number;
   /** All but the IP address; `hostname` is set. */
   readonly host: Host;
+  /** Where it is checked at each address; absent or 0: at `port`. */
+  readonly checkPort?: number;
 }
 
 export interface DnsClusterPlan {
@@ -20,6 +22,11 @@ export interface DnsClusterPlan {
   /** How soon a failed query is repeated; absent: like any other. */
   readonly failureRefresh?: { readonly baseMs: number; readonly maxMs: number };
   readonly respectTtl: boolean;
+  /** No sooner than this, whatever an answer says of its time; absent: as it says. */
+  readonly minRefreshMs?: number;
+  /** So much later at most, by chance, after an answer; absent: no later. */
+  readonly jitterMs?: number;
   readonly overprovisioningFactorPct: number;
+  readonly weighsHealth?: boolean;
   readonly endpoints: readonly DnsEndpoint[];
 }

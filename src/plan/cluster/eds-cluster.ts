@@ -1,9 +1,12 @@
-import type { FileSource } from '../config-source.js';
+import type { Source } from '../sources.js';
+import type { HostNeeds } from './host-needs.js';
 
 /** The assignment of a cluster of the type EDS. */
 export interface EdsPlan {
   readonly cluster: string;
   /** What its assignment calls it. */
   readonly serviceName: string;
-  readonly source: FileSource;
+  readonly source: Source;
+  /** Of its endpoints. */
+  readonly needs?: HostNeeds;
 }

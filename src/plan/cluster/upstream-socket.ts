@@ -5,6 +5,20 @@ import type { Place } from '../message/place.js';
 import { RAW_BUFFER } from '../raw-buffer.js';
 import type { UpstreamSocketPlan } from '../tls-socket.js';
 
+/**
+ * A transport socket that says something before the one within it speaks with the host holds no other of
+ * its like. True: `inner` is one, and refused with this problem.
+ */
+export function refusesWithin(
+  inner: UpstreamSocketPlan | undefined,
+  place: Place,
+  problem: string,
+): boolean {
+  if (!inner?.proxyProtocol && !inner?.http11Proxy && !inner?.internalUpstream) return false;
+  place.error(problem, { expected: 'raw_buffer or tls' });
+  return true;
+}
+
 /** Without a message: bytes in the clear. Undefined after an error. */
 export function compileUpstreamSocket(
   message: TransportSocket | undefined,

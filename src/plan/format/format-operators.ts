@@ -153,6 +153,12 @@ const PROXY_PROTOCOL_TLV = 'envoy.network.proxy_protocol.tlv';
 /** Known, but without a text. */
 const PROXY_PROTOCOL_OPTIONS = 'envoy.network.proxy_protocol_options';
 
+/** What the TCP proxy keeps of a tunnel: only typed texts have it. */
+const TUNNEL_STATE = new Map([
+  ['envoy.tcp_proxy.propagate_response_headers', Operator.TUNNEL_RESPONSE_HEADERS],
+  ['envoy.tcp_proxy.propagate_response_trailers', Operator.TUNNEL_RESPONSE_TRAILERS],
+]);
+
 function compileFilterState({ argument, length }: Command): Compiled {
   const [key = '', type = 'TYPED'] = argument.split(':');
   if (key === '') return { error: 'Invalid filter state configuration, key cannot be empty.' };
@@ -170,6 +176,12 @@ function compileFilterState({ argument, length }: Command): Compiled {
     };
   }
   if (key === PROXY_PROTOCOL_OPTIONS) return { operator: Operator.ABSENT };
+  const ofTunnel = TUNNEL_STATE.get(key);
+  if (ofTunnel !== undefined) {
+    return type === 'TYPED'
+      ? { operator: ofTunnel, max_length: length }
+      : { operator: Operator.ABSENT };
+  }
   // The proxy's own state goes by names that begin so.
   if (key.startsWith('envoy.')) return { error: `FILTER_STATE(${argument}) is not supported yet` };
   return { operator: Operator.ABSENT };

@@ -55,11 +55,14 @@ const OF_GRPC: ReadonlySet<string> = new Set(['content-type', 'te']);
 const DEFAULT_RETRIES = 1;
 const DEFAULT_BACK_OFF_MS = 25;
 
+type ServiceContext = Pick<CompileContext, 'clusterNames' | 'grpcClusters' | 'localAddress'>;
+
 /** Undefined after an error. */
 export function compileGrpcService(
   service: GrpcService,
   place: Place,
-  context: CompileContext,
+  context: ServiceContext,
+  use: { readonly isStreamOfXds?: boolean } = {},
 ): GrpcServicePlan | undefined {
   refuseOtherFields(place, service, SERVICE);
   const metadata = compileMetadata(
@@ -83,6 +86,7 @@ export function compileGrpcService(
     { metadata, ...(retry && { retry }) },
     place.field('envoy_grpc'),
     context,
+    use,
   );
 }
 
@@ -90,11 +94,12 @@ function compileEnvoyGrpc(
   message: EnvoyGrpc,
   common: Pick<EnvoyGrpcPlan, 'metadata' | 'retry'>,
   place: Place,
-  context: CompileContext,
+  context: ServiceContext,
+  { isStreamOfXds = false }: { readonly isStreamOfXds?: boolean },
 ): EnvoyGrpcPlan | undefined {
   refuseOtherFields(place, message, ENVOY_GRPC);
   const { cluster_name: name = '', authority = '' } = message;
-  if (message.retry_policy) {
+  if (message.retry_policy && !isStreamOfXds) {
     place.field('retry_policy').warn('has no effect here: it is for xDS streams');
   }
   if (!context.clusterNames.has(name)) {
@@ -114,11 +119,11 @@ function compileEnvoyGrpc(
         `cluster '${name}' has TLS with ${cluster.tls.unsupported}, which is not supported yet for gRPC services`,
       );
   }
-  if (cluster.hasProxyProtocol) {
+  if (cluster.goesThrough !== undefined) {
     place
       .field('cluster_name')
       .error(
-        `cluster '${name}' has the PROXY protocol, which is not supported yet for gRPC services`,
+        `cluster '${name}' has ${cluster.goesThrough}, which is not supported yet for gRPC services`,
       );
   }
   const own: GrpcMetadata = message.skip_envoy_headers

@@ -77,7 +77,7 @@ function compileFilters(
     const extension = findExtension(context, 'networkFilters', filter, at);
     if (!extension || !filter.typed_config) return;
     const part = extension.compile(filter.typed_config, at.field('typed_config'), context);
-    const isTerminal = part.cluster_of_server_name === undefined;
+    const isTerminal = part.cluster_of_server_name === undefined && part.gates === undefined;
     const isLast = index === filters.length - 1;
     const name = `${filter.name ?? ''} of type ${extension.name}`;
     if (isTerminal && !isLast) {
@@ -90,7 +90,8 @@ function compileFilters(
         `Error: non-terminal filter named ${name} is the last filter in a network filter chain.`,
       );
     }
-    plan = { ...plan, ...part };
+    const gates = [...(plan.gates ?? []), ...(part.gates ?? [])];
+    plan = { ...plan, ...part, ...(gates.length > 0 && { gates }) };
   });
   return plan;
 }
@@ -128,6 +129,23 @@ export function refuseOverlaps(
         });
     }
     for (const text of combinations) if (!owners.has(text)) owners.set(text, index);
+  });
+}
+
+/** Where a tree names them: an error at each chain without a name, or with that of another. */
+export function refuseSameNames(
+  messages: readonly FilterChainMessage[],
+  listener: string,
+  place: Place,
+): void {
+  const names = new Set<string>();
+  messages.forEach(({ name = '' }, index) => {
+    const wrong =
+      name === ''
+        ? '"name" field is required when using a listener matcher'
+        : names.has(name) && `"name" field is duplicated with value '${name}'`;
+    if (wrong) place.index(index).error(`error adding listener '${listener}': ${wrong}`);
+    names.add(name);
   });
 }
 

@@ -5,7 +5,7 @@ import type {
   envoy_config_listener_v3_Listener as ListenerMessage,
 } from '../../../build/messages.gen.js';
 import { messageKey } from '../../config/values/same-message.js';
-import type { FileSource } from '../config-source.js';
+import type { Source } from '../sources.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
 import type { FilterChain, Listener } from '../plan.gen.js';
@@ -15,7 +15,7 @@ import { compileFilterChain } from './filter-chain.js';
 import { compileListener } from './listener.js';
 
 export interface LdsPlan {
-  readonly source: FileSource;
+  readonly source: Source;
   /** Those of the bootstrap: no other has their names or addresses. */
   readonly staticListeners: readonly Listener[];
 }
@@ -80,6 +80,11 @@ export function releaseNew(
 /** Whether only filter chains tell the two apart: such a change keeps sockets and connections. */
 export function differInChainsAlone(one: ListenerMessage, other: ListenerMessage): boolean {
   const rest = (message: ListenerMessage): string =>
-    messageKey({ ...message, filter_chains: undefined, default_filter_chain: undefined });
+    messageKey({
+      ...message,
+      filter_chains: undefined,
+      default_filter_chain: undefined,
+      filter_chain_matcher: undefined,
+    });
   return (other.filter_chains ?? []).length > 0 && rest(one) === rest(other);
 }

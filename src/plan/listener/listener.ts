@@ -9,7 +9,8 @@ import { compileAccessLogs } from '../access-log/access-log.js';
 import { addressText, compileAddress } from '../address/address.js';
 import { compileSocketOptions, ipv4Compatibility } from '../address/socket-options.js';
 import type { CompileContext } from '../extension.js';
-import { compileFilterChain, refuseOverlaps } from './filter-chain.js';
+import { compileChainTree } from './chain-tree.js';
+import { compileFilterChain, refuseOverlaps, refuseSameNames } from './filter-chain.js';
 import { compileListenerFilters } from './listener-filters.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
@@ -22,14 +23,14 @@ import {
 } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields, typesIn } from '../message/supported-fields.js';
 
-// Metadata is read where it is asked for. The two about overload have nothing to be exempt from: an
-// overload manager is refused.
+// Metadata is read where it is asked for.
 const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.Listener', [
   'name',
   'address',
   'stat_prefix',
   'filter_chains',
   'default_filter_chain',
+  'filter_chain_matcher',
   'per_connection_buffer_limit_bytes',
   'metadata',
   'deprecated_v1',
@@ -51,6 +52,7 @@ const LISTENER = supportedFields<ListenerMessage>('envoy.config.listener.v3.List
   'bypass_overload_manager',
   'drain_type',
   'socket_options',
+  'internal_listener',
 ]);
 const DEPRECATED_V1 = supportedFields<DeprecatedV1>(
   'envoy.config.listener.v3.Listener.DeprecatedV1',
@@ -82,12 +84,15 @@ export function compileListener(
     return undefined;
   }
   refuseOtherFields(place, message, LISTENER);
-  const address = compileListenAddress(message, place);
+  const name = message.name || crypto.randomUUID();
+  const address = message.internal_listener
+    ? compileInternal(message, name, place, context)
+    : compileListenAddress(message, place);
   if (!address) return undefined;
   const chains = compileFilterChains(message, addressText(address), place, compileChain);
+  const tree = message.filter_chain_matcher;
   if (message.deprecated_v1)
     refuseOtherFields(place.field('deprecated_v1'), message.deprecated_v1, DEPRECATED_V1);
-  const name = message.name || crypto.randomUUID();
   const connectionLimit = context.runtime.liveNumber(
     `envoy.resource_limits.listener.${name}.connection_limit`,
     UNLIMITED,
@@ -104,11 +109,13 @@ export function compileListener(
     direction: Listener_Direction[message.traffic_direction ?? 'UNSPECIFIED'],
     drain_type: Listener_DrainType[message.drain_type ?? 'DEFAULT'],
     filter_chains: chains,
+    ...(tree && { chain_tree: compileChainTree(tree, place.field('filter_chain_matcher')) }),
     transparent: message.transparent,
     freebind: message.freebind,
     max_connections: connectionLimit.value,
     max_connections_slot: connectionLimit.slot,
     ignores_connection_limit: message.ignore_global_conn_limit,
+    bypasses_overload: message.bypass_overload_manager,
     pipe_mode: message.address?.pipe?.mode,
     max_connections_to_accept_per_socket_event: message.max_connections_to_accept_per_socket_event,
     access_logs: compileAccessLogs(
@@ -132,7 +139,11 @@ export function compileListener(
       DEFAULT_FILTERS_TIMEOUT_MS,
     ),
     continue_on_listener_filters_timeout: message.continue_on_listener_filters_timeout,
-    unbound: (message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false,
+    unbound:
+      address.internal_listener !== undefined ||
+      (message.bind_to_port ?? message.deprecated_v1?.bind_to_port) === false,
+    internal_buffer_bytes:
+      address.internal_listener === undefined ? 0 : context.internalListeners?.bufferBytes,
     hands_on_redirected: message.use_original_dst,
   };
 }
@@ -155,13 +166,57 @@ function refuseUdp(message: ListenerMessage, place: Place): void {
 
 /** "127.0.0.1_10000", "[__1]_10000", the path of a pipe: how statistics call a listener. */
 export function statName(address: Address): string {
+  if (address.internal_listener) return `envoy_internal_${address.internal_listener}`;
   return addressText(address).replaceAll(':', '_');
 }
 
+/** One whose connections come from clusters of this process. */
+function compileInternal(
+  message: ListenerMessage,
+  name: string,
+  place: Place,
+  { internalListeners: extension }: CompileContext,
+): Address | undefined {
+  const refuse = (field: keyof ListenerMessage, text: string, expected: string): void =>
+    place.field(field).error(text, { expected });
+  if (message.address) {
+    refuse(
+      'address',
+      `error adding listener '${name}': address should not be used when an internal listener config is provided`,
+      'no address',
+    );
+    return undefined;
+  }
+  if (!extension) {
+    refuse(
+      'internal_listener',
+      `error adding listener named '${name}': InternalListener bootstrap extension is mandatory`,
+      'bootstrap_extensions with envoy.bootstrap.internal_listener',
+    );
+    return undefined;
+  }
+  if (message.socket_options) {
+    refuse(
+      'socket_options',
+      `error adding listener named '${name}': does not support socket option`,
+      'none: an internal listener has no socket',
+    );
+    return undefined;
+  }
+  return { internal_listener: name };
+}
+
 function compileListenAddress(message: ListenerMessage, place: Place): Address | undefined {
+  if (message.address?.envoy_internal_address) {
+    place
+      .field('address')
+      .error(
+        `error adding listener named '${message.name ?? ''}': use internal_listener field instead of address for internal listeners`,
+        { expected: 'internal_listener: {}, and no address' },
+      );
+    return undefined;
+  }
   if (message.address === undefined) {
-    // Connections from within need no address; that is refused already.
-    if (message.internal_listener) return undefined;
     place.error(`error adding listener named '${message.name ?? ''}': address is necessary`, {
       expected: 'address with socket_address or pipe',
     });
@@ -179,8 +234,9 @@ function compileFilterChains(
   const messages = message.filter_chains ?? [];
   const at = place.field('filter_chains');
   const chains = messages.map((chain, index) => compileChain(chain, at.index(index), false));
-  // A matcher, which is refused already, tells chains apart in its own way.
-  if (!message.filter_chain_matcher) refuseOverlaps(messages, chains, at);
+  // A tree tells chains apart in its own way.
+  if (message.filter_chain_matcher) refuseSameNames(messages, text, at);
+  else refuseOverlaps(messages, chains, at);
   if (message.default_filter_chain) {
     const at = place.field('default_filter_chain');
     const fallback = compileChain(message.default_filter_chain, at, true);

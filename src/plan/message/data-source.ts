@@ -37,7 +37,8 @@ export function readTextSource(source: DataSource | undefined, place: Place): st
   return bytes === undefined ? undefined : Buffer.from(bytes).toString();
 }
 
-function readFile(path: string, place: Place): Uint8Array | undefined {
+/** Undefined after an error. */
+export function readFile(path: string, place: Place): Uint8Array | undefined {
   if (!statSync(path, { throwIfNoEntry: false })) {
     place.error(`file ${path} does not exist`);
     return undefined;

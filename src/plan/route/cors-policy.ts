@@ -1,7 +1,6 @@
 // Cross-origin policies, as the filter's settings by route and as the older fields of routes and
 // virtual hosts have them.
 import type {
-  envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction,
   envoy_config_route_v3_CorsPolicy as OlderPolicy,
   envoy_extensions_filters_http_cors_v3_CorsPolicy as Policy,
 } from '../../../build/messages.gen.js';
@@ -9,7 +8,8 @@ import type { CompileContext } from '../extension.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import type { CorsPolicy, Share } from '../plan.gen.js';
+import type { CorsPolicy } from '../plan.gen.js';
+import { compileShare } from '../runtime/shares.js';
 
 const POLICY = supportedFields<Policy>('envoy.extensions.filters.http.cors.v3.CorsPolicy', [
   'allow_origin_string_match',
@@ -49,13 +49,4 @@ export function compileCorsPolicy(
     enabled: compileShare(message.filter_enabled, context),
     shadow: compileShare(message.shadow_enabled, context),
   };
-}
-
-function compileShare(
-  fraction: RuntimeFraction | undefined,
-  { runtime }: CompileContext,
-): Share | undefined {
-  if (!fraction) return undefined;
-  const { value, slot } = runtime.liveMillionths(fraction.runtime_key, fraction.default_value);
-  return { millionths: value, slot };
 }

@@ -7,7 +7,8 @@ import type {
   envoy_config_route_v3_RetryPolicy_RateLimitedRetryBackOff as RateLimitedBackOff,
 } from '../../../build/messages.gen.js';
 import { nearestName } from '../../base/suggest.js';
-import { findExtension, unregistered, type CompileContext } from '../extension.js';
+import { findExtension, type CompileContext } from '../extension.js';
+import { unregistered } from '../known-extensions.js';
 import { compileHeaderMatcher } from '../match/matchers.js';
 import { wholeMs } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
@@ -28,6 +29,7 @@ const POLICY = supportedFields<RetryPolicyMessage>('envoy.config.route.v3.RetryP
   'rate_limited_retry_back_off',
   'retriable_headers',
   'retriable_request_headers',
+  'refresh_cluster_on_retry',
 ]);
 const HEDGE = supportedFields<HedgePolicy>('envoy.config.route.v3.HedgePolicy', [
   'hedge_on_per_try_timeout',
@@ -112,6 +114,7 @@ function compilePolicy(
     ...compileBackOff(message, place.field('retry_back_off')),
     ...compileRateLimited(message.rate_limited_retry_back_off),
     hosts: compileRetryHosts(message, place, context),
+    refreshes_cluster: message.refresh_cluster_on_retry,
   };
 }
 

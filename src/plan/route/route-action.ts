@@ -1,5 +1,6 @@
 // Forwarding routes: to which cluster, and what changes on the way.
 import type {
+  envoy_config_core_v3_Metadata as Metadata,
   envoy_config_route_v3_RouteAction as RouteAction,
   envoy_config_route_v3_RouteAction_MaxStreamDuration as MaxStreamDuration,
   envoy_config_route_v3_WeightedCluster as WeightedCluster,
@@ -24,6 +25,8 @@ import { compileHedging, compileRetries } from './retry-policy.js';
 import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import type { RouteScope } from './route-scope.js';
 import { compileRouteUpgrades } from './upgrades.js';
+import { compileMetadataMatch } from './metadata-match.js';
+import { compileHashPolicies } from './hash-policies.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const ACTION = supportedFields<RouteAction>(
@@ -49,8 +52,12 @@ const ACTION = supportedFields<RouteAction>(
     'retry_policy',
     'retry_policy_typed_config',
     'hedge_policy',
+    'hash_policy',
+    'metadata_match',
     'request_mirror_policies',
     'cors',
+    'rate_limits',
+    'include_vh_rate_limits',
     'upgrade_configs',
   ],
   { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
@@ -77,6 +84,7 @@ const WEIGHT = supportedFields<ClusterWeight>(
     'response_headers_to_add',
     'response_headers_to_remove',
     'host_rewrite_literal',
+    'metadata_match',
     'typed_per_filter_config',
   ],
 );
@@ -100,7 +108,8 @@ export function compileClusterAction(
   return {
     cluster: message.cluster,
     cluster_header: message.cluster_header && requestHeaderName(message.cluster_header),
-    weighted: weighted && compileWeighted(weighted, place.field('weighted_clusters'), scope),
+    weighted: weighted && compileWeighted(message, place.field('weighted_clusters'), scope),
+    metadata_match: compileMetadataMatch(message.metadata_match),
     not_found:
       ClusterAction_NotFound[message.cluster_not_found_response_code ?? 'SERVICE_UNAVAILABLE'],
     // The newer way to say it is in place of the older.
@@ -123,6 +132,7 @@ export function compileClusterAction(
         place.field('request_mirror_policies'),
         scope,
       ) ?? scope.defaults.mirrors,
+    hash_policies: compileHashPolicies(message.hash_policy, place.field('hash_policy')),
     hedge_on_per_try_timeout:
       compileHedging(message.hedge_policy, place.field('hedge_policy')) ??
       scope.defaults.hedgesOnTimeout,
@@ -148,14 +158,14 @@ function optionalMs(durationMs: number | undefined): number | undefined {
 }
 
 function compileWeighted(
-  message: WeightedCluster,
+  { weighted_clusters: message = {}, metadata_match: match }: RouteAction,
   place: Place,
   scope: RouteScope,
 ): WeightedClusters {
   refuseOtherFields(place, message, WEIGHTED);
   const prefix = message.runtime_key_prefix;
   const clusters = (message.clusters ?? []).map((cluster, index) =>
-    compileWeight(cluster, prefix, place.field('clusters').index(index), scope),
+    compileWeight(cluster, prefix, match, place.field('clusters').index(index), scope),
   );
   const total = clusters.reduce((sum, cluster) => sum + (cluster.weight ?? 0), 0);
   if (total === 0) place.error('Sum of weights in the weighted_cluster must be greater than 0.');
@@ -171,6 +181,7 @@ function compileWeighted(
 function compileWeight(
   message: ClusterWeight,
   runtimePrefix: string | undefined,
+  match: Metadata | undefined,
   place: Place,
   scope: RouteScope,
 ): WeightedClusterPlan {
@@ -193,6 +204,7 @@ function compileWeight(
     weight_slot: slot,
     mutations: compileHeaderMutations(message, place),
     host_rewrite_literal: message.host_rewrite_literal,
+    metadata_match: message.metadata_match && compileMetadataMatch(match, message.metadata_match),
     filters:
       filters.byName.size > 0
         ? compileRouteFilters([...scope.filterOverrides, filters], scope.chain)

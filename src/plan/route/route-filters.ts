@@ -11,6 +11,7 @@ import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { RouteFilter } from '../plan.gen.js';
 import { CORS_FILTER } from './cors-policy.js';
+import { LOCAL_RATELIMIT } from './rate-limits.js';
 import type { FilterOverride, FilterOverrides, RouteScope } from './route-scope.js';
 
 const FILTER_CONFIG = supportedFields<FilterConfig>('envoy.config.route.v3.FilterConfig', [
@@ -125,7 +126,9 @@ export function compileRouteFilters(
     const overrides = levels.flatMap((level) => level.byName.get(name) ?? []).toReversed();
     const own = overrides.flatMap(({ config }) => config ?? []);
     const older = type === CORS_FILTER ? levels.flatMap(({ cors }) => cors ?? []).toReversed() : [];
-    const configs = own.length > 0 ? own : older;
+    const limits =
+      type === LOCAL_RATELIMIT ? levels.flatMap(({ rateLimits }) => rateLimits ?? []) : [];
+    const configs = [...(own.length > 0 ? own : older), ...limits];
     const disabled = overrides[0]?.disabled;
     if (disabled === undefined && configs.length === 0) return [];
     return [{ filter, disabled, configs }];

@@ -1,6 +1,6 @@
 import type { ChainFilter } from '../chain-filter.js';
 import type { CompileContext } from '../extension.js';
-import type { FilterConfig, MirrorPolicy, RetryPolicy } from '../plan.gen.js';
+import type { FilterConfig, MirrorPolicy, RateLimit, RetryPolicy } from '../plan.gen.js';
 
 export interface FilterOverride {
   /** Switched off, or on even where the chain has it off. */
@@ -14,6 +14,8 @@ export interface FilterOverrides {
   readonly byName: ReadonlyMap<string, FilterOverride>;
   /** The older field `cors`: the place of its policy among the table's configs. */
   readonly cors?: number | undefined;
+  /** The field `rate_limits`: likewise. */
+  readonly rateLimits?: number | undefined;
 }
 
 /** What a virtual host, or its table, says for those of its routes that say nothing themselves. */
@@ -22,6 +24,7 @@ export interface RouteDefaults {
   readonly hedgesOnTimeout?: boolean | undefined;
   readonly body?: BodyLimit | undefined;
   readonly mirrors?: readonly MirrorPolicy[] | undefined;
+  readonly rateLimits?: readonly RateLimit[] | undefined;
 }
 
 /** How much of a request's body is kept to be sent again. */

@@ -16,6 +16,7 @@ import {
 } from '../plan.gen.js';
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileMirrors } from './mirrors.js';
+import { compileRateLimits } from './rate-limits.js';
 import { compileCorsPolicy } from './cors-policy.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { readFilterOverrides } from './route-filters.js';
@@ -59,6 +60,7 @@ const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.
   'metadata',
   'typed_per_filter_config',
   'cors',
+  'rate_limits',
 ]);
 
 const DEFAULT_MAX_BODY_BYTES = 4096;
@@ -120,9 +122,15 @@ function compileVirtualHost(
   refuseOtherFields(place, message, VIRTUAL_HOST);
   const at = place.field('routes');
   const cors = message.cors && compileCorsPolicy(message.cors, place.field('cors'), table.context);
+  const limits = message.rate_limits;
+  const rateLimits = compileRateLimits(limits, place.field('rate_limits'), table.context);
   const own = {
     ...readFilterOverrides(message.typed_per_filter_config, place, table),
     cors: cors && table.addFilterConfig({ cors }),
+    rateLimits:
+      rateLimits.length > 0
+        ? table.addFilterConfig({ rate_limits: { of_virtual_host: true, limits: rateLimits } })
+        : undefined,
   };
   const scope: RouteScope = {
     ...table,
@@ -131,6 +139,7 @@ function compileVirtualHost(
       retry: compileRetries(message, place, table.context),
       hedgesOnTimeout: compileHedging(message.hedge_policy, place.field('hedge_policy')),
       body: bodyLimit(message),
+      rateLimits,
       mirrors:
         compileMirrors(
           message.request_mirror_policies,

@@ -26,6 +26,7 @@ import {
 import { compileRedirect } from './redirect.js';
 import { compileCorsPolicy } from './cors-policy.js';
 import { compileClusterAction } from './route-action.js';
+import { compileRateLimits } from './rate-limits.js';
 import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -84,6 +85,7 @@ export function compileRoute(
   const own = {
     ...readFilterOverrides(message.typed_per_filter_config, place, scope),
     cors: policy && scope.addFilterConfig({ cors: policy }),
+    rateLimits: compileOwnLimits(message.route, place.field('route'), scope),
   };
   const filterOverrides = [...scope.filterOverrides, own];
   const route = {
@@ -107,6 +109,20 @@ export function compileRoute(
   // The real server looks for a cluster without a name, too.
   if (message.non_forwarding_action) return { ...route, cluster: { timeout_ms: 0 } };
   return undefined;
+}
+
+/** Those of the virtual host, too, where the route includes them; its place among the configs. */
+function compileOwnLimits(
+  action: RouteMessage['route'],
+  place: Place,
+  scope: RouteScope,
+): number | undefined {
+  const { rate_limits: limits = [], include_vh_rate_limits: includesHosts = false } = action ?? {};
+  const at = place.field('rate_limits');
+  const own = compileRateLimits(limits, at, scope.context);
+  if (limits.length === 0 && !includesHosts) return undefined;
+  const hosts = includesHosts ? (scope.defaults.rateLimits ?? []) : [];
+  return scope.addFilterConfig({ rate_limits: { limits: [...own, ...hosts] } });
 }
 
 function compileMatch(

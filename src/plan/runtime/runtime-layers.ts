@@ -9,7 +9,7 @@ import { isFolder } from '../../base/is-folder.js';
 import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { Place } from '../message/place.js';
 
-/** Names must differ, one admin layer is enough, and rtds_layer waits for dynamic configuration. */
+/** Names must differ, and one admin layer is enough. */
 export function checkLayers(bootstrap: Bootstrap, place: Place): void {
   const names = new Map<string, number>();
   let admin: number | undefined;
@@ -30,10 +30,6 @@ export function checkLayers(bootstrap: Bootstrap, place: Place): void {
       });
     }
     if (layer.admin_layer !== undefined) admin ??= index;
-    if (layer.rtds_layer !== undefined) {
-      const type = 'envoy.config.bootstrap.v3.RuntimeLayer';
-      at.field('rtds_layer').error(`rtds_layer of ${type} is not supported yet`);
-    }
     checkLayerSource(layer, at);
   });
 }

@@ -36,6 +36,21 @@ export class RuntimeReads {
     return this.#readLive(what, (values) => values.number(key, fallback));
   }
 
+  /** A number that need not be whole, in millionths. */
+  liveDecimalMillionths(key: string | undefined, fallback: number): LiveNumber {
+    const millionths = (value: number) => Math.max(0, Math.round(value * 1_000_000));
+    if (!key) return { value: millionths(fallback), slot: 0 };
+    const what = JSON.stringify(['decimal', key, fallback]);
+    return this.#readLive(what, (values) => millionths(values.decimal(key, fallback)));
+  }
+
+  /** 1: true. */
+  liveFlag(key: string | undefined, fallback: boolean): LiveNumber {
+    if (!key) return { value: fallback ? 1 : 0, slot: 0 };
+    const what = JSON.stringify(['flag', key, fallback]);
+    return this.#readLive(what, (values) => (values.flag(key, fallback) ? 1 : 0));
+  }
+
   /** A share in millionths, at most a million. A plain number counts per hundred. */
   liveMillionths(key: string | undefined, fallback: FractionalPercent | undefined): LiveNumber {
     if (!key) return { value: millionthsOf(fallback ?? {}), slot: 0 };

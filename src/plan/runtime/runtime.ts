@@ -34,6 +34,14 @@ export class RuntimeValues {
       : fallback;
   }
 
+  /** What is neither true nor false counts as false where it is 0. */
+  flag(key: string, fallback: boolean): boolean {
+    const value = this.#values.get(key);
+    if (value === true || value === 'true') return true;
+    if (value === false || value === 'false') return false;
+    return this.number(key, fallback ? 1 : 0) !== 0;
+  }
+
   /** Not below zero; it need not be whole. */
   decimal(key: string, fallback: number): number {
     const value = this.#values.get(key);

@@ -3,6 +3,7 @@ import type {
   envoy_config_core_v3_DataSource as DataSource,
   envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
   envoy_extensions_transport_sockets_tls_v3_TlsCertificate as Certificate,
+  envoy_extensions_transport_sockets_tls_v3_TlsParameters as Parameters,
 } from '../../../build/messages.gen.js';
 import { readDataSource } from '../message/data-source.js';
 import type { Place } from '../message/place.js';
@@ -10,11 +11,20 @@ import { refuseOtherFields, supportedFields } from '../message/supported-fields.
 import type { TlsCertificate } from '../plan.gen.js';
 import type { PemFile } from '../service-plan.js';
 import type { SecretFinder } from '../secret-finder.js';
+import { ocspTimes } from './ocsp-times.js';
 
 // Files of a folder that is watched are followed where a secret names them.
 const CERTIFICATE = supportedFields<Certificate>(
   'envoy.extensions.transport_sockets.tls.v3.TlsCertificate',
-  ['certificate_chain', 'private_key', 'password', 'pkcs12', 'watched_directory', 'ocsp_staple'],
+  [
+    'certificate_chain',
+    'private_key',
+    'password',
+    'pkcs12',
+    'watched_directory',
+    'ocsp_staple',
+    'tls_params',
+  ],
 );
 
 /** What the real server calls certificates that have no name: part of the hash of nothing. */
@@ -23,6 +33,9 @@ const UNNAMED = 'unnamed_cert_e3b0c442';
 export interface CertificatePlan {
   readonly plan: TlsCertificate;
   readonly file: PemFile;
+  /** What connections with it have instead of what the context says. */
+  readonly parameters: Parameters;
+  readonly place: Place;
 }
 
 /** Undefined after an error. */
@@ -65,8 +78,10 @@ function compileCertificate(
   const password = readDataSource(message.password, place.field('password'));
   const ocsp = readOcspResponse(message.ocsp_staple, place.field('ocsp_staple'));
   if (!pkcs12 || !chain || !key || !password || !ocsp) return undefined;
+  const rest = { parameters: message.tls_params ?? {}, place };
   const more = { password, name, ...(ocsp.length > 0 && { ocsp_response: ocsp }) };
   const path = message.certificate_chain ?? message.pkcs12;
+  const times = ocspTimes(ocsp);
   if (pkcs12.length > 0) {
     if (chain.length > 0 || key.length > 0) {
       place.error('a TLS certificate has pkcs12, or a certificate_chain and a private_key', {
@@ -74,7 +89,11 @@ function compileCertificate(
       });
       return undefined;
     }
-    return { plan: { pkcs12, ...more }, file: { pem: Buffer.alloc(0), path: pathOf(path) } };
+    return {
+      plan: { pkcs12, ...more },
+      file: { pem: Buffer.alloc(0), path: pathOf(path) },
+      ...rest,
+    };
   }
   if (chain.length === 0 || key.length === 0) {
     place.error(
@@ -86,7 +105,8 @@ function compileCertificate(
   }
   return {
     plan: { chain, key, ...more },
-    file: { pem: Buffer.from(chain), path: pathOf(path) },
+    file: { pem: Buffer.from(chain), path: pathOf(path), ...(times && { ocsp: times }) },
+    ...rest,
   };
 }
 

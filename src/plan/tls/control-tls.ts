@@ -71,6 +71,7 @@ function whyNot(
   if (plan.certificates?.some(({ pkcs12 }) => pkcs12?.length)) return 'pkcs12';
   if (plan.sni_of_host) return 'auto_host_sni';
   if (plan.demands_sni_san) return 'auto_sni_san_validation';
+  if (plan.validation?.spiffe) return 'trust domains of SPIFFE';
   if (plan.validation?.accepts_untrusted) return 'ACCEPT_UNTRUSTED';
   if (plan.validation?.allows_expired) return 'allow_expired_certificate';
   if (plan.validation?.only_leaf_crl) return 'only_verify_leaf_cert_crl';

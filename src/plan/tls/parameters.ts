@@ -13,6 +13,7 @@ const PARAMETERS = supportedFields<Parameters>(
     'cipher_suites',
     'ecdh_curves',
     'signature_algorithms',
+    'compliance_policies',
   ],
 );
 
@@ -71,12 +72,52 @@ const CURVE_ALIASES: Readonly<Record<string, string>> = {
   secp384r1: 'P-384',
   secp521r1: 'P-521',
 };
-/** The real server has these, and OpenSSL 3.0 has not. */
+/** The real server has these, and OpenSSL has them since 3.5. */
 const LATER_CURVES = new Set(['X25519MLKEM768', 'MLKEM1024']);
+const HAS_LATER_CURVES = isSince35(process.versions.openssl ?? '');
+
+/** As OpenSSL spells what the real server's library has names for. */
+const SIGNATURES: Readonly<Record<string, string>> = {
+  rsa_pkcs1_sha1: 'RSA+SHA1',
+  ecdsa_sha1: 'ECDSA+SHA1',
+};
+/** Of versions before 1.2, which have no other. */
+const ONLY_SIGNATURE_BEFORE_1_2 = 'rsa_pkcs1_md5_sha1';
+
+/** FIPS_202205 overrules whatever else is configured (NIST SP 800-52r2). */
+const FIPS_202205: ParameterPlan = {
+  min_version: TLS_1_2,
+  max_version: TLS_1_3,
+  ciphers: [
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+  ].join(':'),
+  weighs_chacha: false,
+  tls13_ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384',
+  curves: 'P-256:P-384',
+  signature_algorithms: [
+    'rsa_pkcs1_sha256',
+    'rsa_pkcs1_sha384',
+    'rsa_pkcs1_sha512',
+    'ecdsa_secp256r1_sha256',
+    'ecdsa_secp384r1_sha384',
+    'rsa_pss_rsae_sha256',
+    'rsa_pss_rsae_sha384',
+    'rsa_pss_rsae_sha512',
+  ].join(':'),
+};
 
 export type ParameterPlan = Pick<
   TlsContext,
-  'min_version' | 'max_version' | 'ciphers' | 'weighs_chacha' | 'curves' | 'signature_algorithms'
+  | 'min_version'
+  | 'max_version'
+  | 'ciphers'
+  | 'tls13_ciphers'
+  | 'weighs_chacha'
+  | 'curves'
+  | 'signature_algorithms'
 >;
 
 export function compileParameters(
@@ -92,6 +133,13 @@ export function compileParameters(
     const at = place.field('cipher_suites').index(index);
     for (const name of namesOfGroup(group)) refuseUnknownCipher(name, at);
   });
+  for (const [index, policy] of (parameters.compliance_policies ?? []).entries()) {
+    if (policy === 'FIPS_202205') return FIPS_202205;
+    place
+      .field('compliance_policies')
+      .index(index)
+      .error(`the policy ${policy} is not supported yet`, { expected: 'FIPS_202205' });
+  }
   return {
     min_version: VERSIONS[parameters.tls_minimum_protocol_version ?? ''] ?? TLS_1_2,
     max_version:
@@ -99,8 +147,21 @@ export function compileParameters(
     ciphers: names.join(':'),
     weighs_chacha: ciphers.some((one) => one.startsWith('[') && one.includes('CHACHA20')),
     curves: curves.join(':'),
-    signature_algorithms: parameters.signature_algorithms?.join(':'),
+    signature_algorithms: compileSignatures(parameters.signature_algorithms ?? []),
   };
+}
+
+function compileSignatures(names: readonly string[]): string {
+  return names
+    .flatMap((name) => name.split(':'))
+    .filter((name) => name !== ONLY_SIGNATURE_BEFORE_1_2)
+    .map((name) => SIGNATURES[name] ?? name)
+    .join(':');
+}
+
+function isSince35(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > 3 || (major === 3 && minor >= 5);
 }
 
 /** Each may be a list of its own, with colons. */
@@ -111,10 +172,13 @@ function compileCurves(parameters: Parameters, place: Place): readonly string[] 
   parameters.ecdh_curves?.forEach((list, index) => {
     for (const name of list.split(':')) {
       const canonical = CURVE_ALIASES[name] ?? name;
+      if (LATER_CURVES.has(name) && HAS_LATER_CURVES) continue;
       if (LATER_CURVES.has(name)) {
         place
           .index(index)
-          .error(`the curve ${name} is not supported: the OpenSSL of Node does not have it`);
+          .error(
+            `the curve ${name} needs OpenSSL 3.5, and this Node has ${process.versions.openssl}`,
+          );
       } else if (!CURVES.has(name) || seen.has(canonical)) {
         place.index(index).error(`Failed to initialize ECDH curves ${text}`, {
           expected: `one of ${[...CURVES].join(', ')}, each once`,

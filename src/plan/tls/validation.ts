@@ -4,6 +4,7 @@ import type {
   envoy_extensions_transport_sockets_tls_v3_CertificateValidationContext as Validation,
   envoy_extensions_transport_sockets_tls_v3_CommonTlsContext as Common,
   envoy_extensions_transport_sockets_tls_v3_CommonTlsContext_CombinedCertificateValidationContext as Combined,
+  envoy_extensions_transport_sockets_tls_v3_SPIFFECertValidatorConfig as SpiffeConfig,
 } from '../../../build/messages.gen.js';
 import { compileStringMatcher } from '../match/matchers.js';
 import { readDataSource } from '../message/data-source.js';
@@ -13,6 +14,7 @@ import { SubjectMatch_Kind, type SubjectMatch, type TlsValidation } from '../pla
 import type { PemFile } from '../service-plan.js';
 import { pathOf } from './certificates.js';
 import type { SecretFinder } from '../secret-finder.js';
+import { compileSpiffe, SPIFFE_TYPE, type SpiffePlan } from './spiffe.js';
 
 const PACKAGE = 'envoy.extensions.transport_sockets.tls.v3';
 const VALIDATION = supportedFields<Validation>(`${PACKAGE}.CertificateValidationContext`, [
@@ -28,6 +30,7 @@ const VALIDATION = supportedFields<Validation>(`${PACKAGE}.CertificateValidation
   'max_verify_depth',
   'system_root_certs',
   'suppress_client_ca_list',
+  'custom_validator_config',
   // Files of it are followed where a secret names them.
   'watched_directory',
 ]);
@@ -37,6 +40,8 @@ const COMBINED = supportedFields<Combined>(
 );
 
 const UNNAMED = 'unnamed_ca_cert_e3b0c442';
+/** The number of each of them follows. */
+const UNNAMED_SPIFFE = 'unnamed_ca_cert';
 /** Where systems keep whom they trust. */
 const SYSTEM_ROOTS = [
   '/etc/ssl/certs/ca-certificates.crt',
@@ -45,7 +50,11 @@ const SYSTEM_ROOTS = [
   '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
   '/etc/ssl/cert.pem',
 ];
+const DEFAULT_VALIDATOR = 'envoy.tls.cert_validator.default';
+const SPIFFE_VALIDATOR = 'envoy.tls.cert_validator.spiffe';
 const SHA256_BYTES = 32;
+/** The first number has two arcs' worth of meaning, and so few values. */
+const OID = /^[0-2](\.\d+)+$/;
 
 /** The message that counts, and where it is. */
 export interface EffectiveValidation {
@@ -56,7 +65,8 @@ export interface EffectiveValidation {
 
 export interface ValidationPlan {
   readonly plan: TlsValidation;
-  readonly authority?: PemFile;
+  /** As /certs shows them. */
+  readonly authorities: readonly PemFile[];
 }
 
 /**
@@ -113,6 +123,9 @@ export function compileValidation({
   name,
 }: EffectiveValidation): ValidationPlan | undefined {
   refuseOtherFields(place, message, VALIDATION);
+  const custom = compileValidator(message, place);
+  if (custom === undefined) return undefined;
+  if (custom !== 'default') return compileSpiffeValidation(message, place, custom, name);
   const roots = readRoots(message, place);
   const crl = readDataSource(message.crl, place.field('crl'));
   const subjects = compileSubjects(message, place);
@@ -143,7 +156,40 @@ export function compileValidation({
     hides_ca_list: message.suppress_client_ca_list,
     name,
   };
-  return { plan, ...(roots.pem.length > 0 && { authority: roots }) };
+  return { plan, authorities: roots.pem.length > 0 ? [roots] : [] };
+}
+
+/** Who verifies instead of the usual rules. Undefined after an error. */
+function compileValidator(message: Validation, place: Place): 'default' | SpiffePlan | undefined {
+  const { name = '', typed_config: config } = message.custom_validator_config ?? {};
+  if (!message.custom_validator_config || name === DEFAULT_VALIDATOR) return 'default';
+  const at = place.field('custom_validator_config');
+  if (name === SPIFFE_VALIDATOR && config?.$type === SPIFFE_TYPE) {
+    return compileSpiffe(config as SpiffeConfig, at.field('typed_config'));
+  }
+  at.field('name').error(`Failed to get certificate validator factory for ${name}`, {
+    expected: `${DEFAULT_VALIDATOR}, or ${SPIFFE_VALIDATOR} with ${SPIFFE_TYPE}`,
+  });
+  return undefined;
+}
+
+/** Of the rest only names that are URIs, and whether old certificates do, matter to it. */
+function compileSpiffeValidation(
+  message: Validation,
+  place: Place,
+  { trust, authorities }: SpiffePlan,
+  name: string,
+): ValidationPlan | undefined {
+  const subjects = compileSubjects(message, place);
+  if (!subjects) return undefined;
+  const plan: TlsValidation = {
+    spiffe: trust,
+    subjects: subjects.filter(({ kind }) => kind === SubjectMatch_Kind.URI),
+    allows_expired: message.allow_expired_certificate,
+    hides_ca_list: message.suppress_client_ca_list,
+    name: name === UNNAMED ? UNNAMED_SPIFFE : name,
+  };
+  return { plan, authorities };
 }
 
 function readRoots(message: Validation, place: Place): PemFile | undefined {
@@ -208,6 +254,12 @@ function compileSubjects(message: Validation, place: Place): SubjectMatch[] | un
     }
     if (kind === SubjectMatch_Kind.OTHER_NAME && oid === '') {
       at.error('oid is required for san_type OTHER_NAME', { expected: 'oid' });
+      return undefined;
+    }
+    if (kind === SubjectMatch_Kind.OTHER_NAME && !OID.test(oid)) {
+      at.field('oid').error(`Failed to create SAN matcher for OTHER_NAME with OID: ${oid}`, {
+        expected: 'numbers and dots, such as 1.3.6.1.4.1.311.20.2.3',
+      });
       return undefined;
     }
     return kind !== undefined && match ? { kind, match, oid } : undefined;

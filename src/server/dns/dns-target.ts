@@ -86,7 +86,9 @@ export class DnsTarget {
     if (answer.kind === 'none' && this.#plan.kind === 'logical') return this.#fail('no such name');
     this.#succeed(answer.kind === 'addresses' ? answer.addresses : []);
     const isKnown = answer.kind === 'addresses' && answer.ttlMs > 0;
-    return this.#plan.respectTtl && isKnown ? answer.ttlMs : this.#plan.refreshMs;
+    const { respectTtl, refreshMs, minRefreshMs = 0, jitterMs = 0 } = this.#plan;
+    const nextMs = respectTtl && isKnown ? Math.max(answer.ttlMs, minRefreshMs) : refreshMs;
+    return nextMs + Math.floor(this.#hooks.random() * jitterMs);
   }
 
   #succeed(addresses: readonly string[]): void {

@@ -71,12 +71,15 @@ export class DnsMonitor {
   #assignment(): Assignment {
     return {
       cluster_name: this.#plan.name,
-      hosts: this.#plan.endpoints.flatMap(({ host, port }, index) =>
+      hosts: this.#plan.endpoints.flatMap(({ host, port, checkPort = 0 }, index) =>
         this.#targets[index]!.addresses.map((address): Host => {
-          return { ...host, address: { ip: parseIp(address)!, port } };
+          const ip = parseIp(address)!;
+          const check = checkPort > 0 ? { check_address: { ip, port: checkPort } } : {};
+          return { ...host, address: { ip, port }, ...check };
         }),
       ),
       overprovisioning_factor_pct: this.#plan.overprovisioningFactorPct,
+      ...(this.#plan.weighsHealth && { weighs_health: true }),
     };
   }
 }

@@ -15,6 +15,11 @@ export interface RunningProxy {
   /** Resolves when the statistic has this value; rejects with what it is after a few seconds. */
   statBecomes(name: string, value: number): Promise<void>;
   residentBytes(): number;
+  readonly pid: number;
+  /** Resolves when the log has it. */
+  says(pattern: RegExp): Promise<void>;
+  /** A runtime key of the admin layer. */
+  setRuntime(key: string, value: number): Promise<void>;
 }
 
 /** Resolves when the proxy is LIVE. Whatever the story did to it, it must end well afterwards. */
@@ -37,6 +42,11 @@ export async function runProxy(
     stat: (name) => readStat(adminUrl, name),
     statBecomes: (name, value) => waitForStat(adminUrl, name, value),
     residentBytes: () => residentBytes(command.process.pid),
+    pid: command.process.pid ?? 0,
+    says: (pattern) => command.says(pattern),
+    setRuntime: async (key, value) => {
+      await fetch(`${adminUrl}/runtime_modify?${key}=${value}`, { method: 'POST' });
+    },
   };
 }
 

@@ -181,7 +181,7 @@ TEST("addresses are shown whole, without their port, or by it alone") {
   EXPECT(net::parseIp("[::1]:81", &v6));
   format::FormatContext context;
   context.downstream_remote = &address;
-  context.upstream_remote = &v6;
+  context.upstream_host = context.upstream_remote = &v6;
   EXPECT_EQ(shown(context, Op::DownstreamRemoteAddress), "10.1.2.3:80");
   EXPECT_EQ(shown(context, Op::DownstreamRemoteAddressWithoutPort), "10.1.2.3");
   EXPECT_EQ(shown(context, Op::DownstreamRemotePort), "80");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "test/native/http/http1/peer.h"
+#include "test/native/support/rough_transport.h"
 #include "test/native/test.h"
 
 namespace fairlead::net {
@@ -89,6 +90,86 @@ TEST("What a socket does not take waits in slabs, and leaves in order as the pee
   EXPECT_EQ(connection.drained, 1);
   EXPECT_EQ(connection.below_low, 1);
   EXPECT_EQ(loop.slabs().inUse(), 0u);
+  connection->close();
+  settle(loop);
+}
+
+TEST("A batch leaves at once behind what is queued, and who queued it hears that with the turn") {
+  Loop loop;
+  OutBatch batch;
+  FileDescriptor end;
+  Peer peer(&end);
+  Recorder connection(loop, std::move(end), test::makeTransportOfTests());
+  settle(loop);
+  // Of a transport that takes less, the rest comes later.
+  connection->queue("queued ");
+  connection.write(batch, "sent ");
+  if (!test::isRough()) EXPECT_EQ(peer.read(), std::string("queued sent "));
+  EXPECT(batch.empty());
+  connection->queue("last");
+  std::string seen;
+  for (int i = 0; i < 50; ++i) {
+    settle(loop);
+    seen += peer.read();
+  }
+  EXPECT_EQ(seen, std::string(test::isRough() ? "queued sent last" : "last"));
+  EXPECT(connection.drained >= 1);
+  EXPECT_EQ(loop.slabs().inUse(), 0u);
+  connection->close();
+  settle(loop);
+}
+
+TEST("What is queued and does not fit into one call with a batch still leaves before it") {
+  Loop loop;
+  OutBatch batch;
+  FileDescriptor end;
+  Peer peer(&end);
+  Recorder connection(loop, std::move(end));
+  settle(loop);
+  const std::string before(2 * Slab::kBytes - 1, 'a');
+  connection->queue(before);
+  std::string after;
+  batch.claim(*connection.operator->());
+  // A part of its own each.
+  const std::string view(OutBatch::kCopyBytes + 1, 'b');
+  while (batch.partCount() + 2 < OutBatch::kMaxParts) {
+    batch.addView(view);
+    batch.copy("c");
+    after += view + "c";
+  }
+  connection->send(batch);
+  std::string seen;
+  for (int i = 0; i < 200 && seen.size() < before.size() + after.size(); ++i) {
+    settle(loop);
+    seen += peer.read();
+  }
+  EXPECT(seen == before + after);
+  EXPECT_EQ(connection.drained, 1);
+  connection->close();
+  settle(loop);
+}
+
+TEST(
+    "What is short waits for the end of the turn where its batch lets it, and leaves in one "
+    "piece") {
+  Loop loop;
+  OutBatch batch;
+  FileDescriptor end;
+  Peer peer(&end);
+  Recorder connection(loop, std::move(end));
+  settle(loop);
+  batch.letWait(true);
+  connection.write(batch, "one ");
+  EXPECT(peer.read().empty());
+  connection.write(batch, "two ");
+  const std::string large(OutBatch::kMostWaiting + 1, 'x');
+  connection.write(batch, large);
+  EXPECT(peer.read() == "one two " + large);
+  connection.write(batch, "three");
+  EXPECT(peer.read().empty());
+  batch.letWait(false);
+  loop.turn(0);
+  EXPECT_EQ(peer.read(), std::string("three"));
   connection->close();
   settle(loop);
 }

@@ -228,4 +228,68 @@ TEST("Matching a connection takes nothing of the heap, however many chains there
   EXPECT_EQ(test::allocationCount(), before);
 }
 
+TEST("A tree says which chain it is, whatever chains say; one that there is not takes nobody") {
+  std::vector<plan::FilterChain> chains(3);
+  chains[0].name = "first";
+  chains[0].match.emplace().destination_port = 1;
+  chains[1].name = "second";
+  chains[2].name = "last";
+  chains[2].is_default = true;
+  plan::ChainTree tree;
+  tree.chains = {"second", "gone", "last"};
+  plan::MatchNode& node = tree.tree.emplace().nodes.emplace_back();
+  node.kind = plan::MatchNode::Kind::Exact;
+  node.input.emplace().kind = plan::MatchInput::Kind::DestinationPort;
+  for (uint32_t i = 0; i < 3; ++i) {
+    plan::MatchEdge& edge = node.edges.emplace_back();
+    edge.text = std::to_string(80 + i);
+    edge.outcome = plan::MatchOutcome{0, i};
+  }
+  auto match = FilterChainMatch::build(chains, &tree);
+  FL_CHECK(match);
+  const auto find = [&](std::string_view local) {
+    return match.value().find({at(local), at("1.2.3.4:5"), at("1.2.3.4:5")});
+  };
+  EXPECT_EQ(find("10.0.0.1:80"), 1);
+  EXPECT_EQ(find("10.0.0.1:81"), FilterChainMatch::kNone);
+  EXPECT_EQ(find("10.0.0.1:82"), FilterChainMatch::kNone);
+  EXPECT_EQ(find("10.0.0.1:83"), 2);
+}
+
+TEST("A tree may ask for all that is known of a connection") {
+  using Kind = plan::MatchInput::Kind;
+  const Address local = at("10.0.0.1:80");
+  const Address direct = at("10.0.0.2:9");
+  const Address remote = at("10.0.0.1:1024");
+  const std::vector<std::string> protocols = {"h2", "http/1.1"};
+  const ChainFacts all{local, direct, remote, "a.test", "tls", protocols};
+  const auto takes = [](Kind kind, const std::string& value, const ChainFacts& facts) {
+    plan::ChainTree tree;
+    tree.chains = {"one"};
+    plan::MatchNode& node = tree.tree.emplace().nodes.emplace_back();
+    node.kind = plan::MatchNode::Kind::Exact;
+    node.input.emplace().kind = kind;
+    plan::MatchEdge& edge = node.edges.emplace_back();
+    edge.text = value;
+    edge.outcome.emplace();
+    std::vector<plan::FilterChain> chains(1);
+    chains[0].name = "one";
+    return FilterChainMatch::build(chains, &tree).value().find(facts) == 0;
+  };
+  EXPECT(takes(Kind::DestinationIp, "10.0.0.1", all));
+  EXPECT(takes(Kind::DestinationPort, "80", all));
+  EXPECT(takes(Kind::SourceIp, "10.0.0.1", all));
+  EXPECT(takes(Kind::SourcePort, "1024", all));
+  EXPECT(takes(Kind::DirectSourceIp, "10.0.0.2", all));
+  EXPECT(takes(Kind::SourceType, "local", all));
+  EXPECT(takes(Kind::ServerName, "a.test", all));
+  EXPECT(takes(Kind::TransportProtocol, "tls", all));
+  EXPECT(takes(Kind::ApplicationProtocol, "'h2','http/1.1'", all));
+  EXPECT(!takes(Kind::Nothing, "", all));
+  const ChainFacts little{local, direct, direct};
+  EXPECT(!takes(Kind::SourceType, "local", little));
+  EXPECT(!takes(Kind::ServerName, "", little));
+  EXPECT(!takes(Kind::ApplicationProtocol, "", little));
+}
+
 }  // namespace fairlead::net

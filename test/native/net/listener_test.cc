@@ -191,4 +191,52 @@ TEST("A client of IPv4 that a socket of IPv6 takes is called by its own address"
   EXPECT_EQ(text(), "[::1]:80");
 }
 
+TEST(
+    "While accepting stops connections wait in the queue, and are taken afterwards without "
+    "another") {
+  using Subject = Overload::Subject;
+  AcceptFixture fixture;
+  Random random;
+  Overload overload;
+  fixture.listener().follow(overload, random);
+  fixture.listener().start();
+  const auto say = [&](std::vector<plan::OverloadLevel> levels) {
+    auto update = std::make_shared<Overload::Update>();
+    update->state.levels = std::move(levels);
+    overload.set(update, 0);
+    fixture.listener().onOverloadChanged();
+  };
+  say({{Subject::StopAcceptingConnections, 1'000'000}});
+  const Socket client = fixture.connect();
+  settle(fixture.loop);
+  EXPECT_EQ(fixture.accepted.size(), 0u);
+  say({});
+  settle(fixture.loop);
+  EXPECT_EQ(fixture.accepted.size(), 1u);
+  say({{Subject::RejectIncomingConnections, 1'000'000}});
+  const Socket refused = fixture.connect();
+  settle(fixture.loop);
+  EXPECT_EQ(fixture.accepted.size(), 1u);
+}
+
+TEST("A connection from within is there at the end of the turn, with its addresses and a peer") {
+  AcceptFixture fixture;
+  const Address to = Address::internal("in", "one");
+  const FileDescriptor mine = fixture.listener().connect(to, nullptr);
+  EXPECT(mine.valid());
+  EXPECT_EQ(fixture.accepted.size(), 0u);
+  fixture.loop.turn(0);
+  EXPECT_EQ(fixture.accepted.size(), 1u);
+  const AcceptedSocket& accepted = fixture.accepted[0];
+  EXPECT_EQ(accepted.local.text(), "envoy://in/one");
+  EXPECT_EQ(accepted.remote.text(), "envoy://internal_client_address/");
+  EXPECT_EQ(accepted.local.internalListener(), "in");
+  EXPECT_EQ(accepted.local.endpointId(), "one");
+  EXPECT(accepted.local == to);
+  EXPECT(!(accepted.local == Address::internal("in", "other")));
+  EXPECT_EQ(::send(mine.get(), "hi", 2, 0), 2);
+  char bytes[4];
+  EXPECT_EQ(::recv(accepted.fd.get(), bytes, sizeof bytes, 0), 2);
+}
+
 }  // namespace fairlead::net

@@ -70,7 +70,7 @@ TEST("Without a client it is this proxy that speaks; without its address nobody 
 
 TEST("Values that are added come first, in the place of the client's of the same type") {
   plan::ProxyProtocolSocket plan = all();
-  plan.added_tlvs.push_back({0xE0, "added"});
+  plan.added_tlvs.push_back({0xE0, "added", {}});
   const ProxiedClient client{addressAt("1.2.3.4:5"), addressAt("6.7.8.9:10"),
                              tlv('\xE0', "down") + tlv('\xE1', "a") + tlv(4, "")};
   const auto values = [&] { return proxyHeaderV2(&client, plan).bytes.substr(28); };
@@ -80,9 +80,24 @@ TEST("Values that are added come first, in the place of the client's of the same
   EXPECT(values() == tlv('\xE0', "added") + tlv(4, ""));
 }
 
+TEST("Values with a format come after those without; what is empty is left out") {
+  plan::ProxyProtocolSocket plan = all();
+  plan.added_tlvs.push_back({0xE0, "", plan::Format()});
+  plan.added_tlvs.push_back({0xE1, "always", {}});
+  plan.added_tlvs.push_back({0xE2, "", plan::Format()});
+  const ProxiedClient client{addressAt("1.2.3.4:5"), addressAt("6.7.8.9:10"), tlv('\xE3', "a")};
+  const auto values = [&](std::vector<std::string> formatted) {
+    return proxyHeaderV2(&client, plan, formatted).bytes.substr(28);
+  };
+  const std::string last = tlv('\xE3', "a");
+  EXPECT(values({"one", "two"}) ==
+         tlv('\xE1', "always") + tlv('\xE0', "one") + tlv('\xE2', "two") + last);
+  EXPECT(values({"", "two"}) == tlv('\xE1', "always") + tlv('\xE2', "two") + last);
+}
+
 TEST("What a header has no room for is left out, and told") {
   plan::ProxyProtocolSocket plan = all();
-  plan.added_tlvs.push_back({0xE0, std::string(100, 'a')});
+  plan.added_tlvs.push_back({0xE0, std::string(100, 'a'), {}});
   const ProxiedClient client{addressAt("1.2.3.4:5"), addressAt("6.7.8.9:10"),
                              tlv('\xE1', std::string(65'420, 'x')) + tlv('\xE2', "y")};
   const ProxyHeaderV2 header = proxyHeaderV2(&client, plan);

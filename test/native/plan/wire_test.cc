@@ -46,9 +46,9 @@ TEST("no bytes are an empty update") {
 
 TEST("a cluster comes out with its numbers, enumerators and messages") {
   const std::string address = bytes(1, std::string_view("\x7f\0\0\1", 4)) + number(2, 10'000);
-  const Result<Update> update =
-      read(bytes(1, bytes(1, "origin") + number(4, 5'000'000'000) + number(7, 1) +
-                        bytes(11, number(1, 7)) + bytes(11, number(1, 8)) + bytes(23, address)));
+  const Result<Update> update = read(bytes(
+      1, bytes(1, "origin") + number(4, 5'000'000'000) + number(7, 1) + bytes(11, number(1, 7)) +
+             bytes(11, number(1, 8)) + bytes(23, bytes(1, address))));
   EXPECT(update.ok());
   const Cluster& cluster = update.value().clusters.at(0);
   EXPECT_EQ(cluster.name, "origin");
@@ -56,8 +56,8 @@ TEST("a cluster comes out with its numbers, enumerators and messages") {
   EXPECT(cluster.balancer == Cluster::Balancer::LeastRequest);
   EXPECT_EQ(cluster.limits.size(), 2u);
   EXPECT_EQ(cluster.limits[1].max_connections, 8u);
-  EXPECT_EQ(cluster.source_address->port, 10'000u);
-  EXPECT_EQ(cluster.source_address->ip, std::string("\x7f\0\0\1", 4));
+  EXPECT_EQ(cluster.sources.at(0).address->port, 10'000u);
+  EXPECT_EQ(cluster.sources[0].address->ip, std::string("\x7f\0\0\1", 4));
 }
 
 TEST("an optional number that is absent is told from 0") {
@@ -114,7 +114,7 @@ TEST("a number that does not fit its field is an error") {
 }
 
 TEST("an enumerator that is not known is an error") {
-  expectError(read(bytes(1, number(7, 3))),
+  expectError(read(bytes(1, number(7, 99))),
               "plan: Cluster.balancer: unknown enumerator (offset 2 of its message)");
 }
 

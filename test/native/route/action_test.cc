@@ -2,6 +2,7 @@
 #include "route/action.h"
 
 #include <string>
+#include <vector>
 
 #include "test/native/route/fixtures.h"
 #include "test/native/test.h"
@@ -72,6 +73,20 @@ TEST("a header that is no number, or is there twice, leaves it to chance") {
     EXPECT_EQ(slotFor(value, 60), 2);
   }
   EXPECT_EQ(slotFor(Request{.random = 10}.with("x-rand", "60").with("x-rand", "60")), 0);
+}
+
+TEST("another try goes to clusters that were not asked, and to all of them again when all were") {
+  const route::ClusterAction action = weighted();
+  std::vector<const route::Target*> tried = {&action.targets[0]};
+  for (uint64_t random = 0; random < 100; ++random) {
+    EXPECT_EQ(action.pickOther(tried, random).cluster.name(), "2");
+  }
+  EXPECT_EQ(tried.size(), 1u);
+
+  tried.push_back(&action.targets[2]);
+  EXPECT_EQ(action.pickOther(tried, 49).cluster.name(), "0");
+  EXPECT_EQ(tried.size(), 0u);
+  EXPECT_EQ(action.pickOther(tried, 50).cluster.name(), "2");
 }
 
 }  // namespace fairlead

@@ -83,7 +83,7 @@ plan::Update tcpPlan(const std::vector<uint16_t>& hosts) {
   plan::Update update = planWithoutListener(hosts);
   plan::TcpProxy& tcp = addListener(update).tcp.emplace();
   tcp.stat_prefix = "in";
-  tcp.clusters.push_back({"origin", 1});
+  tcp.clusters.push_back({"origin", 1, {}});
   tcp.total_weight = 1;
   tcp.max_connect_attempts = 1;
   return update;

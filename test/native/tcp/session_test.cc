@@ -79,6 +79,37 @@ TEST("Large streams arrive whole in both directions at once") {
   EXPECT_EQ(proxy.stat("tcp.in.downstream_cx_tx_bytes_total"), sent.size());
 }
 
+TEST("Over connections that were made ahead a relay passes bytes, and each half ends by itself") {
+  const DescriptorsBalance balance;
+  std::promise<std::string> origin_heard;
+  Origin origin([&](Socket& socket, int number) {
+    if (number > 0) {
+      socket.readAll();
+      return;
+    }
+    socket.write("hello");
+    socket.endWriting();
+    origin_heard.set_value(socket.readAll());
+  });
+  plan::Update plan = tcpPlan({origin.port()});
+  plan.clusters[0].preconnect_millionths = 1'500'000;
+  Proxy proxy(plan);
+  {
+    Socket client = proxy.connect();
+    EXPECT_EQ(client.readAll(), std::string("hello"));
+    // The host has ended; its client goes on.
+    const std::string sent = pattern(kMegabyte);
+    client.write(sent);
+    client.endWriting();
+    EXPECT(origin_heard.get_future().get() == sent);
+  }
+  EXPECT(proxy.waitFor("cluster.origin.upstream_rq_active", 0));
+  // One waits for the next client.
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_total"), 2u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_active"), 1u);
+  EXPECT_EQ(proxy.stat("cluster.origin.upstream_cx_destroy_remote_with_active_rq"), 1u);
+}
+
 TEST("What a slow reader has not taken leaves after both sides have ended") {
   const std::string sent = pattern(8 * kMegabyte);
   Origin origin([&sent](Socket& socket, int) { socket.write(sent); });

@@ -63,10 +63,11 @@ Authority::Authority(const std::string& name) : key_(makeKey(false)) {
 }
 
 Identity Authority::sign(const std::string& common_name, const std::string& names, bool is_rsa,
-                         long days, bool must_staple) const {
+                         long days, bool must_staple, const std::string& usage) const {
   const KeyPtr key = makeKey(is_rsa);
   const X509Ptr certificate = makeCertificate(common_name, key.get(), certificate_.get(), days);
   if (!names.empty()) addExtension(certificate.get(), NID_subject_alt_name, names);
+  if (!usage.empty()) addExtension(certificate.get(), NID_key_usage, usage);
   if (must_staple) addExtension(certificate.get(), NID_tlsfeature, "status_request");
   FL_CHECK(X509_sign(certificate.get(), key_.get(), EVP_sha256()) > 0);
   return pemOf(certificate.get(), key.get());

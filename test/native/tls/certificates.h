@@ -22,8 +22,9 @@ class Authority {
 
   const std::string& pem() const { return own_.certificate; }
   // `names`: "DNS:a.test,URI:spiffe://a"; empty: none. `is_rsa`: a key of that kind, else ECDSA.
+  // `usage`: what the key is for, "digitalSignature"; empty: it does not say.
   Identity sign(const std::string& common_name, const std::string& names = {}, bool is_rsa = false,
-                long days = 10, bool must_staple = false) const;
+                long days = 10, bool must_staple = false, const std::string& usage = {}) const;
   // An OCSP response in DER. `good_for_s`: from now on; none: it does not say.
   std::string vouchFor(const Identity& identity, std::optional<long> good_for_s) const;
 

@@ -3,6 +3,7 @@
 
 #include "test/native/test.h"
 #include "test/native/tls/pair.h"
+#include "tls/info.h"
 
 namespace fairlead::tls {
 
@@ -163,6 +164,50 @@ TEST("A server that asks for a certificate says why it refuses, and knows who ca
   EXPECT(pair.server->operator->()->transport()->tls()->isPeerValidated());
 }
 
+TEST("A certificate need not be shown where nobody could verify it, nor where nobody is refused") {
+  plan::TlsContext plan = serverPlan({authority().sign("server")});
+  plan.server->requires_certificate = true;
+  const auto readied = [&plan] {
+    const TlsSide server(plan);
+    const TlsSide client(clientPlan());
+    TlsPair pair(server, client);
+    return pair.server->readied;
+  };
+  EXPECT_EQ(readied(), 0);
+  plan.validation.emplace();
+  EXPECT_EQ(readied(), 0);
+  plan.validation->accepts_untrusted = true;
+  EXPECT_EQ(readied(), 0);
+  plan.validation->trusted_ca = authority().pem();
+  EXPECT_EQ(readied(), EPROTO);
+}
+
+TEST("OpenSSL is asked once a client's hello is whole, or long, or is none") {
+  const TlsSide server_side(serverPlan({authority().sign("server")}));
+  const auto sessions = [&](const std::vector<std::string>& parts) {
+    net::Loop loop;
+    net::FileDescriptor fd;
+    http1::Peer peer(&fd);
+    std::string said;
+    {
+      TlsEnd server(loop, std::move(fd), server_side);
+      for (const std::string& part : parts) {
+        peer.write(part);
+        loop.turn(0);
+        const auto tls = server->transport()->tls();
+        said += static_cast<const Info&>(*tls).hasSsl() ? '!' : '.';
+      }
+    }
+    loop.turn(0);
+    return said;
+  };
+  EXPECT_EQ(sessions({"\x16\x03\x01", std::string("\x00\x04", 2), "abc", "d"}), "...!");
+  EXPECT_EQ(sessions({"GET / HTTP/1.1\r\n"}), "!");
+  EXPECT_EQ(sessions({std::string("\x16\x03\x01\x40\x00", 5), std::string(4000, 'x'),
+                      std::string(91, 'x')}),
+            "..!");
+}
+
 TEST("What is not TLS is told so, and counted as an error of the connection") {
   const TlsSide server(serverPlan({authority().sign("server")}));
   net::Loop loop;
@@ -215,6 +260,89 @@ TEST("With the same ticket keys another server resumes; with keys of its own it 
   };
   EXPECT_EQ(resumed('a', 'a'), 1u);
   EXPECT_EQ(resumed('a', 'b'), 0u);
+}
+
+TEST("Tickets of TLS 1.3 are for one use: who has used one gets another, whoever made the keys") {
+  plan::TlsContext plan = serverPlan({authority().sign("server")});
+  plan.server->ticket_keys = {std::string(80, 'k')};
+  const TlsSide server(plan);
+  const TlsSide client(clientPlan());
+  for (int i = 0; i < 4; ++i) {
+    TlsPair pair(server, client);
+    EXPECT_EQ(pair.client->value(TlsValue::Version), "TLSv1.3");
+    pair.server->write("x");
+    pair.settle();
+  }
+  EXPECT_EQ(server.count(SslCounter::SessionReused), 3u);
+}
+
+TEST("Of ciphers of TLS 1.3 the client's order counts, of older ones the server's") {
+  plan::TlsContext server_plan = serverPlan({authority().sign("server")});
+  server_plan.ciphers = "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-GCM-SHA256";
+  const TlsSide server(server_plan);
+  const auto chosen = [&server](uint32_t version, const std::string& suites) {
+    plan::TlsContext plan = clientPlan();
+    plan.max_version = version;
+    (version == test::kTls13 ? plan.tls13_ciphers : plan.ciphers) = suites;
+    const TlsSide client(plan);
+    TlsPair pair(server, client);
+    return pair.client->value(TlsValue::Cipher);
+  };
+  const std::string aes_128 = "TLS_AES_128_GCM_SHA256";
+  const std::string aes_256 = "TLS_AES_256_GCM_SHA384";
+  EXPECT_EQ(chosen(test::kTls13, aes_128 + ":" + aes_256), aes_128);
+  EXPECT_EQ(chosen(test::kTls13, aes_256 + ":" + aes_128), aes_256);
+  EXPECT_EQ(chosen(test::kTls12, "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384"),
+            "ECDHE-ECDSA-AES256-GCM-SHA384");
+}
+
+TEST("Of SPIFFE the authorities of its own trust domain vouch for a client, and for no authority") {
+  const Authority one("one-ca");
+  const Authority two("two-ca");
+  const auto sign = [](const Authority& by, const std::string& names, const std::string& usage) {
+    return by.sign("client", names, false, 10, false, usage);
+  };
+  const std::string leaf = "digitalSignature";
+  const std::string name = "URI:spiffe://one.test/client";
+  struct Trial {
+    test::Identity who;
+    const char* failure;
+  };
+  const Trial trials[] = {
+      {sign(one, "DNS:a.test," + name, leaf), ""},
+      {sign(two, "URI:spiffe://two.test/x", leaf), "verify cert failed: SAN match"},
+      {sign(two, name, leaf), "depth 0: unable to get local issuer certificate"},
+      {sign(one, "URI:spiffe://three.test/x", leaf), "no trust bundle store"},
+      {sign(one, "URI:spiffe://one.test", leaf), "no trust bundle store"},
+      {sign(one, "DNS:one.test", leaf), "no trust bundle store"},
+      {sign(one, name, "digitalSignature,keyCertSign"), "cert precheck"},
+      {sign(one, name, ""), "cert precheck"},
+  };
+  plan::TlsContext plan = serverPlan({authority().sign("server")});
+  plan::TlsValidation& validation = plan.validation.emplace();
+  validation.spiffe.emplace().domains = {{"one.test", one.pem()}, {"two.test", two.pem()}};
+  plan::SubjectMatch& subject = validation.subjects.emplace_back();
+  subject.kind = plan::SubjectMatch::Kind::Uri;
+  subject.match.emplace().value = "spiffe://one.test/client";
+  for (const Trial& trial : trials) {
+    const TlsSide server(plan);
+    plan::TlsContext with = clientPlan();
+    test::addIdentity(&with, trial.who);
+    const TlsSide client(with);
+    TlsPair pair(server, client);
+    const bool works = *trial.failure == '\0';
+    EXPECT_EQ(pair.server->readied, works ? 0 : EPROTO);
+    EXPECT(contains(pair.server->failure(), trial.failure));
+    const bool is_name = contains(trial.failure, "SAN match");
+    EXPECT_EQ(server.count(SslCounter::FailVerifyError), works || is_name ? 0u : 1u);
+    EXPECT_EQ(server.count(SslCounter::FailVerifySan), is_name ? 1u : 0u);
+    // Logs say who was refused.
+    EXPECT_EQ(pair.server->value(TlsValue::PeerSubject), "CN=client");
+  }
+  const TlsSide server(plan);
+  const TlsSide nobody(clientPlan());
+  TlsPair pair(server, nobody);
+  EXPECT_EQ(server.count(SslCounter::FailVerifyNoCert), 1u);
 }
 
 TEST("A session is not good where more is asked of clients, whatever the ticket keys") {

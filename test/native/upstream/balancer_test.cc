@@ -1,64 +1,33 @@
 #include "upstream/balancer.h"
 
-#include <map>
-#include <memory>
-#include <string>
-
 #include "test/native/test.h"
+#include "test/native/upstream/fixtures.h"
+#include "upstream/slow_start.h"
 
 namespace fairlead::upstream {
 
 namespace {
 
 using Kind = plan::Cluster::Balancer;
-using Health = plan::Host::Health;
-
-class Hosts {
- public:
-  Hosts& add(uint32_t weight = 1, uint32_t priority = 0, Health health = Health::Healthy) {
-    plan::Host host;
-    host.address.emplace().ip = std::string("\x0a\0\0\1", 4);
-    host.address->port = static_cast<uint32_t>(list_.size() + 1);
-    host.weight = weight;
-    host.priority = priority;
-    host.health = health;
-    list_.push_back(std::make_shared<Host>(std::make_shared<const plan::Host>(host), 1));
-    return *this;
-  }
-  HostSet set(uint32_t panic_pct = 50) const { return HostSet(list_, nullptr, panic_pct, 140); }
-  Host& at(size_t index) const { return *list_[index]; }
-
- private:
-  std::vector<std::shared_ptr<Host>> list_;
-};
-
-// How often each port was chosen; 0: nobody.
-std::map<unsigned, int> choose(const HostSet& set, BalancerSettings settings, int times) {
-  Random random;
-  Balancer balancer(settings, 0, random);
-  balancer.setHosts(set);
-  std::map<unsigned, int> counts;
-  for (int i = 0; i < times; ++i) {
-    const Host* host = balancer.choose().host;
-    ++counts[host ? host->address().port() : 0];
-  }
-  return counts;
-}
+using test::choose;
+using test::Health;
+using test::Hosts;
 
 }  // namespace
 
 TEST("Round robin takes every host in turn; weights share exactly") {
   const HostSet even = Hosts().add().add().add().set();
-  for (const auto& [port, count] : choose(even, {Kind::RoundRobin}, 300)) EXPECT_EQ(count, 100);
+  for (const auto& [port, count] : choose(even, {.kind = Kind::RoundRobin}, 300))
+    EXPECT_EQ(count, 100);
   const HostSet weighted = Hosts().add(1).add(2).add(5).set();
-  const auto counts = choose(weighted, {Kind::RoundRobin}, 800);
+  const auto counts = choose(weighted, {.kind = Kind::RoundRobin}, 800);
   EXPECT(std::abs(counts.at(1) - 100) <= 2);
   EXPECT(std::abs(counts.at(2) - 200) <= 2);
   EXPECT(std::abs(counts.at(3) - 500) <= 2);
 }
 
 TEST("Random takes every host, about as often") {
-  const auto counts = choose(Hosts().add().add().set(), {Kind::Random}, 4000);
+  const auto counts = choose(Hosts().add().add().set(), {.kind = Kind::Random}, 4000);
   EXPECT(std::abs(counts.at(1) - 2000) < 300);
 }
 
@@ -68,24 +37,25 @@ TEST("Least request avoids the host that is busy, and with a full scan always ta
   hosts.at(0).counters(0).rq_active.add(10);
   hosts.at(1).counters(0).rq_active.add(10);
   const HostSet set = hosts.set();
-  EXPECT_EQ(choose(set, {Kind::LeastRequest, 2, true}, 100).at(3), 100);
-  const auto counts = choose(set, {Kind::LeastRequest, 2, false}, 900);
+  EXPECT_EQ(choose(set, {.kind = Kind::LeastRequest, .full_scan = true}, 100).at(3), 100);
+  const auto counts = choose(set, {.kind = Kind::LeastRequest, .full_scan = false}, 900);
   // Drawn at least once in two: 5 of 9.
   EXPECT(counts.at(3) > 400);
 }
 
 TEST("Nobody is chosen where there is nobody") {
-  EXPECT_EQ(choose(Hosts().set(), {Kind::RoundRobin}, 3).at(0), 3);
+  EXPECT_EQ(choose(Hosts().set(), {.kind = Kind::RoundRobin}, 3).at(0), 3);
   Random random;
-  Balancer balancer({}, 0, random);
+  const BalancerSettings settings;
+  Balancer balancer(settings, 0, random);
   EXPECT(balancer.choose().host == nullptr);
 }
 
 TEST("Healthy hosts take all while they can; what they cannot take goes to degraded ones") {
   const HostSet one_of_two = Hosts().add().add(1, 0, Health::Unhealthy).add().set(0);
-  EXPECT_EQ(choose(one_of_two, {Kind::RoundRobin}, 300).count(2), 0u);
+  EXPECT_EQ(choose(one_of_two, {.kind = Kind::RoundRobin}, 300).count(2), 0u);
   const HostSet half = Hosts().add().add(1, 0, Health::Degraded).set();
-  const auto counts = choose(half, {Kind::RoundRobin}, 4000);
+  const auto counts = choose(half, {.kind = Kind::RoundRobin}, 4000);
   // 140 % of one half: 70 % to the healthy one.
   EXPECT(std::abs(counts.at(1) - 2800) < 300);
   EXPECT_EQ(counts.at(1) + counts.at(2), 4000);
@@ -95,20 +65,20 @@ TEST("Below the panic threshold health is ignored; a threshold of 0 never panics
   Hosts sick;
   sick.add();
   for (int i = 0; i < 3; ++i) sick.add(1, 0, Health::Unhealthy);
-  EXPECT_EQ(choose(sick.set(50), {Kind::RoundRobin}, 400).at(2), 100);
-  EXPECT_EQ(choose(sick.set(0), {Kind::RoundRobin}, 400).at(1), 400);
+  EXPECT_EQ(choose(sick.set(50), {.kind = Kind::RoundRobin}, 400).at(2), 100);
+  EXPECT_EQ(choose(sick.set(0), {.kind = Kind::RoundRobin}, 400).at(1), 400);
   const HostSet all_sick = Hosts().add(1, 0, Health::Unhealthy).set(0);
-  EXPECT_EQ(choose(all_sick, {Kind::RoundRobin}, 5).at(0), 5);
+  EXPECT_EQ(choose(all_sick, {.kind = Kind::RoundRobin}, 5).at(0), 5);
 }
 
 TEST("A later priority gets what the earlier ones cannot take") {
   const HostSet spill = Hosts().add().add(1, 0, Health::Unhealthy).add(1, 1).set();
-  const auto counts = choose(spill, {Kind::RoundRobin}, 4000);
+  const auto counts = choose(spill, {.kind = Kind::RoundRobin}, 4000);
   EXPECT(std::abs(counts.at(1) - 2800) < 300);
   EXPECT(std::abs(counts.at(3) - 1200) < 300);
   EXPECT_EQ(counts.count(2), 0u);
   const HostSet failed_over = Hosts().add(1, 0, Health::Unhealthy).add(1, 1).set();
-  EXPECT_EQ(choose(failed_over, {Kind::RoundRobin}, 50).at(2), 50);
+  EXPECT_EQ(choose(failed_over, {.kind = Kind::RoundRobin}, 50).at(2), 50);
 }
 
 TEST("A host set counts health, and its loads are always 100 in all") {
@@ -136,6 +106,117 @@ TEST("A host set counts health, and its loads are always 100 in all") {
     }
     EXPECT_EQ(sum, 100u);
   }
+}
+
+TEST("Weights of differently busy hosts count as their bias has it") {
+  Hosts hosts;
+  hosts.add(2).add(1);
+  hosts.at(0).counters(0).rq_active.add(3);
+  const HostSet set = hosts.set();
+  BalancerSettings settings{.kind = Kind::LeastRequest};
+  // 2/4 against 1.
+  EXPECT(std::abs(choose(set, settings, 3000).at(2) - 2000) < 10);
+  settings.request_bias_millionths = RuntimeNumber(0, 0, nullptr);
+  EXPECT(std::abs(choose(set, settings, 3000).at(1) - 2000) < 10);
+  settings.request_bias_millionths = RuntimeNumber(500'000, 0, nullptr);
+  // 2 by the root of 4, against 1.
+  EXPECT(std::abs(choose(set, settings, 3000).at(1) - 1500) < 10);
+}
+
+TEST("Requests that are active on other workers count as well") {
+  Hosts hosts(2);
+  hosts.add().add();
+  hosts.at(0).counters(1).rq_active.add(5);
+  EXPECT_EQ(choose(hosts.set(), {.kind = Kind::LeastRequest, .full_scan = true}, 50).at(2), 50);
+}
+
+TEST("A full scan takes any of the hosts that have the fewest, one as often as the other") {
+  Hosts hosts;
+  hosts.add().add().add().add();
+  hosts.at(1).counters(0).rq_active.add(1);
+  const auto counts = choose(hosts.set(), {.kind = Kind::LeastRequest, .full_scan = true}, 6000);
+  EXPECT_EQ(counts.count(2), 0u);
+  for (const unsigned port : {1, 3, 4}) EXPECT(std::abs(counts.at(port) - 2000) < 250);
+}
+
+TEST("Where balancers begin differs from one to the next, with weights and without") {
+  for (const uint32_t last : {1, 2}) {
+    const HostSet set = Hosts().add(1).add(1).add(last).set();
+    std::map<unsigned, int> firsts;
+    for (uint64_t seed = 0; seed < 300; ++seed) {
+      ++firsts[choose(set, {}, 1, nullptr, seed).begin()->first];
+    }
+    EXPECT_EQ(firsts.size(), 3u);
+  }
+}
+
+// Pearson's statistic stays below what one sample in 100,000 exceeds by chance: 30.9 with five
+// hosts' four degrees of freedom.
+TEST("Every balancer shares as it is to, by the chi-squared test") {
+  constexpr int kTimes = 20'000;
+  constexpr double kBound = 30.9;
+  const HostSet even = Hosts().add().add().add().add().add().set();
+  const std::vector<double> fifths(5, 0.2);
+  const HostSet weighted = Hosts().add(1).add(2).add(3).add(4).add(10).set();
+  const std::vector<double> shares = {0.05, 0.1, 0.15, 0.2, 0.5};
+  for (const Kind kind : {Kind::RoundRobin, Kind::LeastRequest, Kind::Random}) {
+    for (const uint64_t seed : {1, 2, 3}) {
+      const BalancerSettings settings{.kind = kind};
+      const auto counts = choose(even, settings, kTimes, nullptr, seed);
+      EXPECT(test::chiSquared(counts, fifths, kTimes) < kBound);
+      if (kind == Kind::Random) continue;
+      const auto other = choose(weighted, settings, kTimes, nullptr, seed);
+      EXPECT(test::chiSquared(other, shares, kTimes) < kBound);
+    }
+  }
+}
+
+TEST("A panic that is to fail traffic chooses nobody, and says that it is one") {
+  const HostSet set = Hosts().add().add(1, 0, Health::Unhealthy).add(1, 0, Health::Unhealthy).set();
+  EXPECT_EQ(choose(set, {.fails_in_panic = true}, 10).at(0), 10);
+  EXPECT_EQ(choose(set, {}, 9).size(), 3u);
+}
+
+TEST("Draining hosts neither count as lost nor bring a panic about") {
+  const HostSet set =
+      Hosts().add().add(1, 0, Health::Draining).add(1, 0, Health::Draining).add(1, 1).set();
+  EXPECT_EQ(set.priorities()[0].healthy_load, 100u);
+  EXPECT_EQ(choose(set, {}, 10).at(1), 10);
+}
+
+TEST("The health of a priority goes by weight where the assignment says so") {
+  const Hosts hosts = Hosts().add(9).add(1, 0, Health::Unhealthy).add(1, 1);
+  EXPECT_EQ(hosts.set().priorities()[0].healthy_load, 70u);
+  EXPECT_EQ(hosts.set(HostSetRules{.weighs_health = true}).priorities()[0].healthy_load, 100u);
+}
+
+TEST("What rounding loses goes to healthy hosts where there are any") {
+  const HostSet set = Hosts()
+                          .add(1, 0, Health::Degraded)
+                          .add(1, 0, Health::Unhealthy)
+                          .add(1, 0, Health::Unhealthy)
+                          .add(1, 1)
+                          .add(1, 1, Health::Unhealthy)
+                          .add(1, 1, Health::Unhealthy)
+                          .set(0);
+  EXPECT_EQ(set.priorities()[0].degraded_load, 50u);
+  EXPECT_EQ(set.priorities()[1].healthy_load, 50u);
+}
+
+TEST("A host that is new has a growing part of its share, and never less than the least") {
+  const HostSet set = Hosts().add(1).add(1).set();
+  const SlowStartSettings slow{
+      .window_ms = 1'000'000, .aggression_millionths = {1'000'000, 0, nullptr}, .min_share = 0.1};
+  // Both are as new.
+  const auto counts = choose(set, {.slow_start = slow}, 1000);
+  EXPECT(std::abs(counts.at(1) - 500) < 10);
+  const Host& host = *set.priorities()[0].all[0];
+  EXPECT_EQ(slowStartShare(host, slow), 0.1);
+  const SlowStartSettings over{
+      .window_ms = 0, .aggression_millionths = {1'000'000, 0, nullptr}, .min_share = 0.1};
+  EXPECT_EQ(slowStartShare(host, over), 1.0);
+  EXPECT(!isAnySlow(set.priorities()[0].all, over));
+  EXPECT(isAnySlow(set.priorities()[0].all, slow));
 }
 
 TEST("A new set of hosts differs by priority; one that is gone differs too") {

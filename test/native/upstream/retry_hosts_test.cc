@@ -65,10 +65,11 @@ TEST("After so many attempts the priorities that were tried get nothing, until n
   const PriorityLoads* loads = retry.loads(set);
   EXPECT(loads && loads->healthy == std::vector<uint32_t>({0, 100, 0}));
 
-  Random random;
-  Balancer balancer({}, 0, random);
+  Random random(1);
+  const BalancerSettings settings;
+  Balancer balancer(settings, 0, random);
   balancer.setHosts(set);
-  EXPECT(balancer.chooseBy(*loads).host == hosts[1].get());
+  EXPECT(balancer.choose({.loads = loads}).host == hosts[1].get());
 
   // Three attempts: the same loads as after two.
   retry.onAttempted(*hosts[1]);

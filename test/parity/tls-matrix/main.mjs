@@ -2,6 +2,7 @@
 // what becomes of each with a proxy.
 //   node test/parity/tls-matrix/main.mjs --proxy CMD --write FILE   what the real server does
 //   node test/parity/tls-matrix/main.mjs --proxy CMD --expect FILE  whether another one does the same
+//   … --share N                                                     one of N combinations, always the same
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -223,8 +224,14 @@ async function untilOpen(port) {
   throw new Error(`nobody listens on port ${port}`);
 }
 
-/** @returns {Promise<Record<string, string>>} by combination */
-export async function outcomesOf(command) {
+/**
+ * @param {number} share one of so many combinations is tried
+ * @returns {Promise<Record<string, string>>} by combination
+ */
+export async function outcomesOf(command, share = 1) {
+  let number = 0;
+  const isOurs = () => number++ % share === 0;
+
   const directory = mkdtempSync(join(tmpdir(), 'fairlead-tls-matrix-'));
   const read = makeCertificates(directory);
   const ports = {
@@ -247,12 +254,13 @@ export async function outcomesOf(command) {
     for (const asked of combinations()) {
       const more = { port: ports.listeners[asked.listener], directory, read };
       for (const [client, visit] of Object.entries(clients)) {
-        const outcome = await visit({ ...asked, ...more });
+        const outcome = isOurs() ? await visit({ ...asked, ...more }) : undefined;
         if (outcome !== undefined) outcomes[nameOf(client, asked)] = outcome;
       }
     }
     for (const cluster of Object.keys(CLUSTERS)) {
       for (const host of Object.keys(HOSTS)) {
+        if (!isOurs()) continue;
         const path = `/${cluster}-${host}`;
         outcomes[`to s_server ${cluster} ${host}`] = await askHost(ports.plain, path);
         outcomes[`to s_server ${cluster} ${host} again`] = await askHost(ports.plain, path);
@@ -269,8 +277,6 @@ export async function outcomesOf(command) {
 
 /** What is other than in the real server on purpose. */
 const KINDER_OR_STRICTER = [
-  // There a certificate that must be shown and is verified by nobody need not be shown.
-  /^\S+ unchecked 1\.[23] nobody( again)?$/,
   // There Go's client is taken for one that takes ECDSA, by what it says of TLS 1.3 alone.
   /^go (any|one-cipher) 1\.2 nobody ECDHE-RSA-\S+$/,
 ];
@@ -291,8 +297,10 @@ export function differences(expected, outcomes) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const text = { type: 'string' };
-  const { values } = parseArgs({ options: { proxy: text, write: text, expect: text } });
-  const outcomes = await outcomesOf(values.proxy);
+  const { values } = parseArgs({
+    options: { proxy: text, write: text, expect: text, share: { ...text, default: '1' } },
+  });
+  const outcomes = await outcomesOf(values.proxy, Number(values.share));
   const count = Object.keys(outcomes).length;
   if (values.write) writeFileSync(values.write, `${JSON.stringify(outcomes, null, 1)}\n`);
   if (values.expect) {

@@ -60,7 +60,7 @@ test('managers that ask for the same routes share one subscription; filters need
   );
   assert.deepEqual(issues, []);
   assert.deepEqual(slots, ['web', 'web', 'web#2', 'other']);
-  const file = { path: HERE, watchesWrites: false };
+  const file = { kind: 'file', path: HERE, watchesWrites: false };
   assert.deepEqual(compiled.context.routes.requests, [
     {
       name: 'web',
@@ -133,7 +133,7 @@ test('what cannot be followed is refused with its place', () => {
     ],
     [
       { type: 'EDS', eds_cluster_config: { eds_config: { ads: {} } } },
-      /eds_config\.ads: ads of .* is not supported yet/,
+      /eds_config\.ads: ADS must be configured to support an ADS config source/,
     ],
     [
       {

@@ -4,7 +4,7 @@ import { ChainRoutes, RouteSlots } from '../../../src/plan/route-slots.js';
 
 const request = (name: string, chain: readonly string[] = []) => ({
   name,
-  source: { path: '/rds', watchesWrites: false },
+  source: { kind: 'file' as const, path: '/rds', watchesWrites: false },
   statPrefix: 'web',
   chain: chain.map((filter) => ({ name: filter, type: filter })),
 });

@@ -92,6 +92,9 @@ export class FakeNative implements NativeProxy {
   dropImportedGauges(): void {
     this.calls.push('dropImportedGauges');
   }
+  awaitChecks(): Promise<void> {
+    return Promise.resolve();
+  }
   setHealthCheckFailed(failed: boolean): void {
     this.calls.push(`setHealthCheckFailed ${failed}`);
   }
@@ -196,6 +199,13 @@ export class FakeNative implements NativeProxy {
   }
   addLdsStats(): string {
     return 'listener_manager.lds.';
+  }
+
+  addControlPlaneStats(prefix: string): string {
+    return `${prefix}control_plane.`;
+  }
+  addRtdsStats(): string {
+    return 'runtime.';
   }
 
   removeStats(_prefix: string): void {}

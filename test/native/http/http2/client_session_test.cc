@@ -120,6 +120,16 @@ class ToHost : public http::ClientCodecCallbacks {
   }
   void serveWaiting() override {}
   void onBytes(size_t, size_t) override {}
+  uint64_t counted(Counter counter) const {
+    return stats.view()
+        .group(0)[stats::Http2Codec::kCounterPlaces[static_cast<size_t>(counter)].slot]
+        .load();
+  }
+  uint64_t shown(Gauge gauge) const {
+    const auto slots =
+        stats.view().group(0) + stats::Http2Codec::kGaugePlaces[static_cast<size_t>(gauge)].slot;
+    return slots[stats::kUp].load() - slots[stats::kDown].load();
+  }
   std::string takeTold() { return std::exchange(told, {}); }
 
   net::Loop loop;
@@ -186,6 +196,15 @@ class Scripted final : public ToHost {
 };
 
 const TestFields kOk = {{":status", "200"}};
+// What the pool hears where a host breaks the protocol while one stream is open.
+const std::string kBroken =
+    "closed " + std::to_string(static_cast<int>(CloseReason::ProtocolError)) + ";local;";
+
+std::string times(size_t count, const std::string& one) {
+  std::string all;
+  for (size_t i = 0; i < count; ++i) all += one;
+  return all;
+}
 
 }  // namespace
 
@@ -266,12 +285,13 @@ TEST("an HTTP/2 session with a host refuses a body of another length than its he
   EXPECT(!host.over);
 }
 
-TEST("an HTTP/2 session with a host resets a stream whose body comes without an answer") {
+TEST("an HTTP/2 session with a host ends where a body comes without an answer") {
   Scripted host;
   Answer& answer = host.ask("GET", true);
   host.read();
-  EXPECT_EQ(host.send(dataFrame(1, "x", true)), std::string("RST 1 1"));
+  EXPECT_EQ(host.send(dataFrame(1, "x", true)), std::string("GOAWAY 0 1"));
   EXPECT_EQ(answer.told, std::string("reset protocol"));
+  EXPECT_EQ(host.takeTold(), kBroken);
 }
 
 TEST("an HTTP/2 session with a host sends a body as windows let it") {
@@ -305,6 +325,103 @@ TEST("an HTTP/2 session with a host ends where a host does not answer pings") {
   Answer& answer = host.ask("GET", true);
   for (int i = 0; i < 100 && !host.over; ++i) host.loop.turn(5);
   EXPECT_EQ(answer.told, std::string("reset connection"));
+}
+
+TEST("floods of a host end its connection, each under its name, and keep nothing") {
+  const auto flood = [](Counter counter, const std::string& frames) {
+    plan::Http2Options options = defaultOptions();
+    options.max_outbound_control_frames = 50;
+    Scripted host({}, options);
+    Answer& answer = host.ask("GET", true);
+    host.read();
+    host.send(frames);
+    EXPECT(answer.told.ends_with("reset protocol"));
+    EXPECT_EQ(host.takeTold(), kBroken);
+    EXPECT_EQ(host.counted(counter), 1u);
+    EXPECT_EQ(host.loop.slabs().inUse(), 0u);
+  };
+  BlockWriter blocks;
+  const std::string answer = blocks.headers(1, kOk, false);
+  flood(Counter::InboundEmptyFramesFlood, answer + times(3, dataFrame(1, "", false)));
+  flood(Counter::InboundEmptyFramesFlood,
+        frame(FrameType::Headers, 0, 1, "") + times(3, frame(FrameType::Continuation, 0, 1, "")));
+  flood(Counter::InboundPriorityFramesFlood,
+        times(300, frame(FrameType::Priority, 0, 1, number32(3) + "\x10")));
+  flood(Counter::InboundWindowUpdateFramesFlood, times(100, windowUpdate(0, 1)));
+  // Both are answered, all of one read before any answer leaves.
+  flood(Counter::OutboundControlFlood, times(100, frame(FrameType::Ping, 0, 0, "12345678")));
+  flood(Counter::OutboundControlFlood, times(100, frame(FrameType::Settings, 0, 0, "")));
+}
+
+TEST("a host that has its pings answered and takes no answer is left before they fill memory") {
+  Scripted host;
+  Answer& answer = host.ask("GET", true);
+  host.read();
+  const std::string pings = times(100, frame(FrameType::Ping, 0, 0, "12345678"));
+  for (int i = 0; i < 100'000 && !answer.is_over; ++i) {
+    host.peer.write(pings);
+    settle(host.loop);
+    EXPECT(host.over || host.session->connection().pendingBytes() < 100'000);
+  }
+  EXPECT_EQ(answer.told, std::string("reset protocol"));
+  EXPECT_EQ(host.counted(Counter::OutboundControlFlood), 1u);
+}
+
+TEST("a host's CONTINUATION frames without end are not kept without end") {
+  Scripted host;
+  Answer& answer = host.ask("GET", true);
+  host.read();
+  const std::string part(16'000, '\x40');
+  host.send(frame(FrameType::Headers, 0, 1, part));
+  int sent = 0;
+  for (; sent < 1000 && !answer.is_over; ++sent) {
+    host.send(frame(FrameType::Continuation, 0, 1, part));
+  }
+  EXPECT(sent < 20);
+  EXPECT_EQ(answer.told, std::string("reset protocol"));
+}
+
+TEST("a block of a host that expands to far more than it takes ends its stream alone") {
+  Scripted host;
+  Answer& first = host.ask("GET", true);
+  Answer& second = host.ask("GET", true);
+  host.read();
+  host.send(host.blocks.headers(1, {{":status", "200"}, {"x-bomb", std::string(3000, 'v')}}, true));
+  EXPECT_EQ(first.told, std::string("200."));
+  std::string block = host.blocks.block(kOk);
+  // The field of the table, again and again.
+  block.append(15'000, '\xbe');
+  host.send(frame(FrameType::Headers, flags::kEndHeaders | flags::kEndStream, 3, block));
+  EXPECT_EQ(second.told, std::string("reset remote"));
+  EXPECT(!host.over);
+}
+
+TEST("resets of a host that come again and again cost a stream each, and nothing more") {
+  Scripted host;
+  for (uint32_t id = 1; id < 2001; id += 2) {
+    Answer& answer = host.ask("GET", true);
+    host.send(times(3, rstStream(id, ErrorCode::InternalError)));
+    EXPECT_EQ(answer.told, std::string("reset remote"));
+  }
+  EXPECT(!host.over);
+  EXPECT_EQ(host.counted(Counter::RxReset), 1000u);
+  EXPECT_EQ(host.loop.slabs().inUse(), 0u);
+}
+
+TEST("a host that opens no window stops who feeds it, and is told when nobody waits any more") {
+  Scripted host(setting(4, 0));
+  Answer& answer = host.ask("POST", false);
+  host.read();
+  size_t sent = 0;
+  for (; sent < 64 << 20 && !answer.stream->isOverHighWatermark(); sent += 16'000) {
+    answer.stream->sendData(std::string(16'000, 'x'), false);
+  }
+  EXPECT(sent < 2 << 20);
+  EXPECT_EQ(host.shown(Gauge::PendingSendBytes), sent);
+  answer.stream->reset();
+  EXPECT_EQ(host.read(), std::string("RST 1 0"));
+  EXPECT_EQ(host.shown(Gauge::PendingSendBytes), 0u);
+  EXPECT_EQ(host.loop.slabs().inUse(), 0u);
 }
 
 namespace {

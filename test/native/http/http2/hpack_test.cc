@@ -173,6 +173,45 @@ TEST("what an encoder writes a decoder reads, with tables that grow, evict and s
   }
 }
 
+TEST("a value that is empty is somewhere all the same") {
+  HpackDecoder decoder;
+  for (const std::string_view block :
+       {std::string_view("\x60\x00", 2), std::string_view("\xbe"), std::string_view("\x60\x80")}) {
+    Arena arena{1024};
+    Field field;
+    decoder.begin(block);
+    EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::Field);
+    EXPECT_EQ(field.name, std::string_view("cookie"));
+    EXPECT(field.value.empty() && field.value.data() != nullptr);
+  }
+}
+
+TEST("less than a table has asks for a change of its size, with which the next block begins") {
+  HpackDecoder decoder;
+  Arena arena{1024};
+  Field field;
+  const std::string added(
+      "\x40\x01"
+      "a"
+      "\x01"
+      "b",
+      5);
+  decoder.setMost(128);
+  decoder.begin(added);
+  EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::Error);
+  const std::string too_large = "\x3f\xe1\x1f" + added;
+  decoder.begin(too_large);
+  EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::Error);
+  const std::string as_asked = "\x3f\x61" + added;
+  decoder.begin(as_asked);
+  EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::Field);
+  EXPECT_EQ(field.name, std::string_view("a"));
+  EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::End);
+  decoder.setMost(8192);
+  decoder.begin("\xbe");
+  EXPECT(decoder.next(arena, &field) == HpackDecoder::Step::Field);
+}
+
 TEST("a table without fields owns nothing, and one with them no more than they need") {
   DynamicTable table(4096);
   for (int i = 0; i < 10'000; ++i) {

@@ -187,7 +187,7 @@ void Request::onRequestHead(http::RequestHead& head, bool end) {
     }
   }
   complete = end;
-  if (end && server.answers) server.answer(*this, "ok");
+  if ((end || head.path == "/early") && server.answers) server.answer(*this, "ok");
 }
 
 void Request::onRequestData(std::string_view data, bool end) {
@@ -393,9 +393,13 @@ TEST("an answer before the end of its request resets the rest of it, which is ig
   server.begin();
   server.send(server.post(1));
   server.answer(*server.requests[0], "no");
-  EXPECT_EQ(server.read(), "HEADERS 1 :status=200; DATA 1 no.");
+  // The reset comes when nothing more is read at once: on a busy machine that may be with the
+  // answer.
+  const std::string answer = server.read();
   pass(server.loop, 5);
-  EXPECT_EQ(server.read(), "RST 1 0");
+  const std::string rest = server.read();
+  EXPECT_EQ(rest.empty() ? answer : answer + " " + rest,
+            "HEADERS 1 :status=200; DATA 1 no. RST 1 0");
   EXPECT_EQ(server.send(dataFrame(1, "late", true)), "");
   EXPECT_EQ(server.send(server.get(3)), "");
   EXPECT_EQ(server.requests.size(), 2u);
@@ -567,7 +571,7 @@ TEST("who opens no window has so long to do so, and holds one answer's bytes at 
   EXPECT_EQ(server.read(), "HEADERS 1 :status=200;");
   EXPECT(server.loop.slabs().inUse() > 0);
   pass(server.loop, 50);
-  EXPECT_EQ(server.read(), "RST 1 0");
+  EXPECT_EQ(server.read(), "RST 1 2");
   EXPECT_EQ(server.counted(Counter::TxFlushTimeout), 1u);
   EXPECT_EQ(server.loop.slabs().inUse(), 0u);
 }
@@ -604,6 +608,39 @@ TEST("more streams than were allowed end the connection; before it could know, t
   const std::string told = early.send(std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) +
                                       early.gets({1, 3, 5}));
   EXPECT(told.find("RST 5 7") != std::string::npos);
+}
+
+TEST("until a client has acknowledged a smaller table, it has the one that every table begins as") {
+  plan::Http2Options options = defaultOptions();
+  options.header_table_bytes = 64;
+  H2Server server(options);
+  server.answers = false;
+  const TestFields large = {{"x-large", std::string(200, 'a')}};
+  const std::string first = server.get(1, "/", large);
+  const std::string second = server.get(3, "/", large);
+  const std::string early =
+      server.send(std::string(kPreface) + frame(FrameType::Settings, 0, 0, {}) + first + second);
+  EXPECT(early.find("GOAWAY") == std::string::npos);
+  EXPECT_EQ(server.requests.size(), 2u);
+  EXPECT_EQ(server.requests[0]->told, server.requests[1]->told);
+  server.blocks.setPeerLimit(64);
+  server.send(frame(FrameType::Settings, flags::kAck, 0, {}) + server.get(5, "/", large));
+  EXPECT_EQ(server.requests.size(), 3u);
+  EXPECT_EQ(server.requests[2]->told, server.requests[0]->told);
+}
+
+TEST("trailers that come behind a whole answer end their stream, which needs no reset then") {
+  // All of it comes with one read, before the time at which what is left of a request is reset.
+  if (test::isRough()) return;
+  plan::Http2Options options = defaultOptions();
+  options.max_concurrent_streams = 1;
+  H2Server server(options);
+  server.begin();
+  const std::string early = server.post(1, "/early");
+  const std::string trailers = server.blocks.headers(1, {{"x-trailer", "t"}}, true);
+  EXPECT_EQ(server.send(early + trailers + server.get(3)),
+            kAnswer + " HEADERS 3 :status=200; DATA 3 ok.");
+  EXPECT_EQ(server.told, "");
 }
 
 TEST("resets beyond what is allowed end the connection") {

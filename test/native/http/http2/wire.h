@@ -74,6 +74,8 @@ class BlockWriter {
     return frame(FrameType::Headers, all, stream, block(fields));
   }
 
+  void setPeerLimit(uint32_t bytes) { encoder_.setPeerLimit(bytes); }
+
  private:
   HpackEncoder encoder_{true};
 };

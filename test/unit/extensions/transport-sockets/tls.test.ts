@@ -98,10 +98,120 @@ test('lists of names are checked one by one, with the nearest name', () => {
   for (const wrong of [['P-256:'], ['P-256', 'P-256'], ['P-256:prime256v1'], ['P-224']]) {
     assert.match(issues({ ecdh_curves: wrong })[0] ?? '', /Failed to initialize ECDH curves /);
   }
+  const [later] = issues({ ecdh_curves: ['X25519MLKEM768'] });
+  const [major = 0, minor = 0] = (process.versions.openssl ?? '').split('.').map(Number);
+  if (major > 3 || minor >= 5) assert.equal(later, undefined);
+  else assert.match(later ?? '', /ecdh_curves\[0\]: the curve X25519MLKEM768 needs OpenSSL 3\.5/);
   assert.match(
-    issues({ ecdh_curves: ['X25519MLKEM768'] })[0] ?? '',
-    /ecdh_curves\[0\]: the curve X25519MLKEM768 is not supported: the OpenSSL of Node/,
+    issues({ compliance_policies: ['CNSA2_202603'] })[0] ?? '',
+    /compliance_policies\[0\]: the policy CNSA2_202603 is not supported yet$/,
   );
+});
+
+test('what a certificate says of its connections comes before what its context says', () => {
+  const tls_params = { cipher_suites: ['ECDHE-RSA-AES128-GCM-SHA256'], ecdh_curves: ['P-384'] };
+  const own = { ecdh_curves: ['P-521'], signature_algorithms: ['rsa_pss_rsae_sha512'] };
+  const one = { ...PAIR, tls_params: own };
+  const of = (tls_certificates: object[]) =>
+    compileChain({ common_tls_context: { tls_certificates, tls_params } });
+  const { issues, chain } = of([one, one]);
+  assert.deepEqual(issues, []);
+  assert.equal(chain?.tls?.ciphers, 'ECDHE-RSA-AES128-GCM-SHA256');
+  assert.equal(chain.tls.curves, 'P-521');
+  assert.equal(chain.tls.signature_algorithms, 'rsa_pss_rsae_sha512');
+  assert.deepEqual(of([one, PAIR]).issues, [
+    'error typed_config.common_tls_context.tls_certificates[1].tls_params: certificates of one context with different tls_params are not supported',
+  ]);
+});
+
+test('FIPS_202205 overrules what else is configured; signatures have the names that OpenSSL knows', () => {
+  const of = (tls_params: object) => compileChain(common({ tls_params })).chain?.tls;
+  const fips = of({
+    compliance_policies: ['FIPS_202205'],
+    tls_minimum_protocol_version: 'TLSv1_0',
+    ecdh_curves: ['X25519'],
+    cipher_suites: ['AES128-SHA'],
+  });
+  assert.equal(fips?.min_version, 0x0303);
+  assert.equal(fips.max_version, 0x0304);
+  assert.equal(fips.curves, 'P-256:P-384');
+  assert.doesNotMatch(`${fips.ciphers}${fips.tls13_ciphers}`, /CHACHA20|AES128-SHA:/);
+  const signature_algorithms = ['ecdsa_sha1', 'rsa_pkcs1_md5_sha1', 'ed25519'];
+  assert.equal(of({ signature_algorithms })?.signature_algorithms, 'ECDSA+SHA1:ed25519');
+});
+
+test('a trust domain of SPIFFE has authorities of its own, in files or in one map of all', () => {
+  const validator = (fields: object, more: object = {}) =>
+    compileChain(
+      common({
+        validation_context: {
+          custom_validator_config: {
+            name: 'envoy.tls.cert_validator.spiffe',
+            typed_config: any(`${TYPES}.SPIFFECertValidatorConfig`, fields),
+          },
+          ...more,
+        },
+      }),
+    );
+  const domain = { name: 'a.test', trust_bundle: text(AUTHORITY) };
+  const san = (san_type: string) => ({ san_type, matcher: { exact: 'x' } });
+  const { issues, chain } = validator(
+    { trust_domains: [domain] },
+    { match_typed_subject_alt_names: [san('DNS'), san('URI')] },
+  );
+  assert.deepEqual(issues, []);
+  const { spiffe, subjects } = chain?.tls?.validation ?? {};
+  assert.equal(spiffe?.domains?.[0]?.name, 'a.test');
+  assert.deepEqual(
+    subjects?.map(({ kind }) => kind),
+    [SubjectMatch_Kind.URI],
+  );
+  assert.match(
+    validator({ trust_domains: [domain, domain] }).issues[0] ?? '',
+    /trust_domains\[1\]: Multiple trust bundles are given for one trust domain for a\.test$/,
+  );
+  const bundles = (map: unknown) =>
+    validator({ trust_bundles: text(typeof map === 'string' ? map : JSON.stringify(map)) });
+  const x5c = [AUTHORITY.replace(/-----[^-]+-----|\s/g, '')];
+  const good = bundles({ trust_domains: { 'b.test': { keys: [{ use: 'x509-svid', x5c }] } } });
+  assert.deepEqual(good.issues, []);
+  const pem = good.chain?.tls?.validation?.spiffe?.domains?.[0]?.authorities;
+  assert.equal(
+    Buffer.from(pem ?? [])
+      .toString()
+      .trim(),
+    AUTHORITY.trim(),
+  );
+  const wrong = (map: unknown) => bundles(map).issues[0]?.replace(/^.*trust_bundles: /, '');
+  assert.equal(wrong('{'), 'Invalid JSON found in SPIFFE bundle');
+  assert.equal(wrong({}), 'No trust domains found in SPIFFE bundle');
+  const keysOf = (keys: unknown) => ({ trust_domains: { a: { keys } } });
+  assert.equal(wrong(keysOf([])), "No keys found in SPIFFE bundle for domain 'a'");
+  assert.equal(
+    wrong(keysOf([{ use: 'jwt-svid' }])),
+    "missing or invalid 'use' field found in cert for domain 'a'",
+  );
+  assert.equal(
+    wrong(keysOf([{ use: 'x509-svid' }])),
+    "missing or empty 'x5c' field found in keys for domain: 'a'",
+  );
+  assert.equal(
+    wrong(keysOf([{ use: 'x509-svid', x5c: ['AAAA'] }])),
+    "Invalid x509 object in certs for domain 'a'",
+  );
+});
+
+test('a validator that there is not is refused; the usual one may be named', () => {
+  const named = (name: string) =>
+    compileChain(
+      common({
+        validation_context: {
+          custom_validator_config: { name, typed_config: any('google.protobuf.Empty') },
+        },
+      }),
+    ).issues;
+  assert.deepEqual(named('envoy.tls.cert_validator.default'), []);
+  assert.match(named('x')[0] ?? '', /Failed to get certificate validator factory for x$/);
 });
 
 test('a server without a certificate, a pair without its half, and short ticket keys are refused', () => {
@@ -192,4 +302,19 @@ test('an OCSP response is bytes; the key log has a path, and ranges of addresses
   assert.equal(chain?.tls?.key_log?.path, '/tmp/fairlead-keys');
   assert.equal(chain.tls.key_log.remote?.[0]?.prefix_length, 8);
   assert.equal(chain.tls.server?.ocsp_policy, TlsServer_OcspPolicy.STRICT);
+});
+
+test('what the real server takes and does not do is told', () => {
+  const warned = (fields: object, validation_context?: object) =>
+    compileChain({
+      ...common(validation_context ? { validation_context } : {}),
+      ...fields,
+    }).issues.map((issue) => issue.replace(/: .*$/, ''));
+  const required = { require_client_certificate: true };
+  const told = ['warning typed_config.require_client_certificate'];
+  assert.deepEqual(warned({ require_sni: true }), ['warning typed_config.require_sni']);
+  assert.deepEqual(warned(required), told);
+  assert.deepEqual(warned(required, {}), told);
+  assert.deepEqual(warned(required, { trusted_ca: text(AUTHORITY) }), []);
+  assert.deepEqual(warned(required, { verify_certificate_hash: ['ab'.repeat(32)] }), []);
 });

@@ -36,11 +36,29 @@ test('version 2 with values of its own, and those of the client that are named',
   assert.equal(cluster?.tls, undefined);
 });
 
-test('a value that is a format, an empty one, and one header within another are refused', () => {
+test('a value may be a format, which is compiled', () => {
+  const format = (text_format: string) => ({
+    config: { added_tlvs: [{ type: 1, format_string: { text_format } }] },
+    transport_socket: RAW,
+  });
+  const { issues, cluster } = compileCluster(format('to %UPSTREAM_HOST%'));
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.proxy_protocol?.added_tlvs?.[0]?.format?.pieces?.length, 2);
+  assert.match(
+    compileCluster(format('%NOPE%')).issues.join(),
+    /Failed to parse TLV format string: INVALID_ARGUMENT: Not supported field in StreamInfo: NOPE/,
+  );
+});
+
+test('a value and a format for it, an empty one, and one header within another are refused', () => {
   const issues = (config: object, transport_socket: object = RAW) =>
     compileCluster({ config, transport_socket }).issues.join();
   const format_string = { text_format_source: { inline_string: '%PROTOCOL%' } };
-  assert.match(issues({ added_tlvs: [{ type: 1, format_string }] }), /format_string/);
+  const value = Buffer.from('a');
+  assert.match(
+    issues({ added_tlvs: [{ type: 1, value, format_string }] }),
+    /Invalid TLV configuration: only one of 'value' or 'format_string' may be set\.$/,
+  );
   assert.match(
     issues({ added_tlvs: [{ type: 1 }] }),
     /added_tlvs\[0\]: Invalid TLV configuration: one of 'value' or 'format_string' must be set\.$/,

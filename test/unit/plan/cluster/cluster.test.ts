@@ -191,13 +191,15 @@ test('a balancer that is not supported is named', () => {
   const { issues } = clusterOf({
     load_balancing_policy: {
       policies: [
-        { typed_extension_config: { name: 'x', typed_config: any(`${LB}.maglev.v3.Maglev`) } },
+        {
+          typed_extension_config: { name: 'x', typed_config: any(`${LB}.pick_first.v3.PickFirst`) },
+        },
       ],
     },
   });
   assert.deepEqual(issues, [
     'error clusters[0].load_balancing_policy.policies: these balancers are not supported yet: ' +
-      `x (${LB}.maglev.v3.Maglev)`,
+      `x (${LB}.pick_first.v3.PickFirst)`,
   ]);
 });
 
@@ -241,14 +243,13 @@ test("the cluster manager's source address is every cluster's own, unless it has
     },
   });
   const addresses = compiled.update.clusters?.map((cluster) =>
-    cluster.source_address?.ip?.join('.'),
+    cluster.sources?.[0]?.address?.ip?.join('.'),
   );
   assert.deepEqual(addresses, ['192.0.2.9', '192.0.2.8']);
 });
 
 test('a field that is not supported is refused by its name; its default is not', () => {
-  assert.deepEqual(clusterOf({ health_checks: [{}], track_timeout_budgets: true }).issues, [
-    'error clusters[0].health_checks: health_checks of envoy.config.cluster.v3.Cluster is not supported yet',
+  assert.deepEqual(clusterOf({ track_timeout_budgets: true }).issues, [
     'error clusters[0].track_timeout_budgets: track_timeout_budgets of envoy.config.cluster.v3.Cluster is not supported yet',
   ]);
   const defaults = {
@@ -271,4 +272,22 @@ test('a transport socket that is not supported is refused by its type', () => {
   assert.deepEqual(issues, [
     `error typed_config: the extension 'alts' (${type}) is not supported yet`,
   ]);
+});
+
+test('options of TCP say nothing of HTTP, wherever they stand', () => {
+  const TCP = 'envoy.extensions.upstreams.tcp.v3.TcpProtocolOptions';
+  const HTTP = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+  const tcp = { [TCP]: any(TCP, { idle_timeout: '5s' }) };
+  const http = {
+    [HTTP]: any(HTTP, { explicit_http_config: { http2_protocol_options: {} } }),
+  };
+  for (const typed_extension_protocol_options of [
+    { ...tcp, ...http },
+    { ...http, ...tcp },
+  ]) {
+    const clusters = [{ name: 'a', typed_extension_protocol_options }];
+    const compiled = compile({ static_resources: { clusters } });
+    assert.deepEqual(issuesOf(compiled), []);
+    assert.ok(compiled.update.clusters?.[0]?.http2);
+  }
 });

@@ -179,7 +179,7 @@ test('a TCP proxy to an unknown cluster only warns: the cluster may come later',
     "warning typed_config.cluster: unknown cluster 'orgin': connections are closed until there is one (origin?)",
   ]);
   const tcp = compiled.update.listeners?.[0]?.filter_chains?.[0]?.tcp;
-  assert.deepEqual(tcp?.clusters, [{ cluster: 'orgin', weight: 1 }]);
+  assert.deepEqual(tcp?.clusters, [{ cluster: 'orgin', weight: 1, metadata_match: undefined }]);
   assert.equal(tcp?.idle_timeout_ms, 3_600_000);
   assert.equal(tcp?.max_connect_attempts, 1);
 });

@@ -47,6 +47,12 @@ test('a policy has the defaults of the real server', () => {
   assert.equal(route?.cluster?.hedge_on_per_try_timeout, undefined);
 });
 
+test('retries may go to other clusters of the route', () => {
+  const { route, issues } = retryOf({ refresh_cluster_on_retry: true });
+  assert.deepEqual(issues, []);
+  assert.equal(route?.cluster?.retry?.refreshes_cluster, true);
+});
+
 test('less than a millisecond between tries counts as one; less than the base is refused', () => {
   const fast = retryOf({ retry_back_off: { base_interval: 0.2, max_interval: 0.5 } });
   assert.deepEqual(fast.issues, []);

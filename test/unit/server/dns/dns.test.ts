@@ -323,6 +323,32 @@ test('a time to live is respected where it is asked for, unless it is 0', async 
   );
 });
 
+test('an answer is good for no shorter than is wanted, and a little longer by chance', async (t) => {
+  const server = await NameServer.start(t);
+  server.zone.set('ttl.test', { addresses: ['10.0.0.1'], ttl: 7 });
+  const resolver = await resolverFor(t, server);
+  const delays: number[] = [];
+  const setTimeoutBefore = globalThis.setTimeout;
+  t.mock.method(globalThis, 'setTimeout', (run: () => void, delayMs: number) => {
+    delays.push(delayMs);
+    return setTimeoutBefore(run, delayMs);
+  });
+  const plans = [{ minRefreshMs: 30_000 }, { minRefreshMs: 1000 }, { jitterMs: 5000 }];
+  for (const plan of plans) {
+    const watched = new Watched(
+      t,
+      planOf(['ttl.test'], { respectTtl: true, refreshMs: 60_000, ...plan }),
+      resolver,
+    );
+    await watched.monitor.start();
+    watched.monitor.stop();
+  }
+
+  const [least, told, later = 0] = delays.filter((delayMs) => delayMs >= 7_000);
+  assert.deepEqual([least, told], [30_000, 7_000]);
+  assert.ok(later >= 7_000 && later < 12_000, String(later));
+});
+
 test('an answer that is good for months is not asked for again at once', async (t) => {
   const server = await NameServer.start(t);
   server.zone.set('months.test', { addresses: ['10.0.0.1'], ttl: 10_000_000 });

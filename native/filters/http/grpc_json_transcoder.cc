@@ -1,0 +1,478 @@
+#include "filters/http/grpc_json_transcoder.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/base64.h"
+#include "filters/http/grpc_frames.h"
+#include "filters/transcoder/request_translator.h"
+#include "filters/transcoder/response_translator.h"
+#include "format/grpc_status.h"
+#include "format/url_text.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using transcoder::Delimiter;
+using transcoder::RequestTranslator;
+using transcoder::ResponseTranslator;
+using transcoder::Service;
+using Gauge = stats::HttpTranscoder::Gauge;
+
+// Of a message in JSON, where nothing says how large it may be.
+constexpr size_t kMaxJsonBytes = 64 << 20;
+
+constexpr std::string_view kTooLargeRequest =
+    "Request rejected because the transcoder's internal buffer size exceeds the configured limit.";
+constexpr std::string_view kTooLargeResponse =
+    "Response not transcoded because the transcoder's internal buffer size exceeds the configured "
+    "limit.";
+constexpr std::string_view kFailed = "grpc_json_transcode_failure";
+constexpr std::string_view kFailedEarly = "early_grpc_json_transcode_failure";
+
+// One request.
+class GrpcJsonTranscoder final : public HttpFilter {
+ public:
+  GrpcJsonTranscoder(const Service& service, stats::Shard<stats::HttpTranscoder>& stats,
+                     FilterMemory& memory, const FilterScope& scope, FilterPlace& place)
+      : service_(service), stats_(stats), memory_(memory), notes_(scope.notes), place_(place) {}
+
+  // ---- the request ----
+
+  FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&,
+                             bool end) override {
+    is_http_1_ = head.version <= http::Version::Http11;
+    has_request_ended_ = end;
+    const HeaderEntry* const type = head.headers.find(HeaderId::ContentType);
+    if (head.path.empty() || (type && format::isGrpcContentType(type->value()))) {
+      return FilterStatus::Continue;
+    }
+    std::string why;
+    switch (service_.find(head.method, head.path, &call_, &why)) {
+      case Service::Outcome::Found:
+        break;
+      case Service::Outcome::NoMethod:
+        if (!service_.plan().rejects_unknown_methods) return FilterStatus::Continue;
+        return refuse(404, std::move(why), kFailedEarly, "NOT_FOUND");
+      case Service::Outcome::BadParameter:
+        if (!service_.plan().rejects_unknown_query_parameters) return FilterStatus::Continue;
+        return refuse(400, std::move(why), kFailedEarly, "INVALID_ARGUMENT");
+    }
+    begin();
+    if (takesHttpBody() && !beginHttpBody(type ? type->value() : std::string_view())) {
+      return refuse(400, std::move(why_), kFailedEarly, "INVALID_ARGUMENT");
+    }
+    makeCall(head);
+    return end ? finishRequest(kFailedEarly) : FilterStatus::Continue;
+  }
+
+  FilterStatus onRequestData(std::string_view data, bool end) override {
+    if (!transcodes_) return FilterStatus::Continue;
+    gives_answer_ = false;
+    const size_t kept = takesHttpBody() ? request_data_.size() : request_->keptBytes();
+    if (kept + data.size() > maxRequestBytes()) {
+      return refuse(413, std::string(kTooLargeRequest), kFailed,
+                    "request_buffer_size_limit_reached");
+    }
+    request_bytes_.clear();
+    if (takesHttpBody()) {
+      request_data_.append(data);
+      if (end || call_.method->plan->client_streaming) giveHttpBody();
+    } else if (!request_->add(data, &request_bytes_)) {
+      return refuse(400, request_->error(), kFailed, "INVALID_ARGUMENT");
+    }
+    if (end) {
+      if (!takesHttpBody() && !request_->finish(&request_bytes_)) {
+        return refuse(400, request_->error(), kFailed, "INVALID_ARGUMENT");
+      }
+      note(Gauge::TranscoderRequestBufferBytes, &request_noted_, 0);
+      return FilterStatus::Replace;
+    }
+    note(Gauge::TranscoderRequestBufferBytes, &request_noted_,
+         takesHttpBody() ? request_data_.size() : request_->keptBytes());
+    return request_bytes_.empty() ? FilterStatus::Take : FilterStatus::Replace;
+  }
+
+  FilterStatus onRequestTrailers(HeaderMap& trailers) override {
+    if (!transcodes_) return FilterStatus::Continue;
+    keep(trailers, &request_trailers_);
+    return finishRequest(kFailed);
+  }
+
+  // ---- the answer ----
+
+  FilterStatus onResponseHead(uint16_t status, HeaderMap& headers, bool end, Arena&) override {
+    is_answering_ = true;
+    if (!transcodes_) return FilterStatus::Continue;
+    const HeaderEntry* const type = headers.find(HeaderId::ContentType);
+    const bool is_grpc = end ? headers.find(HeaderId::GrpcStatus) != nullptr
+                             : status == 200 && type && format::isGrpcContentType(type->value());
+    if (!is_grpc) {
+      transcodes_ = false;
+      return FilterStatus::Continue;
+    }
+    if (end) {
+      is_trailers_only_ = true;
+      if (call_.method->plan->server_streaming) setContentType(headers);
+      finishAnswer(headers);
+      return FilterStatus::Replace;
+    }
+    setContentType(headers);
+    headers.remove(HeaderId::ContentLength);
+    is_head_sent_ = call_.method->plan->server_streaming && !givesHttpBody();
+    return is_head_sent_ ? FilterStatus::Continue : FilterStatus::Pause;
+  }
+
+  FilterStatus onResponseData(std::string_view data, bool end) override {
+    if (!transcodes_) return FilterStatus::Continue;
+    has_body_ = has_body_ || !data.empty() || !end;
+    gives_answer_ = true;
+    const bool is_stream = call_.method->plan->server_streaming;
+    if (is_stream) bytes_.clear();
+    const size_t kept = givesHttpBody() ? kept_.size() : response_->keptBytes();
+    if (kept + data.size() > maxResponseBytes()) {
+      return refuse(500, std::string(kTooLargeResponse), kFailed,
+                    "response_buffer_size_limit_reached");
+    }
+    if (givesHttpBody() ? !addHttpBody(data) : !response_->add(data, &bytes_)) {
+      return refuse(502, givesHttpBody() ? std::move(why_) : response_->error(), kFailed,
+                    "INVALID_ARGUMENT");
+    }
+    if (end && !givesHttpBody()) response_->finish(&bytes_);
+    note(Gauge::TranscoderResponseBufferBytes, &response_noted_,
+         end ? 0
+             : (givesHttpBody() ? kept_.size() : response_->keptBytes()) +
+                   (is_stream ? 0 : bytes_.size()));
+    if (end) return FilterStatus::Replace;
+    return is_stream && !bytes_.empty() ? FilterStatus::Replace : FilterStatus::Take;
+  }
+
+  FilterStatus onResponseTrailers(HeaderMap& trailers) override {
+    if (!transcodes_) return FilterStatus::Continue;
+    keep(trailers, &trailers_);
+    if (call_.method->plan->server_streaming) bytes_.clear();
+    finishAnswer(trailers);
+    note(Gauge::TranscoderResponseBufferBytes, &response_noted_, 0);
+    return FilterStatus::Replace;
+  }
+
+  void onResponseHeadReleased(uint16_t& status, HeaderMap& headers, Arena& arena) override {
+    if (!transcodes_) return;
+    if (!content_type_of_answer_.empty() || has_http_body_) {
+      headers.set(HeaderId::ContentType, memory_.keep(content_type_of_answer_));
+    }
+    if (has_http_body_ && !call_.method->plan->server_streaming) {
+      headers.set(HeaderId::ContentLength, arena.decimal(bytes_.size()));
+    }
+    if (!ends_) return;
+    if (status_ != 0) status = status_;
+    if (is_converted_) {
+      headers.set(HeaderId::ContentType, "application/json");
+      headers.remove(HeaderId::GrpcStatus);
+      headers.remove(HeaderId::GrpcMessage);
+      headers.remove(format::kGrpcStatusDetails);
+    } else if (!is_trailers_only_) {
+      if (!grpc_status_.empty()) headers.set(HeaderId::GrpcStatus, grpc_status_);
+      if (grpc_message_) headers.set(HeaderId::GrpcMessage, *grpc_message_);
+    }
+    if (is_http_1_) headers.remove(HeaderId::Trailer);
+    if (status_ != 0) headers.set(HeaderId::ContentLength, arena.decimal(bytes_.size()));
+  }
+
+  std::string_view replacement() const override { return gives_answer_ ? bytes_ : request_bytes_; }
+
+  bool addTrailers(HeaderMap& trailers, Arena&) const override {
+    const Trailers& kept = gives_answer_ ? trailers_ : request_trailers_;
+    for (const auto& [name, value] : kept) {
+      trailers.add(http::internHeader(name), name, value);
+    }
+    return !kept.empty();
+  }
+
+  LocalReply answer() const override {
+    LocalReply reply{refusal_, why_, details_};
+    // A request that makes no sense ends its connection, whether it had a body or not.
+    reply.close = is_http_1_ && !is_answering_ && (!has_request_ended_ || refusal_ != 404);
+    return reply;
+  }
+
+  void onEnd() override {
+    note(Gauge::TranscoderRequestBufferBytes, &request_noted_, 0);
+    note(Gauge::TranscoderResponseBufferBytes, &response_noted_, 0);
+  }
+
+ private:
+  using Trailers = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  bool takesHttpBody() const { return call_.method->plan->takes_http_body; }
+  bool givesHttpBody() const { return call_.method->plan->gives_http_body; }
+
+  size_t maxRequestBytes() const {
+    if (service_.plan().max_request_bytes != 0) return service_.plan().max_request_bytes;
+    if (!takesHttpBody()) return kMaxJsonBytes;
+    return place_.bufferLimit() == 0 ? SIZE_MAX : place_.bufferLimit();
+  }
+  size_t maxResponseBytes() const {
+    const size_t own = service_.plan().max_response_bytes;
+    const size_t of_stream = place_.bufferLimit() == 0 ? SIZE_MAX : place_.bufferLimit();
+    if (givesHttpBody()) return std::max(own, of_stream);
+    return own != 0 ? own : of_stream;
+  }
+
+  RequestTranslator::Settings settingsOf(bool is_stream) {
+    const plan::GrpcJsonTranscoder& plan = service_.plan();
+    return {service_.types(),           *call_.method->input,    is_stream,
+            plan.ignores_case_of_enums, plan.rejects_collisions, std::move(call_.body_path),
+            std::move(call_.bindings)};
+  }
+
+  void begin() {
+    const plan::TranscodedMethod& method = *call_.method->plan;
+    const plan::GrpcJsonTranscoder& plan = service_.plan();
+    transcodes_ = true;
+    notes_.sees_response_body = true;
+    if (!takesHttpBody()) request_.emplace(settingsOf(method.client_streaming));
+    if (!givesHttpBody()) {
+      response_.emplace(service_.types(), *call_.method->output, service_.printOptions(),
+                        method.server_streaming,
+                        plan.delimits_as_events     ? Delimiter::Events
+                        : plan.delimits_by_newlines ? Delimiter::Lines
+                                                    : Delimiter::List);
+    }
+  }
+
+  // The call that the request is. What it was is said in headers.
+  void makeCall(http::RequestHead& head) {
+    const std::string_view path = memory_.keep(head.path);
+    const std::string_view method = memory_.keep(head.method);
+    head.headers.remove(HeaderId::ContentLength);
+    head.headers.set(HeaderId::ContentType, "application/grpc");
+    head.headers.set(HeaderId::XEnvoyOriginalPath, path);
+    head.headers.add(HeaderId::Other, "x-envoy-original-method", method);
+    head.headers.set(HeaderId::Te, "trailers");
+    head.path = call_.method->plan->path;
+    head.method = "POST";
+    if (!service_.plan().keeps_route) place_.clearRoute();
+  }
+
+  FilterStatus finishRequest(std::string_view details) {
+    gives_answer_ = false;
+    request_bytes_.clear();
+    if (takesHttpBody()) {
+      giveHttpBody();
+    } else if (!request_->finish(&request_bytes_)) {
+      return refuse(400, request_->error(), details, "INVALID_ARGUMENT");
+    }
+    note(Gauge::TranscoderRequestBufferBytes, &request_noted_, 0);
+    return FilterStatus::Replace;
+  }
+
+  // ---- bytes of any type ----
+
+  // What path and query say goes before it. False: why_ says what is wrong.
+  bool beginHttpBody(std::string_view type) {
+    content_type_ = type;
+    request_head_ = RequestTranslator::messageOf(settingsOf(false), &why_);
+    return why_.empty();
+  }
+
+  void giveHttpBody() {
+    if (is_first_given_ && request_data_.empty()) return;
+    is_first_given_ = true;
+    std::string message = std::exchange(request_head_, {});
+    transcoder::appendHttpBody(&message, call_.method->request_path,
+                               std::exchange(content_type_, {}), request_data_, call_.unknown);
+    appendGrpcFrameHeader(&request_bytes_, 0, message.size());
+    request_bytes_.append(message);
+    request_data_.clear();
+  }
+
+  bool addHttpBody(std::string_view data) {
+    kept_.append(data);
+    std::string_view rest = kept_;
+    std::string_view message;
+    while (takeGrpcFrame(&rest, &message)) {
+      transcoder::HttpBody body;
+      // Of a call that answers once, the first says it all.
+      if (message.empty() || (has_http_body_ && !call_.method->plan->server_streaming)) continue;
+      if (!readHttpBody(message, call_.method->response_path, &body)) {
+        why_ = "the answer is no google.api.HttpBody";
+        return false;
+      }
+      if (!std::exchange(has_http_body_, true)) {
+        content_type_of_answer_ = std::move(body.content_type);
+      }
+      bytes_.append(body.data);
+    }
+    kept_.erase(0, kept_.size() - rest.size());
+    return true;
+  }
+
+  // ---- the end ----
+
+  void setContentType(HeaderMap& headers) {
+    const bool is_events = service_.plan().delimits_as_events &&
+                           call_.method->plan->server_streaming && !givesHttpBody();
+    headers.set(HeaderId::ContentType, is_events ? "text/event-stream" : "application/json");
+  }
+
+  // `trailers`: or a head that is all of its answer.
+  void finishAnswer(const HeaderMap& trailers) {
+    ends_ = gives_answer_ = true;
+    const HeaderEntry* const status = trailers.find(HeaderId::GrpcStatus);
+    const int64_t code = status ? format::parseGrpcStatus(status->value()) : -1;
+    if (code > 0 && convertStatus(trailers, code)) return;
+    if (!givesHttpBody()) response_->finish(&bytes_);
+    // What is streamed has begun before its status is known.
+    if (call_.method->plan->server_streaming && !is_trailers_only_) return;
+    status_ = code < 0 ? 503 : format::httpStatusOfGrpc(code);
+    if (code >= 0) grpc_status_ = memory_.keep(std::to_string(code));
+    if (const HeaderEntry* message = trailers.find(HeaderId::GrpcMessage)) {
+      grpc_message_ = memory_.keep(message->value());
+    }
+  }
+
+  // A call that failed without a message answers its google.rpc.Status.
+  bool convertStatus(const HeaderMap& trailers, int64_t code) {
+    const transcoder::MessageType* const type = service_.status();
+    if (!service_.plan().converts_status || has_body_ || !type) return false;
+    std::string message;
+    const HeaderEntry* const details = trailers.find(format::kGrpcStatusDetails);
+    if (!details || !decodeDetails(details->value(), &message)) {
+      message.clear();
+      transcoder::appendTag(&message, 1, transcoder::WireType::Varint);
+      appendVarint(&message, static_cast<uint64_t>(code));
+      const HeaderEntry* const text = trailers.find(HeaderId::GrpcMessage);
+      if (text && !text->value().empty()) {
+        transcoder::appendDelimited(&message, 2, format::decodeUrlText(text->value()));
+      }
+    }
+    std::string json;
+    transcoder::MessagePrinter printer(service_.types(), service_.printOptions());
+    if (!printer.print(*type, message, &json)) return false;
+    bytes_ = std::move(json);
+    is_converted_ = true;
+    status_ = format::httpStatusOfGrpc(code);
+    return true;
+  }
+
+  // With padding or without.
+  static bool decodeDetails(std::string_view text, std::string* out) {
+    std::string padded(text);
+    while (padded.size() % 4 != 0) padded.push_back('=');
+    return decodeBase64(padded, out);
+  }
+
+  void keep(const HeaderMap& trailers, Trailers* kept) {
+    for (const HeaderEntry& entry : trailers) {
+      if (entry.name_size == 0) continue;
+      kept->emplace_back(memory_.keep(entry.name()), memory_.keep(entry.value()));
+    }
+  }
+
+  FilterStatus refuse(uint16_t status, std::string why, std::string_view details,
+                      std::string_view code) {
+    transcodes_ = false;
+    refusal_ = status;
+    why_ = std::move(why);
+    details_.assign(details).append("{").append(code).append("}");
+    return FilterStatus::Answer;
+  }
+
+  void note(Gauge gauge, size_t* noted, size_t bytes) {
+    if (bytes > *noted) stats_.up(gauge, bytes - *noted);
+    if (bytes < *noted) stats_.down(gauge, *noted - bytes);
+    *noted = bytes;
+  }
+
+  const Service& service_;
+  stats::Shard<stats::HttpTranscoder>& stats_;
+  FilterMemory& memory_;
+  FilterNotes& notes_;
+  FilterPlace& place_;
+  transcoder::Call call_;
+  std::optional<RequestTranslator> request_;
+  std::optional<ResponseTranslator> response_;
+  // What goes on in place of the latest piece of the request.
+  std::string request_bytes_;
+  // The same of the answer; where that is one message, all of it.
+  std::string bytes_;
+  // Of a body that is no JSON, what waits for its end, and what goes before it.
+  std::string request_data_;
+  std::string request_head_;
+  std::string content_type_;
+  // Of an answer that is no JSON: the frame that is under way.
+  std::string kept_;
+  std::string content_type_of_answer_;
+  // Kept, of the message that passes.
+  Trailers request_trailers_;
+  Trailers trailers_;
+  std::string_view grpc_status_;
+  std::optional<std::string_view> grpc_message_;
+  // Of an answer in place of the host's.
+  std::string why_;
+  std::string details_;
+  size_t request_noted_ = 0;
+  size_t response_noted_ = 0;
+  uint16_t refusal_ = 0;
+  // 0: as it is.
+  uint16_t status_ = 0;
+  bool transcodes_ = false;
+  bool is_http_1_ = true;
+  // With its head.
+  bool has_request_ended_ = false;
+  bool is_answering_ = false;
+  // The latest replacement is the answer's.
+  bool gives_answer_ = false;
+  bool is_first_given_ = false;
+  bool has_body_ = false;
+  bool has_http_body_ = false;
+  bool is_head_sent_ = false;
+  bool is_trailers_only_ = false;
+  bool is_converted_ = false;
+  // The head that is released is that of a whole answer.
+  bool ends_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const route::FilterConfig>> TranscoderSettings::build(
+    const plan::GrpcJsonTranscoder& plan) {
+  auto settings = std::make_unique<TranscoderSettings>();
+  Result<std::unique_ptr<const Service>> service = Service::build(plan);
+  if (!service) return service.error();
+  settings->service = std::move(service.value());
+  return std::unique_ptr<const route::FilterConfig>(std::move(settings));
+}
+
+BuiltFilter GrpcJsonTranscoderConfig::build(const plan::GrpcJsonTranscoder& plan,
+                                            const ConfigScope& scope) {
+  auto config = std::make_shared<GrpcJsonTranscoderConfig>();
+  Result<std::unique_ptr<const Service>> service = Service::build(plan);
+  if (!service) return service.error();
+  config->service_ = std::move(service.value());
+  config->stats_ = scope.registry.create<stats::HttpTranscoder>(scope.stats);
+  return std::shared_ptr<const HttpFilterConfig>(std::move(config));
+}
+
+HttpFilter* GrpcJsonTranscoderConfig::make(FilterMemory& memory, const FilterScope& scope,
+                                           FilterPlace& place) const {
+  const Service* service = service_.get();
+  const route::FilterConfigList settings = place.routeConfigs();
+  if (!settings.empty()) {
+    const TranscoderSettings* const own = TranscoderSettings::of(settings[0]);
+    if (!own) return nullptr;
+    service = own->service.get();
+  }
+  if (service->plan().methods.empty()) return nullptr;
+  return memory.make<GrpcJsonTranscoder>(*service, *stats_->shard(scope.worker + 1), memory, scope,
+                                         place);
+}
+
+}  // namespace fairlead::filters

@@ -1,0 +1,197 @@
+#include "filters/http/rbac.h"
+
+#include <utility>
+
+#include "base/json.h"
+#include "stats/scopes.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+using RbacCounter = stats::HttpRbac::Counter;
+using RbacShadowCounter = stats::HttpRbacShadow::Counter;
+
+constexpr std::string_view kRbacSpace = "envoy.filters.http.rbac";
+// Where access loggers look whether they are to log.
+constexpr std::string_view kCommonSpace = "envoy.common";
+
+// Of one request.
+class Rbac final : public HttpFilter {
+ public:
+  Rbac(const RbacConfig& config, const RbacSettings& settings, const FilterScope& scope,
+       FilterPlace& place)
+      : config_(config), settings_(settings), scope_(scope), place_(place) {}
+
+  FilterStatus onRequestHead(http::RequestHead&, const route::RequestView& view, bool) override {
+    format::FormatContext context;
+    place_.describe(&context);
+    if (settings_.shadow.rules) askShadow({view, context, place_.peer()});
+    if (!settings_.enforced.rules) return FilterStatus::Continue;
+    const RbacRules& rules = *settings_.enforced.rules;
+    policy_ = rules.find({view, context, place_.peer()});
+    const bool is_allowed = rules.allows(policy_);
+    config_.count(settings_, scope_.worker, policy_, is_allowed);
+    tell(kRbacSpace, settings_.enforced.outcome(policy_, is_allowed));
+    if (rules.action() == RbacRules::Action::Log) {
+      tell(kCommonSpace, policy_ >= 0 ? settings_.logged : settings_.not_logged);
+    }
+    return is_allowed ? FilterStatus::Continue : FilterStatus::Answer;
+  }
+
+  LocalReply answer() const override {
+    return {403, "RBAC: access denied", settings_.enforced.rules->detailsOf(policy_)};
+  }
+
+ private:
+  void askShadow(const RbacRequest& request) {
+    const RbacRules& rules = *settings_.shadow.rules;
+    const int policy = rules.find(request);
+    const bool is_allowed = rules.allows(policy);
+    config_.countShadow(settings_, scope_.worker, policy, is_allowed);
+    tell(kRbacSpace, settings_.shadow.outcome(policy, is_allowed));
+  }
+  void tell(std::string_view space, const format::FilterMetadata& metadata) {
+    scope_.notes.metadata.push_back({space, &metadata});
+  }
+
+  const RbacConfig& config_;
+  const RbacSettings& settings_;
+  const FilterScope& scope_;
+  FilterPlace& place_;
+  // The enforced one that fits.
+  int policy_ = -1;
+};
+
+plan::MetadataValue textAt(std::string path, std::string text) {
+  plan::MetadataValue value;
+  value.path = std::move(path);
+  value.text = std::move(text);
+  return value;
+}
+
+// `prefix`: before both keys.
+format::FilterMetadata outcomeOf(const std::string& prefix, const std::string* policy,
+                                 bool is_allowed) {
+  const std::string result = is_allowed ? "allowed" : "denied";
+  std::string json = "{";
+  std::vector<plan::MetadataValue> values;
+  if (policy) {
+    appendJsonString(&json, prefix + "effective_policy_id");
+    json += ':';
+    appendJsonString(&json, *policy);
+    json += ',';
+    values.push_back(textAt(prefix + "effective_policy_id", *policy));
+  }
+  appendJsonString(&json, prefix + "engine_result");
+  json += ":\"" + result + "\"}";
+  values.push_back(textAt(prefix + "engine_result", result));
+  plan::MetadataValue all = textAt({}, json);
+  all.is_json = true;
+  values.push_back(std::move(all));
+  return format::FilterMetadata(values);
+}
+
+format::FilterMetadata hintOf(bool is_logged) {
+  const std::string text = is_logged ? "true" : "false";
+  plan::MetadataValue hint = textAt("access_log_hint", text);
+  plan::MetadataValue all = textAt({}, "{\"access_log_hint\":" + text + "}");
+  hint.is_json = all.is_json = true;
+  return format::FilterMetadata({hint, all});
+}
+
+Result<RbacSettings::Engine> engineOf(const std::optional<plan::RbacRules>& plan,
+                                      const std::string& prefix) {
+  RbacSettings::Engine engine;
+  if (!plan) return engine;
+  Result<std::unique_ptr<const RbacRules>> rules = RbacRules::build(*plan);
+  if (!rules) return rules.error();
+  engine.rules = std::move(rules.value());
+  for (size_t i = 0; i <= engine.rules->size(); ++i) {
+    const std::string* name = i < engine.rules->size() ? &engine.rules->nameOf(i) : nullptr;
+    for (const bool is_allowed : {false, true}) {
+      engine.outcomes.push_back(outcomeOf(prefix, name, is_allowed));
+    }
+  }
+  return engine;
+}
+
+// "rbac.", "rbac.<prefix>."
+std::string partOf(const std::string& prefix) {
+  if (prefix.empty()) return "rbac.";
+  return "rbac." + prefix + (prefix.ends_with('.') ? "" : ".");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac& plan) {
+  auto settings = std::make_unique<RbacSettings>();
+  Result<Engine> enforced = engineOf(plan.rules, plan.stat_prefix + "enforced_");
+  if (!enforced) return enforced.error();
+  settings->enforced = std::move(enforced.value());
+  Result<Engine> shadow = engineOf(plan.shadow, plan.shadow_stat_prefix + "shadow_");
+  if (!shadow) return shadow.error();
+  settings->shadow = std::move(shadow.value());
+  settings->logged = hintOf(true);
+  settings->not_logged = hintOf(false);
+  return std::unique_ptr<const RbacSettings>(std::move(settings));
+}
+
+BuiltFilter RbacConfig::build(const plan::Rbac& plan, const ConfigScope& scope) {
+  auto config = std::make_shared<RbacConfig>();
+  Result<std::unique_ptr<const RbacSettings>> settings = RbacSettings::build(plan);
+  if (!settings) return settings.error();
+  config->settings_ = std::move(settings.value());
+  const stats::Scope own = innerScope(scope.stats, partOf(plan.stat_prefix));
+  const stats::Scope shadow = innerScope(scope.stats, partOf(plan.shadow_stat_prefix));
+  config->stats_ = scope.registry.create<stats::HttpRbac>(own);
+  config->shadow_stats_ = scope.registry.create<stats::HttpRbacShadow>(shadow);
+  if (plan.counts_policies) {
+    const auto policies = [](const RbacSettings::Engine& engine, auto create) {
+      for (size_t i = 0; engine.rules && i < engine.rules->size(); ++i) {
+        create("policy." + engine.rules->nameOf(i) + ".");
+      }
+    };
+    policies(config->settings_->enforced, [&](const std::string& part) {
+      config->policy_stats_.push_back(
+          scope.registry.create<stats::HttpRbacPolicy>(innerScope(own, part)));
+    });
+    policies(config->settings_->shadow, [&](const std::string& part) {
+      config->shadow_policy_stats_.push_back(
+          scope.registry.create<stats::HttpRbacShadowPolicy>(innerScope(shadow, part)));
+    });
+  }
+  return std::shared_ptr<const HttpFilterConfig>(std::move(config));
+}
+
+void RbacConfig::count(const RbacSettings& settings, unsigned worker, int policy,
+                       bool is_allowed) const {
+  stats_->shard(worker + 1)->add(is_allowed ? RbacCounter::Allowed : RbacCounter::Denied);
+  if (policy < 0 || &settings != settings_.get() || policy_stats_.empty()) return;
+  using Counter = stats::HttpRbacPolicy::Counter;
+  policy_stats_[static_cast<size_t>(policy)]
+      ->shard(worker + 1)
+      ->add(is_allowed ? Counter::Allowed : Counter::Denied);
+}
+
+void RbacConfig::countShadow(const RbacSettings& settings, unsigned worker, int policy,
+                             bool is_allowed) const {
+  shadow_stats_->shard(worker + 1)
+      ->add(is_allowed ? RbacShadowCounter::ShadowAllowed : RbacShadowCounter::ShadowDenied);
+  if (policy < 0 || &settings != settings_.get() || shadow_policy_stats_.empty()) return;
+  using Counter = stats::HttpRbacShadowPolicy::Counter;
+  shadow_policy_stats_[static_cast<size_t>(policy)]
+      ->shard(worker + 1)
+      ->add(is_allowed ? Counter::ShadowAllowed : Counter::ShadowDenied);
+}
+
+HttpFilter* RbacConfig::make(FilterMemory& memory, const FilterScope& scope,
+                             FilterPlace& place) const {
+  const RbacSettings* settings = settings_.get();
+  const route::FilterConfigList own = place.routeConfigs();
+  if (!own.empty() && RbacSettings::of(own.front())) settings = RbacSettings::of(own.front());
+  if (!settings->enforced.rules && !settings->shadow.rules) return nullptr;
+  return memory.make<Rbac>(*this, *settings, scope, place);
+}
+
+}  // namespace fairlead::filters

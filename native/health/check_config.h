@@ -1,0 +1,65 @@
+// How the hosts of a cluster are checked, as all of its checks share it. Made by the control
+// thread; immutable but for its statistics, which are the checker's.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "access_log/log_files.h"
+#include "base/result.h"
+#include "http/codec_settings.h"
+#include "match/string_matcher.h"
+#include "plan/plan.gen.h"
+#include "route/header_mutations.h"
+#include "stats/registry.h"
+#include "upstream/cluster.h"
+
+namespace fairlead::health {
+
+using Stats = stats::Block<stats::HealthCheck>;
+
+class CheckConfig {
+ public:
+  // `thread`: the checker's number among the workers. The error says which file cannot be opened,
+  // or what pattern is wrong.
+  static Result<std::shared_ptr<const CheckConfig>> build(
+      std::shared_ptr<upstream::Cluster> cluster, stats::Registry& registry,
+      access_log::LogFiles& logs, unsigned thread);
+
+  upstream::Cluster& cluster() const { return *cluster_; }
+  const plan::HealthCheck& plan() const { return *cluster_->settings().health_check; }
+  unsigned thread() const { return thread_; }
+  // The checker's thread.
+  stats::Shard<stats::HealthCheck>& stats() const { return *stats_->shard(thread_ + 1); }
+  stats::Shard<stats::Http2Codec>* http2Stats() const {
+    stats::Block<stats::Http2Codec>* block = cluster_->http2Stats();
+    return block ? block->shard(thread_ + 1) : nullptr;
+  }
+  const std::vector<std::shared_ptr<access_log::LogFile>>& eventLogs() const { return event_logs_; }
+  const http::ClientSettings& client() const { return client_; }
+  const route::HeaderMutations& mutations() const { return mutations_; }
+  // Absent: answers need not say whose they are.
+  const std::optional<match::StringMatcher>& serviceName() const { return service_name_; }
+  // Whom the host is asked for.
+  std::string_view hostOf(const upstream::Host& host) const;
+  // Null: as for requests.
+  const net::SharedTransport* transport() const { return transport_ ? &*transport_ : nullptr; }
+  bool speaksHttp2() const {
+    return plan().kind == plan::HealthCheck::Kind::Grpc || plan().is_http2;
+  }
+
+ private:
+  std::shared_ptr<upstream::Cluster> cluster_;
+  std::shared_ptr<Stats> stats_;
+  unsigned thread_ = 0;
+  std::vector<std::shared_ptr<access_log::LogFile>> event_logs_;
+  http::ClientSettings client_;
+  route::HeaderMutations mutations_;
+  std::optional<match::StringMatcher> service_name_;
+  std::optional<net::SharedTransport> transport_;
+};
+
+}  // namespace fairlead::health

@@ -1,0 +1,125 @@
+#include "health/checker.h"
+
+#include <pthread.h>
+
+#include <cstring>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "health/http_check.h"
+#include "health/tcp_check.h"
+
+namespace fairlead::health {
+
+namespace {
+
+constexpr net::Millis kLongestWaitMs = 60'000;
+
+std::unique_ptr<Check> makeCheck(CheckContext& context,
+                                 const std::shared_ptr<const CheckConfig>& config,
+                                 const std::shared_ptr<upstream::Host>& host) {
+  switch (config->plan().kind) {
+    case plan::HealthCheck::Kind::Http:
+      break;
+    case plan::HealthCheck::Kind::Tcp:
+      return std::make_unique<TcpCheck>(context, config, host);
+    case plan::HealthCheck::Kind::Grpc:
+      return std::make_unique<GrpcCheck>(context, config, host);
+  }
+  return std::make_unique<HttpCheck>(context, config, host);
+}
+
+}  // namespace
+
+Checker::~Checker() {
+  beginStop();
+  awaitStop();
+}
+
+Result<void> Checker::check(std::shared_ptr<const CheckConfig> config, Hosts hosts) {
+  if (const Result<void> started = start(); !started) return started;
+  engine_->loop.post([engine = engine_.get(), config = std::move(config),
+                      hosts = std::move(hosts)] { engine->check(config, hosts); });
+  return {};
+}
+
+void Checker::remove(uint32_t cluster) {
+  if (!engine_) return;
+  engine_->loop.post([engine = engine_.get(), cluster] { engine->clusters.erase(cluster); });
+}
+
+void Checker::onSaidUnwell(uint32_t cluster, std::weak_ptr<upstream::Host> host) {
+  if (!engine_) return;
+  engine_->loop.post([engine = engine_.get(), cluster, host = std::move(host)] {
+    engine->onSaidUnwell(cluster, host);
+  });
+}
+
+void Checker::beginStop() {
+  if (!engine_) return;
+  engine_->loop.post([engine = engine_.get()] { engine->is_stopping = true; });
+}
+
+void Checker::run(std::function<void()> task) {
+  const std::lock_guard lock(mutex_);
+  if (engine_) {
+    engine_->loop.post(std::move(task));
+  } else {
+    task();
+  }
+}
+
+Result<void> Checker::start() {
+  if (engine_) return {};
+  const std::lock_guard lock(mutex_);
+  auto engine = std::make_unique<Engine>(*inbox_);
+  int error = engine->loop.error();
+  if (error == 0) error = thread_.start([engine = engine.get()] { engine->work(); });
+  if (error != 0) {
+    return Error{std::string("cannot start the thread of health checks: ") + std::strerror(error)};
+  }
+  engine_ = std::move(engine);
+  return {};
+}
+
+void Checker::Engine::work() {
+  ::pthread_setname_np(::pthread_self(), "health_checks");
+  loop.watchBatch(batch);
+  while (!is_stopping) loop.turn(static_cast<int>(loop.timers().untilNext(kLongestWaitMs)));
+  clusters.clear();
+  // Frees what ended just now.
+  loop.turn(0);
+  loop.closeInbox();
+}
+
+void Checker::Engine::check(const std::shared_ptr<const CheckConfig>& config, const Hosts& hosts) {
+  ClusterChecks& cluster = clusters[config->cluster().id()];
+  // Goes behind its checks.
+  const Hosts before = std::exchange(cluster.hosts, hosts);
+  if (cluster.config != config) cluster.checks.clear();
+  cluster.config = config;
+  std::unordered_set<const upstream::Host*> wanted;
+  for (const auto& host : hosts->hosts()) {
+    if (!host->settings().is_not_checked) wanted.insert(host.get());
+  }
+  std::erase_if(cluster.checks,
+                [&wanted](const auto& entry) { return !wanted.contains(entry.first); });
+  for (const auto& host : hosts->hosts()) {
+    if (!wanted.contains(host.get())) continue;
+    std::unique_ptr<Check>& check = cluster.checks[host.get()];
+    if (check) continue;
+    check = makeCheck(context, config, host);
+    check->start();
+  }
+}
+
+void Checker::Engine::onSaidUnwell(uint32_t cluster, const std::weak_ptr<upstream::Host>& host) {
+  const auto found = clusters.find(cluster);
+  const std::shared_ptr<upstream::Host> alive = host.lock();
+  if (found == clusters.end() || !alive) return;
+  const auto check = found->second.checks.find(alive.get());
+  if (check != found->second.checks.end()) check->second->onSaidUnwell();
+}
+
+}  // namespace fairlead::health

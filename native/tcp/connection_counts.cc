@@ -1,0 +1,90 @@
+#include "tcp/connection_counts.h"
+
+#include <utility>
+
+namespace fairlead::tcp {
+
+namespace {
+using ClusterCounter = stats::Cluster::Counter;
+using ClusterGauge = stats::Cluster::Gauge;
+using ClusterHistogram = stats::Cluster::Histogram;
+}  // namespace
+
+void ConnectionCounts::begin(upstream::WorkerCluster& cluster, upstream::Host& host,
+                             bool is_http1) {
+  cluster_ = &cluster;
+  host_ = &host;
+  state_ = State::Connecting;
+  started_us_ = net::Loop::readClockMicros();
+  stats::Shard<stats::Cluster>& stats = cluster.stats();
+  cluster.cluster().limits(0).connections.take();
+  stats.add(ClusterCounter::UpstreamCxTotal);
+  if (is_http1) stats.add(ClusterCounter::UpstreamCxHttp1Total);
+  stats.up(ClusterGauge::UpstreamCxActive);
+  stats.add(ClusterCounter::UpstreamRqPendingTotal);
+  stats.up(ClusterGauge::UpstreamRqPendingActive);
+  hostCounters().cx_total.add();
+  hostCounters().cx_active.add();
+}
+
+upstream::HostCounters& ConnectionCounts::hostCounters() {
+  return host_->counters(cluster_->context().worker);
+}
+
+void ConnectionCounts::connectFailed(bool timeout) {
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.add(ClusterCounter::UpstreamCxConnectFail);
+  if (timeout) stats.add(ClusterCounter::UpstreamCxConnectTimeout);
+  stats.add(ClusterCounter::UpstreamRqPendingFailureEject);
+  stats.down(ClusterGauge::UpstreamRqPendingActive);
+  hostCounters().cx_connect_fail.add();
+  state_ = State::Failed;
+  end(!timeout);
+}
+
+void ConnectionCounts::tunnelRefused() {
+  countRequest();
+  end(false);
+}
+
+void ConnectionCounts::connected() {
+  cluster_->stats().record(ClusterHistogram::UpstreamCxConnectMs,
+                           (net::Loop::readClockMicros() - started_us_) / 1000);
+  countRequest();
+}
+
+void ConnectionCounts::countRequest() {
+  state_ = State::Connected;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.down(ClusterGauge::UpstreamRqPendingActive);
+  stats.add(ClusterCounter::UpstreamRqTotal);
+  stats.up(ClusterGauge::UpstreamRqActive);
+  hostCounters().rq_total.add();
+  hostCounters().rq_active.add();
+}
+
+void ConnectionCounts::end(bool by_peer) {
+  const State before = std::exchange(state_, State::None);
+  if (before == State::None) return;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  cluster_->cluster().limits(0).connections.giveBack();
+  stats.down(ClusterGauge::UpstreamCxActive);
+  stats.add(ClusterCounter::UpstreamCxDestroy);
+  stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemote
+                    : ClusterCounter::UpstreamCxDestroyLocal);
+  stats.record(ClusterHistogram::UpstreamCxLengthMs,
+               (net::Loop::readClockMicros() - started_us_) / 1000);
+  hostCounters().cx_active.subtract();
+  if (before == State::Connected) {
+    stats.add(ClusterCounter::UpstreamCxDestroyWithActiveRq);
+    stats.add(by_peer ? ClusterCounter::UpstreamCxDestroyRemoteWithActiveRq
+                      : ClusterCounter::UpstreamCxDestroyLocalWithActiveRq);
+    stats.down(ClusterGauge::UpstreamRqActive);
+    hostCounters().rq_active.subtract();
+  } else if (before == State::Connecting) {
+    stats.down(ClusterGauge::UpstreamRqPendingActive);
+    stats.add(ClusterCounter::UpstreamRqCancelled);
+  }
+}
+
+}  // namespace fairlead::tcp

@@ -1,0 +1,36 @@
+// What the connection of one session counts on its cluster and its host, where it is the session's
+// own: as if it were a pool's, and the session its request. The worker's thread.
+#pragma once
+
+#include <cstdint>
+
+#include "upstream/worker_cluster.h"
+
+namespace fairlead::tcp {
+
+class ConnectionCounts {
+ public:
+  // Takes from the cluster's budget. `is_http1`: its host is spoken to in HTTP/1 first.
+  void begin(upstream::WorkerCluster& cluster, upstream::Host& host, bool is_http1);
+  void connectFailed(bool timeout);
+  // The host was there, and did not grant the tunnel that it was asked for: a request that ended
+  // from here.
+  void tunnelRefused();
+  void connected();
+  // Gives back. Of none: nothing.
+  void end(bool by_peer);
+
+ private:
+  enum class State : uint8_t { None, Connecting, Failed, Connected };
+
+  upstream::HostCounters& hostCounters();
+  void countRequest();
+
+  upstream::WorkerCluster* cluster_ = nullptr;
+  // The session holds it.
+  upstream::Host* host_ = nullptr;
+  uint64_t started_us_ = 0;
+  State state_ = State::None;
+};
+
+}  // namespace fairlead::tcp

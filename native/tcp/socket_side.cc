@@ -1,0 +1,119 @@
+#include "tcp/socket_side.h"
+
+namespace fairlead::tcp {
+
+namespace {
+// A splice that moved less than this in one event is not worth its pipe.
+constexpr uint64_t kWorthSplicingBytes = 16 * 1024;
+}  // namespace
+
+// ---- reading ----
+
+bool SocketSide::mayReadOn() const {
+  return !over_ && other_ && connection_.isReadable() && !connection_.isReadingPaused();
+}
+
+void SocketSide::onReadable() {
+  while (mayReadOn()) {
+    if (splice_) {
+      if (!spliceOn()) return;
+      continue;
+    }
+    const net::Connection::Read got = connection_.read();
+    switch (got.result) {
+      case net::Connection::ReadResult::Nothing:
+        return;
+      case net::Connection::ReadResult::End:
+        readEnd();
+        return;
+      case net::Connection::ReadResult::Failed:
+        fail();
+        return;
+      case net::Connection::ReadResult::Data:
+        copyOn(got);
+        break;
+    }
+  }
+}
+
+void SocketSide::copyOn(const net::Connection::Read& got) {
+  other_->write({got.data, got.size});
+  other_->flush();
+  callbacks_.onMoved(*this);
+  if (over_ || pauseForOther()) return;
+  if (got.size == net::Loop::kReadBufferBytes && other_->pendingBytes() == 0 && canSplice()) {
+    splice_ = net::Splice::begin(pipes_);
+  }
+}
+
+bool SocketSide::spliceOn() {
+  net::Connection& to = *other_->raw();
+  const net::Splice::Moved moved = splice_->move(connection_.fd(), to.fd(), UINT64_MAX);
+  connection_.countSpliced(moved.taken, 0);
+  to.countSpliced(0, moved.written);
+  if (moved.taken + moved.written > 0) callbacks_.onMoved(*this);
+  if (over_) return false;
+  switch (moved.stop) {
+    case net::Splice::Stop::SourceEmpty:
+      connection_.markUnreadable();
+      if (moved.taken < kWorthSplicingBytes) splice_.reset();
+      return false;
+    case net::Splice::Stop::SinkFull:
+      to.markUnwritable();
+      return false;
+    case net::Splice::Stop::Limit:
+    case net::Splice::Stop::Yield:
+      connection_.readNextTurn();
+      return false;
+    case net::Splice::Stop::SourceEnded:
+      readEnd();
+      return false;
+    case net::Splice::Stop::SourceFailed:
+      fail();
+      return false;
+    case net::Splice::Stop::SinkFailed:
+      other_->fail();
+      return false;
+  }
+  return false;
+}
+
+void SocketSide::readEnd() {
+  splice_.reset();
+  connection_.markUnreadable();
+  finishReading();
+}
+
+// ---- writing ----
+
+void SocketSide::write(std::string_view data) {
+  batch_.claim(connection_);
+  if (batch_.isAlmostFull()) connection_.send(batch_);
+  batch_.addView(data);
+}
+
+void SocketSide::flush() {
+  batch_.claim(connection_);
+  connection_.send(batch_);
+}
+
+void SocketSide::onWritable() {
+  if (other_) other_->onOtherWritable();
+}
+
+void SocketSide::onDrained() {
+  resumeOther();
+  if (!over_) callbacks_.onDrained(*this);
+}
+
+void SocketSide::end() {
+  if (over_) return;
+  over_ = true;
+  other_ = nullptr;
+  splice_.reset();
+  batch_.dropOf(connection_);
+  connection_.close();
+  connection_.loop().bury(std::unique_ptr<Mortal>(this));
+}
+
+}  // namespace fairlead::tcp

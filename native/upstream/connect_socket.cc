@@ -1,0 +1,104 @@
+#include "upstream/connect_socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "log/log.h"
+#include "log/seldom.h"
+
+namespace fairlead::upstream {
+
+namespace {
+
+using State = plan::SocketOption::State;
+
+bool setOption(int fd, int level, int name, int value) {
+  return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
+}
+
+void setKeepAlive(int fd, const plan::Cluster& settings) {
+  if (!settings.tcp_keepalive) return;
+  setOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  if (settings.keepalive_probes)
+    setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, static_cast<int>(settings.keepalive_probes));
+  if (settings.keepalive_time_s)
+    setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, static_cast<int>(settings.keepalive_time_s));
+  if (settings.keepalive_interval_s)
+    setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, static_cast<int>(settings.keepalive_interval_s));
+}
+
+// As the real server's default selector: the first of the host's family, or else the first. Null:
+// the kernel says.
+const plan::SourceAddress* sourceFor(const net::Address& address, const plan::Cluster& settings) {
+  if (settings.sources.empty()) return nullptr;
+  const size_t bytes = address.ipBytes().size();
+  for (const plan::SourceAddress& source : settings.sources) {
+    if (source.address && source.address->ip.size() == bytes) return &source;
+  }
+  return &settings.sources.front();
+}
+
+bool applyOptions(int fd, const plan::SourceAddress& source, State state) {
+  for (const plan::SocketOption& option : source.socket_options) {
+    if (option.state != state) continue;
+    if (::setsockopt(fd, static_cast<int>(option.level), static_cast<int>(option.name),
+                     option.value.data(), static_cast<socklen_t>(option.value.size())) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// False: errno says why not.
+bool bindTo(int fd, const plan::SourceAddress& source) {
+  const auto& address = source.address;
+  const bool is_v6 = address && address->ip.size() == 16;
+  if (source.freebind && !(is_v6 ? setOption(fd, IPPROTO_IPV6, IPV6_FREEBIND, 1)
+                                 : setOption(fd, IPPROTO_IP, IP_FREEBIND, 1))) {
+    return false;
+  }
+  if (!applyOptions(fd, source, State::BeforeBind)) return false;
+  if (address) {
+    const net::Address from = net::Address::fromPlan(*address);
+    // The port is chosen at connect, so that one source address serves many destinations.
+    setOption(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    if (::bind(fd, from.raw(), from.rawSize()) != 0) return false;
+  }
+  return applyOptions(fd, source, State::Bound);
+}
+
+}  // namespace
+
+net::FileDescriptor beginConnect(const net::Address& address, const plan::Cluster& settings,
+                                 int* error) {
+  *error = 0;
+  net::FileDescriptor fd(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) {
+    *error = errno;
+    static thread_local log::Seldom seldom;
+    if (seldom.isDue()) {
+      log::error(log::Component::Upstream, "cannot open a socket for ", address.text(), ": ",
+                 [error]() -> std::string_view { return std::strerror(*error); });
+    }
+    return fd;
+  }
+  const plan::SourceAddress* source = nullptr;
+  if (address.isIp()) {
+    setOption(fd.get(), IPPROTO_TCP, TCP_NODELAY, 1);
+    setKeepAlive(fd.get(), settings);
+    source = sourceFor(address, settings);
+  }
+  const bool is_bound = !source || bindTo(fd.get(), *source);
+  if (!is_bound ||
+      (::connect(fd.get(), address.raw(), address.rawSize()) != 0 && errno != EINPROGRESS)) {
+    *error = errno;
+    fd.close();
+  }
+  return fd;
+}
+
+}  // namespace fairlead::upstream

@@ -1,0 +1,142 @@
+// envoy.filters.http.local_ratelimit: a chain and its routes configure it by the same message.
+import type {
+  envoy_config_core_v3_HeaderValueOption as HeaderValueOption,
+  envoy_extensions_common_ratelimit_v3_LocalRateLimitDescriptor as Descriptor,
+  envoy_extensions_filters_http_local_ratelimit_v3_LocalRateLimit as Message,
+  envoy_type_v3_TokenBucket as TokenBucketMessage,
+} from '../../../build/messages.gen.js';
+import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
+import { errorStatus } from '../../plan/message/error-status.js';
+import type { Place } from '../../plan/message/place.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import {
+  LocalRatelimit_VirtualHostLimits,
+  type HeaderAddition,
+  type LocalDescriptor,
+  type LocalRatelimit,
+  type TokenBucket,
+} from '../../plan/plan.gen.js';
+import { compileAddition } from '../../plan/route/header-mutations.js';
+import { compileRateLimits, LOCAL_RATELIMIT } from '../../plan/route/rate-limits.js';
+import { compileShare } from '../../plan/runtime/shares.js';
+
+const FIELDS = supportedFields<Message>(LOCAL_RATELIMIT, [
+  'stat_prefix',
+  'status',
+  'token_bucket',
+  'filter_enabled',
+  'filter_enforced',
+  'response_headers_to_add',
+  'descriptors',
+  'stage',
+  'request_headers_to_add_when_not_enforced',
+  'local_rate_limit_per_downstream_connection',
+  'enable_x_ratelimit_headers',
+  'vh_rate_limits',
+  'always_consume_default_token_bucket',
+  'rate_limited_as_resource_exhausted',
+  'rate_limits',
+]);
+const DESCRIPTOR = supportedFields<Descriptor>(
+  'envoy.extensions.common.ratelimit.v3.LocalRateLimitDescriptor',
+  ['entries', 'token_bucket', 'shadow_mode'],
+);
+
+const LEAST_FILL_INTERVAL_MS = 50;
+const TOO_MANY_REQUESTS = 429;
+
+export const localRatelimit = defineHttpFilter<Message, Message>({
+  name: 'envoy.filters.http.local_ratelimit',
+  type: FIELDS.type,
+  compile: (config, place, context) => ({ local_ratelimit: compile(config, place, context) }),
+  byRoute: {
+    type: FIELDS.type,
+    compile(config, place, context) {
+      if (!config.token_bucket) {
+        place.error('local rate limit token bucket must be set for per filter configs', {
+          expected: 'token_bucket: {max_tokens: …, fill_interval: …}',
+        });
+        return undefined;
+      }
+      return { local_ratelimit: compile(config, place, context) };
+    },
+  },
+});
+
+function compile(config: Message, place: Place, context: CompileContext): LocalRatelimit {
+  refuseOtherFields(place, config, FIELDS);
+  const limits = compileRateLimits(config.rate_limits, place.field('rate_limits'), context);
+  return {
+    stat_prefix: config.stat_prefix,
+    status: errorStatus(config.status?.code, TOO_MANY_REQUESTS),
+    bucket: config.token_bucket && compileBucket(config.token_bucket, place.field('token_bucket')),
+    enabled: compileShare(config.filter_enabled, context),
+    enforced: compileShare(config.filter_enforced, context),
+    response_add: additions(config.response_headers_to_add, place.field('response_headers_to_add')),
+    request_add: additions(
+      config.request_headers_to_add_when_not_enforced,
+      place.field('request_headers_to_add_when_not_enforced'),
+    ),
+    descriptors: compileDescriptors(config.descriptors ?? [], place.field('descriptors')),
+    stage: config.stage,
+    per_connection: config.local_rate_limit_per_downstream_connection,
+    tells_limit: config.enable_x_ratelimit_headers === 'DRAFT_VERSION_03',
+    virtual_host_limits: LocalRatelimit_VirtualHostLimits[config.vh_rate_limits ?? 'OVERRIDE'],
+    always_asks_bucket: config.always_consume_default_token_bucket ?? true,
+    as_resource_exhausted: config.rate_limited_as_resource_exhausted,
+    // Whatever stages they name.
+    own_limits:
+      limits.length > 0
+        ? { limits: limits.map(({ actions }) => ({ stage: config.stage, actions })) }
+        : undefined,
+  };
+}
+
+function additions(
+  options: readonly HeaderValueOption[] | undefined,
+  place: Place,
+): HeaderAddition[] {
+  return (options ?? []).flatMap(
+    (option, index) => compileAddition(option, place.index(index)) ?? [],
+  );
+}
+
+function compileBucket(message: TokenBucketMessage, place: Place): TokenBucket {
+  const intervalMs = message.fill_interval ?? 0;
+  if (intervalMs < LEAST_FILL_INTERVAL_MS) {
+    place.field('fill_interval').error('local rate limit token bucket fill timer must be >= 50ms');
+  }
+  return {
+    max_tokens: message.max_tokens,
+    tokens_per_fill: message.tokens_per_fill ?? 1,
+    fill_interval_us: Math.round(intervalMs * 1000),
+  };
+}
+
+function compileDescriptors(descriptors: readonly Descriptor[], place: Place): LocalDescriptor[] {
+  const known = new Set<string>();
+  return descriptors.map((descriptor, index) => {
+    const at = place.index(index);
+    refuseOtherFields(at, descriptor, DESCRIPTOR);
+    const entries = (descriptor.entries ?? []).map(({ key = '', value = '' }, i) => {
+      if (value === '') {
+        at.field('entries')
+          .index(i)
+          .error(`an entry for any value of '${key}' is not supported yet`, {
+            expected: 'value: the one that is limited',
+          });
+      }
+      return { key, value };
+    });
+    const text = entries.map(({ key, value }) => `${key}=${value}`).join(', ');
+    if (known.has(text)) {
+      at.error(`duplicate descriptor in the local rate descriptor: ${text}`);
+    }
+    known.add(text);
+    return {
+      entries,
+      bucket: compileBucket(descriptor.token_bucket ?? {}, at.field('token_bucket')),
+      shadow_mode: descriptor.shadow_mode,
+    };
+  });
+}

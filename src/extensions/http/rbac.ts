@@ -1,0 +1,52 @@
+// envoy.filters.http.rbac
+import type {
+  envoy_extensions_filters_http_rbac_v3_RBAC as Message,
+  envoy_extensions_filters_http_rbac_v3_RBACPerRoute as PerRoute,
+} from '../../../build/messages.gen.js';
+import { defineHttpFilter } from '../../plan/extension.js';
+import { compileRbacRules } from '../../plan/match/rbac.js';
+import type { Place } from '../../plan/message/place.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import type { Rbac } from '../../plan/plan.gen.js';
+
+const PACKAGE = 'envoy.extensions.filters.http.rbac.v3';
+const FIELDS = supportedFields<Message>(`${PACKAGE}.RBAC`, [
+  'rules',
+  'rules_stat_prefix',
+  'shadow_rules',
+  'shadow_rules_stat_prefix',
+  'track_per_rule_stats',
+]);
+const PER_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.RBACPerRoute`, ['rbac']);
+
+export const rbac = defineHttpFilter<Message, PerRoute>({
+  name: 'envoy.filters.http.rbac',
+  type: FIELDS.type,
+  compile: (config, place) => ({ rbac: compile(config, place) }),
+  byRoute: {
+    type: PER_ROUTE.type,
+    compile(config, place) {
+      refuseOtherFields(place, config, PER_ROUTE);
+      const at = place.field('rbac');
+      if (config.rbac?.track_per_rule_stats) {
+        at.field('track_per_rule_stats').error(
+          'policies of routes are not counted each apart yet',
+          { expected: 'track_per_rule_stats: false, or policies of the filter itself' },
+        );
+      }
+      return { rbac: compile(config.rbac ?? {}, at) };
+    },
+  },
+});
+
+function compile(config: Message, place: Place): Rbac {
+  refuseOtherFields(place, config, FIELDS);
+  const { rules, shadow_rules: shadow } = config;
+  return {
+    rules: rules && compileRbacRules(rules, place.field('rules')),
+    shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
+    stat_prefix: config.rules_stat_prefix,
+    shadow_stat_prefix: config.shadow_rules_stat_prefix,
+    counts_policies: config.track_per_rule_stats,
+  };
+}

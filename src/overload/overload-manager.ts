@@ -1,0 +1,164 @@
+// The overload manager: reads its resource monitors at intervals, and tells the data plane how far its
+// actions and load shed points go whenever that has changed.
+import { monotonicMs } from '../base/clock.js';
+import { startInterval } from '../base/timers.js';
+import {
+  SHRINK_HEAP_ACTION,
+  type OverloadPlan,
+  type ShedPlan,
+  type TriggerPlan,
+} from '../plan/bootstrap/overload.js';
+import {
+  OverloadLevel_Subject as Subject,
+  type OverloadState,
+  type Update,
+} from '../plan/plan.gen.js';
+import type { ControlStats } from '../stats/control-stats.js';
+import { pressureOf, type PressureHost, type ReadPressure } from './pressure.js';
+
+export interface OverloadHost extends PressureHost {
+  readonly stats: Pick<ControlStats, 'count' | 'setGauge' | 'record'>;
+  apply(update: Update): void;
+  log(level: 'debug' | 'info', message: string): void;
+}
+
+interface Monitor {
+  readonly name: string;
+  readonly read: ReadPressure;
+}
+
+interface Shed extends ShedPlan {
+  readonly isAction: boolean;
+  /** How far it goes, 0 to 1. */
+  level: number;
+}
+
+export class OverloadManager {
+  readonly #plan: OverloadPlan;
+  readonly #host: OverloadHost;
+  readonly #monitors: readonly Monitor[];
+  readonly #sheds: readonly Shed[];
+  /** By monitor: what was read last. */
+  readonly #pressures = new Map<string, number>();
+  #timers: readonly NodeJS.Timeout[] = [];
+  #lastMs: number | undefined;
+
+  /** Throws where a monitor's resource is not on this machine; its name is in the message. */
+  constructor(plan: OverloadPlan, host: OverloadHost) {
+    this.#plan = plan;
+    this.#host = host;
+    this.#monitors = plan.monitors.flatMap(({ name, monitor }) => {
+      const read = readerOf(name, () => pressureOf(monitor, host));
+      return read ? [{ name, read }] : [];
+    });
+    this.#sheds = [
+      ...plan.actions.map((action) => ({ ...action, isAction: true, level: 0 })),
+      ...plan.points.map((point) => ({ ...point, isAction: false, level: 0 })),
+    ];
+    const connections = plan.monitors.find(({ monitor }) => monitor.kind === 'connections');
+    host.apply({
+      overload_manager: {
+        monitors: this.#monitors.map(({ name }) => name),
+        connection_monitor: connections?.name,
+        actions: plan.actions.map(({ name }) => name),
+        points: plan.points.map(({ name, subject }) => ({ name, level: { subject } })),
+      },
+    });
+  }
+
+  start(): void {
+    const refresh = startInterval(() => this.refresh(), this.#plan.refreshIntervalMs);
+    const shrink = this.#sheds.find(({ name }) => name === SHRINK_HEAP_ACTION);
+    this.#timers = shrink
+      ? [refresh, startInterval(() => this.#shrink(shrink), this.#plan.shrinkIntervalMs)]
+      : [refresh];
+    this.refresh();
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+  }
+
+  /** Reads all monitors once. */
+  refresh(): void {
+    const { stats } = this.#host;
+    const nowMs = monotonicMs();
+    if (this.#lastMs !== undefined)
+      stats.record('overload.refresh_interval_delay', Math.round(nowMs - this.#lastMs));
+    this.#lastMs = nowMs;
+    for (const monitor of this.#monitors) this.#read(monitor);
+    let hasChanged = false;
+    for (const shed of this.#sheds) hasChanged = this.#judge(shed) || hasChanged;
+    if (hasChanged) this.#host.apply({ overload: this.#state() });
+  }
+
+  #read({ name, read }: Monitor): void {
+    const { stats } = this.#host;
+    try {
+      const pressure = read();
+      this.#pressures.set(name, pressure);
+      stats.setGauge(`overload.${name}.pressure`, Math.max(0, Math.round(pressure * 100)));
+    } catch (error) {
+      // What was known before still holds.
+      stats.count(`overload.${name}.failed_updates`);
+      const why = error instanceof Error ? error.message : String(error);
+      this.#host.log('info', `Failed to update resource ${name}: ${why}`);
+    }
+  }
+
+  /** Whether it goes another way than before. */
+  #judge(shed: Shed): boolean {
+    const levels = shed.triggers.map((trigger) => levelOf(trigger, this.#pressures));
+    const level = Math.max(0, ...levels);
+    if (level === shed.level) return false;
+    const was = shed.level;
+    shed.level = level;
+    const { stats } = this.#host;
+    stats.setGauge(`overload.${shed.name}.scale_percent`, Math.round(level * 100));
+    if (shed.isAction) {
+      stats.setGauge(`overload.${shed.name}.active`, level === 1 ? 1 : 0);
+      if ((was === 1) !== (level === 1)) {
+        const now = level === 1 ? 'saturated' : 'scaling';
+        this.#host.log('debug', `Overload action ${shed.name} became ${now}`);
+      }
+    }
+    return true;
+  }
+
+  #state(): OverloadState {
+    return {
+      levels: this.#sheds
+        .filter(({ level, subject }) => level > 0 && subject !== Subject.NOBODY)
+        .map(({ level, subject }) => ({ subject, millionths: Math.round(level * 1e6) })),
+      timer_minimums: this.#plan.timerMinimums,
+    };
+  }
+
+  #shrink(action: Shed): void {
+    if (action.level < 1) return;
+    this.#host.apply({ shrink_heap: true });
+    this.#host.stats.count(`overload.${action.name}.shrink_count`);
+  }
+}
+
+function readerOf(name: string, make: () => ReadPressure | undefined): ReadPressure | undefined {
+  try {
+    return make();
+  } catch (error) {
+    throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** 0 to 1. */
+export function levelOf(
+  { monitor, from, to }: TriggerPlan,
+  pressures: ReadonlyMap<string, number>,
+): number {
+  const pressure = pressures.get(monitor);
+  if (pressure === undefined) return 0;
+  if (pressure >= to) return 1;
+  return pressure <= from ? 0 : (pressure - from) / (to - from);
+}

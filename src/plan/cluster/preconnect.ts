@@ -1,0 +1,25 @@
+// How many connections a cluster makes before anybody needs them.
+import type { envoy_config_cluster_v3_Cluster_PreconnectPolicy as PreconnectPolicy } from '../../../build/messages.gen.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import type { Place } from '../message/place.js';
+import type { Cluster } from '../plan.gen.js';
+
+const PRECONNECT = supportedFields<PreconnectPolicy>(
+  'envoy.config.cluster.v3.Cluster.PreconnectPolicy',
+  ['per_upstream_preconnect_ratio', 'predictive_preconnect_ratio'],
+);
+
+const MILLION = 1_000_000;
+
+export function compilePreconnect(policy: PreconnectPolicy, place: Place): Partial<Cluster> {
+  refuseOtherFields(place, policy, PRECONNECT);
+  return {
+    preconnect_millionths: millionthsAhead(policy.per_upstream_preconnect_ratio),
+    predictive_preconnect_millionths: millionthsAhead(policy.predictive_preconnect_ratio),
+  };
+}
+
+/** 0: none are made ahead, which 1 means as well. */
+function millionthsAhead(ratio = 1): number {
+  return ratio > 1 ? Math.round(ratio * MILLION) : 0;
+}

@@ -1,0 +1,206 @@
+// A control plane that is asked for resources (envoy.config.core.v3.ApiConfigSource): over gRPC or REST.
+import type {
+  envoy_config_core_v3_ApiConfigSource as ApiConfigSource,
+  envoy_config_core_v3_RateLimitSettings as RateLimitSettings,
+} from '../../../build/messages.gen.js';
+import { nearestName } from '../../base/suggest.js';
+import type { CompileContext } from '../extension.js';
+import { wholeMs } from '../message/numbers.js';
+import type { Place } from '../message/place.js';
+import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import type { Source, StreamPlan } from '../sources.js';
+import { compileGrpcService } from './grpc-service.js';
+
+const TYPE = 'envoy.config.core.v3.ApiConfigSource';
+const API = supportedFields<ApiConfigSource>(TYPE, [
+  'api_type',
+  'transport_api_version',
+  'cluster_names',
+  'grpc_services',
+  'refresh_delay',
+  'request_timeout',
+  'rate_limit_settings',
+  'set_node_on_first_message_only',
+]);
+const RATE_LIMIT = supportedFields<RateLimitSettings>('envoy.config.core.v3.RateLimitSettings', [
+  'max_tokens',
+  'fill_rate',
+]);
+
+const DEFAULT_REQUEST_TIMEOUT_MS = 1000;
+const DEFAULT_BURST = 100;
+const DEFAULT_PER_SECOND = 10;
+const DEFAULT_BACK_OFF_MS = 500;
+const DEFAULT_MAX_BACK_OFF_MS = 30_000;
+
+export type SourceContext = Pick<
+  CompileContext,
+  | 'hasNode'
+  | 'hasAds'
+  | 'clusterNames'
+  | 'primaryClusters'
+  | 'grpcClusters'
+  | 'localAddress'
+  | 'start'
+>;
+
+/** Undefined after an error. */
+export function compileApiSource(
+  api: ApiConfigSource,
+  place: Place,
+  context: SourceContext,
+  initialFetchTimeoutMs: number,
+): Source | undefined {
+  const { api_type: kind } = api;
+  if (!hasOneBacking(api, place)) return undefined;
+  if (kind === 'GRPC' || kind === 'DELTA_GRPC') {
+    const stream = compileStream(api, place, context);
+    return stream && { kind: 'grpc', stream, initialFetchTimeoutMs };
+  }
+  if (kind !== 'REST') {
+    place.field('api_type').error(`Unsupported config source ${kind ?? ''}`, {
+      expected: 'GRPC, DELTA_GRPC or REST',
+    });
+    return undefined;
+  }
+  return compileRest(api, place, context, initialFetchTimeoutMs);
+}
+
+/** The bootstrap's aggregated stream. Undefined after an error. */
+export function compileAds(
+  api: ApiConfigSource,
+  place: Place,
+  context: SourceContext,
+): StreamPlan | undefined {
+  if (api.api_type !== 'GRPC' && api.api_type !== 'DELTA_GRPC') {
+    place
+      .field('api_type')
+      .error(`${TYPE} type must be of non-aggregated gRPC`, { expected: 'GRPC or DELTA_GRPC' });
+    return undefined;
+  }
+  return hasOneBacking(api, place) ? compileStream(api, place, context) : undefined;
+}
+
+function hasOneBacking(api: ApiConfigSource, place: Place): boolean {
+  refuseOtherFields(place, api, API);
+  const { cluster_names: names = [], grpc_services: services = [], api_type: kind } = api;
+  const isGrpc = kind !== undefined && kind.endsWith('GRPC');
+  if (names.length === 0 && services.length === 0) {
+    place.error('API configs must have either a gRPC service or a cluster name defined', {
+      expected: isGrpc ? 'grpc_services' : 'cluster_names',
+    });
+    return false;
+  }
+  if (isGrpc && names.length > 0) {
+    place
+      .field('cluster_names')
+      .error(`${TYPE}::(AGGREGATED_)(DELTA_)GRPC must not have a cluster name specified`, {
+        expected: 'grpc_services',
+      });
+    return false;
+  }
+  if (isGrpc && services.length > 1) {
+    place
+      .field('grpc_services')
+      .error(`${TYPE}::(DELTA_)GRPC must have no more than 1 gRPC service specified`, {
+        expected: 'one; a second one to fall back to is not supported',
+      });
+    return false;
+  }
+  if (!isGrpc && services.length > 0) {
+    place
+      .field('grpc_services')
+      .error(`${TYPE}, if not a gRPC type, must not have a gRPC service specified`, {
+        expected: 'cluster_names',
+      });
+    return false;
+  }
+  if (!isGrpc && names.length > 1) {
+    place
+      .field('cluster_names')
+      .error(`${TYPE} must have a singleton cluster name specified`, { expected: 'one' });
+    return false;
+  }
+  return true;
+}
+
+function compileStream(
+  api: ApiConfigSource,
+  place: Place,
+  context: SourceContext,
+): StreamPlan | undefined {
+  const [message = {}] = api.grpc_services ?? [];
+  const at = place.field('grpc_services').index(0);
+  const backOff = message.envoy_grpc?.retry_policy?.retry_back_off;
+  const cluster = message.envoy_grpc?.cluster_name;
+  if (cluster !== undefined && !isPrimary(cluster, at.field('envoy_grpc'), context))
+    return undefined;
+  const service = compileGrpcService(message, at, context, { isStreamOfXds: true });
+  if (!service) return undefined;
+  const limit = api.rate_limit_settings;
+  if (limit) refuseOtherFields(place.field('rate_limit_settings'), limit, RATE_LIMIT);
+  const baseMs = wholeMs(backOff?.base_interval, DEFAULT_BACK_OFF_MS);
+  return {
+    isDelta: api.api_type === 'DELTA_GRPC',
+    service,
+    sendsNodeOnce: api.set_node_on_first_message_only ?? false,
+    ...(limit && {
+      rateLimit: {
+        burst: limit.max_tokens ?? DEFAULT_BURST,
+        perSecond: limit.fill_rate ?? DEFAULT_PER_SECOND,
+      },
+    }),
+    backOff: {
+      baseMs,
+      maxMs: Math.max(
+        baseMs,
+        wholeMs(backOff?.max_interval, backOff ? baseMs * 10 : DEFAULT_MAX_BACK_OFF_MS),
+      ),
+    },
+  };
+}
+
+function compileRest(
+  api: ApiConfigSource,
+  place: Place,
+  context: SourceContext,
+  initialFetchTimeoutMs: number,
+): Source | undefined {
+  const [name = ''] = api.cluster_names ?? [];
+  if (!isPrimary(name, place.field('cluster_names').index(0), context)) return undefined;
+  const cluster = context.grpcClusters.get(name);
+  if (cluster?.tls?.unsupported !== undefined || cluster?.goesThrough !== undefined) {
+    const what = cluster.goesThrough ?? `TLS with ${cluster.tls?.unsupported}`;
+    place
+      .field('cluster_names')
+      .error(`cluster '${name}' has ${what}, which is not supported yet for REST`);
+  }
+  if (api.refresh_delay === undefined) {
+    place
+      .field('refresh_delay')
+      .error('refresh_delay is required for REST API configuration sources');
+    return undefined;
+  }
+  return (
+    cluster && {
+      kind: 'rest',
+      cluster,
+      refreshMs: wholeMs(api.refresh_delay, 0),
+      requestTimeoutMs: wholeMs(api.request_timeout, DEFAULT_REQUEST_TIMEOUT_MS),
+      initialFetchTimeoutMs,
+    }
+  );
+}
+
+function isPrimary(name: string, place: Place, { primaryClusters }: SourceContext): boolean {
+  if (primaryClusters.has(name)) return true;
+  place.error(
+    `${TYPE} must have a statically defined non-EDS cluster: '${name}' does not exist, was added ` +
+      'via api, or is an EDS cluster',
+    {
+      expected: 'the name of a static cluster whose hosts do not come by EDS',
+      suggestion: nearestName(name, primaryClusters),
+    },
+  );
+  return false;
+}

@@ -1,0 +1,13 @@
+// Shares of requests that runtime keys may change.
+import type { envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction } from '../../../build/messages.gen.js';
+import type { Share } from '../plan.gen.js';
+import type { RuntimeReads } from './runtime-reads.js';
+
+export function compileShare(
+  fraction: RuntimeFraction | undefined,
+  { runtime }: { readonly runtime: RuntimeReads },
+): Share | undefined {
+  if (!fraction) return undefined;
+  const { value, slot } = runtime.liveMillionths(fraction.runtime_key, fraction.default_value);
+  return { millionths: value, slot };
+}

@@ -1,0 +1,51 @@
+// Where resources come from that are not written in the bootstrap.
+import type { GrpcClusterPlan, GrpcServicePlan } from './service-plan.js';
+
+/** A file with a DiscoveryResponse. */
+export interface FileSource {
+  readonly kind: 'file';
+  readonly path: string;
+  /** Whatever is moved into this folder, the file is read again. Absent: when the file is replaced. */
+  readonly watchedDirectory?: string;
+  /** It is also read again when it is written to. */
+  readonly watchesWrites: boolean;
+}
+
+interface ServerSource {
+  /** Whoever waits for the first answer waits no longer than this; 0: for ever. */
+  readonly initialFetchTimeoutMs: number;
+}
+
+/** The bootstrap's aggregated stream. */
+export interface AdsSource extends ServerSource {
+  readonly kind: 'ads';
+}
+
+/** A stream of its own. */
+export interface GrpcSource extends ServerSource {
+  readonly kind: 'grpc';
+  readonly stream: StreamPlan;
+}
+
+/** Asked again and again over HTTP. */
+export interface RestSource extends ServerSource {
+  readonly kind: 'rest';
+  readonly cluster: GrpcClusterPlan;
+  readonly refreshMs: number;
+  readonly requestTimeoutMs: number;
+}
+
+export type Source = FileSource | AdsSource | GrpcSource | RestSource;
+
+/** A stream to a control plane. */
+export interface StreamPlan {
+  /** Incremental: only what changed is told. */
+  readonly isDelta: boolean;
+  readonly service: GrpcServicePlan;
+  /** The node is in the first request of a stream alone. */
+  readonly sendsNodeOnce: boolean;
+  /** How many requests may be sent; absent: as many as there are. */
+  readonly rateLimit?: { readonly burst: number; readonly perSecond: number };
+  /** How long to wait before a stream is opened anew. */
+  readonly backOff: { readonly baseMs: number; readonly maxMs: number };
+}

@@ -1,0 +1,83 @@
+// The control planes that this server asks: one stream for all of ADS, one for each subscription with a
+// source of its own.
+import type { GrpcClients } from '../grpc/clients.js';
+import type { PlainObject } from '../config/values/objects.js';
+import type { NativeProxy } from '../native.js';
+import type { GrpcServicePlan } from '../plan/service-plan.js';
+import type { Source, StreamPlan } from '../plan/sources.js';
+import { ADS_DELTA, ADS_STREAM, type DiscoveryApi } from './api.js';
+import { FileSubscription } from './file-subscription.js';
+import { Mux } from './mux.js';
+import { post } from './rest-client.js';
+import { RestSubscription } from './rest-subscription.js';
+import { StreamSubscription } from './stream-subscription.js';
+import type { SubscriptionHost } from './subscription-host.js';
+import type { Transport } from './transport.js';
+import type { Updates } from './updates.js';
+
+export interface ControlPlanesHost extends SubscriptionHost {
+  readonly native: Pick<NativeProxy, 'addControlPlaneStats' | 'removeStats' | 'chooseHost'>;
+  /** Who this server is: in protobuf, and in JSON. */
+  readonly node: { readonly bytes: Uint8Array; readonly json: PlainObject };
+  readonly clients: () => Promise<GrpcClients>;
+}
+
+export interface Wanted {
+  readonly api: DiscoveryApi;
+  readonly source: Source;
+  readonly names: readonly string[];
+  readonly statPrefix: string;
+}
+
+export class ControlPlanes {
+  readonly #host: ControlPlanesHost;
+  readonly #ads: Mux | undefined;
+
+  /** `ads`: the bootstrap's aggregated stream. */
+  constructor(ads: StreamPlan | undefined, host: ControlPlanesHost) {
+    this.#host = host;
+    this.#ads = ads && this.#mux(ads, '', ads.isDelta ? ADS_DELTA : ADS_STREAM);
+  }
+
+  stop(): void {
+    this.#ads?.stop();
+  }
+
+  transport({ api, source, names, statPrefix }: Wanted, updates: Updates): Transport {
+    const host = this.#host;
+    if (source.kind === 'file') return new FileSubscription(source, updates, host);
+    const wants = { api, names, initialFetchTimeoutMs: source.initialFetchTimeoutMs };
+    if (source.kind === 'rest') {
+      return new RestSubscription(
+        source,
+        {
+          ...{ api, names, node: host.node.json },
+          post: (path, body) =>
+            post(source, host.native.chooseHost(source.cluster.name), path, body),
+        },
+        updates,
+        host,
+      );
+    }
+    if (source.kind === 'ads') {
+      if (!this.#ads) throw new Error('there is no aggregated stream');
+      return new StreamSubscription(wants, { mux: this.#ads, ownsMux: false }, updates, host);
+    }
+    const { stream } = source;
+    const mux = this.#mux(stream, statPrefix, stream.isDelta ? api.delta : api.stream);
+    return new StreamSubscription(wants, { mux, ownsMux: true }, updates, host);
+  }
+
+  #mux(plan: StreamPlan, owner: string, method: string): Mux {
+    const { native, node, clients } = this.#host;
+    const make = async (service: GrpcServicePlan) => (await clients()).make(service);
+    const statPrefix = native.addControlPlaneStats(owner);
+    return new Mux(plan, this.#host, {
+      statPrefix,
+      method,
+      node: node.bytes,
+      makeClient: () => make(plan.service),
+      onStop: () => native.removeStats(statPrefix),
+    });
+  }
+}

@@ -1,0 +1,200 @@
+// The messages of discovery services on the wire: requests are written, responses read up to the
+// resources, whose bytes are left for later. Layouts: envoy/service/discovery/v3/discovery.proto.
+import { createRequire } from 'node:module';
+import type * as Protobuf from 'protobufjs/light.js';
+import { WireWriter } from '../base/wire.js';
+
+let loaded: typeof Protobuf | undefined;
+const protobuf = (): typeof Protobuf =>
+  (loaded ??= createRequire(import.meta.url)('protobufjs/light.js') as typeof Protobuf);
+
+const BYTES = 2;
+const tag = (field: number): number => (field << 3) | BYTES;
+const WRAPPER = 'envoy.service.discovery.v3.Resource';
+
+/** A resource that has not been decoded. */
+export interface RawResource {
+  /** Of incremental streams; '' otherwise. */
+  readonly name: string;
+  readonly version: string;
+  readonly url: string;
+  readonly bytes: Buffer;
+  /** Only its time to live is renewed: it says nothing. */
+  readonly isHeartbeat: boolean;
+  /** Milliseconds; undefined: for ever. */
+  readonly ttlMs?: number;
+}
+
+export interface DiscoveryResponse {
+  readonly version: string;
+  readonly url: string;
+  readonly nonce: string;
+  readonly resources: readonly RawResource[];
+  /** Of incremental streams. */
+  readonly removed: readonly string[];
+  /** Of the control plane; '' where it does not say. */
+  readonly identifier: string;
+}
+
+/** google.rpc.Code.INTERNAL, as the real server tells of what it refuses. */
+const INTERNAL = 13;
+
+export interface SotwRequest {
+  readonly node: Uint8Array | undefined;
+  readonly url: string;
+  readonly version: string;
+  readonly nonce: string;
+  readonly names: readonly string[];
+  /** Why the response of that nonce is refused. */
+  readonly error: string | undefined;
+}
+
+export function encodeSotw(request: SotwRequest): Buffer {
+  const out = new WireWriter();
+  if (request.version !== '') out.text(tag(1), request.version);
+  if (request.node) out.bytes(tag(2), request.node);
+  for (const name of request.names) out.text(tag(3), name);
+  out.text(tag(4), request.url);
+  if (request.nonce !== '') out.text(tag(5), request.nonce);
+  if (request.error !== undefined) out.message(tag(6), request.error, writeStatus);
+  return Buffer.from(out.finish());
+}
+
+export interface DeltaRequest {
+  readonly node: Uint8Array | undefined;
+  readonly url: string;
+  readonly subscribe: readonly string[];
+  readonly unsubscribe: readonly string[];
+  /** What is there already, by name: in the first request of a stream. */
+  readonly versions: Iterable<readonly [name: string, version: string]>;
+  readonly nonce: string;
+  readonly error: string | undefined;
+}
+
+export function encodeDelta(request: DeltaRequest): Buffer {
+  const out = new WireWriter();
+  if (request.node) out.bytes(tag(1), request.node);
+  out.text(tag(2), request.url);
+  for (const name of request.subscribe) out.text(tag(3), name);
+  for (const name of request.unsubscribe) out.text(tag(4), name);
+  for (const entry of request.versions) {
+    out.message(tag(5), entry, (inner, [name, version]) => {
+      inner.text(tag(1), name);
+      inner.text(tag(2), version);
+    });
+  }
+  if (request.nonce !== '') out.text(tag(6), request.nonce);
+  if (request.error !== undefined) out.message(tag(7), request.error, writeStatus);
+  return Buffer.from(out.finish());
+}
+
+function writeStatus(out: WireWriter, message: string): void {
+  out.number(1 << 3, INTERNAL);
+  out.text(tag(2), message);
+}
+
+/** Throws a RangeError or Error where the bytes are no such message. */
+export function decodeSotw(bytes: Buffer): DiscoveryResponse {
+  const fields = { version: '', url: '', nonce: '', identifier: '' };
+  const resources: RawResource[] = [];
+  walk(bytes, (field, reader) => {
+    if (field === 1) fields.version = reader.string();
+    else if (field === 2) resources.push(decodeWrapped(bytesOf(reader)));
+    else if (field === 4) fields.url = reader.string();
+    else if (field === 5) fields.nonce = reader.string();
+    else if (field === 6) fields.identifier = decodeIdentifier(bytesOf(reader));
+    else return false;
+    return true;
+  });
+  return { ...fields, resources, removed: [] };
+}
+
+/** As decodeSotw. */
+export function decodeDelta(bytes: Buffer): DiscoveryResponse {
+  const fields = { version: '', url: '', nonce: '', identifier: '' };
+  const resources: RawResource[] = [];
+  const removed: string[] = [];
+  walk(bytes, (field, reader) => {
+    if (field === 1) fields.version = reader.string();
+    else if (field === 2) resources.push(decodeResource(bytesOf(reader)));
+    else if (field === 4) fields.url = reader.string();
+    else if (field === 5) fields.nonce = reader.string();
+    else if (field === 6) removed.push(reader.string());
+    else if (field === 7) fields.identifier = decodeIdentifier(bytesOf(reader));
+    else return false;
+    return true;
+  });
+  return { ...fields, resources, removed };
+}
+
+const bytesOf = (reader: Protobuf.Reader): Buffer => Buffer.from(reader.bytes());
+
+/** `take`: whether it knows the field; others are passed over. */
+function walk(bytes: Buffer, take: (field: number, reader: Protobuf.Reader) => boolean): void {
+  const reader = protobuf().Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const key = reader.uint32();
+    const isKnown = (key & 7) === BYTES && take(key >>> 3, reader);
+    if (!isKnown) reader.skipType(key & 7);
+  }
+}
+
+function decodeIdentifier(bytes: Buffer): string {
+  let identifier = '';
+  walk(bytes, (field, reader) => {
+    if (field !== 1) return false;
+    identifier = reader.string();
+    return true;
+  });
+  return identifier;
+}
+
+/** An Any, which may hold a resource with a time to live. */
+function decodeWrapped(bytes: Buffer): RawResource {
+  const any = decodeAny(bytes);
+  if (any.url.slice(any.url.lastIndexOf('/') + 1) === WRAPPER) return decodeResource(any.bytes);
+  return { name: '', version: '', isHeartbeat: false, ...any };
+}
+
+function decodeAny(bytes: Buffer): Pick<RawResource, 'url' | 'bytes'> {
+  const any: { url: string; bytes: Buffer } = { url: '', bytes: Buffer.alloc(0) };
+  walk(bytes, (field, reader) => {
+    if (field === 1) any.url = reader.string();
+    else if (field === 2) any.bytes = bytesOf(reader);
+    else return false;
+    return true;
+  });
+  return any;
+}
+
+function decodeResource(bytes: Buffer): RawResource {
+  const fields = { name: '', version: '' };
+  let any: Pick<RawResource, 'url' | 'bytes'> | undefined;
+  let ttlMs: number | undefined;
+  walk(bytes, (field, reader) => {
+    if (field === 1) fields.version = reader.string();
+    else if (field === 2) any = decodeAny(bytesOf(reader));
+    else if (field === 3) fields.name = reader.string();
+    else if (field === 6) ttlMs = decodeDuration(bytesOf(reader));
+    else return false;
+    return true;
+  });
+  return {
+    ...fields,
+    ...(any ?? { url: '', bytes: Buffer.alloc(0) }),
+    isHeartbeat: any === undefined,
+    ...(ttlMs !== undefined && { ttlMs }),
+  };
+}
+
+function decodeDuration(bytes: Buffer): number {
+  let ms = 0;
+  const reader = protobuf().Reader.create(bytes);
+  while (reader.pos < reader.len) {
+    const key = reader.uint32();
+    if (key === 1 << 3) ms += Number(reader.int64()) * 1000;
+    else if (key === 2 << 3) ms += reader.int32() / 1e6;
+    else reader.skipType(key & 7);
+  }
+  return ms;
+}

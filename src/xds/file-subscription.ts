@@ -1,0 +1,70 @@
+// Resources of one kind from one file: read at the start and whenever the file is replaced.
+import type { FileSource } from '../plan/sources.js';
+import { FileWatch } from './file-watch.js';
+import { readResourceFile } from './resource-file.js';
+import type { SubscriptionHost } from './subscription-host.js';
+import type { Transport } from './transport.js';
+import type { Updates } from './updates.js';
+
+export class FileSubscription implements Transport {
+  readonly #source: FileSource;
+  readonly #updates: Updates;
+  readonly #host: SubscriptionHost;
+  #watch: FileWatch | undefined;
+
+  constructor(source: FileSource, updates: Updates, host: SubscriptionHost) {
+    this.#source = source;
+    this.#updates = updates;
+    this.#host = host;
+  }
+
+  /** The first update has been taken or refused when this returns. */
+  start(onFirst: () => void): void {
+    try {
+      this.#watch = new FileWatch(this.#source, () => this.refresh());
+    } catch (error) {
+      this.#host.log('error', `cannot watch ${this.#source.path}: ${(error as Error).message}`);
+    }
+    this.refresh();
+    onFirst();
+  }
+
+  stop(): void {
+    this.#watch?.close();
+  }
+
+  /** Reads the file again, as if it had been replaced. */
+  refresh(): void {
+    const { stats, log } = this.#host;
+    const { path } = this.#source;
+    const startedMs = performance.now();
+    log('debug', `Filesystem config refresh for ${path}`);
+    this.#updates.count('update_attempt');
+    const read = readResourceFile(path, this.#host);
+    if ('why' in read && !read.isRefused) {
+      log('warning', `Filesystem config update failure: ${read.why}`);
+      this.#updates.count('update_failure');
+      return;
+    }
+    if ('file' in read) {
+      stats.count('server.dynamic_unknown_fields', read.file.unknownFieldCount);
+      for (const warning of read.file.warnings) log('warning', warning);
+    }
+    const version = 'file' in read ? read.file.version : '';
+    const wrong =
+      'why' in read
+        ? read.why
+        : this.#updates.take(
+            read.file.resources.map((message) => ({ message })),
+            version,
+            startedMs,
+            read.file.describe,
+          );
+    if (wrong !== undefined) {
+      log('warning', `Filesystem config update rejected: ${wrong}`);
+      this.#updates.count('update_rejected');
+      return;
+    }
+    log('debug', `Filesystem config update accepted for ${path}: version '${version}'`);
+  }
+}

@@ -1,0 +1,35 @@
+// How long the first answer of a control plane is waited for.
+import { startTimeout } from '../base/timers.js';
+
+export class FirstFetch {
+  readonly #timeoutMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #onFirst: (() => void) | undefined;
+
+  /** 0: for ever. */
+  constructor(timeoutMs: number) {
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** `onFirst` is called once, after `onTimeout` where nothing has come. */
+  start(onFirst: () => void, onTimeout: () => void): void {
+    this.#onFirst = onFirst;
+    if (this.#timeoutMs === 0) return;
+    this.#timer = startTimeout(() => {
+      onTimeout();
+      this.end();
+    }, this.#timeoutMs).unref();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    const tell = this.#onFirst;
+    this.#onFirst = undefined;
+    tell?.();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#onFirst = undefined;
+  }
+}

@@ -1,0 +1,197 @@
+// Types of resources over one stream: that of the bootstrap (ADS), or one of a subscription's own.
+import { guarded, unawaited } from '../base/bugs.js';
+import type { DiscoveryApi } from './api.js';
+import { decodeResources } from './decode-resources.js';
+import { DeltaState } from './delta-state.js';
+import { DiscoveryStream, type StreamHost } from './discovery-stream.js';
+import { decodeDelta, decodeSotw, type DiscoveryResponse } from './discovery-wire.js';
+import { SotwState } from './sotw-state.js';
+import type { GrpcClient } from '../grpc/client.js';
+import type { StreamPlan } from '../plan/sources.js';
+import type { SubscriptionHost } from './subscription-host.js';
+import type { TypeState } from './type-state.js';
+import type { Watcher } from './watcher.js';
+
+/** In which field resources have their names, where not in `name`. */
+const NAME_FIELDS: Readonly<Record<string, string>> = {
+  'envoy.config.endpoint.v3.ClusterLoadAssignment': 'cluster_name',
+};
+
+/** Requests of these go before others: what routes and listeners name is there before them. */
+const ORDER = [
+  'envoy.config.cluster.v3.Cluster',
+  'envoy.config.endpoint.v3.ClusterLoadAssignment',
+  'envoy.config.listener.v3.Listener',
+  'envoy.config.route.v3.RouteConfiguration',
+];
+
+export interface MuxParts {
+  /** How the names of its statistics begin. */
+  readonly statPrefix: string;
+  readonly method: string;
+  readonly node: Uint8Array;
+  readonly makeClient: () => Promise<GrpcClient>;
+  /** The stream is not needed any more. */
+  readonly onStop: () => void;
+}
+
+export class Mux {
+  readonly #plan: StreamPlan;
+  readonly #host: SubscriptionHost;
+  readonly #node: Uint8Array;
+  readonly #statPrefix: string;
+  readonly #stream: DiscoveryStream;
+  readonly #onStop: () => void;
+  /** By URL. */
+  readonly #types = new Map<string, TypeState>();
+  #isNodeSent = false;
+  #isStarted = false;
+  #isFlushing = false;
+  /** Responses that have come, and which stream they came on. */
+  #responses: { readonly bytes: Buffer; readonly stream: number }[] = [];
+  #isBusy = false;
+  /** Counts streams. */
+  #current = 0;
+
+  constructor(plan: StreamPlan, host: SubscriptionHost & StreamHost, parts: MuxParts) {
+    this.#plan = plan;
+    this.#host = host;
+    this.#node = parts.node;
+    this.#statPrefix = parts.statPrefix;
+    this.#onStop = parts.onStop;
+    this.#stream = new DiscoveryStream(plan, parts.method, host, {
+      statPrefix: parts.statPrefix,
+      makeClient: parts.makeClient,
+      events: {
+        onOpen: () => this.#opened(),
+        onMessage: (bytes) => this.#received(bytes),
+        onClosed: () => this.#closed(),
+      },
+    });
+  }
+
+  /** What has come already is told at once. What comes back ends it. */
+  watch(api: DiscoveryApi, watcher: Watcher): () => void {
+    const state = this.#stateOf(api);
+    state.add(watcher);
+    this.#start();
+    this.#flushSoon();
+    return () => {
+      state.watchers.delete(watcher);
+      this.#flushSoon();
+    };
+  }
+
+  stop(): void {
+    this.#stream.stop();
+    this.#responses = [];
+    this.#current++;
+    this.#onStop();
+  }
+
+  #start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    unawaited('the start of a discovery stream', this.#stream.start());
+  }
+
+  #stateOf(api: DiscoveryApi): TypeState {
+    const made = this.#plan.isDelta ? new DeltaState(api) : new SotwState(api);
+    const state = this.#types.get(made.url) ?? made;
+    this.#types.set(state.url, state);
+    return state;
+  }
+
+  #opened(): void {
+    this.#isNodeSent = false;
+    this.#current++;
+    this.#responses = [];
+    for (const state of this.#types.values()) state.opened();
+    this.#flushSoon();
+  }
+
+  #closed(): void {
+    for (const { watchers } of this.#types.values()) {
+      for (const watcher of [...watchers]) watcher.onFailure();
+    }
+  }
+
+  #received(bytes: Buffer): void {
+    this.#responses.push({ bytes, stream: this.#current });
+    if (!this.#isBusy) unawaited('a discovery response', this.#work());
+  }
+
+  /** One after the other: while one is taken, nothing is asked for. */
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    try {
+      for (let next = this.#responses.shift(); next; next = this.#responses.shift()) {
+        await this.#take(next.bytes, next.stream);
+        this.#flush();
+      }
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #take(bytes: Buffer, stream: number): Promise<void> {
+    const { log, stats } = this.#host;
+    let response: DiscoveryResponse;
+    try {
+      response = this.#plan.isDelta ? decodeDelta(bytes) : decodeSotw(bytes);
+    } catch (error) {
+      log('warning', `a discovery response is no protobuf: ${(error as Error).message}`);
+      return;
+    }
+    if (response.identifier !== '')
+      stats.setText(`${this.#statPrefix}identifier`, response.identifier);
+    const state = this.#types.get(response.url);
+    if (!state) {
+      log(
+        'warning',
+        `Ignoring the message for type URL ${response.url} as it has no current subscribers.`,
+      );
+      return;
+    }
+    const { type } = state.api;
+    const decoded = await decodeResources(response, NAME_FIELDS[type] ?? 'name', this.#host);
+    // The stream has ended meanwhile: the next has all of it again.
+    if (stream !== this.#current) return;
+    if ('why' in decoded) state.refuse(response, decoded.why);
+    else await state.take(response, decoded.resources);
+  }
+
+  /** Later, with all that is asked for meanwhile. */
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    queueMicrotask(
+      guarded('requests of resources', () => {
+        this.#isFlushing = false;
+        if (!this.#isBusy) this.#flush();
+      }),
+    );
+  }
+
+  #flush(): void {
+    if (!this.#stream.isOpen) return;
+    const place = ({ api }: TypeState): number => {
+      const index = ORDER.indexOf(api.type);
+      return index < 0 ? ORDER.length : index;
+    };
+    const states = [...this.#types.values()].toSorted((a, b) => place(a) - place(b));
+    for (const state of states) {
+      for (let next = this.#request(state); next; next = this.#request(state)) {
+        const bytes = next;
+        this.#stream.send(() => bytes);
+      }
+    }
+  }
+
+  #request(state: TypeState): Buffer | undefined {
+    const hasNode = !this.#isNodeSent || !this.#plan.sendsNodeOnce;
+    const request = state.nextRequest(hasNode ? this.#node : undefined);
+    if (request) this.#isNodeSent = true;
+    return request;
+  }
+}

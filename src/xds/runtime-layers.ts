@@ -1,0 +1,34 @@
+// A layer of the runtime that comes by RTDS.
+import type { PlainObject } from '../config/values/objects.js';
+import type { RtdsPlan } from '../plan/rtds.js';
+import { RTDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+
+/** `statPrefix`: all layers are counted together. `use`: takes what the layer says now. */
+export function subscribeToRuntime(
+  { name, source }: RtdsPlan,
+  statPrefix: string,
+  host: Subscribing,
+  use: (layer: PlainObject) => void,
+): Subscription {
+  return new Subscription(
+    {
+      ...{ source, statPrefix, api: RTDS, names: [name], target: 'RTDS' },
+      judge: (resources) => {
+        const [first] = resources;
+        if (!first || resources.length > 1) {
+          return `Unexpected RTDS resource length: ${resources.length}`;
+        }
+        const { message } = first;
+        if (message['name'] !== name) {
+          return `Unexpected RTDS runtime (expecting ${name}): ${String(message['name'] ?? '')}`;
+        }
+        return () => {
+          use((message['layer'] ?? {}) as PlainObject);
+          return undefined;
+        };
+      },
+    },
+    host,
+  );
+}

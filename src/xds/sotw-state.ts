@@ -1,0 +1,63 @@
+// State of the world: each response has all resources of its type, or all that have changed of those
+// that are asked for by name.
+import { encodeSotw, type DiscoveryResponse } from './discovery-wire.js';
+import { TypeState } from './type-state.js';
+import type { KnownResource } from './watcher.js';
+
+export class SotwState extends TypeState {
+  #nonce = '';
+  /** To be told with the next request; undefined: it was told. */
+  #answer: { readonly error: string | undefined } | undefined;
+  /** As they were sent on this stream. */
+  #sent: string | undefined;
+
+  override opened(): void {
+    super.opened();
+    this.#nonce = '';
+    this.#answer = undefined;
+    this.#sent = undefined;
+  }
+
+  override async take(
+    response: DiscoveryResponse,
+    resources: readonly KnownResource[],
+  ): Promise<void> {
+    const { version } = response;
+    const { streams } = this;
+    const told = this.tellAll(resources, version);
+    const errors = [...told, ...(await this.tellNamed(resources, version))];
+    if (streams !== this.streams) return;
+    if (errors.length > 0) {
+      this.answer(response, errors.join('\n'));
+      return;
+    }
+    const names = this.names();
+    for (const resource of resources) {
+      if (names.has(resource.name)) this.known.set(resource.name, resource);
+    }
+    this.version = version;
+    this.answer(response, undefined);
+  }
+
+  override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
+    const names = this.names();
+    this.forgetOthers(names);
+    const isEmpty = this.watchers.size === 0;
+    // Nobody has asked on this stream, and nobody asks.
+    if (isEmpty && this.#sent === undefined) return undefined;
+    const key = JSON.stringify([isEmpty, ...names]);
+    if (key === this.#sent && !this.#answer) return undefined;
+    const error = this.#answer?.error;
+    this.#sent = key;
+    this.#answer = undefined;
+    return encodeSotw({
+      ...{ node, url: this.url, version: this.version, nonce: this.#nonce, error },
+      names: [...names],
+    });
+  }
+
+  protected override answer({ nonce }: DiscoveryResponse, error: string | undefined): void {
+    this.#nonce = nonce;
+    this.#answer = { error };
+  }
+}

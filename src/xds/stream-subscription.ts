@@ -1,0 +1,87 @@
+// Resources of one kind from a stream to a control plane.
+import { urlOf, type DiscoveryApi } from './api.js';
+import { FirstFetch } from './first-fetch.js';
+import type { Mux } from './mux.js';
+import type { SubscriptionHost } from './subscription-host.js';
+import type { Transport } from './transport.js';
+import type { Updates } from './updates.js';
+
+export interface StreamWants {
+  readonly api: DiscoveryApi;
+  /** None: all that there are. */
+  readonly names: readonly string[];
+  readonly initialFetchTimeoutMs: number;
+}
+
+export class StreamSubscription implements Transport {
+  readonly #wants: StreamWants;
+  readonly #mux: Mux;
+  readonly #ownsMux: boolean;
+  readonly #updates: Updates;
+  readonly #host: SubscriptionHost;
+  readonly #first: FirstFetch;
+  #leave: (() => void) | undefined;
+
+  /** `ownsMux`: nobody else uses the stream. */
+  constructor(
+    wants: StreamWants,
+    stream: { readonly mux: Mux; readonly ownsMux: boolean },
+    updates: Updates,
+    host: SubscriptionHost,
+  ) {
+    this.#wants = wants;
+    this.#mux = stream.mux;
+    this.#ownsMux = stream.ownsMux;
+    this.#updates = updates;
+    this.#host = host;
+    this.#first = new FirstFetch(wants.initialFetchTimeoutMs);
+  }
+
+  start(onFirst: () => void): void {
+    const { api, names } = this.#wants;
+    const { log } = this.#host;
+    const url = urlOf(api);
+    this.#updates.count('update_attempt');
+    this.#first.start(onFirst, () => {
+      log('warning', `gRPC config: initial fetch timed out for ${url}`);
+      this.#updates.count('init_fetch_timeout');
+      this.#updates.count('update_attempt');
+    });
+    const refused = (why: string): string => {
+      log('warning', `gRPC config for ${url} rejected: ${why}`);
+      this.#updates.count('update_rejected');
+      this.#updates.count('update_attempt');
+      this.#first.end();
+      return why;
+    };
+    this.#leave = this.#mux.watch(api, {
+      names,
+      onUpdate: (resources, version) => {
+        const wrong = this.#updates.take(resources, version, performance.now());
+        if (wrong !== undefined) return refused(wrong);
+        this.#updates.count('update_attempt');
+        log(
+          'debug',
+          `gRPC config for ${url} accepted with ${resources.length} resources with version ${version}`,
+        );
+        this.#first.end();
+        return undefined;
+      },
+      onRefused: refused,
+      onAbsent: () => this.#first.end(),
+      onFailure: () => {
+        this.#updates.count('update_failure');
+        this.#updates.count('update_attempt');
+      },
+    });
+  }
+
+  stop(): void {
+    this.#first.stop();
+    this.#leave?.();
+    if (this.#ownsMux) this.#mux.stop();
+  }
+
+  /** All of it was told. */
+  refresh(): void {}
+}

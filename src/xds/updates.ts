@@ -1,0 +1,94 @@
+// What becomes of updates, whichever way they come: judged whole, applied only where nothing is wrong
+// anywhere, counted.
+import { formatIssue, type Issue } from '../config/issues/issue.js';
+import type { PlainObject } from '../config/values/objects.js';
+import { Place } from '../plan/message/place.js';
+import type { SubscriptionHost } from './subscription-host.js';
+
+export interface Resource {
+  readonly message: PlainObject;
+  readonly place: Place;
+  /** Its own; '' where only the update has one. */
+  readonly version: string;
+}
+
+/** Applies what has been judged; answers what is refused after all. */
+export type Commit = () => string | undefined;
+
+/**
+ * Judges the resources of an update, and changes nothing: what is wrong with one goes to its place,
+ * what is wrong with all of them is the answer. What is to be done where nothing is wrong, otherwise.
+ */
+export type JudgeResources = (
+  resources: readonly Resource[],
+  version: string,
+  describe: (issue: Issue) => string,
+) => string | Commit;
+
+export interface UpdatesPlan {
+  /** How the names of its statistics begin. */
+  readonly statPrefix: string;
+  /** Resources of any other type are refused. */
+  readonly type: string;
+  readonly judge: JudgeResources;
+}
+
+export class Updates {
+  readonly #plan: UpdatesPlan;
+  readonly #host: SubscriptionHost;
+
+  constructor(plan: UpdatesPlan, host: SubscriptionHost) {
+    this.#plan = plan;
+    this.#host = host;
+  }
+
+  count(
+    name: 'update_attempt' | 'update_failure' | 'update_rejected' | 'init_fetch_timeout',
+  ): void {
+    this.#host.stats.count(this.#plan.statPrefix + name);
+  }
+
+  /** What is wrong; `startedMs`: of performance.now(). */
+  take(
+    messages: readonly { readonly message: PlainObject; readonly version?: string }[],
+    version: string,
+    startedMs: number,
+    describe: (issue: Issue) => string = formatIssue,
+  ): string | undefined {
+    const wrong = this.#apply(messages, version, describe);
+    if (wrong !== undefined) return wrong;
+    const { stats } = this.#host;
+    const { statPrefix } = this.#plan;
+    stats.setGauge(`${statPrefix}update_time`, Date.now());
+    stats.setHash(`${statPrefix}version`, version);
+    stats.setText(`${statPrefix}version_text`, version);
+    stats.record(`${statPrefix}update_duration`, Math.round(performance.now() - startedMs));
+    stats.count(`${statPrefix}update_success`);
+    return undefined;
+  }
+
+  #apply(
+    messages: readonly { readonly message: PlainObject; readonly version?: string }[],
+    version: string,
+    describe: (issue: Issue) => string,
+  ): string | undefined {
+    const issues: Issue[] = [];
+    const at = Place.root(issues).field('resources');
+    const resources = messages.map(({ message, version: own = '' }, index) => ({
+      message,
+      version: own,
+      place: at.index(index),
+    }));
+    for (const { message, place } of resources) {
+      if (message['$type'] === this.#plan.type) continue;
+      place.error(`Unable to unpack as ${this.#plan.type}: ${String(message['$type'])}`);
+    }
+    if (issues.length > 0) return issues.map(describe).join('\n');
+    const verdict = this.#plan.judge(resources, version, describe);
+    if (typeof verdict === 'string') return verdict;
+    const isWarning = ({ severity }: Issue): boolean => severity === 'warning';
+    for (const warning of issues.filter(isWarning)) this.#host.log('warning', describe(warning));
+    const errors = issues.filter((issue) => !isWarning(issue)).map(describe);
+    return errors.length > 0 ? errors.join('\n') : verdict();
+  }
+}

@@ -1,0 +1,23 @@
+// Who asks a control plane for resources of one type.
+import type { PlainObject } from '../config/values/objects.js';
+
+/** A resource that has been decoded, and breaks no rules. */
+export interface KnownResource {
+  readonly name: string;
+  readonly message: PlainObject;
+  /** Its own; '' where only the update has one. */
+  readonly version: string;
+}
+
+export interface Watcher {
+  /** None: all that there are, told each time with those that have not changed. */
+  readonly names: readonly string[];
+  /** What is wrong with them. */
+  onUpdate(resources: readonly KnownResource[], version: string): string | undefined;
+  /** The update could not be read. */
+  onRefused(why: string): void;
+  /** What it asks for is not there. */
+  onAbsent(): void;
+  /** The control plane cannot be reached. */
+  onFailure(): void;
+}

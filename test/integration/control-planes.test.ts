@@ -1,0 +1,344 @@
+// Everything from a control plane: by each of the ways that there are, and what becomes of its mistakes,
+// its restarts and its silence. The real server passes these stories, too (FAIRLEAD_TEST_COMMAND).
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { connect } from 'node:tls';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import {
+  CLUSTER,
+  ControlPlane,
+  ENDPOINTS,
+  LISTENER,
+  ROUTES,
+  RUNTIME,
+  SECRET,
+  type Message,
+} from './support/control-plane.js';
+import { SERVER_CERTIFICATE, SERVER_KEY } from './support/certificates.js';
+import { startProxy, type StartedProxy } from './support/start-proxy.js';
+
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
+const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
+const ANY = 'type.googleapis.com/';
+
+const WAYS = ['ads', 'delta-ads', 'xds', 'delta', 'rest'] as const;
+type Way = (typeof WAYS)[number];
+
+async function startOrigin(t: TestContext, name: string): Promise<number> {
+  const server = createServer((_, response) => response.end(name));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const stream = (isDelta: boolean): Message => ({
+  api_type: isDelta ? 'DELTA_GRPC' : 'GRPC',
+  transport_api_version: 'V3',
+  grpc_services: [
+    {
+      envoy_grpc: {
+        cluster_name: 'plane',
+        retry_policy: { retry_back_off: { base_interval: { nanos: 20_000_000 } } },
+      },
+    },
+  ],
+  set_node_on_first_message_only: true,
+});
+
+/** As protobuf has it, and as JSON does. */
+function source(way: Way): Message {
+  if (way === 'ads' || way === 'delta-ads') return { ads: {}, resource_api_version: 'V3' };
+  const api =
+    way === 'rest'
+      ? {
+          api_type: 'REST',
+          transport_api_version: 'V3',
+          cluster_names: ['plane'],
+          refresh_delay: '0.05s',
+        }
+      : stream(way === 'delta');
+  return { api_config_source: api, resource_api_version: 'V3' };
+}
+
+/** In a bootstrap durations are texts. */
+const asText = (message: Message): Message =>
+  JSON.parse(JSON.stringify(message).replaceAll('{"nanos":20000000}', '"0.02s"')) as Message;
+
+function bootstrap(way: Way, plane: ControlPlane): object {
+  const isRest = way === 'rest';
+  return {
+    ...ADMIN_ONLY,
+    node: { id: 'one', cluster: 'many' },
+    dynamic_resources: {
+      ...(way.endsWith('ads') && { ads_config: asText(stream(way === 'delta-ads')) }),
+      cds_config: asText(source(way)),
+      lds_config: asText(source(way)),
+    },
+    layered_runtime: {
+      layers: [{ name: 'far', rtds_layer: { name: 'far', rtds_config: asText(source(way)) } }],
+    },
+    static_resources: {
+      clusters: [
+        {
+          name: 'plane',
+          load_assignment: {
+            cluster_name: 'plane',
+            endpoints: [
+              {
+                lb_endpoints: [
+                  { endpoint: { address: address(isRest ? plane.restPort : plane.port) } },
+                ],
+              },
+            ],
+          },
+          ...(!isRest && {
+            typed_extension_protocol_options: {
+              [HTTP_OPTIONS]: {
+                '@type': ANY + HTTP_OPTIONS,
+                explicit_http_config: { http2_protocol_options: {} },
+              },
+            },
+          }),
+        },
+      ],
+    },
+  };
+}
+
+const edsCluster = (way: Way, name: string): Message => ({
+  name,
+  type: 'EDS',
+  eds_cluster_config: { service_name: `${name}-hosts`, eds_config: source(way) },
+});
+const hosts = (cluster: string, ...ports: readonly number[]): Message => ({
+  cluster_name: `${cluster}-hosts`,
+  endpoints: [{ lb_endpoints: ports.map((port) => ({ endpoint: { address: address(port) } })) }],
+});
+const routes = (name: string, cluster: string): Message => ({
+  name,
+  virtual_hosts: [
+    { name, domains: ['*'], routes: [{ match: { prefix: '/' }, route: { cluster } }] },
+  ],
+});
+const listener = (way: Way, name: string, statPrefix = name): Message => ({
+  name,
+  address: address(0),
+  filter_chains: [
+    {
+      filters: [
+        {
+          name: 'web',
+          typed_config: {
+            '@type': ANY + HCM,
+            stat_prefix: statPrefix,
+            rds: { route_config_name: `${name}-routes`, config_source: source(way) },
+            http_filters: [{ name: 'router', typed_config: { '@type': ANY + ROUTER } }],
+          },
+        },
+      ],
+    },
+  ],
+});
+
+/** In JSON it is a mapping, in protobuf a message. */
+const struct = (way: Way, key: string, value: number): Message =>
+  way === 'rest' ? { [key]: value } : { fields: { [key]: { numberValue: value } } };
+
+async function stat(proxy: StartedProxy, name: string): Promise<string | undefined> {
+  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
+  return /: (.*)\n/.exec(page)?.[1];
+}
+
+async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (!(await isSo())) {
+    assert.ok(Date.now() < end, `${what}: not within 10 s`);
+    await sleep(10);
+  }
+}
+
+async function saysSoon(url: string, text: string): Promise<void> {
+  await until(`${url} says ${text}`, async () => (await (await fetch(url)).text()) === text);
+}
+
+for (const way of WAYS) {
+  test(`all of a configuration comes by ${way}, changes, and stays as it was where it is wrong`, async (t) => {
+    const ports = [await startOrigin(t, 'one'), await startOrigin(t, 'two')] as const;
+    const plane = await ControlPlane.start(t);
+    plane.set(CLUSTER, 'c1', [edsCluster(way, 'a'), edsCluster(way, 'b')]);
+    plane.set(ENDPOINTS, 'e1', [hosts('a', ports[0]), hosts('b', ports[1])]);
+    plane.set(LISTENER, 'l1', [listener(way, 'web')]);
+    plane.set(ROUTES, 'r1', [routes('web-routes', 'a')]);
+    plane.set(RUNTIME, 't1', [{ name: 'far', layer: struct(way, 'some_key', 7) }]);
+    const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
+    const url = await proxy.listenerUrl('web');
+
+    // LIVE means that all of it is there.
+    assert.equal(await (await fetch(url)).text(), 'one');
+    assert.equal(await stat(proxy, 'cluster_manager.cds.version_text'), '"c1"');
+    assert.equal(await stat(proxy, 'listener_manager.lds.version_text'), '"l1"');
+    assert.match(await (await fetch(`${proxy.adminUrl}/runtime`)).text(), /"some_key"[^}]*"7"/s);
+    assert.equal(plane.refusals.length, 0);
+
+    plane.set(ENDPOINTS, 'e2', [hosts('a', ports[1]), hosts('b', ports[1])]);
+    await saysSoon(url, 'two');
+    plane.set(ENDPOINTS, 'e3', [hosts('a', ports[1]), hosts('b', ports[0])]);
+    plane.set(ROUTES, 'r2', [routes('web-routes', 'b')]);
+    await saysSoon(url, 'one');
+
+    // An update that is wrong is refused, and what was there goes on.
+    plane.set(CLUSTER, 'bad', [
+      edsCluster(way, 'a'),
+      edsCluster(way, 'b'),
+      { name: 'broken', type: 'EDS' },
+    ]);
+    await until(
+      'the refusal',
+      async () => Number(await stat(proxy, 'cluster_manager.cds.update_rejected')) > 0,
+    );
+    if (way !== 'rest') {
+      await until('the refusal is told', () => plane.refusals.length > 0);
+      const [refusal] = plane.refusals;
+      assert.equal(refusal?.type, CLUSTER);
+      assert.equal(refusal?.error_detail?.code, 13);
+      assert.match(
+        refusal?.error_detail?.message ?? '',
+        /cannot create an EDS cluster without an EDS config/,
+      );
+    }
+    assert.equal(await stat(proxy, 'cluster_manager.cds.version_text'), '"c1"');
+    assert.equal(await (await fetch(url)).text(), 'one');
+
+    // A cluster goes, and another comes.
+    plane.set(CLUSTER, 'c2', [edsCluster(way, 'b'), edsCluster(way, 'c')]);
+    plane.set(ENDPOINTS, 'e4', [hosts('b', ports[0]), hosts('c', ports[1])]);
+    await until(
+      'c2',
+      async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c2"',
+    );
+    plane.set(ROUTES, 'r3', [routes('web-routes', 'c')]);
+    await saysSoon(url, 'two');
+    assert.equal(await stat(proxy, 'cluster.a.membership_total'), undefined);
+
+    // One that changes keeps its hosts.
+    plane.set(CLUSTER, 'c3', [
+      edsCluster(way, 'b'),
+      { ...edsCluster(way, 'c'), lb_policy: 'RANDOM' },
+    ]);
+    await until(
+      'c3',
+      async () => (await stat(proxy, 'cluster_manager.cds.version_text')) === '"c3"',
+    );
+    assert.equal(await (await fetch(url)).text(), 'two');
+    assert.equal(await stat(proxy, 'http.web.downstream_rq_5xx'), '0');
+  });
+}
+
+for (const way of ['ads', 'delta-ads'] as const) {
+  test(`what a control plane said last is served while it is away, by ${way}`, async (t) => {
+    const port = await startOrigin(t, 'here');
+    const plane = await ControlPlane.start(t);
+    plane.set(CLUSTER, 'c1', [edsCluster(way, 'a')]);
+    plane.set(ENDPOINTS, 'e1', [hosts('a', port)]);
+    plane.set(LISTENER, 'l1', [listener(way, 'web')]);
+    plane.set(ROUTES, 'r1', [routes('web-routes', 'a')]);
+    plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
+    const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
+    const url = await proxy.listenerUrl('web');
+    assert.equal(await stat(proxy, 'control_plane.connected_state'), '1');
+    assert.equal(await stat(proxy, 'control_plane.identifier'), '"small"');
+
+    plane.stop();
+    await until(
+      'the end is noticed',
+      async () => Number(await stat(proxy, 'cluster_manager.cds.update_failure')) > 0,
+    );
+    assert.equal(await (await fetch(url)).text(), 'here');
+    assert.equal(await stat(proxy, 'cluster_manager.cds.version_text'), '"c1"');
+
+    const asked = plane.requests.length;
+    await plane.listen();
+    const other = await startOrigin(t, 'there');
+    plane.set(ENDPOINTS, 'e2', [hosts('a', other)]);
+    await saysSoon(url, 'there');
+    // It says what it has, and who it is, once.
+    const again = plane.requests.slice(asked);
+    const first = again.find(({ type }) => type === CLUSTER);
+    assert.equal(again.filter(({ node }) => node?.id === 'one').length, 1);
+    if (way === 'ads') assert.equal(first?.version_info, 'c1');
+    else assert.deepEqual(Object.keys(first?.initial_resource_versions ?? {}), ['a']);
+  });
+}
+
+for (const way of ['ads', 'delta'] as const) {
+  test(`a listener is put in place when its routes have come, by ${way}`, async (t) => {
+    const plane = await ControlPlane.start(t);
+    const port = await startOrigin(t, 'here');
+    plane.set(CLUSTER, 'c1', [edsCluster(way, 'a')]);
+    plane.set(ENDPOINTS, 'e1', [hosts('a', port)]);
+    plane.set(LISTENER, 'l1', [listener(way, 'web')]);
+    plane.set(ROUTES, 'r1', [routes('web-routes', 'a')]);
+    plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
+    const proxy = await startProxy(t, bootstrap(way, plane), '--concurrency', '1');
+
+    plane.set(LISTENER, 'l2', [listener(way, 'web'), listener(way, 'late')]);
+    const states = async (): Promise<string> =>
+      (await fetch(`${proxy.adminUrl}/config_dump?resource=dynamic_listeners`)).text();
+    await until('it waits', async () => (await states()).includes('warming_state'));
+    assert.match(await states(), /"name": "late",\s*"warming_state"/);
+    assert.doesNotMatch(await (await fetch(`${proxy.adminUrl}/listeners`)).text(), /late/);
+    plane.set(ROUTES, 'r2', [routes('web-routes', 'a'), routes('late-routes', 'a')]);
+    await until('it is there', async () => !(await states()).includes('warming_state'));
+    assert.equal(await (await fetch(await proxy.listenerUrl('late'))).text(), 'here');
+  });
+}
+
+test('the certificate of a listener comes by a control plane, and the start waits for it', async (t) => {
+  const plane = await ControlPlane.start(t);
+  const port = await startOrigin(t, 'here');
+  const TLS = 'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext';
+  const web = listener('ads', 'web') as { readonly filter_chains: readonly Message[] };
+  const transport_socket = {
+    name: 'tls',
+    typed_config: {
+      '@type': ANY + TLS,
+      common_tls_context: {
+        tls_certificate_sds_secret_configs: [{ name: 'own', sds_config: source('ads') }],
+      },
+    },
+  };
+  plane.set(CLUSTER, 'c1', [edsCluster('ads', 'a')]);
+  plane.set(ENDPOINTS, 'e1', [hosts('a', port)]);
+  plane.set(LISTENER, 'l1', [
+    { ...web, filter_chains: [{ ...web.filter_chains[0], transport_socket }] },
+  ]);
+  plane.set(ROUTES, 'r1', [routes('web-routes', 'a')]);
+  plane.set(RUNTIME, 't1', [{ name: 'far', layer: {} }]);
+  plane.set(SECRET, 's1', [
+    {
+      name: 'own',
+      tls_certificate: {
+        certificate_chain: { inline_string: SERVER_CERTIFICATE },
+        private_key: { inline_string: SERVER_KEY },
+      },
+    },
+  ]);
+  const proxy = await startProxy(t, bootstrap('ads', plane), '--concurrency', '1');
+  const { port: listening } = new URL(await proxy.listenerUrl('web'));
+  const socket = connect({ port: Number(listening), rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  assert.match(SERVER_CERTIFICATE, /BEGIN CERTIFICATE/);
+  const own = SERVER_CERTIFICATE.replaceAll(/-----[^-]+-----|\s/g, '');
+  assert.equal(socket.getPeerCertificate().raw.toString('base64'), own);
+  socket.destroy();
+  assert.equal(await stat(proxy, 'sds.own.update_success'), '1');
+});

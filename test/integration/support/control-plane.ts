@@ -1,0 +1,285 @@
+// A small control plane: resources of any type over gRPC (state of the world and incremental,
+// aggregated and by type) and REST, with a record of what it was asked and told.
+import { existsSync } from 'node:fs';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import protobuf from 'protobufjs';
+
+export type Message = Readonly<Record<string, unknown>>;
+export const CLUSTER = 'envoy.config.cluster.v3.Cluster';
+export const ENDPOINTS = 'envoy.config.endpoint.v3.ClusterLoadAssignment';
+export const LISTENER = 'envoy.config.listener.v3.Listener';
+export const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
+export const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';
+export const RUNTIME = 'envoy.service.runtime.v3.Runtime';
+
+/** By type: the service, how its methods end, and its path over REST. */
+const SERVICES: Readonly<Record<string, readonly [service: string, what: string]>> = {
+  [CLUSTER]: ['cluster.v3.ClusterDiscoveryService', 'Clusters'],
+  [ENDPOINTS]: ['endpoint.v3.EndpointDiscoveryService', 'Endpoints'],
+  [LISTENER]: ['listener.v3.ListenerDiscoveryService', 'Listeners'],
+  [ROUTES]: ['route.v3.RouteDiscoveryService', 'Routes'],
+  [SECRET]: ['secret.v3.SecretDiscoveryService', 'Secrets'],
+  [RUNTIME]: ['runtime.v3.RuntimeDiscoveryService', 'Runtime'],
+};
+const FILES = [
+  'envoy/service/discovery/v3/ads.proto',
+  'envoy/config/cluster/v3/cluster.proto',
+  'envoy/config/endpoint/v3/endpoint.proto',
+  'envoy/config/listener/v3/listener.proto',
+  'envoy/config/route/v3/route.proto',
+  'envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.proto',
+  'envoy/extensions/filters/http/router/v3/router.proto',
+  'envoy/extensions/transport_sockets/tls/v3/tls.proto',
+  'envoy/service/runtime/v3/rtds.proto',
+  'google/protobuf/any.proto',
+];
+
+function loadTypes(): protobuf.Root {
+  const require = createRequire(import.meta.url);
+  const entry = require.resolve('@grpc/grpc-js-xds');
+  const deps = join(dirname(dirname(dirname(entry))), 'deps');
+  const folders = ['envoy-api', 'googleapis', 'protoc-gen-validate', 'xds'].map((name) =>
+    join(deps, name),
+  );
+  // Those of protobuf itself.
+  folders.push(dirname(require.resolve('protobufjs')));
+  const root = new protobuf.Root();
+  root.resolvePath = (_, target) =>
+    folders.map((folder) => join(folder, target)).find((path) => existsSync(path)) ?? target;
+  root.loadSync(FILES, { keepCase: true });
+  return root;
+}
+
+export interface Request {
+  readonly type: string;
+  readonly version_info: string;
+  readonly response_nonce: string;
+  readonly resource_names: readonly string[];
+  readonly resource_names_subscribe: readonly string[];
+  readonly initial_resource_versions: Readonly<Record<string, string>>;
+  readonly node?: { readonly id: string; readonly cluster: string };
+  readonly error_detail?: { readonly code: number; readonly message: string };
+}
+
+interface Call {
+  write(bytes: Buffer): void;
+  on(event: 'data', take: (bytes: Buffer) => void): void;
+  on(event: 'end' | 'cancelled' | 'error' | 'close', act: () => void): void;
+  end(): void;
+}
+
+interface Known {
+  readonly version: string;
+  readonly resources: ReadonlyMap<string, Message>;
+}
+
+/** What a stream has of a type. */
+interface Asked {
+  names: Set<string>;
+  isAll: boolean;
+  /** The latest that was sent. */
+  sent: string;
+  readonly sentVersions: Map<string, string>;
+}
+
+const ANY = 'type.googleapis.com/';
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+export class ControlPlane {
+  /** All that it was asked, in order. */
+  readonly requests: Request[] = [];
+  streamCount = 0;
+  readonly #types = loadTypes();
+  readonly #known = new Map<string, Known>();
+  readonly #streams = new Set<{
+    readonly call: Call;
+    readonly types: Map<string, Asked>;
+    readonly isDelta: boolean;
+  }>();
+  #server = new Server();
+  #rest: HttpServer | undefined;
+  #port = 0;
+  #restPort = 0;
+  #nonce = 0;
+
+  /** Ended with the story. */
+  static async start(t: TestContext): Promise<ControlPlane> {
+    const made = new ControlPlane();
+    await made.listen();
+    await made.#listenRest();
+    t.after(() => made.stop());
+    return made;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get restPort(): number {
+    return this.#restPort;
+  }
+
+  /** What it was told of that it sent wrong. */
+  get refusals(): readonly Request[] {
+    return this.requests.filter(({ error_detail }) => error_detail);
+  }
+
+  /** All resources of a type from now on. */
+  set(type: string, version: string, resources: readonly Message[]): void {
+    const nameOf = (one: Message): string => String(one['cluster_name'] ?? one['name']);
+    this.#known.set(type, {
+      version,
+      resources: new Map(resources.map((one) => [nameOf(one), { '@type': ANY + type, ...one }])),
+    });
+    for (const stream of this.#streams) this.#push(stream, type);
+  }
+
+  /** On the same port as before, after a stop. */
+  async listen(): Promise<void> {
+    this.#server = new Server();
+    const add = (method: string, isDelta: boolean): void => {
+      this.#server.register(method, (call: Call) => this.#serve(call, isDelta), asIs, asIs, 'bidi');
+    };
+    const ads = '/envoy.service.discovery.v3.AggregatedDiscoveryService/';
+    add(`${ads}StreamAggregatedResources`, false);
+    add(`${ads}DeltaAggregatedResources`, true);
+    for (const [service, what] of Object.values(SERVICES)) {
+      add(`/envoy.service.${service}/Stream${what}`, false);
+      add(`/envoy.service.${service}/Delta${what}`, true);
+    }
+    const credentials = ServerCredentials.createInsecure();
+    this.#port = await new Promise<number>((resolve, reject) => {
+      this.#server.bindAsync(`127.0.0.1:${this.#port}`, credentials, (error, port) =>
+        error ? reject(error) : resolve(port),
+      );
+    });
+  }
+
+  stop(): void {
+    this.#server.forceShutdown();
+    this.#streams.clear();
+    this.#rest?.closeAllConnections();
+    this.#rest?.close();
+  }
+
+  #serve(call: Call, isDelta: boolean): void {
+    const stream = { call, types: new Map<string, Asked>(), isDelta };
+    this.#streams.add(stream);
+    this.streamCount++;
+    const gone = (): void => void this.#streams.delete(stream);
+    for (const event of ['end', 'cancelled', 'error', 'close'] as const) call.on(event, gone);
+    const name = isDelta ? 'DeltaDiscoveryRequest' : 'DiscoveryRequest';
+    const type = this.#types.lookupType(`envoy.service.discovery.v3.${name}`);
+    call.on('data', (bytes) => {
+      const message = type.toObject(type.decode(bytes), { defaults: true, arrays: true });
+      this.#take(stream, message as Request & { readonly type_url: string });
+    });
+  }
+
+  #take(
+    stream: { readonly call: Call; readonly types: Map<string, Asked>; readonly isDelta: boolean },
+    request: Request & {
+      readonly type_url: string;
+      readonly resource_names_unsubscribe?: readonly string[];
+    },
+  ): void {
+    const type = request.type_url.slice(ANY.length);
+    this.requests.push({ ...request, type });
+    const known = stream.types.get(type);
+    const asked = known ?? { names: new Set(), isAll: false, sent: '', sentVersions: new Map() };
+    stream.types.set(type, asked);
+    if (stream.isDelta) {
+      for (const name of request.resource_names_subscribe) asked.names.add(name);
+      for (const name of request.resource_names_unsubscribe ?? []) asked.names.delete(name);
+      for (const [name, version] of Object.entries(request.initial_resource_versions ?? {})) {
+        asked.sentVersions.set(name, version);
+      }
+      asked.isAll ||= !known && asked.names.size === 0;
+    } else {
+      asked.names = new Set(request.resource_names);
+      asked.isAll = asked.names.size === 0;
+    }
+    this.#push(stream, type);
+  }
+
+  #push(
+    stream: { readonly call: Call; readonly types: Map<string, Asked>; readonly isDelta: boolean },
+    type: string,
+  ): void {
+    const asked = stream.types.get(type);
+    const known = this.#known.get(type);
+    if (!asked || !known) return;
+    const key = JSON.stringify([known.version, asked.isAll, [...asked.names].sort()]);
+    if (asked.sent === key) return;
+    asked.sent = key;
+    const wanted = [...known.resources].filter(([name]) => asked.isAll || asked.names.has(name));
+    const nonce = String(++this.#nonce);
+    const control_plane = { identifier: 'small' };
+    const response = { type_url: ANY + type, nonce, control_plane };
+    if (!stream.isDelta) {
+      if (wanted.length === 0 && !asked.isAll) return;
+      const resources = wanted.map(([, one]) => one);
+      const message = { ...response, version_info: known.version, resources };
+      stream.call.write(this.#encode('DiscoveryResponse', message));
+      return;
+    }
+    const versionOf = (one: Message): string => JSON.stringify(one).length + JSON.stringify(one);
+    const changed = wanted.filter(([name, one]) => asked.sentVersions.get(name) !== versionOf(one));
+    const there = new Set(wanted.map(([name]) => name));
+    const removed_resources = [...asked.sentVersions.keys()].filter((name) => !there.has(name));
+    if (changed.length === 0 && removed_resources.length === 0 && !asked.isAll) return;
+    for (const name of removed_resources) asked.sentVersions.delete(name);
+    for (const [name, one] of changed) asked.sentVersions.set(name, versionOf(one));
+    const resources = changed.map(([name, resource]) => ({
+      ...{ name, resource, version: versionOf(resource) },
+    }));
+    const message = {
+      ...response,
+      system_version_info: known.version,
+      resources,
+      removed_resources,
+    };
+    stream.call.write(this.#encode('DeltaDiscoveryResponse', message));
+  }
+
+  #encode(name: string, message: Message): Buffer {
+    const type = this.#types.lookupType(`envoy.service.discovery.v3.${name}`);
+    return Buffer.from(type.encode(type.fromObject(message)).finish());
+  }
+
+  async #listenRest(): Promise<void> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const asked = JSON.parse(Buffer.concat(chunks).toString()) as Partial<Request> & {
+          readonly type_url: string;
+        };
+        const type = asked.type_url.slice(ANY.length);
+        this.requests.push({ ...(asked as Request), type });
+        const known = this.#known.get(type);
+        const names = asked.resource_names ?? [];
+        const isNews = known && asked.version_info !== known.version;
+        response.statusCode = isNews ? 200 : 304;
+        const all = [...(known?.resources ?? [])];
+        const wanted = all.filter(([name]) => names.length === 0 || names.includes(name));
+        response.end(
+          isNews
+            ? JSON.stringify({
+                ...{ version_info: known.version, type_url: ANY + type },
+                resources: wanted.map(([, one]) => one),
+              })
+            : '',
+        );
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    this.#rest = server;
+    this.#restPort = (server.address() as AddressInfo).port;
+  }
+}

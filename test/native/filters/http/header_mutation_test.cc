@@ -1,0 +1,98 @@
+// Heads and queries that are changed.
+#include "filters/http/header_mutation.h"
+
+#include "test/native/support/http_filters.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+plan::Format literal(const std::string& text) {
+  plan::Format format;
+  plan::FormatPiece piece;
+  piece.argument = text;
+  format.pieces.push_back(piece);
+  return format;
+}
+
+plan::HeaderChange adds(const std::string& name, const std::string& value) {
+  plan::HeaderChange change;
+  change.add.emplace();
+  change.add->name = name;
+  change.add->value = literal(value);
+  return change;
+}
+
+plan::QueryChange query(plan::QueryChange::Action action, const std::string& name,
+                        const std::string& value = {}) {
+  plan::QueryChange change;
+  change.action = action;
+  change.name = name;
+  change.value = literal(value);
+  return change;
+}
+
+plan::Update withMutation(uint16_t port, plan::HeaderMutation own, plan::HeaderMutation of_route,
+                          plan::HeaderMutation of_table, bool most_specific_wins) {
+  plan::Update plan = httpPlan({port});
+  managerOf(plan).http_filters.emplace_back();
+  plan::HeaderMutationFilter& filter = managerOf(plan).http_filters[0].header_mutation.emplace();
+  filter.mutations = std::move(own);
+  filter.most_specific_wins = most_specific_wins;
+  plan::RouteTable& table = plan.route_tables[0];
+  for (plan::HeaderMutation* each : {&of_route, &of_table}) {
+    plan::FilterConfig config;
+    config.header_mutation = std::move(*each);
+    table.filter_configs.push_back(std::move(config));
+  }
+  plan::RouteFilter route;
+  route.configs = {0, 1};
+  table.virtual_hosts[0].routes[0].filters = {route};
+  return plan;
+}
+
+plan::HeaderMutation answersWith(const std::string& value) {
+  plan::HeaderMutation mutation;
+  mutation.response.push_back(adds("x-order", value));
+  return mutation;
+}
+
+}  // namespace
+
+TEST("The filter's own changes come first, then those of the most specific place") {
+  Origin origin(answering("origin"));
+  Proxy proxy(withMutation(origin.port(), answersWith("own"), answersWith("route"),
+                           answersWith("table"), false));
+  EXPECT(has(get(proxy, "/"), "x-order: own\r\nx-order: route\r\nx-order: table\r\n"));
+}
+
+TEST("Where the most specific place wins, it comes last") {
+  Origin origin(answering("origin"));
+  Proxy proxy(withMutation(origin.port(), answersWith("own"), answersWith("route"),
+                           answersWith("table"), true));
+  EXPECT(has(get(proxy, "/"), "x-order: own\r\nx-order: table\r\nx-order: route\r\n"));
+}
+
+TEST("A query is changed parameter by parameter, and sorted by name") {
+  using Action = plan::QueryChange::Action;
+  plan::HeaderMutation plan;
+  plan.query = {query(Action::Remove, "gone"),
+                query(Action::Append, "more", "2"),
+                query(Action::AddIfAbsent, "there", "no"),
+                query(Action::AddIfAbsent, "new", "n"),
+                query(Action::OverwriteIfExists, "over", "w"),
+                query(Action::OverwriteIfExists, "none", "no"),
+                query(Action::OverwriteOrAdd, "both", "b")};
+  const auto mutations = filters::HeaderMutations::build(plan);
+  Arena arena(256);
+  const format::FormatContext context;
+  const auto changed = [&](std::string_view path) {
+    return std::string(mutations.value()->changeQuery(path, context, arena));
+  };
+  EXPECT_EQ(changed("/p?there=1&gone=1&more=1&over=1&over=2&gone"),
+            std::string("/p?both=b&more=1&more=2&new=n&over=w&there=1"));
+  EXPECT_EQ(changed("/p"), std::string("/p?both=b&more=2&new=n&there=no"));
+}
+
+}  // namespace fairlead::test

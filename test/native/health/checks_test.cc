@@ -1,0 +1,271 @@
+// Health checks against hosts on loopback: what they find out, and what becomes of it.
+#include <string>
+#include <vector>
+
+#include "health/http_check.h"
+#include "health/payload.h"
+#include "test/native/support/exchange.h"
+#include "test/native/support/origin.h"
+#include "test/native/support/proxy.h"
+#include "test/native/test.h"
+
+namespace fairlead::test {
+
+namespace {
+
+using upstream::HealthFlag;
+using upstream::HealthFlags;
+
+plan::HealthCheck everyFewMs(plan::HealthCheck::Kind kind = plan::HealthCheck::Kind::Http) {
+  plan::HealthCheck check;
+  check.kind = kind;
+  check.timeout_ms = 5000;
+  check.interval_ms = check.no_traffic_interval_ms = check.no_traffic_healthy_interval_ms = 5;
+  check.unhealthy_interval_ms = check.unhealthy_edge_interval_ms = 5;
+  check.healthy_edge_interval_ms = 5;
+  check.unhealthy_threshold = check.healthy_threshold = 1;
+  check.reuses_connection = true;
+  check.method = "GET";
+  check.path = "/hc";
+  check.body_bytes = 1024;
+  return check;
+}
+
+plan::Update checkedPlan(const std::vector<uint16_t>& ports, const plan::HealthCheck& check) {
+  plan::Update plan = httpPlan(ports);
+  plan.clusters[0].health_check = check;
+  return plan;
+}
+
+// Answers each request of a connection with these bytes.
+Origin::Script saying(std::string bytes) {
+  return [bytes = std::move(bytes)](Socket& socket, int) {
+    while (!socket.readMessage().empty()) socket.write(bytes);
+  };
+}
+
+// Says it at once, and waits for the end.
+Origin::Script greeting(std::string bytes) {
+  return [bytes = std::move(bytes)](Socket& socket, int) {
+    socket.write(bytes);
+    socket.readAll();
+  };
+}
+
+HealthFlags healthOf(Proxy& proxy, size_t host) {
+  return proxy.dataPlane().clusters().at("origin")->hosts()->hosts()[host]->health();
+}
+
+bool becomes(Proxy& proxy, size_t host, HealthFlags flags) {
+  return proxy.waitUntil([&] {
+    proxy.dataPlane().takeHealth();
+    return healthOf(proxy, host) == flags;
+  });
+}
+
+bool isChecked(Proxy& proxy) {
+  return proxy.waitUntil([&] {
+    proxy.dataPlane().takeHealth();
+    return !proxy.dataPlane().awaitsChecks();
+  });
+}
+
+}  // namespace
+
+TEST("Parts must come in their order, with anything between") {
+  EXPECT(health::hasAll("one two three", {"one", "three"}));
+  EXPECT(!health::hasAll("one two three", {"three", "one"}));
+  EXPECT(!health::hasAll("aa", {"aa", "a"}));
+  EXPECT(health::hasAll("", {}));
+}
+
+TEST("One message of gRPC that says SERVING is well, and nothing else") {
+  const auto framed = [](std::string message) {
+    return std::string("\0\0\0\0", 4) + static_cast<char>(message.size()) + message;
+  };
+  const std::string serving = framed(std::string("\x08\x01"));
+  EXPECT(health::saysServing(serving));
+  // A field that nobody knows.
+  EXPECT(health::saysServing(framed(std::string("\x12\x01x\x08\x01"))));
+  EXPECT(!health::saysServing(framed(std::string("\x08\x02"))));
+  EXPECT(!health::saysServing(framed("")));
+  EXPECT(!health::saysServing(serving + serving));
+  EXPECT(!health::saysServing("\1" + serving.substr(1)));
+  for (size_t size = 0; size < serving.size(); ++size) {
+    EXPECT(!health::saysServing(serving.substr(0, size)));
+  }
+  EXPECT(!health::saysServing(framed(std::string("\x12\x7fx"))));
+  EXPECT(!health::saysServing(framed(std::string("\x0b\x01"))));
+}
+
+TEST("A host that answers 200 is well, one that does not is not, and gets no requests") {
+  Origin well(answering("well"));
+  Origin unwell(saying("HTTP/1.1 503 No\r\ncontent-length: 0\r\n\r\n"));
+  Proxy proxy(checkedPlan({well.port(), unwell.port()}, everyFewMs()));
+  EXPECT(isChecked(proxy));
+  EXPECT(becomes(proxy, 0, {}));
+  EXPECT(becomes(proxy, 1, HealthFlag::FailedActive));
+  EXPECT(proxy.stat("cluster.origin.membership_healthy") == 1u);
+  EXPECT(proxy.waitFor("cluster.origin.health_check.healthy", 1));
+  Socket client = proxy.connect();
+  EXPECT(proxy.waitUntil([&] { return ask(client).ends_with("well"); }));
+  for (int i = 0; i < 4; ++i) EXPECT(ask(client).ends_with("well"));
+  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.health_check.success") > 5; }));
+  // All of it on one connection, beside that of the requests.
+  EXPECT(well.connections() == 2);
+  EXPECT(proxy.stat("cluster.origin.health_check.network_failure") == 0u);
+}
+
+TEST(
+    "An answer that ends its connection is as good as any other, each on a connection of its own") {
+  Origin closing([](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok");
+  });
+  Origin until_end([](Socket& socket, int) {
+    socket.readMessage();
+    socket.write("HTTP/1.1 200 OK\r\n\r\nok");
+  });
+  plan::HealthCheck check = everyFewMs();
+  check.receive = {"ok"};
+  Proxy proxy(checkedPlan({closing.port(), until_end.port()}, check));
+  EXPECT(isChecked(proxy));
+  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.health_check.success") > 6; }));
+  EXPECT(proxy.stat("cluster.origin.health_check.failure") == 0u);
+  EXPECT(becomes(proxy, 0, {}) && becomes(proxy, 1, {}));
+  EXPECT(closing.connections() > 1);
+}
+
+TEST("Hosts are not well before their first check") {
+  Origin slow([](Socket& socket, int) { socket.readAll(); });
+  plan::HealthCheck check = everyFewMs();
+  check.timeout_ms = 60'000;
+  Proxy proxy(checkedPlan({slow.port()}, check));
+  EXPECT(proxy.dataPlane().awaitsChecks());
+  EXPECT(healthOf(proxy, 0) == HealthFlags(HealthFlag::FailedActive));
+  plan::Update without = httpPlan({slow.port()});
+  without.listeners.clear();
+  without.route_tables.clear();
+  EXPECT(proxy.dataPlane().apply(without).empty());
+  EXPECT(!proxy.dataPlane().awaitsChecks());
+  EXPECT(healthOf(proxy, 0).empty());
+}
+
+TEST("A check that takes too long is a failure of its own kind") {
+  Origin silent([](Socket& socket, int) { socket.readAll(); });
+  plan::HealthCheck check = everyFewMs();
+  check.timeout_ms = 5;
+  Proxy proxy(checkedPlan({silent.port()}, check));
+  EXPECT(becomes(proxy, 0, HealthFlag::FailedActive | HealthFlag::ActiveTimeout));
+  EXPECT(proxy.waitUntil(
+      [&] { return proxy.stat("cluster.origin.health_check.network_failure") > 2; }));
+}
+
+TEST("Whatever a host answers that is not HTTP, its check fails and the next one comes") {
+  const std::vector<std::string> answers = {
+      "",
+      "\r\n\r\n",
+      "HTTP/1.1 \r\n\r\n",
+      "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+      "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nshort",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+      "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+      std::string("\0\0\0\4\0\0\0\0\0", 9),
+      std::string(100'000, 'x'),
+  };
+  for (const std::string& answer : answers) {
+    Origin odd([answer](Socket& socket, int) {
+      socket.readMessage();
+      socket.write(answer);
+    });
+    Proxy proxy(checkedPlan({odd.port()}, everyFewMs()));
+    EXPECT(isChecked(proxy));
+    EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.health_check.failure") > 2; }));
+    EXPECT(proxy.stat("cluster.origin.health_check.success") == 0u);
+  }
+}
+
+TEST("A TCP check wants what is expected to come, and nothing but a connection otherwise") {
+  Origin right(greeting("READY"));
+  Origin wrong(greeting("NOT"));
+  plan::HealthCheck check = everyFewMs(plan::HealthCheck::Kind::Tcp);
+  check.receive = {"RE", "Y"};
+  check.timeout_ms = 20;
+  check.reuses_connection = false;
+  {
+    Proxy proxy(checkedPlan({right.port(), wrong.port()}, check));
+    EXPECT(becomes(proxy, 1, HealthFlag::FailedActive | HealthFlag::ActiveTimeout));
+    EXPECT(proxy.waitUntil([&] {
+      proxy.dataPlane().takeHealth();
+      return proxy.stat("cluster.origin.health_check.success") > 2;
+    }));
+  }
+  check.receive.clear();
+  Proxy proxy(checkedPlan({right.port(), wrong.port()}, check));
+  EXPECT(becomes(proxy, 0, {}) && becomes(proxy, 1, {}));
+}
+
+TEST("It takes as many failures of the network as configured") {
+  Origin gone([](Socket&, int) {});
+  plan::HealthCheck check = everyFewMs();
+  check.unhealthy_threshold = 3;
+  plan::Update plan = httpPlan({gone.port()});
+  Proxy proxy(plan);
+  plan::Update checked = checkedPlan({gone.port()}, check);
+  checked.listeners.clear();
+  checked.route_tables.clear();
+  EXPECT(proxy.dataPlane().apply(checked).empty());
+  EXPECT(proxy.waitUntil([&] { return proxy.stat("cluster.origin.health_check.failure") > 4; }));
+  EXPECT(becomes(proxy, 0, HealthFlag::FailedActive));
+  EXPECT(proxy.stat("cluster.origin.health_check.success") == 0u);
+}
+
+TEST("A host that says in an answer that it is not well is believed") {
+  Origin origin([](Socket& socket, int) {
+    for (std::string request = socket.readMessage(); !request.empty();
+         request = socket.readMessage()) {
+      const bool is_check = request.starts_with("GET /hc ");
+      socket.write(is_check ? std::string(kOk)
+                            : "HTTP/1.1 200 OK\r\nx-envoy-immediate-health-check-fail: 1\r\n"
+                              "content-length: 0\r\n\r\n");
+    }
+  });
+  plan::HealthCheck check = everyFewMs();
+  // The next one is not soon.
+  check.interval_ms = check.no_traffic_interval_ms = check.no_traffic_healthy_interval_ms = 60'000;
+  Proxy proxy(checkedPlan({origin.port()}, check));
+  EXPECT(isChecked(proxy));
+  EXPECT(becomes(proxy, 0, {}));
+  Socket client = proxy.connect();
+  EXPECT(ask(client).starts_with("HTTP/1.1 200"));
+  EXPECT(becomes(proxy, 0, HealthFlag::FailedActive | HealthFlag::ExcludedImmediately));
+  EXPECT(proxy.stat("cluster.origin.health_check.passive_failure") == 1u);
+  EXPECT(proxy.stat("cluster.origin.membership_excluded") == 1u);
+}
+
+TEST("Hosts that discovery names no more stay while they are well") {
+  Origin stays(answering("stays"));
+  std::atomic<bool> is_well{true};
+  Origin goes([&is_well](Socket& socket, int) {
+    while (!socket.readMessage().empty()) {
+      socket.write(is_well ? kOk : "HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n");
+    }
+  });
+  plan::Update plan = checkedPlan({stays.port(), goes.port()}, everyFewMs());
+  plan.clusters[0].is_discovered = plan.clusters[0].keeps_well_hosts = true;
+  Proxy proxy(plan);
+  EXPECT(becomes(proxy, 0, {}) && becomes(proxy, 1, {}));
+  plan::Update fewer;
+  fewer.assignments = {hostsOn({stays.port()})};
+  EXPECT(proxy.dataPlane().apply(fewer).empty());
+  EXPECT(healthOf(proxy, 1) == HealthFlags(HealthFlag::PendingRemoval));
+  EXPECT(proxy.stat("cluster.origin.membership_total") == 2u);
+  is_well = false;
+  EXPECT(proxy.waitUntil([&] {
+    proxy.dataPlane().takeHealth();
+    return proxy.stat("cluster.origin.membership_total") == 1;
+  }));
+  EXPECT(proxy.stat("cluster.origin.membership_healthy") == 1u);
+}
+
+}  // namespace fairlead::test

@@ -1,0 +1,108 @@
+// Connections to hosts with several addresses, on a loop of the test's own: who wins the race.
+#include "upstream/address_race.h"
+
+#include <arpa/inet.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "test/native/http/http1/peer.h"
+#include "test/native/support/socket.h"
+#include "test/native/test.h"
+
+namespace fairlead::upstream {
+
+namespace {
+
+using http1::pass;
+
+plan::Address loopback(uint16_t port) {
+  plan::Address address;
+  address.ip = std::string("\x7f\0\0\1", 4);
+  address.port = port;
+  return address;
+}
+
+// Nobody answers there: no connection of this test's gets an answer from a queue that is full.
+class Handler final : public net::ConnectionHandler {
+ public:
+  void onReady(int error) override {
+    ++told;
+    this->error = error;
+  }
+  void onReadable() override {}
+  void onWritable() override {}
+  void onDrained() override {}
+  void onBelowLowWatermark() override {}
+  void onWriteFailed() override {}
+
+  int told = 0;
+  int error = 0;
+};
+
+struct Race {
+  Race(net::Loop& loop, const std::vector<plan::Address>& addresses) {
+    net::FileDescriptor fd;
+    std::unique_ptr<AddressRace> race = AddressRace::begin(addresses, settings, &fd, &refused);
+    if (!race) return;
+    connection = new net::Connection(loop, std::move(fd), 64 * 1024,
+                                     net::Connection::Start::Connecting, std::move(race));
+    connection->setHandler(handler);
+    FL_CHECK(connection->start());
+  }
+
+  plan::Cluster settings;
+  Handler handler;
+  int refused = 0;
+  net::Connection* connection = nullptr;
+};
+
+// Its port refuses.
+uint16_t closedPort() {
+  uint16_t port = 0;
+  test::listenOnLoopback(&port);
+  return port;
+}
+
+}  // namespace
+
+TEST("the next address is tried at once when one refuses, and the connection is told once") {
+  net::Loop loop;
+  uint16_t port = 0;
+  const net::FileDescriptor listening = test::listenOnLoopback(&port);
+  Race race(loop, {loopback(closedPort()), loopback(closedPort()), loopback(port)});
+  for (int i = 0; i < 100 && race.handler.told == 0; ++i) pass(loop, 2);
+  EXPECT_EQ(race.handler.told, 1);
+  EXPECT_EQ(race.handler.error, 0);
+  sockaddr_in peer = {};
+  socklen_t size = sizeof peer;
+  ::getpeername(race.connection->fd(), reinterpret_cast<sockaddr*>(&peer), &size);
+  EXPECT_EQ(ntohs(peer.sin_port), port);
+  race.connection->close();
+  loop.turn(0);
+}
+
+TEST("when all refuse, the connection fails as one that has a single address") {
+  net::Loop loop;
+  const size_t before = test::openDescriptors();
+  Race race(loop, {loopback(closedPort()), loopback(closedPort())});
+  for (int i = 0; i < 100 && race.handler.told == 0; ++i) pass(loop, 2);
+  EXPECT_EQ(race.handler.told, 1);
+  EXPECT_EQ(race.handler.error, ECONNREFUSED);
+  race.connection->close();
+  loop.turn(0);
+  EXPECT_EQ(test::openDescriptors(), before);
+}
+
+TEST("a race that is given up leaves nothing behind") {
+  net::Loop loop;
+  const size_t before = test::openDescriptors();
+  Race race(loop, {loopback(closedPort()), loopback(closedPort())});
+  race.connection->close();
+  loop.turn(0);
+  loop.turn(0);
+  EXPECT_EQ(test::openDescriptors(), before);
+}
+
+}  // namespace fairlead::upstream

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { CgroupFiles } from '../../../src/overload/cgroup-files.js';
+import { containerCpu, hostCpu } from '../../../src/overload/cpu.js';
+import { pressureOf } from '../../../src/overload/pressure.js';
+
+function machine(t: TestContext) {
+  const root = mkdtempSync(join(tmpdir(), 'fairlead-machine-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  return {
+    root,
+    number: (_key: string, fallback: number) => fallback,
+    residentBytes: () => 0,
+    put(path: string, text: string): void {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    },
+  };
+}
+
+test('an injected pressure is a number of 0 to 1', (t) => {
+  const host = machine(t);
+  const read = pressureOf({ kind: 'injected', file: join(host.root, 'pressure') }, host);
+  const said = (text: string): (() => number) => {
+    host.put('pressure', text);
+    return () => read?.() ?? Number.NaN;
+  };
+
+  assert.equal(said('0.25\n')(), 0.25);
+  assert.throws(said(''), /failed to parse injected resource pressure/);
+  assert.throws(said('much'), /failed to parse injected resource pressure/);
+  assert.throws(said('1.5'), /pressure out of range/);
+});
+
+test('memory of a cgroup of version 2 is held against its limit or a lower one', (t) => {
+  const host = machine(t);
+  host.put('sys/fs/cgroup/memory.current', '500\n');
+  host.put('sys/fs/cgroup/memory.max', '2000\n');
+
+  assert.equal(pressureOf({ kind: 'cgroup-memory', maxBytes: undefined }, host)?.(), 0.25);
+  assert.equal(pressureOf({ kind: 'cgroup-memory', maxBytes: 1000 }, host)?.(), 0.5);
+  host.put('sys/fs/cgroup/memory.max', 'max\n');
+  assert.equal(pressureOf({ kind: 'cgroup-memory', maxBytes: undefined }, host)?.(), 0);
+});
+
+test('memory of a cgroup of version 1, without a limit', (t) => {
+  const host = machine(t);
+  host.put('sys/fs/cgroup/memory/memory.usage_in_bytes', '500\n');
+  host.put('sys/fs/cgroup/memory/memory.limit_in_bytes', '9223372036854771712\n');
+
+  assert.equal(pressureOf({ kind: 'cgroup-memory', maxBytes: undefined }, host)?.(), 0);
+  assert.equal(pressureOf({ kind: 'cgroup-memory', maxBytes: 1000 }, host)?.(), 0.5);
+});
+
+test('a machine without cgroups is told of at the start', (t) => {
+  const host = machine(t);
+  assert.throws(
+    () => pressureOf({ kind: 'cgroup-memory', maxBytes: undefined }, host),
+    /No supported cgroup memory implementation found/,
+  );
+  assert.throws(
+    () => pressureOf({ kind: 'cpu', of: 'container' }, host),
+    /No supported cgroup CPU/,
+  );
+});
+
+test('how busy the machine is shows slowly', (t) => {
+  const host = machine(t);
+  host.put('proc/stat', 'cpu  100 0 100 800 5 6 7\ncpu0 1 2 3 4\n');
+  const read = hostCpu(host.root);
+  host.put('proc/stat', 'cpu  150 10 140 1000 5 6 7\n');
+
+  // 100 of 300.
+  assert.ok(Math.abs(read() - 0.05 / 3) < 1e-9);
+  assert.ok(Math.abs(read() - 0.05 / 3) < 1e-9);
+});
+
+test('a container is held against the processors that it may use', (t) => {
+  const host = machine(t);
+  host.put('sys/fs/cgroup/cpu.stat', 'usage_usec 1000000\nuser_usec 1\n');
+  host.put('sys/fs/cgroup/cpu.max', '200000 100000\n');
+  let now = 0;
+  const read = containerCpu(new CgroupFiles(host.root), () => now);
+  now = 1000;
+  host.put('sys/fs/cgroup/cpu.stat', 'usage_usec 2000000\nuser_usec 1\n');
+
+  // One second of the two that two processors have.
+  assert.ok(Math.abs(read() - 0.025) < 1e-9);
+});

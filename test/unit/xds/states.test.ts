@@ -1,0 +1,159 @@
+// What control planes are told: the requests of both kinds of streams, as the schema reads them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadAny } from '../../../src/config/load-any.js';
+import { CDS, EDS, urlOf, type DiscoveryApi } from '../../../src/xds/api.js';
+import { DeltaState } from '../../../src/xds/delta-state.js';
+import type { DiscoveryResponse } from '../../../src/xds/discovery-wire.js';
+import { SotwState } from '../../../src/xds/sotw-state.js';
+import type { TypeState } from '../../../src/xds/type-state.js';
+import type { KnownResource, Watcher } from '../../../src/xds/watcher.js';
+
+type Message = Readonly<Record<string, unknown>>;
+
+const resource = (name: string, version = ''): KnownResource => ({
+  name,
+  version,
+  message: { name },
+});
+const response = (
+  api: DiscoveryApi,
+  version: string,
+  nonce: string,
+  removed: readonly string[] = [],
+): DiscoveryResponse => ({
+  ...{ version, nonce, removed, url: urlOf(api), resources: [], identifier: '' },
+});
+
+class Recorder implements Watcher {
+  readonly names: readonly string[];
+  readonly heard: string[] = [];
+  readonly all: (readonly KnownResource[])[] = [];
+  wrong: string | undefined;
+
+  constructor(...names: readonly string[]) {
+    this.names = names;
+  }
+
+  onUpdate(resources: readonly KnownResource[], version: string): string | undefined {
+    this.heard.push(`${version}: ${resources.map(({ name }) => name).join(' ')}`);
+    this.all.push(resources);
+    return this.wrong;
+  }
+  onRefused(why: string): void {
+    this.heard.push(`refused: ${why}`);
+  }
+  onAbsent(): void {
+    this.heard.push('absent');
+  }
+  onFailure(): void {
+    this.heard.push('failure');
+  }
+}
+
+/** The next request, without what is empty; undefined: there is none. */
+function next(state: TypeState, kind: 'DiscoveryRequest' | 'DeltaDiscoveryRequest'): unknown {
+  const bytes = state.nextRequest(undefined);
+  if (!bytes) return undefined;
+  const type = `envoy.service.discovery.v3.${kind}`;
+  const { message, issues } = loadAny(`type.googleapis.com/${type}`, bytes, {});
+  assert.deepEqual(issues, []);
+  const { $type: _, type_url, error_detail, ...rest } = message as Message;
+  assert.equal(type_url, state.url);
+  const detail = error_detail as Message | undefined;
+  return { ...rest, ...(detail && { error: [detail['code'], detail['message']] }) };
+}
+
+test('a stream of the state of the world asks, takes, refuses, and says what it has when it is new', async () => {
+  const state = new SotwState(EDS);
+  const ask = (): unknown => next(state, 'DiscoveryRequest');
+  assert.equal(ask(), undefined);
+  const one = new Recorder('one');
+  state.add(one);
+  assert.deepEqual(ask(), { resource_names: ['one'] });
+  assert.equal(ask(), undefined);
+
+  await state.take(response(EDS, 'v1', 'n1'), [resource('one'), resource('other')]);
+  assert.deepEqual(one.heard, ['v1: one']);
+  assert.deepEqual(ask(), { version_info: 'v1', resource_names: ['one'], response_nonce: 'n1' });
+
+  one.wrong = 'endpoints[0]: no';
+  await state.take(response(EDS, 'v2', 'n2'), [resource('one')]);
+  assert.deepEqual(ask(), {
+    ...{ version_info: 'v1', resource_names: ['one'], response_nonce: 'n2' },
+    error: [13, 'endpoints[0]: no'],
+  });
+  state.refuse(response(EDS, 'v3', 'n3'), 'garbage');
+  assert.equal(one.heard.at(-1), 'refused: garbage');
+  assert.deepEqual(ask(), {
+    ...{ version_info: 'v1', resource_names: ['one'], response_nonce: 'n3' },
+    error: [13, 'garbage'],
+  });
+
+  state.opened();
+  assert.deepEqual(ask(), { version_info: 'v1', resource_names: ['one'] });
+});
+
+test('who asks for what has come has it at once, and the control plane is not asked again', async () => {
+  const state = new SotwState(EDS);
+  const first = new Recorder('one');
+  state.add(first);
+  next(state, 'DiscoveryRequest');
+  await state.take(response(EDS, 'v1', 'n1'), [resource('one')]);
+  next(state, 'DiscoveryRequest');
+  state.watchers.delete(first);
+  const second = new Recorder('one');
+  state.add(second);
+  assert.deepEqual(second.heard, ['v1: one']);
+  assert.equal(next(state, 'DiscoveryRequest'), undefined);
+
+  state.watchers.delete(second);
+  assert.deepEqual(next(state, 'DiscoveryRequest'), { version_info: 'v1', response_nonce: 'n1' });
+  const third = new Recorder('one');
+  state.add(third);
+  assert.deepEqual(third.heard, []);
+});
+
+test('an incremental stream tells what changes of what it asks, and what it has when it is new', async () => {
+  const state = new DeltaState(EDS);
+  const ask = (): unknown => next(state, 'DeltaDiscoveryRequest');
+  const [one, two] = [new Recorder('one'), new Recorder('two')];
+  state.add(one);
+  assert.deepEqual(ask(), { resource_names_subscribe: ['one'] });
+  state.add(two);
+  assert.deepEqual(ask(), { resource_names_subscribe: ['two'] });
+
+  await state.take(response(EDS, 's1', 'n1', ['two']), [resource('one', '7')]);
+  assert.deepEqual([one.heard, two.heard], [['s1: one'], ['absent']]);
+  state.refuse(response(EDS, 's2', 'n2'), 'garbage');
+  assert.deepEqual(ask(), { response_nonce: 'n1' });
+  assert.deepEqual(ask(), { response_nonce: 'n2', error: [13, 'garbage'] });
+  assert.equal(ask(), undefined);
+
+  state.opened();
+  assert.deepEqual(ask(), {
+    resource_names_subscribe: ['one', 'two'],
+    initial_resource_versions: { one: '7' },
+  });
+  state.watchers.delete(two);
+  assert.deepEqual(ask(), { resource_names_unsubscribe: ['two'] });
+});
+
+test('who asks an incremental stream for all is told of all, what has not changed as it was', async () => {
+  const state = new DeltaState(CDS);
+  const all = new Recorder();
+  state.add(all);
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {});
+  await state.take(response(CDS, 's1', 'n1'), [resource('a', '1'), resource('b', '1')]);
+  await state.take(response(CDS, 's2', 'n2', ['a']), [resource('c', '1')]);
+  assert.deepEqual(all.heard, ['s1: a b', 's2: b c']);
+  assert.equal(all.all[1]?.[0], all.all[0]?.[1]);
+
+  // What is refused is not kept.
+  all.wrong = 'no';
+  await state.take(response(CDS, 's3', 'n3', ['b']), []);
+  state.opened();
+  assert.deepEqual(next(state, 'DeltaDiscoveryRequest'), {
+    initial_resource_versions: { b: '1', c: '1' },
+  });
+});
