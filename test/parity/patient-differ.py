@@ -1,10 +1,11 @@
-"""The oracle's differ with more patience for the first byte of an answer to raw bytes.
+"""The oracle's differ with more patience on a machine that does other things as well.
 
     python patient-differ.py ORACLE-FOLDER ARGUMENTS-OF-DIFFER…
 
-The oracle takes half a second of silence for "no answer comes". A machine that does other things as well
-stands still that long now and then, and it was the real server whose answer was missed. What does answer is
-not waited for any longer than before. Runs under the oracle's own Python (`install --python`).
+The oracle takes half a second of silence for "no answer comes", and such a machine stands still that long
+now and then; what does answer is not waited for any longer than before. And it reads a log as soon as the log
+has so many lines, of which its own probes wrote some: here a log is read once nothing more comes to it. Both
+times it was the real server's part that was missed. Runs under the oracle's own Python (`install --python`).
 """
 
 import runpy
@@ -13,6 +14,8 @@ import time
 
 FIRST_BYTE_SECONDS = 3.0
 NEXT_BYTES_SECONDS = 0.2
+LOG_AT_REST_SECONDS = 0.6
+LOG_READINGS = 4
 
 
 def exchange(port, pieces, tls=None, quiet=None, within=10, half_close=False):
@@ -47,11 +50,27 @@ def send(stream, pieces, half_close):
         stream.shutdown(client.socket.SHUT_WR)
 
 
+def at_rest(read_file):
+    """The oracle's own step `file`, for a log only after what is on its way to the file has come."""
+
+    def step_file(self, step, check):
+        told = read_file(self, step, check)
+        for _ in range(LOG_READINGS if "lines" in step else 0):
+            time.sleep(LOG_AT_REST_SECONDS)
+            before, told = told, read_file(self, step, check)
+            if told == before:
+                break
+        return told
+
+    return step_file
+
+
 if __name__ == "__main__":
     oracle = sys.argv[1]
     sys.path.insert(0, oracle)
-    from kit import client
+    from kit import client, steps
 
     client.exchange = exchange
+    steps.Side.step_file = at_rest(steps.Side.step_file)
     sys.argv = [f"{oracle}/differ", *sys.argv[2:]]
     runpy.run_path(sys.argv[0], run_name="__main__")
