@@ -1,6 +1,6 @@
 // What is published is what runs: with every Node that package.json promises, each from an installation
-// of its own. The newest builds the addon, as it is built for a user; the others are given that, since it
-// has to run with all of them.
+// of its own. The oldest builds the addon, as it is built for a user; the others are given
+// that, since it has to run with all of them.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -77,7 +77,7 @@ const folder = mkdtempSync(join(tmpdir(), 'fairlead-addon-'));
 after(() => rmSync(folder, { recursive: true }));
 const addon = join(folder, 'fairlead.node');
 
-for (const major of nodes.MAJORS.toReversed()) {
+for (const major of nodes.MAJORS) {
   test(`with Node ${major} the installed package`, async (t) => {
     const built = existsSync(addon) ? addon : undefined;
     const installed = new Installation(t, tarball, nodes.nodeOf(major), built);
