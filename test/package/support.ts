@@ -20,8 +20,10 @@ function environment(node: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('npm_') || name === 'npm_config_registry',
   );
-  const path = `${dirname(node)}${delimiter}${process.env.PATH ?? ''}`;
-  return { ...Object.fromEntries(own), PATH: path };
+  const { PATH: path = '' } = process.env;
+  // The one that runs this is found already, and the compiler that is found before it stays the first.
+  const others = node === process.execPath ? '' : `${dirname(node)}${delimiter}`;
+  return { ...Object.fromEntries(own), PATH: `${others}${path}` };
 }
 
 /** The tarball's path. */
