@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { closeLateDebugger, onHangUp, onReopen, untilEndSignal } from './signals.js';
 import { guarded, reportBug } from '../base/bugs.js';
+import { giveBackHeap } from '../base/heap.js';
+import { startTimeout } from '../base/timers.js';
 import { Epoch } from '../hot-restart/epoch.js';
 import { RestartError } from '../hot-restart/place.js';
 import { NO_HOT_RESTART, hotRestartVersion } from '../hot-restart/version.js';
@@ -17,6 +19,8 @@ import { parseArguments, type Options } from '../options/parse.js';
 import { versionText } from '../base/version.js';
 
 const PROGRAM = 'fairlead';
+/** Once the first pages and probes have been answered. */
+const HEAP_AFTER_START_MS = 200;
 
 /** Runs until the process is asked to end. Resolves with the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -158,7 +162,9 @@ function joinEpochs(options: Options, log: Log): Epoch | undefined {
 
 async function run(server: Server, options: Options, endSignal: Promise<string>): Promise<void> {
   try {
-    const started = server.start();
+    const started = server.start().then(() => {
+      startTimeout(giveBackHeap, HEAP_AFTER_START_MS).unref();
+    });
     const ended = Promise.race([endSignal, server.quitAsked]);
     const signal = await (options.mode === 'init_only'
       ? started

@@ -139,6 +139,9 @@ export interface CompiledBootstrap {
   readonly rtds: readonly RtdsPlan[];
 }
 
+/** What is still asked for once the workers have the update. */
+export type CompiledRest = Omit<CompiledBootstrap, 'update'>;
+
 export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions): CompiledBootstrap {
   const issues: Issue[] = [];
   const startIssues: Issue[] = [];
@@ -193,7 +196,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     update: {
       clusters: clusters.map((plan) => plan.cluster),
       assignments: assignmentsOf(clusters, context),
-      route_tables: [...context.routes.tables],
+      route_tables: context.routes.takeTables(),
       listeners,
       connection_limit: connectionLimitOf(overload, context),
       outlier_log_path: compileOutlierLog(

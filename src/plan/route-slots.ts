@@ -48,12 +48,14 @@ interface SharedTable extends RdsTable {
 
 export class RouteSlots implements RoutePlaces {
   readonly #names = new Set<string>();
-  readonly #tables: RouteTable[] = [];
+  #tables: RouteTable[] = [];
   readonly #requests = new Map<string, Requested>();
 
-  /** Tables that are written into listeners of the bootstrap. */
-  get tables(): readonly RouteTable[] {
-    return this.#tables;
+  /** Tables that are written into listeners of the bootstrap, which are not kept here afterwards. */
+  takeTables(): readonly RouteTable[] {
+    const tables = this.#tables;
+    this.#tables = [];
+    return tables;
   }
 
   /** The same plan is the same object each time. */

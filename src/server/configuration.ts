@@ -10,7 +10,7 @@ import { REGISTRY } from '../extensions/registry.js';
 import type { Log } from '../logging/logger.js';
 import { loadAddon } from '../native.js';
 import { DEFAULT_PATTERN } from '../logging/pattern.js';
-import { compileBootstrap, type CompiledBootstrap, type CompileOptions } from '../plan/compile.js';
+import { compileBootstrap, type CompiledRest, type CompileOptions } from '../plan/compile.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { RuntimeValues } from '../plan/runtime/runtime.js';
 import {
@@ -20,12 +20,14 @@ import {
   type RuntimeSource,
 } from '../runtime/snapshot.js';
 import { localAddress } from '../base/local-address.js';
+import { FirstUpdate } from './first-update.js';
 import { readSettings, type ServerSettings } from './settings.js';
 import { StartError } from './start-error.js';
 
 export interface Configuration {
   readonly bootstrap: Bootstrap;
-  readonly compiled: CompiledBootstrap;
+  readonly compiled: CompiledRest;
+  readonly firstUpdate: FirstUpdate;
   readonly settings: ServerSettings;
   readonly runtimeSource: RuntimeSource;
   /** What `compiled` was compiled with. */
@@ -58,7 +60,7 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   };
   const runtime = takeSnapshot(runtimeSource);
   for (const fault of runtime.faults) log.debug('runtime', fault);
-  const compiled = compileBootstrap(bootstrap, {
+  const { update, ...compiled } = compileBootstrap(bootstrap, {
     ...compileOptions(options, valuesOf(runtime)),
     checkTls: (context) => loadAddon().checkTls(encodeUpdate({ tls_contexts: [context] })),
   });
@@ -83,11 +85,12 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   for (const { path, from, to } of loaded.rewrites) {
     log.debug('config', `upgraded from v2: ${path === '' ? '' : `${path}: `}${from} -> ${to}`);
   }
-  const { clusters = [], listeners = [] } = compiled.update;
+  const { clusters = [], listeners = [] } = update;
   log.info('config', `loading ${clusters.length} cluster(s)`);
   log.info('config', `loading ${listeners.length} listener(s)`);
   const unknownFieldCount = countUnknownFields(issues);
-  return { bootstrap, compiled, settings, runtimeSource, runtime, unknownFieldCount };
+  const firstUpdate = new FirstUpdate(update);
+  return { bootstrap, compiled, firstUpdate, settings, runtimeSource, runtime, unknownFieldCount };
 }
 
 /** What loading and compiling found wrong, in the order of the text. */

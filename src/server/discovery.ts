@@ -4,7 +4,7 @@ import type { Options } from '../options/parse.js';
 import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
-import type { CompiledBootstrap } from '../plan/compile.js';
+import type { CompiledRest } from '../plan/compile.js';
 import type { Drain } from '../lifecycle/drain.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { ControlStats } from '../stats/control-stats.js';
@@ -33,7 +33,7 @@ export interface DiscoveryHost {
 }
 
 export class Discovery {
-  readonly #compiled: CompiledBootstrap;
+  readonly #compiled: CompiledRest;
   readonly #host: DiscoveryHost;
   /** By cluster. */
   readonly #monitors = new Map<string, DnsMonitor>();
@@ -44,7 +44,7 @@ export class Discovery {
   #clients: GrpcClients | undefined;
   #isStopped = false;
 
-  constructor(compiled: CompiledBootstrap, host: DiscoveryHost) {
+  constructor(compiled: CompiledRest, host: DiscoveryHost) {
     this.#compiled = compiled;
     this.#host = host;
   }
@@ -152,7 +152,7 @@ export class Discovery {
 }
 
 /** Something of the bootstrap is asked of a control plane. */
-function hasServer({ eds, cds, lds, rtds }: CompiledBootstrap): boolean {
+function hasServer({ eds, cds, lds, rtds }: CompiledRest): boolean {
   const all = [...eds, ...rtds, ...(cds ? [cds] : []), ...(lds ? [lds] : [])];
   return all.some(({ source }) => source.kind !== 'file');
 }

@@ -322,8 +322,8 @@ export class Server implements AdminHost, RestartHost {
 
   /** Listeners are bound afterwards, so that a port that is taken is known at once. */
   #applyConfiguration(): void {
-    const { compiled, settings, unknownFieldCount } = this.#configuration;
-    const errors = this.native.apply(encodeUpdate(compiled.update));
+    const { firstUpdate, settings, unknownFieldCount } = this.#configuration;
+    const errors = this.native.apply(encodeUpdate(firstUpdate.take()));
     if (errors.length > 0) throw new StartError(errors.map(describeRefusal).join('\n'));
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
@@ -357,7 +357,7 @@ export class Server implements AdminHost, RestartHost {
   }
 
   #warnOfNoLimit(): void {
-    const limit = this.#configuration.compiled.update.connection_limit?.value;
+    const limit = this.#configuration.firstUpdate.connectionLimit;
     if (limit !== undefined && limit < Number.MAX_SAFE_INTEGER) return;
     this.log.warn(
       'main',

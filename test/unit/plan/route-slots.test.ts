@@ -15,7 +15,8 @@ test('what a chain has of routes is its own, and free again once it is gone', ()
   const chain = new ChainRoutes(slots);
   assert.equal(chain.add({ name: 'r' }), 'r#2');
   assert.deepEqual(chain.tables, [{ name: 'r#2' }]);
-  assert.deepEqual(slots.tables, [{ name: 'r' }]);
+  assert.deepEqual(slots.takeTables(), [{ name: 'r' }]);
+  assert.deepEqual(slots.takeTables(), []);
   assert.deepEqual(chain.release(), ['r#2']);
   assert.equal(new ChainRoutes(slots).add({ name: 'r' }), 'r#2');
 });

@@ -170,7 +170,10 @@ test('v2 is upgraded, and each change logged at debug; --bootstrap-version 3 ref
   });
   const options = optionsOf('--config-yaml', JSON.stringify(bootstrap));
 
-  assert.equal(readConfiguration(options, log).compiled.update.assignments?.[0]?.hosts?.length, 1);
+  assert.equal(
+    readConfiguration(options, log).firstUpdate.take().assignments?.[0]?.hosts?.length,
+    1,
+  );
   assert.deepEqual(said, [
     'upgraded from v2: static_resources.clusters[0]: hosts -> load_assignment.endpoints[0].lb_endpoints',
   ]);

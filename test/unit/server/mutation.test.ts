@@ -52,8 +52,8 @@ const BOOTSTRAP = 'envoy.config.bootstrap.v3.Bootstrap';
 /** What is taken is taken by the data plane, too, and is taken again as it is printed. */
 function checkAccepted(verdict: Verdict, verdictOf: ReturnType<typeof judge>, text: string): void {
   if (!verdict.accepted) return;
-  const { bootstrap, compiled } = verdict.accepted;
-  for (const { kind, message } of dataPlane().apply(encodeUpdate(harmless(compiled.update))))
+  const { bootstrap, firstUpdate } = verdict.accepted;
+  for (const { kind, message } of dataPlane().apply(encodeUpdate(harmless(firstUpdate.take()))))
     assert.notEqual(kind, 'plan', `${message}\n${text}`);
   const type = schema().getMessage(BOOTSTRAP);
   const printed = JSON.stringify(printMessage(schema(), type, { ...bootstrap }));

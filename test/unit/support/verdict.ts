@@ -9,7 +9,7 @@ import { optionsOf } from './options.js';
 
 export interface Verdict {
   /** Absent where it is refused. */
-  readonly accepted?: Pick<Configuration, 'bootstrap' | 'compiled'>;
+  readonly accepted?: Pick<Configuration, 'bootstrap' | 'firstUpdate'>;
   /** Errors, or else warnings; the file is left out where a line begins with it, else called `b`. */
   readonly lines: readonly string[];
 }
@@ -34,8 +34,8 @@ export function judge(t: TestContext): (text: string | Buffer, format: string) =
     const clean = (lines: readonly string[]) =>
       lines.map((line) => line.replaceAll(path, 'b').replace(/^b:/, ''));
     try {
-      const { bootstrap, compiled } = readConfiguration(optionsOf('--config-path', path), log);
-      return { accepted: { bootstrap, compiled }, lines: clean(log.warnings) };
+      const { bootstrap, firstUpdate } = readConfiguration(optionsOf('--config-path', path), log);
+      return { accepted: { bootstrap, firstUpdate }, lines: clean(log.warnings) };
     } catch (error) {
       if (!(error instanceof StartError)) throw error;
       return { lines: clean(error.message.split('\n')) };
