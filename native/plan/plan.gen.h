@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/result.h"
 
 namespace fairlead::plan {
@@ -65,7 +66,7 @@ struct Regex {
 
 // A regular expression and what replaces each match (RE2 rewrite: \0 to \9, \\ for a backslash).
 struct RegexRewrite {
-  std::optional<Regex> regex;
+  Boxed<Regex> regex;
   std::string substitution;
 };
 
@@ -80,7 +81,7 @@ struct StringMatch {
   Kind kind = {};
   std::string value;
   bool ignore_case = false;
-  std::optional<Regex> regex;
+  Boxed<Regex> regex;
 };
 
 // One piece of a substitution format ("%REQ(:PATH)% and text"): a literal or an operator.
@@ -206,7 +207,7 @@ struct JsonFormat {
 struct Format {
   std::vector<FormatPiece> pieces;
   // In place of pieces: lines of JSON.
-  std::optional<JsonFormat> json;
+  Boxed<JsonFormat> json;
   // What has no value reads as nothing, not as "-"; members of JSON objects that have none, or
   // that are objects without members, are left out.
   bool omit_empty = false;
@@ -292,7 +293,7 @@ struct HeaderMatch {
   // In lower case; ":method", ":path", ":authority", ":scheme" too.
   std::string name;
   Kind kind = {};
-  std::optional<StringMatch> string_match;
+  Boxed<StringMatch> string_match;
   int64_t range_start = 0;
   int64_t range_end = 0;
   // PRESENT: false asks for absence.
@@ -304,7 +305,7 @@ struct HeaderMatch {
 struct QueryMatch {
   std::string name;
   // Absent: presence is enough.
-  std::optional<StringMatch> string_match;
+  Boxed<StringMatch> string_match;
 };
 
 // What one step looks at.
@@ -344,8 +345,8 @@ struct MatchPredicate {
   };
   Kind kind = {};
   std::vector<MatchPredicate> parts;
-  std::optional<MatchInput> input;
-  std::optional<StringMatch> text;
+  Boxed<MatchInput> input;
+  Boxed<StringMatch> text;
   std::vector<CidrRange> ranges;
 };
 
@@ -359,14 +360,14 @@ struct MatchOutcome {
 
 struct MatchEdge {
   // Of a LIST.
-  std::optional<MatchPredicate> predicate;
+  Boxed<MatchPredicate> predicate;
   // Of EXACT, PREFIX, and DOMAIN: "a.test", "*.test", "*".
   std::string text;
   // Of IP.
-  std::optional<CidrRange> range;
+  Boxed<CidrRange> range;
   // Of IP: not where a longer range has led to nothing.
   bool exclusive = false;
-  std::optional<MatchOutcome> outcome;
+  Boxed<MatchOutcome> outcome;
 };
 
 struct MatchNode {
@@ -381,10 +382,10 @@ struct MatchNode {
     Domain = 4,
   };
   Kind kind = {};
-  std::optional<MatchInput> input;
+  Boxed<MatchInput> input;
   std::vector<MatchEdge> edges;
   // Where no edge leads to an action; absent: nowhere.
-  std::optional<MatchOutcome> otherwise;
+  Boxed<MatchOutcome> otherwise;
 };
 
 // The matcher trees of xds.type.matcher.v3.Matcher, whatever they are asked of: the first action that
@@ -418,7 +419,7 @@ struct SubjectMatch {
     OtherName = 4,
   };
   Kind kind = {};
-  std::optional<StringMatch> match;
+  Boxed<StringMatch> match;
   // Of OTHER_NAME: "1.3.6.1.4.1.311.20.2.3".
   std::string oid;
 };
@@ -453,7 +454,7 @@ struct TlsValidation {
   std::string name;
   // Whoever shows a name of SPIFFE is verified by its trust domain's authorities, by nobody else's;
   // `trusted_ca`, hashes and names that are no URIs say nothing then.
-  std::optional<SpiffeTrust> spiffe;
+  Boxed<SpiffeTrust> spiffe;
 };
 
 struct TlsServer {
@@ -503,8 +504,8 @@ struct TlsContext {
   std::vector<std::string> alpn;
   std::vector<TlsCertificate> certificates;
   // Absent: nobody's certificate is asked for or looked at.
-  std::optional<TlsValidation> validation;
-  std::optional<TlsServer> server;
+  Boxed<TlsValidation> validation;
+  Boxed<TlsServer> server;
   // Of clients. Empty: no name is sent.
   std::string sni;
   // The name of the host, where it has one, instead of `sni`.
@@ -517,7 +518,7 @@ struct TlsContext {
   // A secret has not come yet: no connection can be made.
   bool is_incomplete = false;
   // Absent: nobody is told the secrets of connections.
-  std::optional<TlsKeyLog> key_log;
+  Boxed<TlsKeyLog> key_log;
   // Of version 1.3; empty: what the role prefers.
   std::string tls13_ciphers;
 };
@@ -533,9 +534,9 @@ struct CorsPolicy {
   std::optional<bool> allow_private_network_access;
   std::optional<bool> forward_not_matching_preflights;
   // Absent: all.
-  std::optional<Share> enabled;
+  Boxed<Share> enabled;
   // Absent: none.
-  std::optional<Share> shadow;
+  Boxed<Share> shadow;
 };
 
 struct BufferSettings {
@@ -556,35 +557,35 @@ struct FaultShare {
   // What one of the numerator is.
   uint32_t unit_millionths = 0;
   // In millionths.
-  std::optional<RuntimeOverride> override;
+  Boxed<RuntimeOverride> override;
 };
 
 struct FaultDelay {
-  std::optional<FaultShare> share;
+  Boxed<FaultShare> share;
   // Absent: a header says how long. 0: there is none, unless a runtime key says otherwise.
   std::optional<uint64_t> fixed_ms;
-  std::optional<RuntimeOverride> override_ms;
+  Boxed<RuntimeOverride> override_ms;
 };
 
 // Neither status: a header says which.
 struct FaultAbort {
-  std::optional<FaultShare> share;
+  Boxed<FaultShare> share;
   std::optional<uint32_t> http_status;
   std::optional<uint32_t> grpc_status;
-  std::optional<RuntimeOverride> override_http_status;
-  std::optional<RuntimeOverride> override_grpc_status;
+  Boxed<RuntimeOverride> override_http_status;
+  Boxed<RuntimeOverride> override_grpc_status;
 };
 
 struct FaultRate {
-  std::optional<FaultShare> share;
+  Boxed<FaultShare> share;
   // KiB per second; 0: a header says how many.
   uint64_t fixed_kbps = 0;
 };
 
 struct FaultSettings {
-  std::optional<FaultDelay> delay;
-  std::optional<FaultAbort> abort;
-  std::optional<FaultRate> response_rate;
+  Boxed<FaultDelay> delay;
+  Boxed<FaultAbort> abort;
+  Boxed<FaultRate> response_rate;
   // Which requests: of this cluster (empty: any), all of these headers, one of these nodes (none:
   // any).
   std::string upstream_cluster;
@@ -592,7 +593,7 @@ struct FaultSettings {
   std::vector<std::string> downstream_nodes;
   // Absent: without a limit.
   std::optional<uint64_t> max_active_faults;
-  std::optional<RuntimeOverride> override_max_active_faults;
+  Boxed<RuntimeOverride> override_max_active_faults;
   // Whether faults are not counted by downstream cluster, too.
   bool disable_downstream_cluster_stats = false;
   // Of requests with a fault; none: there is none.
@@ -731,7 +732,7 @@ struct HeaderAddition {
     OverwriteIfExists = 3,
   };
   std::string name;
-  std::optional<Format> value;
+  Boxed<Format> value;
   Action action = {};
   bool keep_empty = false;
 };
@@ -744,7 +745,7 @@ struct DescriptorEntry {
 // A bucket of requests that have all of these entries, in this order.
 struct LocalDescriptor {
   std::vector<DescriptorEntry> entries;
-  std::optional<TokenBucket> bucket;
+  Boxed<TokenBucket> bucket;
   // It is counted alone when it is empty.
   bool shadow_mode = false;
 };
@@ -802,9 +803,9 @@ struct LocalRatelimit {
   std::string stat_prefix;
   uint32_t status = 0;
   // Absent: requests without a descriptor of those below pass.
-  std::optional<TokenBucket> bucket;
-  std::optional<Share> enabled;
-  std::optional<Share> enforced;
+  Boxed<TokenBucket> bucket;
+  Boxed<Share> enabled;
+  Boxed<Share> enforced;
   std::vector<HeaderAddition> response_add;
   // Of requests that are limited and go on.
   std::vector<HeaderAddition> request_add;
@@ -820,13 +821,13 @@ struct LocalRatelimit {
   // What gRPC is told, in place of UNAVAILABLE.
   bool as_resource_exhausted = false;
   // In place of what routes have.
-  std::optional<RateLimits> own_limits;
+  Boxed<RateLimits> own_limits;
 };
 
 struct CsrfPolicy {
-  std::optional<Share> enabled;
+  Boxed<Share> enabled;
   // Of those that are not: they are counted.
-  std::optional<Share> shadow;
+  Boxed<Share> shadow;
   // Of hosts with their ports, beside the request's own.
   std::vector<StringMatch> additional_origins;
 };
@@ -847,8 +848,8 @@ struct BasicAuthUsers {
 // One of these.
 struct HeaderChange {
   std::string remove;
-  std::optional<StringMatch> remove_matching;
-  std::optional<HeaderAddition> add;
+  Boxed<StringMatch> remove_matching;
+  Boxed<HeaderAddition> add;
 };
 
 // Of one parameter of a path's query.
@@ -862,7 +863,7 @@ struct QueryChange {
   };
   Action action = {};
   std::string name;
-  std::optional<Format> value;
+  Boxed<Format> value;
 };
 
 // Each list is made one after the other.
@@ -907,9 +908,9 @@ struct RbacCondition {
   };
   Kind kind = {};
   std::vector<RbacCondition> parts;
-  std::optional<HeaderMatch> header;
-  std::optional<StringMatch> text;
-  std::optional<CidrRange> range;
+  Boxed<HeaderMatch> header;
+  Boxed<StringMatch> text;
+  Boxed<CidrRange> range;
   uint32_t first_port = 0;
   uint32_t end_port = 0;
   std::string metadata_namespace;
@@ -926,8 +927,8 @@ struct RbacCondition {
 // Fits where both do.
 struct RbacPolicy {
   std::string name;
-  std::optional<RbacCondition> permission;
-  std::optional<RbacCondition> principal;
+  Boxed<RbacCondition> permission;
+  Boxed<RbacCondition> principal;
 };
 
 struct RbacRules {
@@ -944,9 +945,9 @@ struct RbacRules {
 
 struct Rbac {
   // Absent: everything is allowed, and nothing is counted.
-  std::optional<RbacRules> rules;
+  Boxed<RbacRules> rules;
   // Counted and told of alone.
-  std::optional<RbacRules> shadow;
+  Boxed<RbacRules> shadow;
   // Parts of statistics' names; the second of metadata's keys, too.
   std::string stat_prefix;
   std::string shadow_stat_prefix;
@@ -956,18 +957,18 @@ struct Rbac {
 
 // Of a route, a virtual host, a table or a weighted cluster.
 struct FilterConfig {
-  std::optional<CorsPolicy> cors;
-  std::optional<BufferSettings> buffer;
-  std::optional<FaultSettings> fault;
-  std::optional<GrpcReverseBridgeSettings> grpc_http1_reverse_bridge;
-  std::optional<GrpcJsonTranscoder> grpc_json_transcoder;
-  std::optional<LocalRatelimit> local_ratelimit;
+  Boxed<CorsPolicy> cors;
+  Boxed<BufferSettings> buffer;
+  Boxed<FaultSettings> fault;
+  Boxed<GrpcReverseBridgeSettings> grpc_http1_reverse_bridge;
+  Boxed<GrpcJsonTranscoder> grpc_json_transcoder;
+  Boxed<LocalRatelimit> local_ratelimit;
   // What routes and virtual hosts ask of it beside its own message.
-  std::optional<RateLimits> rate_limits;
-  std::optional<CsrfPolicy> csrf;
-  std::optional<BasicAuthUsers> basic_auth;
-  std::optional<HeaderMutation> header_mutation;
-  std::optional<Rbac> rbac;
+  Boxed<RateLimits> rate_limits;
+  Boxed<CsrfPolicy> csrf;
+  Boxed<BasicAuthUsers> basic_auth;
+  Boxed<HeaderMutation> header_mutation;
+  Boxed<Rbac> rbac;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -994,14 +995,14 @@ struct CircuitLimits {
   uint32_t max_retries = 0;
   bool track_remaining = false;
   // Absent: max_retries limits retries.
-  std::optional<RetryBudget> retry_budget;
+  Boxed<RetryBudget> retry_budget;
   // Absent: no limit.
   std::optional<uint32_t> max_connections_per_host;
 };
 
 struct SourceAddress {
   // Absent: the kernel chooses.
-  std::optional<Address> address;
+  Boxed<Address> address;
   // In the order in which they are set.
   std::vector<SocketOption> socket_options;
   // The machine need not have it.
@@ -1012,7 +1013,7 @@ struct AddedTlv {
   uint32_t type = 0;
   std::string value;
   // Instead of `value`: of the connection to the host. What is empty is left out.
-  std::optional<Format> format;
+  Boxed<Format> format;
 };
 
 // The header of the PROXY protocol, which tells a host whom a connection is for.
@@ -1030,7 +1031,7 @@ struct ProxyProtocolSocket {
 // Hosts are reached through the proxies that they name.
 struct Http11ProxySocket {
   // Of hosts that name none; absent: those are reached without.
-  std::optional<Address> address;
+  Boxed<Address> address;
 };
 
 struct MetadataSpace {
@@ -1051,11 +1052,11 @@ struct TransportMatch {
   // A host must have all of them.
   std::vector<std::string> labels;
   // Absent: in the clear.
-  std::optional<TlsContext> tls;
+  Boxed<TlsContext> tls;
   // As in Cluster.
-  std::optional<ProxyProtocolSocket> proxy_protocol;
-  std::optional<Http11ProxySocket> http11_proxy;
-  std::optional<InternalUpstreamSocket> internal_upstream;
+  Boxed<ProxyProtocolSocket> proxy_protocol;
+  Boxed<Http11ProxySocket> http11_proxy;
+  Boxed<InternalUpstreamSocket> internal_upstream;
 };
 
 struct ZoneRouting {
@@ -1190,13 +1191,13 @@ struct HealthCheck {
   std::string path;
   std::string method;
   bool is_http2 = false;
-  std::optional<HeaderMutations> mutations;
+  Boxed<HeaderMutations> mutations;
   // Of answers that are well; none: 200.
   std::vector<StatusRange> expected;
   // Of answers that only several in a row make a host unwell.
   std::vector<StatusRange> retriable;
   // What answers say of the cluster that they are of.
-  std::optional<StringMatch> service_name;
+  Boxed<StringMatch> service_name;
   // TCP and HTTP: what is sent, and what must come, in this order.
   std::string send;
   std::vector<std::string> receive;
@@ -1207,7 +1208,7 @@ struct HealthCheck {
   // By ALPN, each with its length before it; empty: as the cluster's transport socket has it.
   std::string alpn;
   // Of HTTP/2 and gRPC.
-  std::optional<Http2Options> http2;
+  Boxed<Http2Options> http2;
   // Hosts are reached as hosts of these labels are; none: as for requests.
   std::vector<std::string> socket_labels;
 };
@@ -1217,36 +1218,36 @@ struct HealthCheck {
 // others.
 struct OutlierDetection {
   // Answers are looked at so often.
-  std::optional<LiveNumber> interval_ms;
+  Boxed<LiveNumber> interval_ms;
   // How long the first time; longer each time after that, no longer than the second one says, and
   // up to the third at random beyond it.
-  std::optional<LiveNumber> base_ejection_time_ms;
-  std::optional<LiveNumber> max_ejection_time_ms;
-  std::optional<LiveNumber> max_ejection_time_jitter_ms;
+  Boxed<LiveNumber> base_ejection_time_ms;
+  Boxed<LiveNumber> max_ejection_time_ms;
+  Boxed<LiveNumber> max_ejection_time_jitter_ms;
   // Of all hosts.
-  std::optional<LiveNumber> max_ejection_percent;
+  Boxed<LiveNumber> max_ejection_percent;
   bool always_ejects_one = false;
   // 0 of each: never.
-  std::optional<LiveNumber> consecutive_5xx;
-  std::optional<LiveNumber> enforcing_consecutive_5xx;
-  std::optional<LiveNumber> consecutive_gateway_failure;
-  std::optional<LiveNumber> enforcing_consecutive_gateway_failure;
+  Boxed<LiveNumber> consecutive_5xx;
+  Boxed<LiveNumber> enforcing_consecutive_5xx;
+  Boxed<LiveNumber> consecutive_gateway_failure;
+  Boxed<LiveNumber> enforcing_consecutive_gateway_failure;
   // Only where those are told apart.
-  std::optional<LiveNumber> consecutive_local_origin_failure;
-  std::optional<LiveNumber> enforcing_consecutive_local_origin_failure;
+  Boxed<LiveNumber> consecutive_local_origin_failure;
+  Boxed<LiveNumber> enforcing_consecutive_local_origin_failure;
   // Failures to reach a host count apart from those that it answers with.
   bool splits_local_origin = false;
-  std::optional<LiveNumber> success_rate_minimum_hosts;
-  std::optional<LiveNumber> success_rate_request_volume;
+  Boxed<LiveNumber> success_rate_minimum_hosts;
+  Boxed<LiveNumber> success_rate_request_volume;
   // In thousandths.
-  std::optional<LiveNumber> success_rate_stdev_factor;
-  std::optional<LiveNumber> enforcing_success_rate;
-  std::optional<LiveNumber> enforcing_local_origin_success_rate;
-  std::optional<LiveNumber> failure_percentage_threshold;
-  std::optional<LiveNumber> failure_percentage_minimum_hosts;
-  std::optional<LiveNumber> failure_percentage_request_volume;
-  std::optional<LiveNumber> enforcing_failure_percentage;
-  std::optional<LiveNumber> enforcing_failure_percentage_local_origin;
+  Boxed<LiveNumber> success_rate_stdev_factor;
+  Boxed<LiveNumber> enforcing_success_rate;
+  Boxed<LiveNumber> enforcing_local_origin_success_rate;
+  Boxed<LiveNumber> failure_percentage_threshold;
+  Boxed<LiveNumber> failure_percentage_minimum_hosts;
+  Boxed<LiveNumber> failure_percentage_request_volume;
+  Boxed<LiveNumber> enforcing_failure_percentage;
+  Boxed<LiveNumber> enforcing_failure_percentage_local_origin;
   // A health check that succeeds ends it.
   bool ends_with_health_check = false;
   // Hosts that say so of themselves (x-envoy-degraded) count as degraded for as long.
@@ -1319,7 +1320,7 @@ struct Cluster {
   std::vector<SourceAddress> sources;
   uint64_t max_stream_duration_ms = 0;
   // They are reached by TLS; absent: in the clear.
-  std::optional<TlsContext> tls;
+  Boxed<TlsContext> tls;
   // Its assignment comes from EDS, which is counted.
   bool is_discovered = false;
   // The name that hosts are asked for over TLS is that of the request: its host, as it goes out.
@@ -1332,11 +1333,11 @@ struct Cluster {
   std::vector<TransportMatch> transport_matches;
   Protocol protocol = {};
   // Absent: HTTP/2 is not spoken.
-  std::optional<Http2Options> http2;
+  Boxed<Http2Options> http2;
   // What connections begin with, before `tls` or what is sent in the clear; absent: nothing.
-  std::optional<ProxyProtocolSocket> proxy_protocol;
+  Boxed<ProxyProtocolSocket> proxy_protocol;
   // In place of `proxy_protocol`: connections go through an HTTP/1.1 proxy.
-  std::optional<Http11ProxySocket> http11_proxy;
+  Boxed<Http11ProxySocket> http11_proxy;
   // The runtime slot that the panic threshold follows; 0: none.
   uint32_t panic_threshold_slot = 0;
   // A priority that panics gets no request at all.
@@ -1345,19 +1346,19 @@ struct Cluster {
   bool weighs_localities = false;
   // Requests stay in this proxy's own zone, as far as its hosts can take them; absent: zones do not
   // count.
-  std::optional<ZoneRouting> zones;
+  Boxed<ZoneRouting> zones;
   // Its hosts are this proxy and the others beside it.
   bool is_local = false;
   // Of RING_HASH and MAGLEV.
-  std::optional<HashTable> hash_table;
+  Boxed<HashTable> hash_table;
   // Of LEAST_REQUEST with other weights: how much active requests count, in millionths, as a power
   // of their number, and the runtime slot that it follows; 0: none.
   uint64_t request_bias_millionths = 0;
   uint32_t request_bias_slot = 0;
   // Absent: new hosts get their share at once.
-  std::optional<SlowStart> slow_start;
+  Boxed<SlowStart> slow_start;
   // Absent: requests may go to all hosts.
-  std::optional<Subsets> subsets;
+  Boxed<Subsets> subsets;
   // In millionths, 1 to 3: for how many streams a host's connections are made, for each that there is
   // or that waits; 0: for one.
   uint64_t preconnect_millionths = 0;
@@ -1365,24 +1366,24 @@ struct Cluster {
   // made ahead.
   uint64_t predictive_preconnect_millionths = 0;
   // In place of `proxy_protocol`: hosts are listeners of this process, which are told more.
-  std::optional<InternalUpstreamSocket> internal_upstream;
+  Boxed<InternalUpstreamSocket> internal_upstream;
   // Which of `transport_matches` a host has, by the number of an action; one that there is not: none.
   // Absent: the first whose labels fit.
-  std::optional<MatchTree> transport_tree;
+  Boxed<MatchTree> transport_tree;
   // Each client's connection has connections of its own.
   bool pools_by_client = false;
   // Connections end, each after its request, when hosts come or go.
   bool drains_on_host_change = false;
   // Hosts are asked whether they are well; absent: nobody asks.
-  std::optional<HealthCheck> health_check;
+  Boxed<HealthCheck> health_check;
   // Hosts that discovery names no more stay until a check of theirs fails.
   bool keeps_well_hosts = false;
   // Those that come later are not counted before their first check.
   bool excludes_unchecked = false;
   // Absent: hosts are used whatever becomes of requests to them.
-  std::optional<OutlierDetection> outlier_detection;
+  Boxed<OutlierDetection> outlier_detection;
   // Its hosts are made as requests ask for them; absent: they are those that it is assigned.
-  std::optional<DestinationHosts> destination_hosts;
+  Boxed<DestinationHosts> destination_hosts;
 };
 
 // Of a host, or of its locality: what trees of matchers ask for.
@@ -1421,7 +1422,7 @@ struct Host {
     Timeout = 3,
     Degraded = 4,
   };
-  std::optional<Address> address;
+  Boxed<Address> address;
   std::string hostname;
   // 1 to 128 and beyond; relative.
   uint32_t weight = 0;
@@ -1439,13 +1440,13 @@ struct Host {
   std::vector<std::string> socket_labels;
   // The HTTP/1.1 proxy by which it is reached where transport sockets go by one; absent: it names
   // none.
-  std::optional<Address> proxy_address;
+  Boxed<Address> proxy_address;
   // Of values that are lists: all of each, in one label.
   std::vector<std::string> list_labels;
   // What hash tables know it by; empty: its address, or its name.
   std::string hash_key;
   // Where its health is checked; absent: at its own address.
-  std::optional<Address> check_address;
+  Boxed<Address> check_address;
   // Whom checks ask for; empty: as the cluster says.
   std::string check_hostname;
   // It is taken to be well.
@@ -1479,7 +1480,7 @@ struct RouteMatch {
   };
   PathKind path_kind = {};
   std::string path;
-  std::optional<Regex> regex;
+  Boxed<Regex> regex;
   bool ignore_case = false;
   std::vector<HeaderMatch> headers;
   std::vector<QueryMatch> query_parameters;
@@ -1506,14 +1507,14 @@ struct WeightedCluster {
   std::string name;
   std::string cluster_header;
   uint64_t weight = 0;
-  std::optional<HeaderMutations> mutations;
+  Boxed<HeaderMutations> mutations;
   std::string host_rewrite_literal;
   // The runtime slot that the weight follows; 0: none.
   uint32_t weight_slot = 0;
   // In place of the route's; empty: the route's.
   std::vector<RouteFilter> filters;
   // With what the route itself asks for. Absent: that alone.
-  std::optional<MetadataMatch> metadata_match;
+  Boxed<MetadataMatch> metadata_match;
 };
 
 struct WeightedClusters {
@@ -1531,7 +1532,7 @@ struct PathRewrite {
   };
   Kind kind = {};
   std::string value;
-  std::optional<RegexRewrite> regex;
+  Boxed<RegexRewrite> regex;
 };
 
 struct HostRewrite {
@@ -1545,7 +1546,7 @@ struct HostRewrite {
   };
   Kind kind = {};
   std::string value;
-  std::optional<RegexRewrite> regex;
+  Boxed<RegexRewrite> regex;
   bool append_x_forwarded_host = false;
 };
 
@@ -1586,7 +1587,7 @@ struct RetryPolicy {
   uint64_t max_interval_ms = 0;
   std::vector<ResetHeader> reset_headers;
   uint64_t reset_max_interval_ms = 0;
-  std::optional<RetryHosts> hosts;
+  Boxed<RetryHosts> hosts;
   // Each retry goes to another of the clusters that the route has by weight.
   bool refreshes_cluster = false;
 };
@@ -1611,7 +1612,7 @@ struct HeaderHash {
   // In lower case.
   std::string name;
   // Of its values. Absent: as they are.
-  std::optional<RegexRewrite> rewrite;
+  Boxed<RegexRewrite> rewrite;
 };
 
 struct CookieHash {
@@ -1625,8 +1626,8 @@ struct CookieHash {
 
 // One of these. What is not there adds nothing.
 struct HashPolicy {
-  std::optional<HeaderHash> header;
-  std::optional<CookieHash> cookie;
+  Boxed<HeaderHash> header;
+  Boxed<CookieHash> cookie;
   bool source_ip = false;
   std::string query_parameter;
   std::string filter_state;
@@ -1639,7 +1640,7 @@ struct ConnectConfig {
   // A POST asks for one, too.
   bool allows_post = false;
   // Hosts hear first whom the tunnel is for.
-  std::optional<ProxyProtocolSocket> proxy_protocol;
+  Boxed<ProxyProtocolSocket> proxy_protocol;
 };
 
 // What a route says of one kind of upgrade.
@@ -1648,7 +1649,7 @@ struct RouteUpgrade {
   std::string name;
   bool enabled = false;
   // Of CONNECT. Absent: tunnels are asked of hosts in turn.
-  std::optional<ConnectConfig> connect;
+  Boxed<ConnectConfig> connect;
 };
 
 struct ClusterAction {
@@ -1660,7 +1661,7 @@ struct ClusterAction {
   // One of these three. Names: workers resolve them when a request meets them, once per table.
   std::string cluster;
   std::string cluster_header;
-  std::optional<WeightedClusters> weighted;
+  Boxed<WeightedClusters> weighted;
   NotFound not_found = {};
   // 0: no timeout.
   uint64_t timeout_ms = 0;
@@ -1668,12 +1669,12 @@ struct ClusterAction {
   std::optional<uint64_t> idle_timeout_ms;
   // 0: none. Absent: the connection manager's.
   std::optional<uint64_t> max_stream_duration_ms;
-  std::optional<PathRewrite> path_rewrite;
-  std::optional<HostRewrite> host_rewrite;
+  Boxed<PathRewrite> path_rewrite;
+  Boxed<HostRewrite> host_rewrite;
   // 0 default, 1 high.
   uint32_t priority = 0;
   // Absent: only what a request's own headers ask for is tried again.
-  std::optional<RetryPolicy> retry;
+  Boxed<RetryPolicy> retry;
   // A try that takes too long goes on beside the next one.
   bool hedge_on_per_try_timeout = false;
   // Of a request's body, what is kept to be sent again: no more than this, and than the listener's
@@ -1693,7 +1694,7 @@ struct ClusterAction {
   // What a request's hash is made of, one after the other.
   std::vector<HashPolicy> hash_policies;
   // Which hosts will do. Absent: all.
-  std::optional<MetadataMatch> metadata_match;
+  Boxed<MetadataMatch> metadata_match;
   std::vector<RouteUpgrade> upgrades;
 };
 
@@ -1705,7 +1706,7 @@ struct Redirect {
   // 0: kept, unless the scheme changes.
   uint32_t port = 0;
   std::string path;
-  std::optional<PathRewrite> path_rewrite;
+  Boxed<PathRewrite> path_rewrite;
   uint32_t status = 0;
   bool strip_query = false;
 };
@@ -1717,11 +1718,11 @@ struct DirectResponse {
 
 struct Route {
   std::string name;
-  std::optional<RouteMatch> match;
-  std::optional<HeaderMutations> mutations;
-  std::optional<ClusterAction> cluster;
-  std::optional<Redirect> redirect;
-  std::optional<DirectResponse> direct_response;
+  Boxed<RouteMatch> match;
+  Boxed<HeaderMutations> mutations;
+  Boxed<ClusterAction> cluster;
+  Boxed<Redirect> redirect;
+  Boxed<DirectResponse> direct_response;
   // What differs from the connection manager's chain.
   std::vector<RouteFilter> filters;
 };
@@ -1745,19 +1746,19 @@ struct VirtualHost {
   // In lower case: "a.b", "*.b", "a.*", "*".
   std::vector<std::string> domains;
   std::vector<Route> routes;
-  std::optional<HeaderMutations> mutations;
+  Boxed<HeaderMutations> mutations;
   RequireTls require_tls = {};
   bool include_request_attempt_count = false;
   bool include_attempt_count_in_response = false;
   bool include_is_timeout_retry = false;
-  std::optional<RetryRuntime> retry_runtime;
+  Boxed<RetryRuntime> retry_runtime;
 };
 
 // A compiled route configuration.
 struct RouteTable {
   std::string name;
   std::vector<VirtualHost> virtual_hosts;
-  std::optional<HeaderMutations> mutations;
+  Boxed<HeaderMutations> mutations;
   bool ignore_port_in_host_matching = false;
   bool most_specific_header_mutations_wins = false;
   // What routes name by their places.
@@ -1807,7 +1808,7 @@ struct TapMatch {
 };
 
 struct Tap {
-  std::optional<TapMatch> match;
+  Boxed<TapMatch> match;
   // Of a body, as far as it is kept.
   uint32_t max_request_body_bytes = 0;
   uint32_t max_response_body_bytes = 0;
@@ -1823,7 +1824,7 @@ struct TapFilter {
   // The number that its traces carry: the control plane's.
   uint32_t id = 0;
   // Absent: it records nothing until it is told to.
-  std::optional<Tap> tap;
+  Boxed<Tap> tap;
   bool records_headers_received_time = false;
 };
 
@@ -1859,7 +1860,7 @@ struct ConnectGrpcBridge {
 };
 
 struct BasicAuth {
-  std::optional<BasicAuthUsers> users;
+  Boxed<BasicAuthUsers> users;
   // In lower case; empty: hosts are not told who it is.
   std::string forward_username_header;
   // In lower case.
@@ -1869,7 +1870,7 @@ struct BasicAuth {
 };
 
 struct HeaderMutationFilter {
-  std::optional<HeaderMutation> mutations;
+  Boxed<HeaderMutation> mutations;
   // Of routes: what the most specific one says is made last.
   bool most_specific_wins = false;
 };
@@ -1880,22 +1881,22 @@ struct HttpFilter {
   bool disabled = false;
   // As the configuration calls it.
   std::string name;
-  std::optional<HealthCheckFilter> health_check;
-  std::optional<TapFilter> tap;
-  std::optional<CorsFilter> cors;
-  std::optional<BufferSettings> buffer;
-  std::optional<FaultSettings> fault;
-  std::optional<GrpcWebFilter> grpc_web;
-  std::optional<GrpcStatsFilter> grpc_stats;
-  std::optional<GrpcHttp1Bridge> grpc_http1_bridge;
-  std::optional<GrpcReverseBridge> grpc_http1_reverse_bridge;
-  std::optional<GrpcJsonTranscoder> grpc_json_transcoder;
-  std::optional<ConnectGrpcBridge> connect_grpc_bridge;
-  std::optional<LocalRatelimit> local_ratelimit;
-  std::optional<CsrfPolicy> csrf;
-  std::optional<BasicAuth> basic_auth;
-  std::optional<HeaderMutationFilter> header_mutation;
-  std::optional<Rbac> rbac;
+  Boxed<HealthCheckFilter> health_check;
+  Boxed<TapFilter> tap;
+  Boxed<CorsFilter> cors;
+  Boxed<BufferSettings> buffer;
+  Boxed<FaultSettings> fault;
+  Boxed<GrpcWebFilter> grpc_web;
+  Boxed<GrpcStatsFilter> grpc_stats;
+  Boxed<GrpcHttp1Bridge> grpc_http1_bridge;
+  Boxed<GrpcReverseBridge> grpc_http1_reverse_bridge;
+  Boxed<GrpcJsonTranscoder> grpc_json_transcoder;
+  Boxed<ConnectGrpcBridge> connect_grpc_bridge;
+  Boxed<LocalRatelimit> local_ratelimit;
+  Boxed<CsrfPolicy> csrf;
+  Boxed<BasicAuth> basic_auth;
+  Boxed<HeaderMutationFilter> header_mutation;
+  Boxed<Rbac> rbac;
 };
 
 struct HttpInspector {
@@ -1954,12 +1955,12 @@ struct ListenerPredicate {
 };
 
 struct ListenerFilter {
-  std::optional<HttpInspector> http_inspector;
-  std::optional<ProxyProtocol> proxy_protocol;
-  std::optional<OriginalDst> original_dst;
-  std::optional<TlsInspector> tls_inspector;
+  Boxed<HttpInspector> http_inspector;
+  Boxed<ProxyProtocol> proxy_protocol;
+  Boxed<OriginalDst> original_dst;
+  Boxed<TlsInspector> tls_inspector;
   // Connections that it leaves alone; absent: none.
-  std::optional<ListenerPredicate> disabled;
+  Boxed<ListenerPredicate> disabled;
 };
 
 struct FilterChainMatch {
@@ -1983,7 +1984,7 @@ struct FilterChainMatch {
 struct HeaderCondition {
   std::string name;
   bool present_only = false;
-  std::optional<StringMatch> string_match;
+  Boxed<StringMatch> string_match;
   bool invert = false;
 };
 
@@ -2009,7 +2010,7 @@ struct AccessLogFilter {
   std::vector<AccessLogFilter> filters;
   Comparison comparison = {};
   uint32_t value = 0;
-  std::optional<HeaderCondition> header;
+  Boxed<HeaderCondition> header;
   // Response flags' short names; empty: any flag.
   std::vector<std::string> flags;
   uint32_t share_millionths = 0;
@@ -2021,8 +2022,8 @@ struct AccessLogFilter {
 // flusher owns the descriptor.
 struct AccessLog {
   std::string path;
-  std::optional<Format> format;
-  std::optional<AccessLogFilter> filter;
+  Boxed<Format> format;
+  Boxed<AccessLogFilter> filter;
 };
 
 struct Router {
@@ -2052,7 +2053,7 @@ struct UpgradeConfig {
   std::string name;
   bool enabled = false;
   // Absent: such requests pass the filters that all others pass.
-  std::optional<UpgradeChain> chain;
+  Boxed<UpgradeChain> chain;
 };
 
 struct HttpConnectionManager {
@@ -2131,20 +2132,20 @@ struct HttpConnectionManager {
   bool proxy_100_continue = false;
   bool proper_case_words = false;
   std::vector<AccessLog> access_logs;
-  std::optional<Router> router;
+  Boxed<Router> router;
   std::string scheme_overwrite;
   // Before the router; at most 63.
   std::vector<HttpFilter> http_filters;
   // What becomes of x-forwarded-client-cert.
   ForwardClientCert forward_client_cert = {};
   // Of what a client's certificate says, beside its hash.
-  std::optional<ClientCertDetails> client_cert_details;
+  Boxed<ClientCertDetails> client_cert_details;
   Codec codec = {};
-  std::optional<Http2Options> http2;
+  Boxed<Http2Options> http2;
   // A client ends with its connection that has reset half of so many requests within so many seconds,
   // before they were answered.
-  std::optional<RuntimeNumber> premature_resets;
-  std::optional<RuntimeNumber> premature_reset_s;
+  Boxed<RuntimeNumber> premature_resets;
+  Boxed<RuntimeNumber> premature_reset_s;
   // Requests have the scheme of how their hosts are reached.
   bool scheme_of_upstream = false;
   std::vector<UpgradeConfig> upgrades;
@@ -2156,14 +2157,14 @@ struct WeightedTarget {
   std::string cluster;
   uint64_t weight = 0;
   // Absent: all hosts will do.
-  std::optional<MetadataMatch> metadata_match;
+  Boxed<MetadataMatch> metadata_match;
 };
 
 // How hosts, which are proxies, are asked for a tunnel.
 struct TunnelingConfig {
   // "host:port"
-  std::optional<Format> hostname;
-  std::optional<HeaderMutations> headers;
+  Boxed<Format> hostname;
+  Boxed<HeaderMutations> headers;
   // In place of CONNECT.
   bool use_post = false;
   // Of POST.
@@ -2189,7 +2190,7 @@ struct TcpProxy {
   // Connections of a client have the same hash.
   bool hashes_source_ip = false;
   // Absent: bytes go to hosts as they are.
-  std::optional<TunnelingConfig> tunneling;
+  Boxed<TunnelingConfig> tunneling;
 };
 
 struct DirectResponseFilter {
@@ -2206,7 +2207,7 @@ struct ConnectionLimitFilter {
   // What is refused ends after so long.
   uint64_t delay_ms = 0;
   // 0: it lets all pass.
-  std::optional<RuntimeNumber> enabled;
+  Boxed<RuntimeNumber> enabled;
 };
 
 struct LocalRateLimitFilter {
@@ -2218,29 +2219,29 @@ struct LocalRateLimitFilter {
   // Filters that have the same one, and the same numbers, share their tokens; empty: they do not.
   std::string share_key;
   // 0: it lets all pass.
-  std::optional<RuntimeNumber> enabled;
+  Boxed<RuntimeNumber> enabled;
 };
 
 // What may refuse a connection.
 struct ConnectionGate {
-  std::optional<ConnectionLimitFilter> connection_limit;
-  std::optional<LocalRateLimitFilter> local_rate_limit;
+  Boxed<ConnectionLimitFilter> connection_limit;
+  Boxed<LocalRateLimitFilter> local_rate_limit;
 };
 
 // `match` empty: fits everything. Chains are tried by specificity, as the real server does.
 struct FilterChain {
   std::string name;
-  std::optional<FilterChainMatch> match;
-  std::optional<HttpConnectionManager> http;
-  std::optional<TcpProxy> tcp;
-  std::optional<DirectResponseFilter> direct_response;
-  std::optional<EchoFilter> echo;
+  Boxed<FilterChainMatch> match;
+  Boxed<HttpConnectionManager> http;
+  Boxed<TcpProxy> tcp;
+  Boxed<DirectResponseFilter> direct_response;
+  Boxed<EchoFilter> echo;
   // Used when no other chain matches.
   bool is_default = false;
   // Among all chains there ever are; 0: its listener's chains never change.
   uint64_t id = 0;
   // Clients speak TLS; absent: in the clear.
-  std::optional<TlsContext> tls;
+  Boxed<TlsContext> tls;
   // 0: a handshake may take as long as it likes.
   uint64_t handshake_timeout_ms = 0;
   // Asked of each new connection, in this order, before any byte of it is read.
@@ -2251,7 +2252,7 @@ struct FilterChain {
 
 // A tree whose actions are numbers in `chains`.
 struct ChainTree {
-  std::optional<MatchTree> tree;
+  Boxed<MatchTree> tree;
   // Names of filter chains. One that there is not: nobody takes the connection.
   std::vector<std::string> chains;
 };
@@ -2269,7 +2270,7 @@ struct Listener {
   std::string name;
   // "127.0.0.1_10000" or stat_prefix.
   std::string stat_name;
-  std::optional<Address> address;
+  Boxed<Address> address;
   bool reuse_port = false;
   uint32_t backlog = 0;
   uint32_t per_connection_buffer_limit_bytes = 0;
@@ -2304,7 +2305,7 @@ struct Listener {
   // Among all listeners there ever are; 0: it stays for ever.
   uint64_t id = 0;
   // Which filter chain takes a connection; absent: what each of them says.
-  std::optional<ChainTree> chain_tree;
+  Boxed<ChainTree> chain_tree;
   // Its connections and their requests are never shed.
   bool bypasses_overload = false;
   // Of one whose address is within: how much either end may have on its way; 0: as the kernel has it.
@@ -2317,7 +2318,7 @@ struct FilterChains {
   std::string listener;
   std::vector<FilterChain> filter_chains;
   // As in Listener.
-  std::optional<ChainTree> chain_tree;
+  Boxed<ChainTree> chain_tree;
 };
 
 // How clients of what is replaced or removed are asked to leave.
@@ -2369,7 +2370,7 @@ struct TimerMinimum {
 struct LoadShedPoint {
   std::string name;
   // What asks for it; nobody: a name that nothing knows. How far it has gone is said later.
-  std::optional<OverloadLevel> level;
+  Boxed<OverloadLevel> level;
 };
 
 // Whose statistics the overload manager has. Once, before the first state.
@@ -2415,7 +2416,7 @@ struct Update {
   // Kept for clusters that come later.
   std::vector<ClusterRuntime> cluster_runtimes;
   // Of all listeners and the admin server together; absent: it stays as it is.
-  std::optional<ConnectionLimit> connection_limit;
+  Boxed<ConnectionLimit> connection_limit;
   // By name; those that are not there are no error.
   std::vector<std::string> removed_clusters;
   std::vector<std::string> removed_route_tables;
@@ -2425,15 +2426,15 @@ struct Update {
   std::vector<std::string> removed_listeners;
   std::vector<FilterChains> filter_chains;
   // Absent: at once.
-  std::optional<ListenerDrain> drain;
+  Boxed<ListenerDrain> drain;
   // By id: they have drained long enough, and connections that they still have end.
   std::vector<uint64_t> ended_listeners;
   std::vector<uint64_t> ended_filter_chains;
   // In the place of those of the same ids, for connections that come later; of ids that are not
   // there any more nothing becomes.
   std::vector<TlsContext> tls_contexts;
-  std::optional<OverloadManager> overload_manager;
-  std::optional<OverloadState> overload;
+  Boxed<OverloadManager> overload_manager;
+  Boxed<OverloadState> overload;
   // Memory that nobody uses goes back to the system.
   bool shrink_heap = false;
   // Where it is told of hosts that detectors of outliers put out; empty: as before.
@@ -2453,7 +2454,7 @@ struct TagRule {
   std::string name;
   Kind kind = {};
   std::string value;
-  std::optional<Regex> regex;
+  Boxed<Regex> regex;
   // Only names that contain it.
   std::string substring;
   // Only names that begin with this token; empty: all.
@@ -2474,13 +2475,13 @@ struct FixedTag {
 };
 
 struct BucketRule {
-  std::optional<StringMatch> match;
+  Boxed<StringMatch> match;
   // Upper bounds, ascending: IEEE doubles, little-endian.
   std::string bounds;
 };
 
 struct Datagrams {
-  std::optional<Address> address;
+  Boxed<Address> address;
   // Lines are gathered up to this size; 0: each has a datagram of its own.
   uint32_t max_bytes = 0;
 };
@@ -2503,7 +2504,7 @@ struct SinkFormat {
   bool summaries = false;
   bool histograms = false;
   // Where lines go; absent: they are handed to the control plane.
-  std::optional<Datagrams> datagrams;
+  Boxed<Datagrams> datagrams;
 };
 
 // How statistics are named, chosen and counted. Read once, before the first of them is made.
@@ -2515,7 +2516,7 @@ struct StatsSettings {
     NotListed = 3,
   };
   // Absent: the labels that every scope knows of itself, and `fixed_tags`.
-  std::optional<TagRules> tag_rules;
+  Boxed<TagRules> tag_rules;
   std::vector<FixedTag> fixed_tags;
   Selection selection = {};
   std::vector<StringMatch> listed;

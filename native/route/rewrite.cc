@@ -21,7 +21,7 @@ size_t matchedBytes(const Match& match, std::string_view path) {
   return path.size();
 }
 
-Result<Regex> loadRegex(const std::optional<plan::RegexRewrite>& plan) {
+Result<Regex> loadRegex(const Boxed<plan::RegexRewrite>& plan) {
   return Regex::load(plan && plan->regex ? plan->regex->program : std::string());
 }
 

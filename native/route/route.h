@@ -22,7 +22,7 @@ struct Route {
   // Exactly one is there, or none: the route does not forward.
   std::optional<ClusterAction> cluster;
   std::optional<Redirect> redirect;
-  std::optional<plan::DirectResponse> direct_response;
+  Boxed<plan::DirectResponse> direct_response;
   // Where it differs from the connection manager's filters; a chosen Target may have its own.
   FilterSettings filters;
 

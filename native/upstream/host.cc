@@ -10,7 +10,7 @@ namespace fairlead::upstream {
 
 namespace {
 
-const plan::Address& orNowhere(const std::optional<plan::Address>& address) {
+const plan::Address& orNowhere(const Boxed<plan::Address>& address) {
   static const plan::Address nowhere;
   return address ? *address : nowhere;
 }

@@ -37,7 +37,7 @@ bool has(const std::vector<std::string>& labels, const std::string& label) {
 }  // namespace
 
 Result<TransportChoice> TransportChoice::build(std::vector<TransportMatch> matches,
-                                               const std::optional<plan::MatchTree>& tree) {
+                                               const Boxed<plan::MatchTree>& tree) {
   TransportChoice choice;
   choice.matches_ = std::move(matches);
   if (!tree) return choice;

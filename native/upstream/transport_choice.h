@@ -28,7 +28,7 @@ class TransportChoice {
   TransportChoice() = default;
   // `tree`: absent: labels say it. The error says what is not a tree.
   static Result<TransportChoice> build(std::vector<TransportMatch> matches,
-                                       const std::optional<plan::MatchTree>& tree);
+                                       const Boxed<plan::MatchTree>& tree);
 
   // Null: none takes it.
   const TransportMatch* find(const plan::Host& host) const;

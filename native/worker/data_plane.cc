@@ -148,12 +148,12 @@ void DataPlane::stopListening(DrainScope scope) {
 }
 
 std::vector<ApplyError> DataPlane::apply(const void* plan, size_t size) {
-  const Result<plan::Update> update = plan::readUpdate(plan, size);
+  Result<plan::Update> update = plan::readUpdate(plan, size);
   if (!update) return {{"plan", "", update.error().message}};
-  return apply(update.value());
+  return apply(std::move(update.value()));
 }
 
-std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
+std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   if (is_stopping_) return {kStopping};
   std::vector<ApplyError> errors;
   const auto note = [&errors](const char* kind, const std::string& name, const Result<void>& done) {
@@ -167,8 +167,9 @@ std::vector<ApplyError> DataPlane::apply(const plan::Update& update) {
   for (const plan::Cluster& cluster : update.clusters) {
     note("cluster", cluster.name, clusters_.apply(cluster, &delta));
   }
-  for (const plan::Assignment& part : update.assignments) {
-    note("assignment", part.cluster_name, clusters_.assign(part, &delta));
+  for (plan::Assignment& part : update.assignments) {
+    const std::string name = part.cluster_name;
+    note("assignment", name, clusters_.assign(std::move(part), &delta));
   }
   for (const plan::RouteTable& table : update.route_tables) {
     note("route_table", table.name, route_tables_.apply(table, &delta));

@@ -77,7 +77,7 @@ class DataPlane {
 
   // As the control plane encodes it, or decoded.
   std::vector<ApplyError> apply(const void* plan, size_t size);
-  std::vector<ApplyError> apply(const plan::Update& update);
+  std::vector<ApplyError> apply(plan::Update update);
   // Errors of listeners: workers start all the same. Of workers: those that the system refuses.
   std::vector<ApplyError> start();
 

@@ -8,7 +8,7 @@ namespace fairlead::worker {
 namespace {
 
 // Null: filter chains are chosen by what they say.
-const plan::ChainTree* treeOf(const std::optional<plan::ChainTree>& tree) {
+const plan::ChainTree* treeOf(const Boxed<plan::ChainTree>& tree) {
   return tree ? &*tree : nullptr;
 }
 

@@ -44,7 +44,8 @@ function fieldType(message, field) {
   const base = CPP[field.type] ?? field.type;
   if (field.repeated) return `std::vector<${base}>`;
   const isMessage = !SCALARS.has(field.type) && !isEnum(message, field.type);
-  return field.optional || isMessage ? `std::optional<${base}>` : base;
+  if (isMessage) return `Boxed<${base}>`;
+  return field.optional ? `std::optional<${base}>` : base;
 }
 
 function emitStruct(message) {
@@ -76,6 +77,7 @@ export function emitHeader(messages) {
 #include <string>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/result.h"
 
 namespace fairlead::plan {

@@ -146,7 +146,7 @@ Result<std::unique_ptr<const route::FilterConfig>> CorsPolicy::build(const plan:
     if (!matcher) return matcher.error();
     policy->origins.push_back(std::move(matcher.value()));
   }
-  const auto number = [&](const std::optional<plan::Share>& share, uint32_t otherwise) {
+  const auto number = [&](const Boxed<plan::Share>& share, uint32_t otherwise) {
     return share ? RuntimeNumber(share->millionths, share->slot, &slots)
                  : RuntimeNumber(otherwise, 0, nullptr);
   };

@@ -84,7 +84,7 @@ Result<std::unique_ptr<const CsrfPolicy>> CsrfPolicy::build(const plan::CsrfPoli
     if (!matcher) return matcher.error();
     policy->additional_.push_back(std::move(matcher.value()));
   }
-  const auto number = [&](const std::optional<plan::Share>& share) {
+  const auto number = [&](const Boxed<plan::Share>& share) {
     return share ? RuntimeNumber(share->millionths, share->slot, &slots)
                  : RuntimeNumber(0, 0, nullptr);
   };

@@ -4,7 +4,7 @@
 
 namespace fairlead::filters {
 
-FaultSettings::Share::Share(const std::optional<plan::FaultShare>& plan, RuntimeSlots& slots) {
+FaultSettings::Share::Share(const Boxed<plan::FaultShare>& plan, RuntimeSlots& slots) {
   if (!plan) return;
   numerator = plan->numerator;
   unit_millionths = plan->unit_millionths;

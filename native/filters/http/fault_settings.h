@@ -22,7 +22,7 @@ namespace fairlead::filters {
 class RuntimeOverride {
  public:
   RuntimeOverride() = default;
-  RuntimeOverride(const std::optional<plan::RuntimeOverride>& plan, RuntimeSlots& slots) {
+  RuntimeOverride(const Boxed<plan::RuntimeOverride>& plan, RuntimeSlots& slots) {
     if (plan) number_ = RuntimeNumber(plan->now, plan->slot, &slots);
   }
   uint64_t over(uint64_t otherwise) const {
@@ -51,7 +51,7 @@ class FaultSettings final : public route::FilterConfig {
     RuntimeOverride override;
 
     Share() = default;
-    Share(const std::optional<plan::FaultShare>& plan, RuntimeSlots& slots);
+    Share(const Boxed<plan::FaultShare>& plan, RuntimeSlots& slots);
     // In millionths, of a request whose header asks for no more than `asked`.
     uint64_t ofRequest(std::optional<uint64_t> asked) const {
       return std::min(numerator, asked.value_or(numerator)) * unit_millionths;

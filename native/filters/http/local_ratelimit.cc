@@ -142,7 +142,7 @@ class LocalRatelimit final : public HttpFilter {
   bool is_refused_ = false;
 };
 
-RuntimeNumber shareOf(const std::optional<plan::Share>& share, RuntimeSlots& slots) {
+RuntimeNumber shareOf(const Boxed<plan::Share>& share, RuntimeSlots& slots) {
   return share ? RuntimeNumber(share->millionths, share->slot, &slots)
                : RuntimeNumber(0, 0, nullptr);
 }

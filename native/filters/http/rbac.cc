@@ -100,7 +100,7 @@ format::FilterMetadata hintOf(bool is_logged) {
   return format::FilterMetadata({hint, all});
 }
 
-Result<RbacSettings::Engine> engineOf(const std::optional<plan::RbacRules>& plan,
+Result<RbacSettings::Engine> engineOf(const Boxed<plan::RbacRules>& plan,
                                       const std::string& prefix) {
   RbacSettings::Engine engine;
   if (!plan) return engine;

@@ -16,8 +16,7 @@
 namespace fairlead::filters {
 
 // What turns a filter off; absent: it is on.
-inline RuntimeNumber runtimeFlag(const std::optional<plan::RuntimeNumber>& plan,
-                                 RuntimeSlots& slots) {
+inline RuntimeNumber runtimeFlag(const Boxed<plan::RuntimeNumber>& plan, RuntimeSlots& slots) {
   return plan ? RuntimeNumber(plan->value, plan->slot, &slots) : RuntimeNumber(1, 0, nullptr);
 }
 

@@ -71,7 +71,7 @@ struct OutlierSettings {
   const bool detects_degraded;
 
  private:
-  static RuntimeNumber number(const std::optional<plan::LiveNumber>& plan, RuntimeSlots* slots) {
+  static RuntimeNumber number(const Boxed<plan::LiveNumber>& plan, RuntimeSlots* slots) {
     return plan ? RuntimeNumber(plan->value, plan->slot, slots) : RuntimeNumber();
   }
 };

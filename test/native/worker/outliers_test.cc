@@ -25,12 +25,12 @@ bool shows(worker::DataPlane& plane, const std::string& line) {
 plan::Update outlierPlan(const std::vector<uint16_t>& hosts, uint64_t failures) {
   plan::Update update = httpPlan(hosts);
   plan::OutlierDetection& plan = update.clusters[0].outlier_detection.emplace();
-  plan.interval_ms = {600'000, 0};
+  plan.interval_ms = plan::LiveNumber{600'000, 0};
   plan.base_ejection_time_ms = plan.max_ejection_time_ms = plan.interval_ms;
-  plan.max_ejection_percent = {100, 0};
-  plan.consecutive_5xx = {failures, 0};
-  plan.enforcing_consecutive_5xx = {100, 0};
-  plan.success_rate_minimum_hosts = plan.failure_percentage_minimum_hosts = {5, 0};
+  plan.max_ejection_percent = plan::LiveNumber{100, 0};
+  plan.consecutive_5xx = plan::LiveNumber{failures, 0};
+  plan.enforcing_consecutive_5xx = plan::LiveNumber{100, 0};
+  plan.success_rate_minimum_hosts = plan.failure_percentage_minimum_hosts = plan::LiveNumber{5, 0};
   return update;
 }
 

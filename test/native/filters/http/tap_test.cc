@@ -36,7 +36,7 @@ plan::Tap tapOf(plan::TapMatch match) {
   return tap;
 }
 
-plan::Update tapPlan(uint16_t port, std::optional<plan::Tap> tap) {
+plan::Update tapPlan(uint16_t port, Boxed<plan::Tap> tap) {
   plan::Update plan = httpPlan({port});
   plan::HttpFilter filter;
   filter.tap.emplace();
