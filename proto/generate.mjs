@@ -23,6 +23,7 @@ const order = [
   'match',
   'tls',
   'filter_config',
+  'tracing',
   'cluster',
   'route',
   'http_filter',
@@ -57,15 +58,16 @@ const check = process.argv.includes('--check');
 let stale = 0;
 for (const [path, text] of Object.entries(outputs)) {
   const file = join(root, path);
-  if (!check) {
-    writeFileSync(file, text);
-    continue;
-  }
   let current = '';
   try {
     current = readFileSync(file, 'utf8');
   } catch {
     // A missing file differs.
+  }
+  if (!check) {
+    // Nearly all that is compiled depends on them: left as it is where it says the same.
+    if (current !== text) writeFileSync(file, text);
+    continue;
   }
   if (current !== text) {
     console.error(`${path} does not fit proto/fairlead/plan: run npm run generate`);

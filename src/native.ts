@@ -9,11 +9,31 @@ import type { HotRestartAddon, PassedSocket } from './native-hot-restart.js';
 /** What could not be applied, and why; the rest of the update took effect. */
 export interface ApplyError {
   readonly kind:
-    'plan' | 'cluster' | 'assignment' | 'route_table' | 'listener' | 'tap' | 'tls' | 'worker';
+    | 'jwks'
+    | 'plan'
+    | 'cluster'
+    | 'assignment'
+    | 'route_table'
+    | 'listener'
+    | 'filter'
+    | 'tap'
+    | 'tls'
+    | 'worker';
   /** The name of the object; empty for `plan` (the bytes themselves are wrong, or nothing is applied). */
   readonly name: string;
   readonly message: string;
 }
+
+/** What requests wait for. */
+export interface RequestDemand {
+  /** As the plan's Demand has it. */
+  readonly kind: number;
+  /** Of a cluster: where to ask, by a number of the plan. */
+  readonly source: number;
+  readonly name: string;
+}
+/** What workers ask for: see `onAsk`. */
+export const ASK_JWKS = 0;
 
 /** Which listeners: those with `traffic_direction: INBOUND`, or every one. */
 export type DrainScope = 'inbound' | 'all';
@@ -117,6 +137,30 @@ export interface NativeProxy {
    * envoy.data.tap.v3.TraceWrapper. What piles up faster than it is taken is thrown away.
    */
   onTrace(callback: (tap: number, trace: bigint, bytes: Buffer) => void): void;
+  /** From here on `callback` is called when workers have told of spans. Once. */
+  onSpans(callback: () => void): void;
+  /** Those since the last call, as src/tracing/span-record.ts reads them. */
+  takeSpans(): Buffer;
+  /** How many were lost since the beginning, because nobody took them in time. */
+  droppedSpans(): number;
+  /** From here on `callback` gets names that are to be looked up, each once, by their caches. */
+  onName(callback: (cache: string, name: string) => void): void;
+  /** Milliseconds since anybody asked for a name that was told of; 0: it is not known. */
+  nameAge(cache: string, name: string): number;
+  /**
+   * From here on `callback` gets what access logs have gathered for services: a service's number, how
+   * many entries, and the entries. What piles up faster than it is taken is thrown away.
+   */
+  onLogEntries(callback: (service: number, count: bigint, entries: Buffer) => void): void;
+  /** What workers hold for that service comes soon. */
+  flushLogService(service: number): void;
+  /** Nothing more comes for that service, until it may again. */
+  blockLogService(service: number, isBlocked: boolean): void;
+  /**
+   * From here on `callback` gets what workers ask of the control plane: what (`ASK_JWKS` …), whose it is,
+   * and the rest.
+   */
+  onAsk(callback: (what: number, id: number, bytes: Buffer) => void): void;
   /** Ends connections and threads, and writes what logs hold. Resolves when it is done. */
   shutdown(): Promise<void>;
   /** Opens access logs anew, as after a rotation. */
@@ -186,6 +230,8 @@ export interface NativeProxy {
   addHttp2Stats(cluster: string): void;
   /** From here on there are statistics that begin so: "grpc.<prefix>.". */
   addGoogleGrpcStats(statPrefix: string): string;
+  /** From here on there are statistics that begin so: "tracing.<kind>.". */
+  addTracerStats(kind: 'zipkin' | 'opentelemetry' | 'datadog' | 'skywalking'): string;
   /** From here on there are statistics that begin so: "cluster_manager.cds.". */
   addCdsStats(): string;
   /** From here on there are statistics that begin so: "listener_manager.lds.". */
@@ -194,6 +240,16 @@ export interface NativeProxy {
   addRdsStats(httpPrefix: string, routeConfiguration: string): string;
   /** From here on there are statistics that begin so: "sds.<name>.". */
   addSdsStats(secret: string): string;
+  /** From here on there are statistics that begin so: "http.<prefix>.rds.vhds.<name>.". */
+  addVhdsStats(httpPrefix: string, routeConfiguration: string): string;
+  /** From here on there are statistics that begin so: "http.<prefix>.scoped_rds.<name>.". */
+  addScopedRdsStats(httpPrefix: string, name: string): string;
+  /** From here on there are statistics that begin so: "extension_config_discovery.<kind>.<name>.". */
+  addExtensionStats(kind: string, name: string): string;
+  /** From here on there are statistics that begin so: "cluster_manager.odcds.". */
+  addOdcdsStats(): string;
+  /** Once: `tell` hears what requests wait for, until it is said that it is met. */
+  onDemands(tell: (demands: readonly RequestDemand[]) => void): void;
   /**
    * From here on there are statistics that begin so: "<prefix>control_plane."; `prefix` is that of a
    * subscription whose own stream it is, or empty.
@@ -201,6 +257,10 @@ export interface NativeProxy {
   addControlPlaneStats(prefix: string): string;
   /** From here on there are statistics that begin so: "runtime.". */
   addRtdsStats(): string;
+  /** From here on there are statistics that begin so: "load_reporter.". */
+  addLoadReporterStats(): string;
+  /** From here on there are statistics that begin so: "hds_delegate.". */
+  addHdsStats(): string;
   /** Statistics that one of the calls before has made are not needed any more. */
   removeStats(prefix: string): void;
   /** /clusters; `filter` is a compiled program searched in cluster names. */
@@ -356,6 +416,8 @@ export interface Addon {
   duplicateDescriptor(fd: number): number;
   /** What OpenSSL says is wrong with the contexts of TLS in an Update; undefined: it takes them. */
   checkTls(plan: Uint8Array): string | undefined;
+  /** Whether Node, or the system, has the library of a content coding, both ways. */
+  hasCoding(coding: 'brotli' | 'zstd'): boolean;
   readonly hotRestart: HotRestartAddon;
 }
 

@@ -1,11 +1,23 @@
 #include "access_log/filter.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/random.h"
+#include "format/grpc_status.h"
 
 namespace fairlead::access_log {
 
 using Kind = plan::AccessLogFilter::Kind;
 using Comparison = plan::AccessLogFilter::Comparison;
+
+namespace {
+
+constexpr int64_t kUnknownGrpc = 2;
+constexpr double kMillion = 1e6;
+
+}  // namespace
 
 Result<Filter> Filter::build(const plan::AccessLogFilter& plan, RuntimeSlots* slots) {
   Filter filter;
@@ -30,13 +42,36 @@ Result<Filter> Filter::build(const plan::AccessLogFilter& plan, RuntimeSlots* sl
     if (!matcher) return matcher.error();
     filter.matcher_ = std::move(matcher.value());
   }
+  if (plan.metadata_value && plan.metadata_value->text) {
+    Result<match::StringMatcher> matcher = match::StringMatcher::build(*plan.metadata_value->text);
+    if (!matcher) return matcher.error();
+    filter.matcher_ = std::move(matcher.value());
+  }
+  if (plan.kind == Kind::Metadata) {
+    plan::FormatPiece piece;
+    piece.op = plan::FormatPiece::Operator::DynamicMetadata;
+    piece.argument = plan.metadata_namespace;
+    piece.alternative = plan.metadata_path;
+    filter.metadata_.emplace(piece);
+  }
   return filter;
 }
 
 bool Filter::readsRequestHead() const {
-  if (plan_.kind == Kind::Header) return true;
+  if (plan_.kind == Kind::Header || plan_.kind == Kind::GrpcStatus) return true;
   return std::any_of(filters_.begin(), filters_.end(),
                      [](const Filter& filter) { return filter.readsRequestHead(); });
+}
+
+bool Filter::readsResponseHead() const {
+  if (plan_.kind == Kind::GrpcStatus) return true;
+  return std::any_of(filters_.begin(), filters_.end(),
+                     [](const Filter& filter) { return filter.readsResponseHead(); });
+}
+
+bool Filter::isNamed(uint64_t number) const {
+  return (std::find(plan_.numbers.begin(), plan_.numbers.end(), number) != plan_.numbers.end()) !=
+         plan_.excludes;
 }
 
 bool Filter::compares(uint64_t number) const {
@@ -76,33 +111,106 @@ bool Filter::accepts(const format::FormatContext& context, uint64_t random) cons
       return plan_.flags.empty() ? context.flags.any() : context.flags.anyOf(flags_);
     case Kind::NotHealthCheck:
       return !context.is_health_check;
-    case Kind::Runtime:
-      return random % 1'000'000 < number_.value();
+    case Kind::Runtime: {
+      thread_local Random own;
+      return (plan_.is_independent ? own.next() : random) % 1'000'000 < number_.value();
+    }
+    case Kind::GrpcStatus:
+      return acceptsGrpcStatus(context);
+    case Kind::LogType:
+      return isNamed(static_cast<uint64_t>(context.log_type));
+    case Kind::Metadata:
+      return acceptsMetadata(context);
+    case Kind::Traceable:
+      return context.is_traced;
   }
   return true;
+}
+
+// What the answer says, or what its HTTP status means; of none at all it is unknown.
+bool Filter::acceptsGrpcStatus(const format::FormatContext& context) const {
+  static const format::HeaderName kGrpcStatus{"grpc-status"};
+  std::string_view text;
+  int64_t status = kUnknownGrpc;
+  if (format::FormatContext::find(context.response_trailers, kGrpcStatus, &text) ||
+      format::FormatContext::find(context.response_headers, kGrpcStatus, &text)) {
+    status = format::parseGrpcStatus(text);
+  } else if (context.status > 0) {
+    status = format::grpcStatusOfHttp(context.status);
+  }
+  return isNamed(static_cast<uint64_t>(status));
+}
+
+bool Filter::acceptsMetadata(const format::FormatContext& context) const {
+  std::string text;
+  if (!plan_.metadata_value || !metadata_->append(context, &text)) return plan_.matches_missing;
+  const plan::ValueMatch& match = *plan_.metadata_value;
+  const bool is_json = metadata_->isJson(context);
+  bool fits = true;
+  switch (match.kind) {
+    case plan::ValueMatch::Kind::Present:
+      break;
+    case plan::ValueMatch::Kind::Text:
+      fits = !is_json && matcher_ && matcher_->matches(text);
+      break;
+    case plan::ValueMatch::Kind::Literal:
+      fits = is_json && text == match.literal;
+      break;
+    case plan::ValueMatch::Kind::Number: {
+      double number = 0;
+      const char* const end = text.data() + text.size();
+      const bool is_number =
+          is_json && std::from_chars(text.data(), end, number).ptr == end && std::isfinite(number);
+      fits = is_number && number * kMillion >= static_cast<double>(match.first_number) &&
+             number * kMillion < static_cast<double>(match.end_number);
+      break;
+    }
+  }
+  return fits != match.inverts;
+}
+
+bool Filter::acceptsValue(std::string_view value) const {
+  const plan::HeaderMatch& header = *plan_.header;
+  switch (header.kind) {
+    case plan::HeaderMatch::Kind::Present:
+      return true;
+    case plan::HeaderMatch::Kind::String:
+      return matcher_ && matcher_->matches(value);
+    case plan::HeaderMatch::Kind::Range: {
+      int64_t number = 0;
+      const char* const end = value.data() + value.size();
+      const auto read = std::from_chars(value.data(), end, number);
+      return read.ec == std::errc() && read.ptr == end && number >= header.range_start &&
+             number < header.range_end;
+    }
+  }
+  return false;
 }
 
 // As the real server: of several headers with one name one that fits is enough, and a header that
 // is not there fits nothing, not even the inverted condition, unless presence is asked for.
 bool Filter::acceptsHeader(const format::FormatContext& context) const {
   if (!plan_.header) return true;
-  const plan::HeaderCondition& condition = *plan_.header;
+  const plan::HeaderMatch& header = *plan_.header;
+  const bool is_presence = header.kind == plan::HeaderMatch::Kind::Present;
   bool is_present = false;
   bool fits = false;
   const auto look = [&](std::string_view value) {
     is_present = true;
-    fits = fits || condition.present_only || (matcher_ && matcher_->matches(value));
+    fits = fits || acceptsValue(value);
   };
-  if (condition.name.starts_with(':')) {
-    const std::string_view value = context.requestHeader(condition.name);
+  if (header.name.starts_with(':')) {
+    const std::string_view value = context.requestHeader(header.name);
     if (!value.empty()) look(value);
   } else if (context.request_headers) {
     for (const http::HeaderEntry& entry : *context.request_headers) {
-      if (entry.name() == condition.name) look(entry.value());
+      if (entry.name() == header.name) look(entry.value());
     }
   }
-  if (!is_present && !condition.present_only) return false;
-  return fits != condition.invert;
+  if (!is_present && header.treat_missing_as_empty && !is_presence) look({});
+  if (!is_present && !is_presence) return false;
+  const bool asks_for_absence = is_presence && !header.present;
+  return fits != (header.invert != asks_for_absence);
 }
 
 }  // namespace fairlead::access_log

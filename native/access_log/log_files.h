@@ -30,6 +30,8 @@ class LogFiles {
   Result<std::shared_ptr<LogFile>> open(const std::string& path);
   // How workers are asked for their lines, until stop(). Without it lines are written by stop().
   void reachWorkers(WorkerPost::Send send) { post_.open(std::move(send)); }
+  // For others whose workers hold something.
+  WorkerPost& post() { return post_; }
   // The first worker's thread, at every flush interval.
   void flush();
   // Any thread: files are opened anew, as after a rotation; lines flushed before go to the old.

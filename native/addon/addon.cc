@@ -10,6 +10,7 @@
 #include "addon/page_object.h"
 #include "addon/process_state.h"
 #include "addon/proxy_object.h"
+#include "coding/library.h"
 #include "plan/plan.gen.h"
 #include "tls/context.h"
 
@@ -36,6 +37,16 @@ Napi::Value checkTls(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+// Whether the process has the library of a content coding.
+Napi::Value hasCoding(const Napi::CallbackInfo& info) {
+  if (!info[0].IsString()) return fail(info.Env(), "hasCoding() takes a name");
+  const std::string name = info[0].As<Napi::String>();
+  const bool has = name == "zstd" ? coding::zstd::library() != nullptr
+                                  : name == "brotli" && coding::brotli::encoderLibrary() &&
+                                        coding::brotli::decoderLibrary();
+  return Napi::Boolean::New(info.Env(), has);
+}
+
 }  // namespace
 
 Napi::Object load(Napi::Env env, Napi::Object exports) {
@@ -45,6 +56,7 @@ Napi::Object load(Napi::Env env, Napi::Object exports) {
   exports.Set("receivedBytes", Napi::Function::New(env, receivedBytes));
   exports.Set("duplicateDescriptor", Napi::Function::New(env, duplicateDescriptor));
   exports.Set("checkTls", Napi::Function::New(env, checkTls));
+  exports.Set("hasCoding", Napi::Function::New(env, hasCoding));
   exports.Set("create", Napi::Function::New(env, create));
   exports.Set("log", makeLog(env));
   exportHotRestart(env, exports);

@@ -130,6 +130,11 @@ Napi::Value ProxyClusters::addGoogleGrpcStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addGoogleGrpcStats(prefix));
 }
 
+Napi::Value ProxyClusters::addTracerStats(const Napi::CallbackInfo& info) {
+  const std::string kind = info[0].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addTracerStats(kind));
+}
+
 Napi::Value ProxyClusters::addLdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addLdsStats());
 }
@@ -141,6 +146,14 @@ Napi::Value ProxyClusters::addControlPlaneStats(const Napi::CallbackInfo& info) 
 
 Napi::Value ProxyClusters::addRtdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addRtdsStats());
+}
+
+Napi::Value ProxyClusters::addLoadReporterStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addLoadReporterStats());
+}
+
+Napi::Value ProxyClusters::addHdsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addHdsStats());
 }
 
 void ProxyClusters::removeStats(const Napi::CallbackInfo& info) {
@@ -159,6 +172,51 @@ Napi::Value ProxyClusters::addRdsStats(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyClusters::addSdsStats(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), data_plane_->addSdsStats(info[0].ToString().Utf8Value()));
+}
+
+Napi::Value ProxyClusters::addVhdsStats(const Napi::CallbackInfo& info) {
+  const std::string http_prefix = info[0].ToString().Utf8Value();
+  const std::string name = info[1].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addVhdsStats(http_prefix, name));
+}
+
+Napi::Value ProxyClusters::addScopedRdsStats(const Napi::CallbackInfo& info) {
+  const std::string http_prefix = info[0].ToString().Utf8Value();
+  const std::string name = info[1].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addScopedRdsStats(http_prefix, name));
+}
+
+Napi::Value ProxyClusters::addExtensionStats(const Napi::CallbackInfo& info) {
+  const std::string kind = info[0].ToString().Utf8Value();
+  const std::string name = info[1].ToString().Utf8Value();
+  return Napi::String::New(info.Env(), data_plane_->addExtensionStats(kind, name));
+}
+
+Napi::Value ProxyClusters::addOdcdsStats(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), data_plane_->addOdcdsStats());
+}
+
+void ProxyClusters::onDemands(const Napi::CallbackInfo& info) {
+  if (!info[0].IsFunction()) {
+    fail(info.Env(), "onDemands() takes a function");
+    return;
+  }
+  const auto told =
+      std::make_shared<Napi::FunctionReference>(Napi::Persistent(info[0].As<Napi::Function>()));
+  demands_->open(info.Env(), [plane = std::weak_ptr(data_plane_), told](Napi::Env env) {
+    const Napi::HandleScope scope(env);
+    const std::shared_ptr<worker::DataPlane> alive = plane.lock();
+    if (!alive) return;
+    const Napi::Array list = Napi::Array::New(env);
+    for (const filters::DemandKey& key : alive->takeDemands()) {
+      const Napi::Object item = Napi::Object::New(env);
+      item.Set("kind", static_cast<uint32_t>(key.kind));
+      item.Set("source", key.source);
+      item.Set("name", key.name);
+      list.Set(list.Length(), item);
+    }
+    if (list.Length() > 0) told->Call({list});
+  });
 }
 
 Napi::Value ProxyClusters::clusterPrefix(const Napi::CallbackInfo& info) {

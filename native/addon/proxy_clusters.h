@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "addon/control_call.h"
 #include "upstream/control_hosts.h"
 #include "worker/data_plane.h"
 
@@ -12,8 +13,11 @@ namespace fairlead::addon {
 
 class ProxyClusters {
  public:
-  explicit ProxyClusters(std::shared_ptr<worker::DataPlane> data_plane)
-      : data_plane_(std::move(data_plane)), control_hosts_(data_plane_->workerCount()) {}
+  // `demands`: asked for when requests wait for something.
+  ProxyClusters(std::shared_ptr<worker::DataPlane> data_plane, std::shared_ptr<ControlCall> demands)
+      : data_plane_(std::move(data_plane)),
+        control_hosts_(data_plane_->workerCount()),
+        demands_(std::move(demands)) {}
 
   // Absent: there is no such cluster.
   Napi::Value clusterHosts(const Napi::CallbackInfo& info);
@@ -32,13 +36,24 @@ class ProxyClusters {
   void returnBudget(const Napi::CallbackInfo& info);
   void addHttp2Stats(const Napi::CallbackInfo& info);
   Napi::Value addGoogleGrpcStats(const Napi::CallbackInfo& info);
+  Napi::Value addTracerStats(const Napi::CallbackInfo& info);
   Napi::Value addLdsStats(const Napi::CallbackInfo& info);
   Napi::Value addCdsStats(const Napi::CallbackInfo& info);
   Napi::Value addControlPlaneStats(const Napi::CallbackInfo& info);
   Napi::Value addRtdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addLoadReporterStats(const Napi::CallbackInfo& info);
+  Napi::Value addHdsStats(const Napi::CallbackInfo& info);
   void removeStats(const Napi::CallbackInfo& info);
   Napi::Value addRdsStats(const Napi::CallbackInfo& info);
   Napi::Value addSdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addVhdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addScopedRdsStats(const Napi::CallbackInfo& info);
+  Napi::Value addExtensionStats(const Napi::CallbackInfo& info);
+  Napi::Value addOdcdsStats(const Napi::CallbackInfo& info);
+
+  // ---- what requests wait for ----
+  // Calls a function, once it is given, with a list of what they do.
+  void onDemands(const Napi::CallbackInfo& info);
 
   // Absent: there is no such cluster.
   Napi::Value clusterStatus(const Napi::CallbackInfo& info);
@@ -50,6 +65,7 @@ class ProxyClusters {
 
   std::shared_ptr<worker::DataPlane> data_plane_;
   upstream::ControlHosts control_hosts_;
+  std::shared_ptr<ControlCall> demands_;
 };
 
 }  // namespace fairlead::addon

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "addon/edge.h"
+#include "net/connection_id.h"
 
 namespace fairlead::addon {
 
@@ -15,14 +16,15 @@ namespace {
 class Shutdown final : public Napi::AsyncWorker {
  public:
   Shutdown(const Napi::Env& env, std::shared_ptr<worker::DataPlane> data_plane,
-           std::shared_ptr<TracePipe> traces, std::shared_ptr<ControlCall> health,
-           std::shared_ptr<ControlTimer> timer)
+           ProxyLifecycle::Pipes pipes, std::shared_ptr<ControlCall> health,
+           std::shared_ptr<ControlTimer> timer, std::shared_ptr<ControlTurns> turns)
       : AsyncWorker(env),
         done_(Napi::Promise::Deferred::New(env)),
         data_plane_(std::move(data_plane)),
-        traces_(std::move(traces)),
+        pipes_(std::move(pipes)),
         health_(std::move(health)),
-        timer_(std::move(timer)) {
+        timer_(std::move(timer)),
+        turns_(std::move(turns)) {
     data_plane_->beginStop();
   }
   Napi::Promise promise() const { return done_.Promise(); }
@@ -31,18 +33,23 @@ class Shutdown final : public Napi::AsyncWorker {
   void Execute() override { data_plane_->awaitStop(); }
   void OnOK() override {
     data_plane_->endStop();
-    traces_->close();
+    pipes_.traces->close();
+    pipes_.entries->close();
+    pipes_.names->close();
+    pipes_.asks->close();
     health_->close();
     timer_->close();
+    turns_->close();
     data_plane_->listenSockets().closeAll();
     done_.Resolve(Env().Undefined());
   }
 
   Napi::Promise::Deferred done_;
   std::shared_ptr<worker::DataPlane> data_plane_;
-  std::shared_ptr<TracePipe> traces_;
+  ProxyLifecycle::Pipes pipes_;
   std::shared_ptr<ControlCall> health_;
   std::shared_ptr<ControlTimer> timer_;
+  std::shared_ptr<ControlTurns> turns_;
 };
 
 std::optional<worker::DrainScope> scopeOf(const Napi::CallbackInfo& info) {
@@ -157,6 +164,8 @@ void ProxyLifecycle::logAdminRequest(const Napi::CallbackInfo& info) {
 
 Napi::Value ProxyLifecycle::addConnection(const Napi::CallbackInfo& info) {
   const bool is_exempt = info[0].ToBoolean();
+  // Connections of the admin server are numbered with all others.
+  net::takeConnectionId();
   net::AllConnections& all = data_plane_->allConnections();
   if (!all.countsExempt()) return Napi::Boolean::New(info.Env(), true);
   const bool may = is_exempt || !all.areTooMany();
@@ -174,11 +183,49 @@ void ProxyLifecycle::onTrace(const Napi::CallbackInfo& info) {
     fail(info.Env(), "onTrace() takes a function");
     return;
   }
-  traces_->open(info.Env(), info[0].As<Napi::Function>());
+  pipes_.traces->open(info.Env(), info[0].As<Napi::Function>());
+}
+
+void ProxyLifecycle::onLogEntries(const Napi::CallbackInfo& info) {
+  if (!info[0].IsFunction()) {
+    fail(info.Env(), "onLogEntries() takes a function");
+    return;
+  }
+  pipes_.entries->open(info.Env(), info[0].As<Napi::Function>());
+}
+
+void ProxyLifecycle::flushLogService(const Napi::CallbackInfo& info) {
+  data_plane_->flushServiceLog(info[0].ToNumber().Uint32Value());
+}
+
+void ProxyLifecycle::blockLogService(const Napi::CallbackInfo& info) {
+  data_plane_->blockServiceLog(info[0].ToNumber().Uint32Value(), info[1].ToBoolean().Value());
+}
+
+void ProxyLifecycle::onName(const Napi::CallbackInfo& info) {
+  if (!info[0].IsFunction()) {
+    fail(info.Env(), "onName() takes a function");
+    return;
+  }
+  pipes_.names->open(info.Env(), info[0].As<Napi::Function>());
+}
+
+Napi::Value ProxyLifecycle::nameAge(const Napi::CallbackInfo& info) {
+  const uint64_t age_ms =
+      data_plane_->nameAgeMs(info[0].ToString().Utf8Value(), info[1].ToString().Utf8Value());
+  return Napi::Number::New(info.Env(), static_cast<double>(age_ms));
+}
+
+void ProxyLifecycle::onAsk(const Napi::CallbackInfo& info) {
+  if (!info[0].IsFunction()) {
+    fail(info.Env(), "onAsk() takes a function");
+    return;
+  }
+  pipes_.asks->open(info.Env(), info[0].As<Napi::Function>());
 }
 
 Napi::Value ProxyLifecycle::shutdown(const Napi::CallbackInfo& info) {
-  auto* work = new Shutdown(info.Env(), data_plane_, traces_, health_, timer_);
+  auto* work = new Shutdown(info.Env(), data_plane_, pipes_, health_, timer_, turns_);
   const Napi::Promise promise = work->promise();
   resolveAll(info.Env(), *waiting_);
   work->Queue();

@@ -7,8 +7,11 @@
 #include <memory>
 #include <vector>
 
+#include "addon/ask_pipe.h"
 #include "addon/control_call.h"
 #include "addon/control_timer.h"
+#include "addon/control_turns.h"
+#include "addon/name_pipe.h"
 #include "addon/trace_pipe.h"
 #include "worker/data_plane.h"
 
@@ -19,14 +22,27 @@ Napi::Value errorList(const Napi::Env& env, const std::vector<worker::ApplyError
 
 class ProxyLifecycle {
  public:
+  // What comes of the workers.
+  struct Pipes {
+    // Of taps, and of access logs for services.
+    std::shared_ptr<TracePipe> traces;
+    std::shared_ptr<TracePipe> entries;
+    // Of names that are to be looked up.
+    std::shared_ptr<NamePipe> names;
+    // Of what is asked of the control plane.
+    std::shared_ptr<AskPipe> asks;
+  };
+
   // `health`: asks for what has been found out of hosts' health, `timer` for what of it has to be
   // looked at when its time has come.
-  ProxyLifecycle(std::shared_ptr<worker::DataPlane> data_plane, std::shared_ptr<TracePipe> traces,
-                 std::shared_ptr<ControlCall> health, std::shared_ptr<ControlTimer> timer)
+  ProxyLifecycle(std::shared_ptr<worker::DataPlane> data_plane, Pipes pipes,
+                 std::shared_ptr<ControlCall> health, std::shared_ptr<ControlTimer> timer,
+                 std::shared_ptr<ControlTurns> turns)
       : data_plane_(std::move(data_plane)),
-        traces_(std::move(traces)),
+        pipes_(std::move(pipes)),
         health_(std::move(health)),
-        timer_(std::move(timer)) {}
+        timer_(std::move(timer)),
+        turns_(std::move(turns)) {}
   // Takes what has been found out of hosts' health, whenever there is something.
   void openHealth(Napi::Env env);
 
@@ -46,6 +62,12 @@ class ProxyLifecycle {
   Napi::Value addConnection(const Napi::CallbackInfo& info);
   void removeConnection(const Napi::CallbackInfo& info);
   void onTrace(const Napi::CallbackInfo& info);
+  void onName(const Napi::CallbackInfo& info);
+  Napi::Value nameAge(const Napi::CallbackInfo& info);
+  void onLogEntries(const Napi::CallbackInfo& info);
+  void flushLogService(const Napi::CallbackInfo& info);
+  void blockLogService(const Napi::CallbackInfo& info);
+  void onAsk(const Napi::CallbackInfo& info);
   Napi::Value shutdown(const Napi::CallbackInfo& info);
 
  private:
@@ -55,10 +77,11 @@ class ProxyLifecycle {
   static void resolveAll(Napi::Env env, Waiting& waiting);
 
   std::shared_ptr<worker::DataPlane> data_plane_;
-  std::shared_ptr<TracePipe> traces_;
+  Pipes pipes_;
   std::shared_ptr<ControlCall> health_;
   std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
   std::shared_ptr<ControlTimer> timer_;
+  std::shared_ptr<ControlTurns> turns_;
 };
 
 }  // namespace fairlead::addon

@@ -37,6 +37,15 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyLifecycle::awaitChecks>("awaitChecks"),
                          method<&ProxyLifecycle::setHealthCheckFailed>("setHealthCheckFailed"),
                          method<&ProxyLifecycle::onTrace>("onTrace"),
+                         method<&ProxySpans::onSpans>("onSpans"),
+                         method<&ProxySpans::takeSpans>("takeSpans"),
+                         method<&ProxySpans::droppedSpans>("droppedSpans"),
+                         method<&ProxyLifecycle::onName>("onName"),
+                         method<&ProxyLifecycle::nameAge>("nameAge"),
+                         method<&ProxyLifecycle::onLogEntries>("onLogEntries"),
+                         method<&ProxyLifecycle::flushLogService>("flushLogService"),
+                         method<&ProxyLifecycle::blockLogService>("blockLogService"),
+                         method<&ProxyLifecycle::onAsk>("onAsk"),
                          method<&ProxyLifecycle::reopenLogs>("reopenLogs"),
                          method<&ProxyLifecycle::logAdminRequest>("logAdminRequest"),
                          method<&ProxyLifecycle::addConnection>("addConnection"),
@@ -50,13 +59,21 @@ Napi::Function ProxyObject::define(const Napi::Env& env) {
                          method<&ProxyClusters::returnBudget>("returnBudget"),
                          method<&ProxyClusters::addHttp2Stats>("addHttp2Stats"),
                          method<&ProxyClusters::addGoogleGrpcStats>("addGoogleGrpcStats"),
+                         method<&ProxyClusters::addTracerStats>("addTracerStats"),
                          method<&ProxyClusters::addLdsStats>("addLdsStats"),
                          method<&ProxyClusters::addCdsStats>("addCdsStats"),
                          method<&ProxyClusters::addControlPlaneStats>("addControlPlaneStats"),
                          method<&ProxyClusters::addRtdsStats>("addRtdsStats"),
+                         method<&ProxyClusters::addLoadReporterStats>("addLoadReporterStats"),
+                         method<&ProxyClusters::addHdsStats>("addHdsStats"),
                          method<&ProxyClusters::removeStats>("removeStats"),
                          method<&ProxyClusters::addRdsStats>("addRdsStats"),
                          method<&ProxyClusters::addSdsStats>("addSdsStats"),
+                         method<&ProxyClusters::addVhdsStats>("addVhdsStats"),
+                         method<&ProxyClusters::addScopedRdsStats>("addScopedRdsStats"),
+                         method<&ProxyClusters::addExtensionStats>("addExtensionStats"),
+                         method<&ProxyClusters::addOdcdsStats>("addOdcdsStats"),
+                         method<&ProxyClusters::onDemands>("onDemands"),
                          method<&ProxyClusters::clusterStatus>("clusterStatus"),
                          method<&ProxyClusters::openClusters>("openClusters"),
                          method<&ProxyStats::stat>("stat"),
@@ -114,8 +131,20 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
   }
   const auto traces = std::make_shared<TracePipe>();
   settings.tap_sink = traces;
+  const auto names = std::make_shared<NamePipe>();
+  settings.name_sink = names;
+  const auto entries = std::make_shared<TracePipe>();
+  settings.entry_sink = entries;
+  const auto asks = std::make_shared<AskPipe>();
+  settings.asks = asks;
   const auto health = std::make_shared<ControlCall>();
   settings.on_health = [health] { health->ask(); };
+  const auto turns = ControlTurns::create(info.Env());
+  settings.control_turn = [turns] { return turns->now(); };
+  const auto spans = std::make_shared<ControlCall>();
+  settings.on_spans = [spans] { spans->ask(); };
+  const auto demands = std::make_shared<ControlCall>();
+  settings.on_demand = [demands] { demands->ask(); };
   const auto created = worker::DataPlane::create(settings);
   if (!created) {
     fail(info.Env(), created.error().message);
@@ -145,12 +174,13 @@ ProxyObject::ProxyObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     return alive->healthDue();
   };
   const auto timer = ControlTimer::create(info.Env(), take);
-  ProxyLifecycle lifecycle(data_plane, traces, health, timer);
+  ProxyLifecycle lifecycle(data_plane, {traces, entries, names, asks}, health, timer, turns);
   lifecycle.openHealth(info.Env());
   add(std::move(lifecycle));
-  add(ProxyClusters(data_plane));
+  add(ProxyClusters(data_plane, demands));
   add(ProxyStats(data_plane));
   add(ProxySinks(data_plane, std::move(sinks.value()), std::move(hystrix)));
+  add(ProxySpans(data_plane, spans));
   add(ProxyCpuProfile(data_plane));
   add(ProxyHotRestart(data_plane));
 }

@@ -13,6 +13,7 @@
 #include "addon/proxy_hot_restart.h"
 #include "addon/proxy_lifecycle.h"
 #include "addon/proxy_sinks.h"
+#include "addon/proxy_spans.h"
 #include "addon/proxy_stats.h"
 
 namespace fairlead::addon {
@@ -55,7 +56,7 @@ class ProxyObject final : public Napi::ObjectWrap<ProxyObject> {
   Napi::Value contention(const Napi::CallbackInfo& info);
 
   std::tuple<std::unique_ptr<ProxyLifecycle>, std::unique_ptr<ProxyClusters>,
-             std::unique_ptr<ProxyStats>, std::unique_ptr<ProxySinks>,
+             std::unique_ptr<ProxyStats>, std::unique_ptr<ProxySinks>, std::unique_ptr<ProxySpans>,
              std::unique_ptr<ProxyCpuProfile>, std::unique_ptr<ProxyHotRestart>>
       parts_;
 };

@@ -20,14 +20,15 @@ void TracePipe::close() {
   function_.Release();
 }
 
-void TracePipe::onTrace(uint32_t tap, uint64_t trace, std::string bytes) {
+bool TracePipe::give(uint32_t of, uint64_t number, std::string bytes) {
   const std::lock_guard lock(mutex_);
   const size_t size = bytes.size();
-  if (!is_open_ || waiting_bytes_ + size > kMaxWaitingBytes) return;
-  auto handed = std::make_unique<Trace>(Trace{shared_from_this(), tap, trace, std::move(bytes)});
-  if (function_.NonBlockingCall(handed.get(), deliver) != napi_ok) return;
+  if (!is_open_ || waiting_bytes_ + size > kMaxWaitingBytes) return false;
+  auto handed = std::make_unique<Trace>(Trace{shared_from_this(), of, number, std::move(bytes)});
+  if (function_.NonBlockingCall(handed.get(), deliver) != napi_ok) return false;
   handed.release();
   waiting_bytes_ += size;
+  return true;
 }
 
 void TracePipe::deliver(Napi::Env env, Napi::Function callback, Trace* trace) {

@@ -74,4 +74,38 @@ inline bool decodeBase64(std::string_view text, std::string* out) {
   return true;
 }
 
+// The alphabet of URLs (RFC 4648 §5), with or without padding.
+inline bool decodeBase64Url(std::string_view text, std::string* out) {
+  const bool is_padded = text.ends_with('=');
+  if (is_padded && text.size() % 4 != 0) return false;
+  std::string plain(text);
+  for (char& c : plain) {
+    if (c == '+' || c == '/') return false;
+    if (c == '-') c = '+';
+    if (c == '_') c = '/';
+  }
+  if (plain.size() % 4 == 1) return false;
+  while (plain.size() % 4 != 0) plain.push_back('=');
+  return decodeBase64(plain, out);
+}
+
+inline std::string encodeBase64(std::string_view bytes) {
+  std::string text;
+  Base64Writer writer;
+  writer.add(bytes, &text);
+  writer.finish(&text);
+  return text;
+}
+
+// Without padding.
+inline std::string encodeBase64Url(std::string_view bytes) {
+  std::string text = encodeBase64(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  for (char& c : text) {
+    if (c == '+') c = '-';
+    if (c == '/') c = '_';
+  }
+  return text;
+}
+
 }  // namespace fairlead

@@ -2,6 +2,7 @@
 // have a reader of their own.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,6 +18,12 @@ class ProtoWriter {
     appendVarint(&out_, field << 3);
     appendVarint(&out_, value);
   }
+  // Of fixed64 and double.
+  void fixed(uint32_t field, uint64_t value) {
+    appendVarint(&out_, field << 3 | 1);
+    for (int shift = 0; shift < 64; shift += 8) out_.push_back(static_cast<char>(value >> shift));
+  }
+  void real(uint32_t field, double value) { fixed(field, std::bit_cast<uint64_t>(value)); }
   // Text, bytes, or a message that is written already.
   void bytes(uint32_t field, std::string_view value) {
     appendVarint(&out_, field << 3 | 2);

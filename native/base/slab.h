@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace fairlead {
 
@@ -43,6 +44,10 @@ class SlabChain {
   SlabChain() = default;
   SlabChain(const SlabChain&) = delete;
   SlabChain& operator=(const SlabChain&) = delete;
+  SlabChain(SlabChain&& other) noexcept
+      : first_(std::exchange(other.first_, nullptr)),
+        last_(std::exchange(other.last_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   ~SlabChain();
 
   bool empty() const { return size_ == 0; }

@@ -2,17 +2,26 @@
 // pointers live until then. What is empty or null has no value, but for a header that is there.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "format/exchange.h"
 #include "format/filter_metadata.h"
+#include "format/filter_state.h"
 #include "format/header_name.h"
+#include "format/log_type.h"
 #include "format/response_flags.h"
 #include "http/byte_meter.h"
 #include "http/message.h"
 #include "net/findings.h"
 #include "net/tls_info.h"
+
+namespace fairlead::net {
+class DownstreamConnection;
+}
 
 namespace fairlead::format {
 
@@ -25,6 +34,7 @@ struct FormatContext {
   uint64_t duration_us = kUnknown;
   uint64_t request_end_us = kUnknown;
   uint64_t response_begin_us = kUnknown;
+  uint64_t response_end_us = kUnknown;
   ResponseFlags flags;
   // 0: no response.
   uint16_t status = 0;
@@ -57,6 +67,8 @@ struct FormatContext {
   const net::Findings::Metadata* metadata = nullptr;
   // What HTTP filters have set; the last of a name counts.
   std::span<const SetMetadata> filter_metadata;
+  // Null: filters have set none.
+  const FilterState* filter_state = nullptr;
   const net::Findings::Values* tlvs = nullptr;
   // Null: it does not speak TLS, or is not there.
   const net::TlsInfo* downstream_tls = nullptr;
@@ -73,13 +85,49 @@ struct FormatContext {
   std::string_view upstream_cluster;
   std::string_view upstream_cluster_raw;
   std::string_view route_name;
+  // Where the request is counted apart.
+  std::string_view virtual_cluster;
   std::string_view filter_chain_name;
   std::string_view stream_id;
+  // In hexadecimal.
+  std::string_view trace_id;
+  std::string_view span_id;
   // What a host said of a tunnel that it was asked for, as JSON.
   std::string_view tunnel_headers;
   std::string_view tunnel_trailers;
   uint64_t connection_id = 0;
   uint32_t attempts = 0;
+  LogType log_type = LogType::NotSet;
+  // Of the loop's clock: when the client's TLS was agreed on; 0: it was not.
+  uint64_t handshake_at_us = 0;
+  // Of the loop's clock: when `start_time_us` was.
+  uint64_t started_us = 0;
+  // Null: nobody asked for it.
+  const Exchange* exchange = nullptr;
+  // Null: the connection is not there any more.
+  const net::DownstreamConnection* connection = nullptr;
+  // What configurations say, by plan::FormatPiece::MetadataSource; null: nothing.
+  std::array<const std::vector<plan::MetadataSpace>*, 6> configured_metadata{};
+  // Empty: it has none but its address.
+  std::string_view upstream_host_name;
+  CloseType downstream_close = CloseType::Normal;
+  CloseType upstream_close = CloseType::None;
+  std::string_view downstream_close_reason;
+  std::string_view upstream_close_reason;
+  // What an answer of the proxy's own is about to say.
+  std::string_view local_reply_body;
+  // The filter that gave an answer in place of a host; empty: there is no such answer.
+  std::string_view local_reply_owner;
+  // Its way is recorded by a tracer.
+  bool is_traced = false;
+  // Nothing more will be known.
+  bool is_complete = false;
+
+  void setMetadata(plan::FormatPiece::MetadataSource source, const plan::Metadata* metadata) {
+    if (metadata) configured_metadata[static_cast<size_t>(source)] = &metadata->spaces;
+  }
+  // When it was, of the loop's clock; 0: it has not come.
+  uint64_t moment(TimePoint point) const;
 
   // The first request header of that name, or a pseudo header. False: there is none.
   bool requestHeader(const HeaderName& name, std::string_view* value) const;
@@ -116,6 +164,17 @@ inline bool FormatContext::requestHeader(const HeaderName& name, std::string_vie
       return find(request_headers, name, value);
   }
   return !value->empty();
+}
+
+inline uint64_t FormatContext::moment(TimePoint point) const {
+  switch (point) {
+    case TimePoint::DownstreamRxBegin:
+      return started_us;
+    case TimePoint::DownstreamRxEnd:
+      return request_end_us == kUnknown ? 0 : started_us + request_end_us;
+    default:
+      return exchange ? exchange->at(point) : 0;
+  }
 }
 
 inline std::string_view FormatContext::requestHeader(std::string_view name) const {

@@ -72,18 +72,20 @@ bool JsonFormat::appendValue(const FormatContext& context, std::string* out) con
 bool JsonFormat::appendOperator(const FormatContext& context, std::string* out) const {
   const Piece& piece = pieces_.front();
   const size_t start = out->size();
-  if (!piece.isJson(context)) out->push_back('"');
-  const size_t value = out->size();
-  if (!piece.append(context, out)) {
-    out->resize(start);
-    if (!omits_empty_) out->append("null");
-    return !omits_empty_;
-  }
-  if (!piece.isJson(context)) {
-    escapeFrom(value, out);
+  if (piece.isJson(context)) {
+    if (piece.appendJson(context, out)) return true;
+  } else {
     out->push_back('"');
+    const size_t value = out->size();
+    if (piece.append(context, out)) {
+      escapeFrom(value, out);
+      out->push_back('"');
+      return true;
+    }
   }
-  return true;
+  out->resize(start);
+  if (!omits_empty_) out->append("null");
+  return !omits_empty_;
 }
 
 void JsonFormat::appendText(const FormatContext& context, std::string* out) const {

@@ -13,9 +13,12 @@ inline void describeOrigin(const net::DownstreamConnection& connection, FormatCo
   context->downstream_local = &connection.local();
   context->downstream_direct_local = &connection.directLocal();
   context->connection_id = connection.id();
+  context->termination_details = connection.termination();
+  context->connection = &connection;
   if (const net::TlsInfo* tls = connection.tls()) {
     context->downstream_tls = tls;
     context->downstream_failure = tls->failure();
+    context->handshake_at_us = connection.handshakeAtMicros();
   }
   if (const net::Findings* findings = connection.findings()) {
     context->tlvs = &findings->tlvs;
@@ -29,8 +32,8 @@ inline void describeOrigin(const net::DownstreamConnection& connection, FormatCo
 inline void describeConnection(const net::DownstreamConnection& connection,
                                FormatContext* context) {
   describeOrigin(connection, context);
+  context->metadata = connection.metadata();
   if (const net::Findings* findings = connection.findings()) {
-    context->metadata = &findings->metadata;
     if (findings->passed_metadata) context->filter_metadata = findings->passed_metadata->all();
   }
 }

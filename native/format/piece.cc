@@ -23,7 +23,12 @@ struct Piece::Source {
   const net::Address* Context::* address = nullptr;
   Meter Context::* meter = nullptr;
   uint64_t Meter::* metered = nullptr;
+  uint32_t Meter::* lines = nullptr;
   const net::TlsInfo* Context::* tls = nullptr;
+  CloseType Context::* close = nullptr;
+  TimePoint point = TimePoint::kCount;
+  // See is_variant_.
+  bool is_variant = false;
 };
 
 const Piece::Source* Piece::sourceOf(Operator op) {
@@ -40,7 +45,25 @@ const Piece::Source* Piece::sourceOf(Operator op) {
   const auto bytes = [](Op op, Meter Context::* meter, uint64_t Meter::* metered) {
     return Source{.op = op, .kind = Kind::MeteredBytes, .meter = meter, .metered = metered};
   };
-  const auto other = [](Op op, Kind kind) { return Source{.op = op, .kind = kind}; };
+  const auto lines = [](Op op, Meter Context::* meter, uint32_t Meter::* lines) {
+    return Source{.op = op, .kind = Kind::MeteredBytes, .meter = meter, .lines = lines};
+  };
+  const auto other = [](Op op, Kind kind, bool is_variant = false) {
+    return Source{.op = op, .kind = kind, .is_variant = is_variant};
+  };
+  const auto moment = [](Op op, TimePoint point) {
+    return Source{.op = op, .kind = Kind::Moment, .point = point};
+  };
+  const auto close = [](Op op, CloseType Context::* member) {
+    return Source{.op = op, .kind = Kind::Close, .close = member};
+  };
+  // By names of hosts, or by addresses.
+  const auto tried = [](Op op, bool with_port, bool by_name) {
+    return Source{.op = op,
+                  .kind = Kind::Tried,
+                  .text = by_name ? &Context::upstream_host_name : nullptr,
+                  .is_variant = with_port};
+  };
   const auto tls = [](Op op, Kind kind, const net::TlsInfo* Context::* member) {
     return Source{.op = op, .kind = kind, .tls = member};
   };
@@ -58,7 +81,7 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       number(Op::BytesReceived, &Context::bytes_received),
       number(Op::BytesSent, &Context::bytes_sent),
       number(Op::Duration, &Context::duration_us, Kind::Duration),
-      number(Op::CommonDuration, &Context::duration_us, Kind::Duration),
+      other(Op::CommonDuration, Kind::Between),
       number(Op::RequestDuration, &Context::request_end_us, Kind::Duration),
       number(Op::ResponseDuration, &Context::response_begin_us, Kind::Duration),
       other(Op::ResponseTxDuration, Kind::ResponseTxDuration),
@@ -76,8 +99,8 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       text(Op::UpstreamTransportFailureReason, &Context::transport_failure, Kind::Details),
       bytes(Op::UpstreamWireBytesSent, &Context::upstream, &Meter::wire_sent),
       bytes(Op::UpstreamWireBytesReceived, &Context::upstream, &Meter::wire_received),
-      bytes(Op::UpstreamHeaderBytesSent, &Context::upstream, &Meter::header_sent),
-      bytes(Op::UpstreamHeaderBytesReceived, &Context::upstream, &Meter::header_received),
+      lines(Op::UpstreamHeaderBytesSent, &Context::upstream, &Meter::header_sent),
+      lines(Op::UpstreamHeaderBytesReceived, &Context::upstream, &Meter::header_received),
       address(Op::DownstreamRemoteAddress, Kind::Address, &Context::downstream_remote),
       address(Op::DownstreamRemoteAddressWithoutPort, Kind::Ip, &Context::downstream_remote),
       address(Op::DownstreamRemotePort, Kind::Port, &Context::downstream_remote),
@@ -94,11 +117,14 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       address(Op::DownstreamDirectLocalPort, Kind::Port, &Context::downstream_direct_local),
       bytes(Op::DownstreamWireBytesSent, &Context::downstream, &Meter::wire_sent),
       bytes(Op::DownstreamWireBytesReceived, &Context::downstream, &Meter::wire_received),
-      bytes(Op::DownstreamHeaderBytesSent, &Context::downstream, &Meter::header_sent),
-      bytes(Op::DownstreamHeaderBytesReceived, &Context::downstream, &Meter::header_received),
+      lines(Op::DownstreamHeaderBytesSent, &Context::downstream, &Meter::header_sent),
+      lines(Op::DownstreamHeaderBytesReceived, &Context::downstream, &Meter::header_received),
       text(Op::RouteName, &Context::route_name),
+      text(Op::VirtualClusterName, &Context::virtual_cluster),
       number(Op::ConnectionId, &Context::connection_id),
       text(Op::StreamId, &Context::stream_id),
+      text(Op::TraceId, &Context::trace_id),
+      text(Op::SpanId, &Context::span_id),
       text(Op::ConnectionTerminationDetails, &Context::termination_details),
       text(Op::FilterChainName, &Context::filter_chain_name),
       other(Op::LocalReplyBody, Kind::LocalReplyBody),
@@ -111,6 +137,7 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       other(Op::ResponseTrailersBytes, Kind::ResponseTrailerBytes),
       other(Op::DynamicMetadata, Kind::Metadata),
       other(Op::ProxyProtocolTlv, Kind::Tlv),
+      other(Op::FilterState, Kind::FilterState),
       text(Op::TunnelResponseHeaders, &Context::tunnel_headers),
       text(Op::TunnelResponseTrailers, &Context::tunnel_trailers),
       tls(Op::DownstreamTls, Kind::Tls, &Context::downstream_tls),
@@ -123,6 +150,42 @@ const Piece::Source* Piece::sourceOf(Operator op) {
       text(Op::RequestedServerName, &Context::requested_server_name),
       text(Op::TlsJa3Fingerprint, &Context::ja3),
       text(Op::TlsJa4Fingerprint, &Context::ja4),
+      other(Op::EmitTime, Kind::EmitTime),
+      moment(Op::RequestTxDuration, TimePoint::UpstreamTxEnd),
+      moment(Op::UpstreamConnectionPoolReadyDuration, TimePoint::PoolReady),
+      other(Op::DownstreamHandshakeDuration, Kind::Handshake),
+      other(Op::Zero, Kind::Zero),
+      other(Op::UpstreamHostName, Kind::HostName, true),
+      other(Op::UpstreamHostNameWithoutPort, Kind::HostName),
+      other(Op::UpstreamConnectionId, Kind::ConnectionId),
+      lines(Op::UpstreamDecompressedHeaderBytesSent, &Context::upstream, &Meter::plain_sent),
+      lines(Op::UpstreamDecompressedHeaderBytesReceived, &Context::upstream,
+            &Meter::plain_received),
+      lines(Op::DownstreamDecompressedHeaderBytesSent, &Context::downstream, &Meter::plain_sent),
+      lines(Op::DownstreamDecompressedHeaderBytesReceived, &Context::downstream,
+            &Meter::plain_received),
+      close(Op::UpstreamDetectedCloseType, &Context::upstream_close),
+      close(Op::DownstreamDetectedCloseType, &Context::downstream_close),
+      text(Op::UpstreamLocalCloseReason, &Context::upstream_close_reason),
+      text(Op::DownstreamLocalCloseReason, &Context::downstream_close_reason),
+      tried(Op::UpstreamHostsAttempted, true, false),
+      tried(Op::UpstreamHostsAttemptedWithoutPort, false, false),
+      tried(Op::UpstreamHostNamesAttempted, true, true),
+      tried(Op::UpstreamHostNamesAttemptedWithoutPort, false, true),
+      other(Op::UpstreamConnectionIdsAttempted, Kind::TriedIds),
+      address(Op::DownstreamLocalAddressEndpointId, Kind::EndpointId, &Context::downstream_local),
+      address(Op::DownstreamDirectLocalAddressEndpointId, Kind::EndpointId,
+              &Context::downstream_direct_local),
+      address(Op::UpstreamRemoteAddressEndpointId, Kind::EndpointId, &Context::upstream_remote),
+      other(Op::DownstreamCxRtt, Kind::RoundTrip),
+      other(Op::QueryParams, Kind::Query),
+      other(Op::Metadata, Kind::Configured),
+      other(Op::Coalesce, Kind::Coalesce),
+      other(Op::XfccValue, Kind::ClientCertValue),
+      other(Op::AccessLogType, Kind::LogType),
+      other(Op::ReqWithoutQuery, Kind::WithoutQuery),
+      other(Op::LocalReplyOwner, Kind::ReplyOwner),
+      other(Op::ServerNameOfRequest, Kind::ServerName),
   };
   for (const Source& source : kSources) {
     if (source.op == op) return &source;
@@ -131,27 +194,54 @@ const Piece::Source* Piece::sourceOf(Operator op) {
   return nullptr;
 }
 
-Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
+Piece::Piece(const plan::FormatPiece& plan)
+    : metadata_source_(plan.metadata_source),
+      max_length_(plan.max_length.value_or(UINT32_MAX)),
+      prefix_length_(plan.prefix_length) {
   const Source* source = sourceOf(plan.op);
   if (!source) return;
   kind_ = source->kind;
+  is_variant_ = source->is_variant;
+  close_ = source->close;
+  to_ = source->point;
   text_ = source->text;
   number_ = source->number;
   address_ = source->address;
   tls_ = source->tls;
   meter_ = source->meter;
   metered_ = source->metered;
+  metered_lines_ = source->lines;
   switch (kind_) {
     case Kind::RequestHeader:
     case Kind::ResponseHeader:
     case Kind::ResponseTrailer:
+    case Kind::WithoutQuery:
       header_ = HeaderName(plan.argument);
       alternative_ = HeaderName(plan.alternative);
       return;
     case Kind::StartTime:
+    case Kind::EmitTime:
     case Kind::TlsStart:
     case Kind::TlsEnd:
-      time_ = TimeFormat(plan.argument);
+      time_ = TimeFormat(plan.argument, plan.local_time);
+      return;
+    case Kind::Between:
+      parseDuration(plan.argument);
+      return;
+    case Kind::Moment:
+    case Kind::ConnectionId:
+    case Kind::Tried:
+    case Kind::TriedIds:
+      wantExchange();
+      return;
+    case Kind::Query:
+      is_variant_ = plan.argument == "DECODED";
+      return;
+    case Kind::ReplyOwner:
+      is_variant_ = plan.argument == "TYPED";
+      return;
+    case Kind::Coalesce:
+      for (const plan::FormatPiece& one : plan.alternatives) alternatives_.emplace_back(one);
       return;
     case Kind::Tls:
       if (const auto value = parseTlsValue(plan.argument)) {
@@ -168,21 +258,13 @@ Piece::Piece(const plan::FormatPiece& plan) : max_length_(plan.max_length) {
       if (plan.argument == "NUMBER") grpc_style_ = GrpcStatusStyle::Number;
       return;
     case Kind::Metadata:
+    case Kind::Configured:
+    case Kind::FilterState:
       key_ = plan.alternative;
       [[fallthrough]];
     default:
       argument_ = plan.argument;
   }
-}
-
-// Null: no HTTP filter has set any.
-const FilterMetadata::Value* Piece::filterMetadata(const FormatContext& context) const {
-  for (size_t i = context.filter_metadata.size(); i > 0; --i) {
-    const SetMetadata& set = context.filter_metadata[i - 1];
-    if (set.space != argument_) continue;
-    if (const FilterMetadata::Value* value = set.metadata->find(key_)) return value;
-  }
-  return nullptr;
 }
 
 // "WQ:ORIG": with its query or without ("NQ"); the path before rewrites, after them ("PATH"), or
@@ -206,18 +288,35 @@ bool Piece::isJson(const FormatContext& context) const {
     case Kind::RequestHeaderBytes:
     case Kind::ResponseHeaderBytes:
     case Kind::ResponseTrailerBytes:
+    case Kind::Between:
+    case Kind::Moment:
+    case Kind::Handshake:
+    case Kind::Zero:
+    case Kind::ConnectionId:
+    case Kind::RoundTrip:
       return true;
     case Kind::GrpcStatus:
       return grpc_style_ == GrpcStatusStyle::Number;
     case Kind::Metadata: {
       const FilterMetadata::Value* value = filterMetadata(context);
-      return max_length_ == 0 && (value ? value->is_json : key_.empty());
+      return value ? value->is_json : key_.empty();
     }
+    case Kind::Configured: {
+      const plan::MetadataValue* value = configured(context);
+      return value && value->is_json;
+    }
+    case Kind::Coalesce: {
+      const Piece* piece = chosen(context);
+      return piece && piece->isJson(context);
+    }
+    case Kind::FilterState:
+      return max_length_ == 0 && !key_.empty();
     case Kind::Tlv:
-      return argument_.empty() && max_length_ == 0;
+      return argument_.empty();
+    case Kind::ReplyOwner:
+      return is_variant_;
     case Kind::Text:
-      return max_length_ == 0 &&
-             (text_ == &Context::tunnel_headers || text_ == &Context::tunnel_trailers);
+      return text_ == &Context::tunnel_headers || text_ == &Context::tunnel_trailers;
     default:
       return false;
   }
@@ -230,13 +329,24 @@ bool Piece::readsRequestHead() const {
     case Kind::Path:
     case Kind::QueryParameter:
     case Kind::GrpcStatus:
+    case Kind::Query:
+    case Kind::ClientCertValue:
+    case Kind::WithoutQuery:
+    case Kind::ServerName:
       return true;
+    case Kind::Coalesce:
+      return std::any_of(alternatives_.begin(), alternatives_.end(),
+                         [](const Piece& piece) { return piece.readsRequestHead(); });
     default:
       return text_ == &Context::stream_id;
   }
 }
 
 bool Piece::readsResponseHead() const {
+  if (kind_ == Kind::Coalesce) {
+    return std::any_of(alternatives_.begin(), alternatives_.end(),
+                       [](const Piece& piece) { return piece.readsResponseHead(); });
+  }
   return kind_ == Kind::ResponseHeader || kind_ == Kind::ResponseHeaderBytes ||
          kind_ == Kind::ResponseTrailer || kind_ == Kind::ResponseTrailerBytes ||
          kind_ == Kind::GrpcStatus;

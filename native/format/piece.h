@@ -3,10 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "format/context.h"
+#include "format/exchange.h"
 #include "format/grpc_status.h"
 #include "format/header_name.h"
 #include "format/time_format.h"
@@ -26,6 +29,8 @@ class Piece {
   bool readsResponseHead() const;
   // Appends the value, cut to its length. False: there is none.
   bool append(const FormatContext& context, std::string* out) const;
+  // The same of a value that isJson(), which is never cut.
+  bool appendJson(const FormatContext& context, std::string* out) const;
 
  private:
   enum class Kind : uint8_t {
@@ -33,7 +38,7 @@ class Piece {
     Literal,
     // Empty: no value.
     Text,
-    // The same, with blanks as underscores.
+    // The same, with blanks as underscores unless an argument wants them.
     Details,
     // Known to the formats of local replies; to others it is there, and empty.
     LocalReplyBody,
@@ -62,10 +67,34 @@ class Piece {
     UniqueId,
     Metadata,
     Tlv,
+    FilterState,
     Tls,
     TlsStart,
     TlsEnd,
+    EmitTime,
+    // Between two moments.
+    Between,
+    // Milliseconds since the start.
+    Moment,
+    Handshake,
+    Zero,
+    ConnectionId,
+    HostName,
+    Tried,
+    TriedIds,
+    Close,
+    EndpointId,
+    RoundTrip,
+    Query,
+    Configured,
+    Coalesce,
+    ClientCertValue,
+    LogType,
+    WithoutQuery,
+    ReplyOwner,
+    ServerName,
   };
+  enum class Precision : uint8_t { Milliseconds, Microseconds, Nanoseconds };
   enum class PathSource : uint8_t { Original, Current, OriginalOrCurrent };
   struct Source;
 
@@ -80,17 +109,44 @@ class Piece {
   const FilterMetadata::Value* filterMetadata(const FormatContext& context) const;
   bool appendGrpcStatus(const FormatContext& context, std::string* out) const;
 
+  // ---- piece_exchange.cc ----
+  void parseDuration(std::string_view argument);
+  bool appendBetween(const FormatContext& context, std::string* out) const;
+  bool appendHostName(const FormatContext& context, std::string* out) const;
+  bool appendTried(const FormatContext& context, std::string* out) const;
+  bool appendTriedIds(const FormatContext& context, std::string* out) const;
+  bool appendClose(const FormatContext& context, std::string* out) const;
+
+  // ---- piece_metadata.cc ----
+  const plan::MetadataValue* configured(const FormatContext& context) const;
+  bool appendMetadata(const FormatContext& context, std::string* out) const;
+
+  // ---- piece_request.cc ----
+  bool appendNetwork(const net::Address& address, std::string* out) const;
+  bool appendQuery(const FormatContext& context, std::string* out) const;
+  bool appendClientCertValue(const FormatContext& context, std::string* out) const;
+  bool appendServerName(const FormatContext& context, std::string* out) const;
+  const Piece* chosen(const FormatContext& context) const;
+
   Kind kind_ = Kind::Absent;
   PathSource path_source_ = PathSource::OriginalOrCurrent;
   bool with_query_ = true;
   GrpcStatusStyle grpc_style_ = GrpcStatusStyle::Camel;
-  // 0: not cut.
-  uint32_t max_length_ = 0;
+  // Ports stand with names, texts are decoded, values are typed: by kind.
+  bool is_variant_ = false;
+  TimePoint from_ = TimePoint::kCount;
+  TimePoint to_ = TimePoint::kCount;
+  Precision precision_ = Precision::Milliseconds;
+  plan::FormatPiece::MetadataSource metadata_source_ = plan::FormatPiece::MetadataSource::Route;
+  uint32_t max_length_ = UINT32_MAX;
   // Where the value is; which of them, the kind says.
   std::string_view FormatContext::* text_ = nullptr;
   uint64_t FormatContext::* number_ = nullptr;
   http::ByteMeter FormatContext::* meter_ = nullptr;
   uint64_t http::ByteMeter::* metered_ = nullptr;
+  // In its place.
+  uint32_t http::ByteMeter::* metered_lines_ = nullptr;
+  CloseType FormatContext::* close_ = nullptr;
   const net::Address* FormatContext::* address_ = nullptr;
   const net::TlsInfo* FormatContext::* tls_ = nullptr;
   net::TlsValue tls_value_ = net::TlsValue::Version;
@@ -101,6 +157,8 @@ class Piece {
   HeaderName header_;
   HeaderName alternative_;
   TimeFormat time_;
+  std::optional<uint32_t> prefix_length_;
+  std::vector<Piece> alternatives_;
 };
 
 }  // namespace fairlead::format

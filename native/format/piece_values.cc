@@ -1,9 +1,15 @@
 // What operators put out: their values in what is known of a connection or a request.
-#include <charconv>
+#include <algorithm>
 
+#include "base/json.h"
 #include "base/random.h"
+#include "base/wall_clock.h"
+#include "format/append_number.h"
 #include "format/connection_values.h"
+#include "format/head_bytes.h"
 #include "format/piece.h"
+#include "format/url_text.h"
+#include "net/downstream_connection.h"
 #include "proxy/request_id.h"
 
 namespace fairlead::format {
@@ -14,16 +20,6 @@ using Context = FormatContext;
 
 constexpr std::string_view kOriginalPath = "x-envoy-original-path";
 
-void appendNumber(int64_t value, std::string* out) {
-  char text[24];
-  out->append(text, std::to_chars(text, text + sizeof(text), value).ptr);
-}
-
-void appendNumber(uint64_t value, std::string* out) {
-  char text[24];
-  out->append(text, std::to_chars(text, text + sizeof(text), value).ptr);
-}
-
 bool appendMillis(uint64_t micros, std::string* out) {
   if (micros == kUnknown) return false;
   appendNumber(micros / 1000, out);
@@ -33,34 +29,6 @@ bool appendMillis(uint64_t micros, std::string* out) {
 bool appendText(std::string_view text, std::string* out) {
   out->append(text);
   return !text.empty();
-}
-
-uint64_t bytesOf(const http::HeaderMap* headers) {
-  uint64_t bytes = 0;
-  if (!headers) return 0;
-  for (const http::HeaderEntry& entry : *headers) {
-    if (entry.name_size > 0) bytes += entry.name_size + entry.value_size;
-  }
-  return bytes;
-}
-
-// With the pseudo headers that are not in the map.
-uint64_t requestBytes(const Context& context) {
-  if (!context.request_headers) return 0;
-  uint64_t bytes = bytesOf(context.request_headers);
-  const auto add = [&](std::string_view name, std::string_view value) {
-    if (!value.empty()) bytes += name.size() + value.size();
-  };
-  add(":method", context.method);
-  add(":path", context.path);
-  add(":authority", context.authority);
-  add(":scheme", context.scheme);
-  return bytes;
-}
-
-uint64_t responseBytes(const Context& context) {
-  if (!context.response_headers) return 0;
-  return bytesOf(context.response_headers) + std::string_view(":status").size() + 3;
 }
 
 void appendUniqueId(std::string* out) {
@@ -74,8 +42,16 @@ void appendUniqueId(std::string* out) {
 bool Piece::append(const Context& context, std::string* out) const {
   const size_t start = out->size();
   if (!appendValue(context, out)) return false;
-  if (max_length_ > 0 && out->size() - start > max_length_) out->resize(start + max_length_);
+  if (out->size() - start > max_length_) out->resize(start + max_length_);
   return true;
+}
+
+bool Piece::appendJson(const Context& context, std::string* out) const {
+  if (kind_ == Kind::Coalesce) {
+    const Piece* piece = chosen(context);
+    return piece && piece->appendJson(context, out);
+  }
+  return appendValue(context, out);
 }
 
 bool Piece::appendValue(const Context& context, std::string* out) const {
@@ -88,15 +64,23 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
     case Kind::Text:
       return appendText(context.*text_, out);
     case Kind::Details:
+      if (!argument_.empty()) return appendText(context.*text_, out);
+      // A NUL alone: there are details, and they are empty.
+      if (context.*text_ == std::string_view("\0", 1)) return true;
       for (const char c : context.*text_) out->push_back(c == ' ' ? '_' : c);
       return !(context.*text_).empty();
     case Kind::LocalReplyBody:
+      out->append(context.local_reply_body);
       return true;
     case Kind::Number:
       appendNumber(context.*number_, out);
       return true;
     case Kind::MeteredBytes:
-      appendNumber((context.*meter_).*metered_, out);
+      if (metered_lines_) {
+        appendNumber((context.*meter_).*metered_lines_, out);
+      } else {
+        appendNumber((context.*meter_).*metered_, out);
+      }
       return true;
     case Kind::Status:
       appendNumber(uint64_t{context.status}, out);
@@ -107,8 +91,10 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
     case Kind::Duration:
       return appendMillis(context.*number_, out);
     case Kind::ResponseTxDuration:
-      if (context.response_begin_us == kUnknown || context.duration_us == kUnknown) return false;
-      return appendMillis(context.duration_us - context.response_begin_us, out);
+      if (context.response_begin_us == kUnknown || context.response_end_us == kUnknown) {
+        return false;
+      }
+      return appendMillis(context.response_end_us - context.response_begin_us, out);
     case Kind::Address:
     case Kind::Ip:
     case Kind::Port:
@@ -143,17 +129,79 @@ bool Piece::appendValue(const Context& context, std::string* out) const {
       appendUniqueId(out);
       return true;
     case Kind::Metadata:
-      if (const FilterMetadata::Value* value = filterMetadata(context)) {
-        out->append(value->text);
-        return true;
+    case Kind::Configured:
+      return appendMetadata(context, out);
+    case Kind::FilterState: {
+      const std::string* const state =
+          context.filter_state ? context.filter_state->find(argument_) : nullptr;
+      if (!state) return false;
+      if (key_.empty()) {
+        out->append(*state);
+      } else {
+        appendJsonString(out, *state);
       }
-      return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
+      return true;
+    }
     case Kind::Tlv:
       return appendConnectionValue(context.tlvs, argument_, out);
     case Kind::Tls:
     case Kind::TlsStart:
     case Kind::TlsEnd:
       return appendTls(context, out);
+    case Kind::EmitTime:
+      time_.append(wallClockMicros(), out);
+      return true;
+    case Kind::Zero:
+      out->push_back('0');
+      return true;
+    case Kind::LogType:
+      out->append(logTypeName(context.log_type));
+      return true;
+    case Kind::ConnectionId:
+      appendNumber(context.exchange ? context.exchange->connectionId() : 0, out);
+      return true;
+    case Kind::RoundTrip:
+      appendNumber(context.connection ? context.connection->roundTripMs() : 0, out);
+      return true;
+    case Kind::ReplyOwner:
+      if (!is_variant_) return appendText(context.local_reply_owner, out);
+      if (!context.local_reply_owner.empty()) appendJsonString(out, context.local_reply_owner);
+      return !context.local_reply_owner.empty();
+    case Kind::Between:
+    case Kind::Moment:
+      return appendBetween(context, out);
+    case Kind::Handshake:
+      // Most often it was before the request.
+      if (context.handshake_at_us == 0 || context.started_us == 0) return false;
+      appendNumber(static_cast<int64_t>(context.handshake_at_us - context.started_us) / 1000, out);
+      return true;
+    case Kind::HostName:
+      return appendHostName(context, out);
+    case Kind::Tried:
+      return appendTried(context, out);
+    case Kind::TriedIds:
+      return appendTriedIds(context, out);
+    case Kind::Close:
+      return appendClose(context, out);
+    case Kind::EndpointId:
+      if (const net::Address* address = context.*address_) out->append(address->endpointId());
+      return context.*address_ != nullptr;
+    case Kind::Query:
+      return appendQuery(context, out);
+    case Kind::ClientCertValue:
+      return appendClientCertValue(context, out);
+    case Kind::ServerName:
+      return appendServerName(context, out);
+    case Kind::WithoutQuery: {
+      const size_t start = out->size();
+      if (!appendHeader(context, out)) return false;
+      out->resize(std::min(out->find('?', start), out->size()));
+      return true;
+    }
+    case Kind::Coalesce: {
+      const Piece* piece = chosen(context);
+      return piece && piece->append(context, out);
+    }
   }
   return false;
 }
@@ -172,7 +220,9 @@ bool Piece::appendHeader(const Context& context, std::string* out) const {
   std::string_view value;
   const auto look = [&](const HeaderName& name) {
     if (name.empty()) return false;
-    if (kind_ == Kind::RequestHeader) return context.requestHeader(name, &value);
+    if (kind_ == Kind::RequestHeader || kind_ == Kind::WithoutQuery) {
+      return context.requestHeader(name, &value);
+    }
     const bool of_response = kind_ == Kind::ResponseHeader;
     return Context::find(of_response ? context.response_headers : context.response_trailers, name,
                          &value);
@@ -194,6 +244,7 @@ bool Piece::appendAddress(const Context& context, std::string* out) const {
     // As the real server: an internal one has a port, which is nothing.
     return address->isIp() || address->isInternal();
   }
+  if (kind_ == Kind::Ip && prefix_length_) return appendNetwork(*address, out);
   char text[net::Address::kTextBytes];
   return appendText(kind_ == Kind::Ip ? address->writeIp(text) : address->writeText(text), out);
 }
@@ -218,7 +269,7 @@ bool Piece::appendQueryParameter(const Context& context, std::string* out) const
     const std::string_view pair = rest.substr(0, rest.find('&'));
     const size_t equals = pair.find('=');
     if (pair.substr(0, equals) == argument_) {
-      if (equals != std::string_view::npos) out->append(pair.substr(equals + 1));
+      if (equals != std::string_view::npos) appendUrlDecoded(pair.substr(equals + 1), out);
       return true;
     }
     rest.remove_prefix(pair.size() == rest.size() ? pair.size() : pair.size() + 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace fairlead::format {
 
@@ -105,9 +106,24 @@ void appendStrftime(const std::string& format, const std::tm& utc, std::string* 
   out->resize(start + size);
 }
 
+void appendOffset(long seconds, bool with_seconds, std::string* out) {
+  out->push_back(seconds < 0 ? '-' : '+');
+  const uint64_t size = static_cast<uint64_t>(std::abs(seconds));
+  char text[8];
+  char* at = writeDigits(text, size / 3600, 2);
+  *at++ = ':';
+  at = writeDigits(at, size / 60 % 60, 2);
+  if (with_seconds) {
+    *at++ = ':';
+    at = writeDigits(at, size % 60, 2);
+  }
+  out->append(text, at);
+}
+
 }  // namespace
 
-TimeFormat::TimeFormat(std::string_view format) {
+TimeFormat::TimeFormat(std::string_view format, bool is_local) : is_local_(is_local) {
+  if (is_local && format.empty()) format = "%Y-%m-%dT%H:%M:%E3S%z";
   while (!format.empty()) {
     const size_t percent = std::min(format.find('%'), format.size());
     if (percent > 0) addText(format.substr(0, percent));
@@ -175,7 +191,7 @@ size_t TimeFormat::parseOwn(std::string_view text) {
       return at + 1;
     case 'z':
       if (!is_extended || has_digits) return 0;
-      addText(is_short ? "+00:00:00" : "+00:00");
+      add(Part::Kind::Offset, is_short ? 1 : 0);
       return at + 1;
     case 'Y':
       if (!is_extended || digits != 4) return 0;
@@ -193,17 +209,21 @@ size_t TimeFormat::parseOwn(std::string_view text) {
 void TimeFormat::append(uint64_t wall_us, std::string* out) const {
   if (parts_.empty()) return appendDefault(wall_us, out);
   const std::time_t seconds = static_cast<std::time_t>(wall_us / kMicros);
-  std::tm utc;
-  ::gmtime_r(&seconds, &utc);
-  utc.tm_zone = "UTC";
-  for (const Part& part : parts_) appendPart(part, wall_us, utc, out);
+  std::tm time;
+  if (is_local_) {
+    ::localtime_r(&seconds, &time);
+  } else {
+    ::gmtime_r(&seconds, &time);
+    time.tm_zone = "UTC";
+  }
+  for (const Part& part : parts_) appendPart(part, wall_us, time, out);
 }
 
-void TimeFormat::appendPart(const Part& part, uint64_t wall_us, const std::tm& utc,
+void TimeFormat::appendPart(const Part& part, uint64_t wall_us, const std::tm& time,
                             std::string* out) {
   switch (part.kind) {
     case Part::Kind::Strftime:
-      return appendStrftime(part.text, utc, out);
+      return appendStrftime(part.text, time, out);
     case Part::Kind::Fraction:
       return appendFraction(wall_us, part.digits, out);
     case Part::Kind::ShortFraction:
@@ -212,6 +232,8 @@ void TimeFormat::appendPart(const Part& part, uint64_t wall_us, const std::tm& u
       return appendSeconds(wall_us, part.digits, out);
     case Part::Kind::ShortSeconds:
       return appendSeconds(wall_us, shortDigits(wall_us), out);
+    case Part::Kind::Offset:
+      return appendOffset(time.tm_gmtoff, part.digits > 0, out);
     case Part::Kind::EpochSeconds: {
       char text[24];
       const auto end = std::to_chars(text, text + sizeof(text), wall_us / kMicros).ptr;

@@ -1,6 +1,6 @@
 // How a moment reads: "2026-11-21T00:27:50.903Z", or by a strftime format that also knows %f and
-// %3f (digits of the second's fraction) and %E3S, %E*S, %E3f, %E*f, %Ez, %E*z, %E4Y. In UTC.
-// Immutable; any thread.
+// %3f (digits of the second's fraction) and %E3S, %E*S, %E3f, %E*f, %Ez, %E*z, %E4Y. In UTC,
+// or as this machine's clock has it ("2026-11-21T01:27:50.903+0100"). Immutable; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace fairlead::format {
 class TimeFormat {
  public:
   // Empty: as in the first example.
-  explicit TimeFormat(std::string_view format = {});
+  explicit TimeFormat(std::string_view format = {}, bool is_local = false);
 
   void append(uint64_t wall_us, std::string* out) const;
 
@@ -32,6 +32,8 @@ class TimeFormat {
       ShortSeconds,
       // Seconds since 1970, `digits` wide at least.
       EpochSeconds,
+      // From UTC, with colons: hours and minutes, and the seconds where `digits` says so.
+      Offset,
     };
     Kind kind;
     uint8_t digits = 0;
@@ -41,8 +43,9 @@ class TimeFormat {
   // Reads what stands after a percent sign, if it is one of ours; returns its bytes, or 0.
   size_t parseOwn(std::string_view text);
   void addText(std::string_view text);
-  static void appendPart(const Part& part, uint64_t wall_us, const std::tm& utc, std::string* out);
+  static void appendPart(const Part& part, uint64_t wall_us, const std::tm& time, std::string* out);
 
+  bool is_local_ = false;
   std::vector<Part> parts_;
 };
 

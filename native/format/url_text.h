@@ -10,16 +10,20 @@
 namespace fairlead::format {
 
 // Percent-decoded; what is no escape stays.
-inline std::string decodeUrlText(std::string_view text) {
-  std::string result;
+inline void appendUrlDecoded(std::string_view text, std::string* out) {
   for (size_t i = 0; i < text.size(); ++i) {
     const bool has_digits = text[i] == '%' && i + 2 < text.size();
     const int high = has_digits ? hexValue(text[i + 1]) : -1;
     const int low = has_digits ? hexValue(text[i + 2]) : -1;
     const bool is_escape = high >= 0 && low >= 0;
-    result.push_back(is_escape ? static_cast<char>(high << 4 | low) : text[i]);
+    out->push_back(is_escape ? static_cast<char>(high << 4 | low) : text[i]);
     if (is_escape) i += 2;
   }
+}
+
+inline std::string decodeUrlText(std::string_view text) {
+  std::string result;
+  appendUrlDecoded(text, &result);
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "http/byte_meter.h"
+#include "http/kept_names.h"
 #include "http/message.h"
 #include "net/connection.h"
 #include "stats/registry.h"
@@ -75,6 +76,8 @@ struct ResponseOut {
   HeaderMap* headers;
   // The connection ends after this answer. The codec knows reasons of its own besides.
   bool close = false;
+  // How HTTP/1 writes the names; null: in lower case, or as the codec is told.
+  const KeptNames* names = nullptr;
 };
 
 // The socket beneath a body that bytes may be moved to past the codec, by splice(2).
@@ -159,6 +162,8 @@ class ServerCodec : public net::Mortal {
   virtual void finish() = 0;
   // Ends now.
   virtual void abort() = 0;
+  // Of its socket; -1: nobody knows.
+  virtual int fd() const { return -1; }
   // Between two requests for so long at least, with nothing of the next one here. Asks the kernel.
   virtual bool isIdleFor(net::Millis ms) const = 0;
 };
@@ -206,6 +211,9 @@ struct RequestOut {
   bool outlasts_answer = false;
   // What comes before the first bytes of a tunnel without HTTP.
   std::string_view tunnel_preamble = {};
+  // How HTTP/1 writes the names; null: in lower case, or as "Content-Type".
+  const KeptNames* names = nullptr;
+  bool proper_case = false;
 };
 
 // The socket beneath a body that bytes may be taken from past the codec, by splice(2).

@@ -28,6 +28,8 @@ struct ServerSettings {
   bool enable_trailers = false;
   // HTTP/1 header names are written as "Content-Type".
   bool proper_case_words = false;
+  // What HTTP/1 wrote its headers' names like is told; null: it is not.
+  const plan::PreserveCase* preserve_case = nullptr;
   // 0: closes at once.
   net::Millis delayed_close_ms = 1000;
   net::Millis idle_timeout_ms = 0;
@@ -43,6 +45,9 @@ struct ServerSettings {
 struct ClientSettings {
   HeadLimits limits = {};
   bool enable_trailers = false;
+  // As of clients.
+  bool proper_case_words = false;
+  const plan::PreserveCase* preserve_case = nullptr;
   net::Millis connect_timeout_ms = 5000;
   net::Millis idle_timeout_ms = 0;
   net::Millis max_duration_ms = 0;

@@ -12,6 +12,8 @@
 
 namespace fairlead::http {
 
+class KeptNames;
+
 // Headers that the proxy itself reads or writes. Interned when a head is parsed, so that no name
 // is compared again on the way of a request.
 enum class HeaderId : uint8_t {
@@ -265,6 +267,8 @@ struct RequestHead {
   // Of its header lines, as the real server counts them: names, values and three more each.
   uint32_t header_bytes = 0;
   HeaderMap headers;
+  // How HTTP/1 had them; lives as long as its exchange. Null: nobody asks.
+  const KeptNames* names = nullptr;
   // Values that were joined of several lines.
   Arena joined{4096};
 };
@@ -276,6 +280,8 @@ struct ResponseHead {
   uint32_t head_bytes = 0;
   uint32_t header_bytes = 0;
   HeaderMap headers;
+  // How HTTP/1 had them; lives until its next answer. Null: nobody asks.
+  const KeptNames* names = nullptr;
   // Values that were joined of several lines.
   Arena joined{4096};
 };

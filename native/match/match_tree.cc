@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/xxhash.h"
 #include "match/ip_range.h"
 
 namespace fairlead::match {
@@ -22,11 +23,21 @@ bool isWithin(std::string_view ip, const plan::CidrRange& range) {
 
 // ---- predicates ----
 
-Result<MatchTree::Predicate> MatchTree::Predicate::build(const plan::MatchPredicate& plan) {
+Result<MatchTree::Predicate> MatchTree::Predicate::build(const plan::MatchPredicate& plan,
+                                                         RuntimeSlots* slots) {
   Predicate predicate;
   predicate.kind_ = plan.kind;
   predicate.input_ = plan.input.value_or(plan::MatchInput());
   predicate.ranges_ = plan.ranges;
+  predicate.seed_ = plan.seed;
+  predicate.threshold_ = plan.threshold;
+  predicate.modulo_ = plan.modulo;
+  predicate.share_millionths_ = RuntimeNumber(plan.share_millionths, plan.share_slot, slots);
+  if (plan.kind == PredicateKind::Metadata) {
+    auto metadata = MetadataCondition::build(plan.metadata.value_or(plan::MetadataCondition()));
+    if (!metadata) return metadata.error();
+    predicate.metadata_ = std::move(metadata.value());
+  }
   if (plan.kind == PredicateKind::Text) {
     auto text = StringMatcher::build(plan.text.value_or(plan::StringMatch()));
     if (!text) return text.error();
@@ -36,7 +47,7 @@ Result<MatchTree::Predicate> MatchTree::Predicate::build(const plan::MatchPredic
     return Error{"the opposite of a predicate is of one"};
   }
   for (const plan::MatchPredicate& part : plan.parts) {
-    auto built = build(part);
+    auto built = build(part, slots);
     if (!built) return built.error();
     predicate.parts_.push_back(std::move(built.value()));
   }
@@ -62,24 +73,40 @@ bool MatchTree::Predicate::holds(const Facts& facts) const {
       return std::any_of(parts_.begin(), parts_.end(), part_holds);
     case PredicateKind::Not:
       return !parts_.front().holds(facts);
+    case PredicateKind::Metadata:
+      return metadata_->holds(facts.metadata(*metadata_));
+    case PredicateKind::RuntimeFraction:
+    case PredicateKind::ConsistentHash:
+      return holdsOfHash(facts);
   }
   return false;
 }
 
+bool MatchTree::Predicate::holdsOfHash(const Facts& facts) const {
+  std::string room;
+  const auto text = facts.text(input_, &room);
+  if (!text || modulo_ == 0) return false;
+  const uint64_t rest = xxHash64(*text, seed_) % modulo_;
+  if (kind_ == PredicateKind::ConsistentHash) return rest >= threshold_;
+  constexpr uint64_t kMillion = 1'000'000;
+  return rest * kMillion < share_millionths_.value() * modulo_;
+}
+
 // ---- making a tree ----
 
-Result<MatchTree> MatchTree::build(const plan::MatchTree& plan) {
+Result<MatchTree> MatchTree::build(const plan::MatchTree& plan, RuntimeSlots* slots) {
   MatchTree tree;
   tree.nodes_.resize(plan.nodes.size());
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
-    if (auto added = tree.addNode(plan.nodes[i], i, plan.nodes.size()); !added) {
+    if (auto added = tree.addNode(plan.nodes[i], i, plan.nodes.size(), slots); !added) {
       return added.error();
     }
   }
   return tree;
 }
 
-Result<void> MatchTree::addNode(const plan::MatchNode& plan, size_t index, size_t count) {
+Result<void> MatchTree::addNode(const plan::MatchNode& plan, size_t index, size_t count,
+                                RuntimeSlots* slots) {
   Node& node = nodes_[index];
   node.kind = plan.kind;
   node.input = plan.input.value_or(plan::MatchInput());
@@ -92,7 +119,7 @@ Result<void> MatchTree::addNode(const plan::MatchNode& plan, size_t index, size_
     const auto number = static_cast<uint32_t>(node.edges.size());
     if (plan.kind == NodeKind::List) {
       if (!from.predicate) return Error{"an edge of a list has a predicate"};
-      auto predicate = Predicate::build(*from.predicate);
+      auto predicate = Predicate::build(*from.predicate, slots);
       if (!predicate) return predicate.error();
       edge.predicate = std::move(predicate.value());
     } else if (plan.kind == NodeKind::Ip) {

@@ -1,5 +1,6 @@
 // Which action a tree of matchers has for something that has properties: a connection that asks for
-// its filter chain, a host that asks for its transport socket. Immutable; any thread.
+// its filter chain, a host that asks for its transport socket, a request that asks for its route.
+// Immutable; any thread.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/runtime_slots.h"
+#include "match/metadata_condition.h"
 #include "match/string_matcher.h"
 #include "plan/plan.gen.h"
 
@@ -26,6 +29,10 @@ class Facts {
                                                std::string* room) const = 0;
   // The bytes of an address, 4 or 16; empty: it is none.
   virtual std::string_view address(const plan::MatchInput& input) const { return {}; }
+  // The value of metadata that the condition asks for; nullopt: there is none.
+  virtual std::optional<MetadataText> metadata(const MetadataCondition& condition) const {
+    return std::nullopt;
+  }
 };
 
 class MatchTree {
@@ -33,7 +40,8 @@ class MatchTree {
   static constexpr int kNone = -1;
 
   // The error says what is not a tree.
-  static Result<MatchTree> build(const plan::MatchTree& plan);
+  // `slots`: where its shares follow runtime values; null: they stay.
+  static Result<MatchTree> build(const plan::MatchTree& plan, RuntimeSlots* slots = nullptr);
 
   // The tenant's number of the action; kNone: nothing fits.
   int find(const Facts& facts) const { return nodes_.empty() ? kNone : findIn(0, facts); }
@@ -41,15 +49,22 @@ class MatchTree {
  private:
   class Predicate {
    public:
-    static Result<Predicate> build(const plan::MatchPredicate& plan);
+    static Result<Predicate> build(const plan::MatchPredicate& plan, RuntimeSlots* slots);
     bool holds(const Facts& facts) const;
 
    private:
+    bool holdsOfHash(const Facts& facts) const;
+
     plan::MatchPredicate::Kind kind_ = plan::MatchPredicate::Kind::Text;
     std::vector<Predicate> parts_;
     plan::MatchInput input_;
     std::optional<StringMatcher> text_;
     std::vector<plan::CidrRange> ranges_;
+    std::optional<MetadataCondition> metadata_;
+    uint64_t seed_ = 0;
+    uint32_t threshold_ = 0;
+    uint32_t modulo_ = 0;
+    RuntimeNumber share_millionths_;
   };
   // Goes on with a later node, or ends.
   struct Outcome {
@@ -76,7 +91,8 @@ class MatchTree {
     Outcome otherwise;
   };
 
-  Result<void> addNode(const plan::MatchNode& plan, size_t index, size_t count);
+  Result<void> addNode(const plan::MatchNode& plan, size_t index, size_t count,
+                       RuntimeSlots* slots);
   static Result<Outcome> outcomeOf(const plan::MatchOutcome& plan, size_t index, size_t count);
 
   int findIn(size_t index, const Facts& facts) const;

@@ -343,6 +343,7 @@ Connection::Read Connection::read(size_t headroom) {
   readable_ = false;
   if (got == 0) return {ReadResult::End, nullptr, 0};
   if (errno == EAGAIN || errno == EINTR) return {ReadResult::Nothing, nullptr, 0};
+  if (errno == ECONNRESET) was_reset_ = true;
   return {ReadResult::Failed, nullptr, 0};
 }
 

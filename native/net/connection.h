@@ -83,6 +83,8 @@ class Connection final : public EventHandler, public Mortal, private Deferred {
   bool isWritable() const { return writable_ && out_.empty(); }
   void markUnwritable() { writable_ = false; }
   bool hasFailed() const { return failed_; }
+  // The peer has reset it.
+  bool wasReset() const { return was_reset_; }
   // shutdown(2) of the writing side, now or once all pending bytes are written.
   void endWriting();
 

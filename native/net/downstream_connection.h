@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/list.h"
@@ -81,6 +83,9 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   // Its filter chain drains, or did so already when it came: who can tell its client plans to.
   virtual void onDrain() {}
 
+  // Of its socket, in milliseconds; 0: less than one, or nobody knows.
+  virtual uint64_t roundTripMs() const { return 0; }
+
   // Adds what an access log may say of it, but for addresses and times.
   virtual void describe(format::FormatContext*) const {}
 
@@ -93,6 +98,8 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   const Findings* findings() const { return more_ ? more_->findings.get() : nullptr; }
   // Null: it does not speak TLS.
   const TlsInfo* tls() const { return more_ ? more_->tls.get() : nullptr; }
+  // By the loop's clock; 0: it has none, or none so far.
+  uint64_t handshakeAtMicros() const { return more_ ? more_->handshake_at_us : 0; }
   // As hosts may be told of it.
   SharedProxiedClient asProxied() const {
     return std::make_shared<const ProxiedClient>(
@@ -101,17 +108,34 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
   uint64_t id() const { return id_; }
   uint64_t startedAtMicros() const { return started_at_us_; }
   // What it passed: goes with it.
-  void hold(std::unique_ptr<GatePass> pass) {
-    if (!more_) more_ = std::make_unique<More>();
-    more_->pass = std::move(pass);
+  void hold(std::unique_ptr<GatePass> pass) { touchMore().pass = std::move(pass); }
+  // Its dynamic metadata: what listener filters found, and what was told since. Null: there is
+  // none.
+  const Findings::Metadata* metadata() const {
+    if (more_ && more_->metadata) return more_->metadata.get();
+    return findings() ? &findings()->metadata : nullptr;
   }
+  void tell(std::string_view space, std::string_view key, std::string_view value) {
+    More& more = touchMore();
+    if (!more.metadata) {
+      more.metadata = findings() ? std::make_unique<Findings::Metadata>(findings()->metadata)
+                                 : std::make_unique<Findings::Metadata>();
+    }
+    (*more.metadata)[std::string(space)].insert_or_assign(std::string(key), value);
+  }
+  // Why it was ended from here; empty: it was not, or nobody says why.
+  std::string_view termination() const {
+    return more_ ? std::string_view(more_->termination) : std::string_view();
+  }
+  void setTermination(std::string_view why) { touchMore().termination = why; }
 
  protected:
   virtual ~DownstreamConnection() = default;
   void setTls(SharedTlsInfo tls) {
-    if (!tls) return;
-    if (!more_) more_ = std::make_unique<More>();
-    more_->tls = std::move(tls);
+    if (tls) touchMore().tls = std::move(tls);
+  }
+  void noteHandshake() {
+    if (more_) more_->handshake_at_us = Loop::readClockMicros();
   }
   // Once: the connection is over, though the object may live to the end of the turn.
   void leaveListener() {
@@ -134,7 +158,14 @@ class DownstreamConnection : public ListNode<DownstreamConnection> {
     std::unique_ptr<const Findings> findings;
     SharedTlsInfo tls;
     std::unique_ptr<const GatePass> pass = nullptr;
+    std::unique_ptr<Findings::Metadata> metadata = nullptr;
+    std::string termination = {};
+    uint64_t handshake_at_us = 0;
   };
+  More& touchMore() {
+    if (!more_) more_ = std::make_unique<More>();
+    return *more_;
+  }
   std::unique_ptr<More> more_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "log/log.h"
 #include "net/bind.h"
+#include "net/connection_id.h"
 #include "net/internal_listeners.h"
 
 namespace fairlead::net {
@@ -25,9 +26,6 @@ using State = plan::SocketOption::State;
 
 // The system refuses something, as descriptors: it is asked again after this long.
 constexpr Millis kRetryMs = 100;
-
-// One sequence for the whole process; touched once per connection.
-std::atomic<uint64_t> next_connection_id{0};
 
 bool setOption(int fd, int level, int name, int value) {
   return ::setsockopt(fd, level, name, &value, sizeof(value)) == 0;
@@ -188,7 +186,7 @@ FileDescriptor Listener::connect(const Address& to,
     for (const int end : ends) setOption(end, SOL_SOCKET, SO_SNDBUF, static_cast<int>(bytes));
   }
   AcceptedSocket socket{FileDescriptor(ends[0]), InternalListeners::clientAddress(), to,
-                        next_connection_id.fetch_add(1, std::memory_order_relaxed)};
+                        takeConnectionId()};
   if (metadata) {
     socket.findings = std::make_unique<Findings>();
     socket.findings->direct_remote = socket.remote;
@@ -319,8 +317,7 @@ uint64_t Listener::acceptFrom(int listen_fd, uint64_t limit) {
     ++accepted;
     Address remote = Address::fromKernel(raw, size);
     Address local = boundAddress(fd.get());
-    take({std::move(fd), std::move(remote), std::move(local),
-          next_connection_id.fetch_add(1, std::memory_order_relaxed)});
+    take({std::move(fd), std::move(remote), std::move(local), takeConnectionId()});
   }
   return accepted;
 }

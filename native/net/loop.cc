@@ -60,11 +60,13 @@ void Loop::remove(int fd) { ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 int Loop::turn(int timeout_ms, int max_events) {
   epoll_event events[kMaxEvents];
   const int wait = hasWork() ? 0 : timeout_ms;
+  busy_since_us_.store(0, std::memory_order_relaxed);
   const int count = ::epoll_wait(epoll_, events, std::min(max_events, kMaxEvents), wait);
   // Else it is no epoll.
   FL_CHECK(count >= 0 || errno == EINTR);
   ++turn_;
   now_us_ = readClockMicros();
+  busy_since_us_.store(now_us_, std::memory_order_relaxed);
   timers_.advance(now());
   checkBatch();
   if (!yielded_.empty()) runYielded();

@@ -7,6 +7,7 @@
 // and reads again later without a new event.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -82,6 +83,9 @@ class Loop {
   // `object` is deleted at the end of this turn.
   void bury(std::unique_ptr<Mortal> object) { dead_.push_back(std::move(object)); }
 
+  // Any thread: when the turn began that is under way; 0: it waits for events.
+  uint64_t busySince() const { return busy_since_us_.load(std::memory_order_relaxed); }
+
   // Which turn this is; begins anew after 2^32.
   uint32_t turnNumber() const { return turn_; }
   // Milliseconds and microseconds of the monotonic clock at the start of this turn.
@@ -108,6 +112,7 @@ class Loop {
   int error_ = 0;
   int epoll_ = -1;
   uint64_t now_us_;
+  std::atomic<uint64_t> busy_since_us_ = 0;
   uint32_t turn_ = 0;
   TimerWheel timers_;
   SlabPool slabs_;

@@ -26,4 +26,11 @@ uint64_t receivedBytes(int fd) {
   return state.tcpi_bytes_received - (has_ended ? 1 : 0);
 }
 
+uint64_t roundTripMs(int fd) {
+  tcp_info state = {};
+  socklen_t size = sizeof(state);
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &state, &size) != 0) return 0;
+  return state.tcpi_rtt / 1000;
+}
+
 }  // namespace fairlead::net

@@ -7,4 +7,7 @@ namespace fairlead::net {
 // What has come on a TCP connection so far, read or not; 0 of what is none.
 uint64_t receivedBytes(int fd);
 
+// The kernel's estimate for a TCP connection; 0 of what is none.
+uint64_t roundTripMs(int fd);
+
 }  // namespace fairlead::net

@@ -31,6 +31,9 @@ enum class TlsValue : uint8_t {
   PeerSha1,
   // In PEM, with all that a URL could not hold as %XX.
   PeerCertificate,
+  // Of whose certificate has signed it, in the chain that was found to be good.
+  PeerIssuerSha256,
+  PeerIssuerSerial,
   // Of the peer's whole chain, from its own certificate on.
   PeerChainCertificates,
   PeerChainSha256,
@@ -53,6 +56,8 @@ class TlsInfo {
   virtual bool append(TlsValue value, std::string* out) const = 0;
   // The peer's names of a kind, URIs or DNS names, each by itself: one may hold commas.
   virtual std::vector<std::string> peerNames(TlsValue value) const { return {}; }
+  // Of the cipher suite, as TLS has it; 0: none is known.
+  virtual uint16_t cipherNumber() const { return 0; }
   // When the peer's certificate begins and ends to be good, in seconds since 1970.
   virtual std::optional<int64_t> peerValidFrom() const = 0;
   virtual std::optional<int64_t> peerValidTo() const = 0;

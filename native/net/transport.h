@@ -25,6 +25,7 @@ namespace fairlead::net {
 
 class Address;
 class Connection;
+class DownstreamConnection;
 class Overload;
 
 class Transport {
@@ -75,6 +76,8 @@ struct TransportTarget {
   const Address* proxy = nullptr;
   // What its handshake's time limit follows.
   const Overload* overload = nullptr;
+  // Of a client: whose connection it is, which outlives the transport; null: nobody asks.
+  DownstreamConnection* owner = nullptr;
 };
 
 // Of a filter chain, or of a cluster. Shared by all workers; called on any of their threads.

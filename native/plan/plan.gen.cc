@@ -9,6 +9,8 @@ namespace {
 
 bool read(WireReader& wire, Address* out);
 bool read(WireReader& wire, MetadataValue* out);
+bool read(WireReader& wire, MetadataSpace* out);
+bool read(WireReader& wire, Metadata* out);
 bool read(WireReader& wire, SocketOption* out);
 bool read(WireReader& wire, LiveNumber* out);
 bool read(WireReader& wire, CidrRange* out);
@@ -18,15 +20,18 @@ bool read(WireReader& wire, StringMatch* out);
 bool read(WireReader& wire, FormatPiece* out);
 bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
+bool read(WireReader& wire, ReplyFormat* out);
 bool read(WireReader& wire, Http2Setting* out);
 bool read(WireReader& wire, Http2Options* out);
 bool read(WireReader& wire, RuntimeNumber* out);
 bool read(WireReader& wire, Share* out);
 bool read(WireReader& wire, HostLabels* out);
 bool read(WireReader& wire, MetadataMatch* out);
+bool read(WireReader& wire, PreserveCase* out);
 bool read(WireReader& wire, HeaderMatch* out);
 bool read(WireReader& wire, QueryMatch* out);
 bool read(WireReader& wire, MatchInput* out);
+bool read(WireReader& wire, MetadataCondition* out);
 bool read(WireReader& wire, MatchPredicate* out);
 bool read(WireReader& wire, MatchOutcome* out);
 bool read(WireReader& wire, MatchEdge* out);
@@ -62,6 +67,8 @@ bool read(WireReader& wire, HeaderAddition* out);
 bool read(WireReader& wire, DescriptorEntry* out);
 bool read(WireReader& wire, LocalDescriptor* out);
 bool read(WireReader& wire, RateLimitAction* out);
+bool read(WireReader& wire, LimitOverride* out);
+bool read(WireReader& wire, HitsAddend* out);
 bool read(WireReader& wire, RateLimit* out);
 bool read(WireReader& wire, RateLimits* out);
 bool read(WireReader& wire, LocalRatelimit* out);
@@ -74,16 +81,107 @@ bool read(WireReader& wire, HeaderMutation* out);
 bool read(WireReader& wire, RbacCondition* out);
 bool read(WireReader& wire, RbacPolicy* out);
 bool read(WireReader& wire, RbacRules* out);
+bool read(WireReader& wire, RbacTreeAction* out);
+bool read(WireReader& wire, RbacTree* out);
 bool read(WireReader& wire, Rbac* out);
+bool read(WireReader& wire, TextPair* out);
+bool read(WireReader& wire, ExtAuthzBody* out);
+bool read(WireReader& wire, ServiceRetry* out);
+bool read(WireReader& wire, Service* out);
+bool read(WireReader& wire, StringMatches* out);
+bool read(WireReader& wire, ExtAuthzHttp* out);
+bool read(WireReader& wire, ExtAuthzService* out);
+bool read(WireReader& wire, ExtAuthzRoute* out);
+bool read(WireReader& wire, RatelimitRoute* out);
+bool read(WireReader& wire, NameRewrite* out);
+bool read(WireReader& wire, MinHealthy* out);
+bool read(WireReader& wire, HealthCheckFilter* out);
+bool read(WireReader& wire, TapMatch* out);
+bool read(WireReader& wire, Tap* out);
+bool read(WireReader& wire, TapFilter* out);
+bool read(WireReader& wire, CorsFilter* out);
+bool read(WireReader& wire, GrpcWebFilter* out);
+bool read(WireReader& wire, GrpcStatsFilter* out);
+bool read(WireReader& wire, GrpcHttp1Bridge* out);
+bool read(WireReader& wire, GrpcReverseBridge* out);
+bool read(WireReader& wire, ConnectGrpcBridge* out);
+bool read(WireReader& wire, BasicAuth* out);
+bool read(WireReader& wire, HeaderMutationFilter* out);
+bool read(WireReader& wire, MutationRules* out);
+bool read(WireReader& wire, ExtAuthz* out);
+bool read(WireReader& wire, Ratelimit* out);
+bool read(WireReader& wire, NameLookup* out);
+bool read(WireReader& wire, CompositeFilter* out);
+bool read(WireReader& wire, DiscoveredFilter* out);
+bool read(WireReader& wire, OnDemandClusters* out);
+bool read(WireReader& wire, OnDemandFilter* out);
+bool read(WireReader& wire, Encoder* out);
+bool read(WireReader& wire, CompressorDirection* out);
+bool read(WireReader& wire, Compressor* out);
+bool read(WireReader& wire, Decoder* out);
+bool read(WireReader& wire, DecompressorDirection* out);
+bool read(WireReader& wire, Decompressor* out);
+bool read(WireReader& wire, BandwidthLimit* out);
+bool read(WireReader& wire, ResponsePolicy* out);
+bool read(WireReader& wire, CustomResponse* out);
+bool read(WireReader& wire, SuccessRange* out);
+bool read(WireReader& wire, AdmissionControl* out);
+bool read(WireReader& wire, AdaptiveConcurrency* out);
+bool read(WireReader& wire, JwtHeader* out);
+bool read(WireReader& wire, JwtClaimHeader* out);
+bool read(WireReader& wire, Jwk* out);
+bool read(WireReader& wire, Jwks* out);
+bool read(WireReader& wire, JwtProvider* out);
+bool read(WireReader& wire, CookieMatch* out);
+bool read(WireReader& wire, FilterStateMatch* out);
+bool read(WireReader& wire, RouteMatch* out);
+bool read(WireReader& wire, JwtRequirement* out);
+bool read(WireReader& wire, JwtRule* out);
+bool read(WireReader& wire, JwtNamedRequirement* out);
+bool read(WireReader& wire, JwtAuthn* out);
+bool read(WireReader& wire, MetadataTarget* out);
+bool read(WireReader& wire, MetadataRule* out);
+bool read(WireReader& wire, HeaderToMetadata* out);
+bool read(WireReader& wire, SetMetadataEntry* out);
+bool read(WireReader& wire, SetMetadata* out);
+bool read(WireReader& wire, FilterStateValue* out);
+bool read(WireReader& wire, SetFilterState* out);
+bool read(WireReader& wire, JsonMetadataTarget* out);
+bool read(WireReader& wire, JsonMetadataRule* out);
+bool read(WireReader& wire, JsonMetadataRules* out);
+bool read(WireReader& wire, JsonToMetadata* out);
+bool read(WireReader& wire, IpTag* out);
+bool read(WireReader& wire, IpTagging* out);
+bool read(WireReader& wire, ApiKey* out);
+bool read(WireReader& wire, ApiKeySource* out);
+bool read(WireReader& wire, ApiKeyForwarding* out);
+bool read(WireReader& wire, ApiKeyAuth* out);
+bool read(WireReader& wire, SessionCookie* out);
+bool read(WireReader& wire, StatefulSession* out);
+bool read(WireReader& wire, CredentialInjector* out);
+bool read(WireReader& wire, AwsSigning* out);
+bool read(WireReader& wire, HttpFilter* out);
+bool read(WireReader& wire, MatchAction* out);
+bool read(WireReader& wire, MatchSettings* out);
+bool read(WireReader& wire, OnDemandSettings* out);
+bool read(WireReader& wire, CompressorSettings* out);
+bool read(WireReader& wire, JwtRoute* out);
 bool read(WireReader& wire, FilterConfig* out);
 bool read(WireReader& wire, FaultRuntime* out);
+bool read(WireReader& wire, TraceSampling* out);
+bool read(WireReader& wire, TraceTag* out);
+bool read(WireReader& wire, ZipkinSpans* out);
+bool read(WireReader& wire, SpanSampler* out);
+bool read(WireReader& wire, Tracing* out);
+bool read(WireReader& wire, RouteTracing* out);
+bool read(WireReader& wire, Decorator* out);
+bool read(WireReader& wire, TagMetadata* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, SourceAddress* out);
 bool read(WireReader& wire, AddedTlv* out);
 bool read(WireReader& wire, ProxyProtocolSocket* out);
 bool read(WireReader& wire, Http11ProxySocket* out);
-bool read(WireReader& wire, MetadataSpace* out);
 bool read(WireReader& wire, InternalUpstreamSocket* out);
 bool read(WireReader& wire, TransportMatch* out);
 bool read(WireReader& wire, ZoneRouting* out);
@@ -96,13 +194,15 @@ bool read(WireReader& wire, StatusRange* out);
 bool read(WireReader& wire, HealthCheck* out);
 bool read(WireReader& wire, OutlierDetection* out);
 bool read(WireReader& wire, DestinationHosts* out);
+bool read(WireReader& wire, NamedHosts* out);
 bool read(WireReader& wire, Cluster* out);
+bool read(WireReader& wire, NameCache* out);
+bool read(WireReader& wire, NameAnswer* out);
 bool read(WireReader& wire, HostValue* out);
 bool read(WireReader& wire, LimitOverrides* out);
 bool read(WireReader& wire, ClusterRuntime* out);
 bool read(WireReader& wire, Host* out);
 bool read(WireReader& wire, Assignment* out);
-bool read(WireReader& wire, RouteMatch* out);
 bool read(WireReader& wire, RouteFilter* out);
 bool read(WireReader& wire, WeightedCluster* out);
 bool read(WireReader& wire, WeightedClusters* out);
@@ -117,27 +217,21 @@ bool read(WireReader& wire, CookieHash* out);
 bool read(WireReader& wire, HashPolicy* out);
 bool read(WireReader& wire, ConnectConfig* out);
 bool read(WireReader& wire, RouteUpgrade* out);
+bool read(WireReader& wire, RedirectPredicate* out);
+bool read(WireReader& wire, InternalRedirect* out);
 bool read(WireReader& wire, ClusterAction* out);
 bool read(WireReader& wire, Redirect* out);
 bool read(WireReader& wire, DirectResponse* out);
 bool read(WireReader& wire, Route* out);
 bool read(WireReader& wire, RetryRuntime* out);
+bool read(WireReader& wire, VirtualCluster* out);
+bool read(WireReader& wire, RouteList* out);
+bool read(WireReader& wire, RouteTree* out);
 bool read(WireReader& wire, VirtualHost* out);
+bool read(WireReader& wire, ScopeFragment* out);
+bool read(WireReader& wire, RouteScope* out);
+bool read(WireReader& wire, ScopedRoutes* out);
 bool read(WireReader& wire, RouteTable* out);
-bool read(WireReader& wire, MinHealthy* out);
-bool read(WireReader& wire, HealthCheckFilter* out);
-bool read(WireReader& wire, TapMatch* out);
-bool read(WireReader& wire, Tap* out);
-bool read(WireReader& wire, TapFilter* out);
-bool read(WireReader& wire, CorsFilter* out);
-bool read(WireReader& wire, GrpcWebFilter* out);
-bool read(WireReader& wire, GrpcStatsFilter* out);
-bool read(WireReader& wire, GrpcHttp1Bridge* out);
-bool read(WireReader& wire, GrpcReverseBridge* out);
-bool read(WireReader& wire, ConnectGrpcBridge* out);
-bool read(WireReader& wire, BasicAuth* out);
-bool read(WireReader& wire, HeaderMutationFilter* out);
-bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, HttpInspector* out);
 bool read(WireReader& wire, TlvRule* out);
 bool read(WireReader& wire, ProxyProtocol* out);
@@ -146,13 +240,24 @@ bool read(WireReader& wire, TlsInspector* out);
 bool read(WireReader& wire, ListenerPredicate* out);
 bool read(WireReader& wire, ListenerFilter* out);
 bool read(WireReader& wire, FilterChainMatch* out);
-bool read(WireReader& wire, HeaderCondition* out);
+bool read(WireReader& wire, ValueMatch* out);
 bool read(WireReader& wire, AccessLogFilter* out);
+bool read(WireReader& wire, LogBuffer* out);
+bool read(WireReader& wire, LogTag* out);
+bool read(WireReader& wire, GrpcAccessLog* out);
+bool read(WireReader& wire, OtelValue* out);
+bool read(WireReader& wire, OtelAccessLog* out);
 bool read(WireReader& wire, AccessLog* out);
 bool read(WireReader& wire, Router* out);
 bool read(WireReader& wire, ClientCertDetails* out);
 bool read(WireReader& wire, UpgradeChain* out);
 bool read(WireReader& wire, UpgradeConfig* out);
+bool read(WireReader& wire, ReplyMapper* out);
+bool read(WireReader& wire, LocalReplies* out);
+bool read(WireReader& wire, ProxyStatus* out);
+bool read(WireReader& wire, IpDetection* out);
+bool read(WireReader& wire, ClientCertAction* out);
+bool read(WireReader& wire, ClientCertTree* out);
 bool read(WireReader& wire, HttpConnectionManager* out);
 bool read(WireReader& wire, WeightedTarget* out);
 bool read(WireReader& wire, TunnelingConfig* out);
@@ -162,6 +267,8 @@ bool read(WireReader& wire, EchoFilter* out);
 bool read(WireReader& wire, ConnectionLimitFilter* out);
 bool read(WireReader& wire, LocalRateLimitFilter* out);
 bool read(WireReader& wire, ConnectionGate* out);
+bool read(WireReader& wire, NetworkRbac* out);
+bool read(WireReader& wire, ServerNameLookup* out);
 bool read(WireReader& wire, FilterChain* out);
 bool read(WireReader& wire, ChainTree* out);
 bool read(WireReader& wire, Listener* out);
@@ -173,6 +280,10 @@ bool read(WireReader& wire, LoadShedPoint* out);
 bool read(WireReader& wire, OverloadManager* out);
 bool read(WireReader& wire, OverloadState* out);
 bool read(WireReader& wire, ConnectionLimit* out);
+bool read(WireReader& wire, JwksUpdate* out);
+bool read(WireReader& wire, Watchdog* out);
+bool read(WireReader& wire, Watchdogs* out);
+bool read(WireReader& wire, Demand* out);
 bool read(WireReader& wire, Update* out);
 bool read(WireReader& wire, TagRule* out);
 bool read(WireReader& wire, TagRules* out);
@@ -222,6 +333,35 @@ bool read(WireReader& wire, MetadataValue* out) {
         break;
       default:
         if (!wire.skip("MetadataValue")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataSpace* out) {
+  while (wire.nextField("MetadataSpace")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "MetadataSpace.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("MetadataSpace.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataSpace")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Metadata* out) {
+  while (wire.nextField("Metadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Metadata.spaces", [&](WireReader& inner) { return read(inner, &out->spaces.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("Metadata")) return false;
     }
   }
   return wire.ok();
@@ -339,7 +479,7 @@ bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 77, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 200, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;
@@ -348,7 +488,19 @@ bool read(WireReader& wire, FormatPiece* out) {
         if (!wire.readBytes(&out->alternative, "FormatPiece.alternative")) return false;
         break;
       case 4:
-        if (!wire.readNumber(&out->max_length, "FormatPiece.max_length")) return false;
+        if (!wire.readNumber(&out->max_length.emplace(), "FormatPiece.max_length")) return false;
+        break;
+      case 140:
+        if (!wire.readEnum(&out->metadata_source, 5, "FormatPiece.metadata_source")) return false;
+        break;
+      case 141:
+        if (!wire.readNumber(&out->prefix_length.emplace(), "FormatPiece.prefix_length")) return false;
+        break;
+      case 142:
+        if (!wire.readMessage("FormatPiece.alternatives", [&](WireReader& inner) { return read(inner, &out->alternatives.emplace_back()); })) return false;
+        break;
+      case 143:
+        if (!wire.readNumber(&out->local_time, "FormatPiece.local_time")) return false;
         break;
       default:
         if (!wire.skip("FormatPiece")) return false;
@@ -396,6 +548,22 @@ bool read(WireReader& wire, Format* out) {
         break;
       default:
         if (!wire.skip("Format")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ReplyFormat* out) {
+  while (wire.nextField("ReplyFormat")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ReplyFormat.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->content_type, "ReplyFormat.content_type")) return false;
+        break;
+      default:
+        if (!wire.skip("ReplyFormat")) return false;
     }
   }
   return wire.ok();
@@ -554,6 +722,22 @@ bool read(WireReader& wire, MetadataMatch* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, PreserveCase* out) {
+  while (wire.nextField("PreserveCase")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->forwards_reason, "PreserveCase.forwards_reason")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->capitalizes_own, "PreserveCase.capitalizes_own")) return false;
+        break;
+      default:
+        if (!wire.skip("PreserveCase")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, HeaderMatch* out) {
   while (wire.nextField("HeaderMatch")) {
     switch (wire.field()) {
@@ -597,6 +781,9 @@ bool read(WireReader& wire, QueryMatch* out) {
       case 2:
         if (!wire.readMessage("QueryMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
         break;
+      case 160:
+        if (!wire.readNumber(&out->is_absent, "QueryMatch.is_absent")) return false;
+        break;
       default:
         if (!wire.skip("QueryMatch")) return false;
     }
@@ -608,7 +795,7 @@ bool read(WireReader& wire, MatchInput* out) {
   while (wire.nextField("MatchInput")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 11, "MatchInput.kind")) return false;
+        if (!wire.readEnum(&out->kind, 24, "MatchInput.kind")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->metadata_namespace, "MatchInput.metadata_namespace")) return false;
@@ -616,8 +803,48 @@ bool read(WireReader& wire, MatchInput* out) {
       case 3:
         if (!wire.readRepeatedBytes(&out->path, "MatchInput.path")) return false;
         break;
+      case 160:
+        if (!wire.readBytes(&out->name, "MatchInput.name")) return false;
+        break;
       default:
         if (!wire.skip("MatchInput")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataCondition* out) {
+  while (wire.nextField("MetadataCondition")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->metadata_namespace, "MetadataCondition.metadata_namespace")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->metadata_path, "MetadataCondition.metadata_path")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->inverts, "MetadataCondition.inverts")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->value, 4, "MetadataCondition.value")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("MetadataCondition.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->literal, "MetadataCondition.literal")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->first_number, "MetadataCondition.first_number")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->end_number, "MetadataCondition.end_number")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("MetadataCondition.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataCondition")) return false;
     }
   }
   return wire.ok();
@@ -627,7 +854,7 @@ bool read(WireReader& wire, MatchPredicate* out) {
   while (wire.nextField("MatchPredicate")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 4, "MatchPredicate.kind")) return false;
+        if (!wire.readEnum(&out->kind, 7, "MatchPredicate.kind")) return false;
         break;
       case 2:
         if (!wire.readMessage("MatchPredicate.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
@@ -640,6 +867,24 @@ bool read(WireReader& wire, MatchPredicate* out) {
         break;
       case 5:
         if (!wire.readMessage("MatchPredicate.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("MatchPredicate.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        break;
+      case 161:
+        if (!wire.readNumber(&out->seed, "MatchPredicate.seed")) return false;
+        break;
+      case 162:
+        if (!wire.readNumber(&out->threshold, "MatchPredicate.threshold")) return false;
+        break;
+      case 163:
+        if (!wire.readNumber(&out->modulo, "MatchPredicate.modulo")) return false;
+        break;
+      case 164:
+        if (!wire.readNumber(&out->share_millionths, "MatchPredicate.share_millionths")) return false;
+        break;
+      case 165:
+        if (!wire.readNumber(&out->share_slot, "MatchPredicate.share_slot")) return false;
         break;
       default:
         if (!wire.skip("MatchPredicate")) return false;
@@ -1516,7 +1761,7 @@ bool read(WireReader& wire, RateLimitAction* out) {
   while (wire.nextField("RateLimitAction")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 7, "RateLimitAction.kind")) return false;
+        if (!wire.readEnum(&out->kind, 9, "RateLimitAction.kind")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->key, "RateLimitAction.key")) return false;
@@ -1548,8 +1793,67 @@ bool read(WireReader& wire, RateLimitAction* out) {
       case 12:
         if (!wire.readNumber(&out->ipv6_bits.emplace(), "RateLimitAction.ipv6_bits")) return false;
         break;
+      case 100:
+        if (!wire.readBytes(&out->metadata_namespace, "RateLimitAction.metadata_namespace")) return false;
+        break;
+      case 101:
+        if (!wire.readBytes(&out->metadata_path, "RateLimitAction.metadata_path")) return false;
+        break;
+      case 102:
+        if (!wire.readMessage("RateLimitAction.route_metadata", [&](WireReader& inner) { return read(inner, &out->route_metadata.emplace_back()); })) return false;
+        break;
+      case 103:
+        if (!wire.readNumber(&out->is_of_route, "RateLimitAction.is_of_route")) return false;
+        break;
+      case 104:
+        if (!wire.readBytes(&out->otherwise, "RateLimitAction.otherwise")) return false;
+        break;
+      case 105:
+        if (!wire.readMessage("RateLimitAction.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("RateLimitAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LimitOverride* out) {
+  while (wire.nextField("LimitOverride")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->metadata_namespace, "LimitOverride.metadata_namespace")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->metadata_path, "LimitOverride.metadata_path")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->requests_per_unit, "LimitOverride.requests_per_unit")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->unit, "LimitOverride.unit")) return false;
+        break;
+      default:
+        if (!wire.skip("LimitOverride")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HitsAddend* out) {
+  while (wire.nextField("HitsAddend")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->number.emplace(), "HitsAddend.number")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HitsAddend.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->is_negative, "HitsAddend.is_negative")) return false;
+        break;
+      default:
+        if (!wire.skip("HitsAddend")) return false;
     }
   }
   return wire.ok();
@@ -1563,6 +1867,21 @@ bool read(WireReader& wire, RateLimit* out) {
         break;
       case 2:
         if (!wire.readMessage("RateLimit.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        break;
+      case 100:
+        if (!wire.readMessage("RateLimit.override", [&](WireReader& inner) { return read(inner, &out->override.emplace()); })) return false;
+        break;
+      case 101:
+        if (!wire.readMessage("RateLimit.hits", [&](WireReader& inner) { return read(inner, &out->hits.emplace()); })) return false;
+        break;
+      case 102:
+        if (!wire.readNumber(&out->at_end, "RateLimit.at_end")) return false;
+        break;
+      case 103:
+        if (!wire.readMessage("RateLimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 104:
+        if (!wire.readEnum(&out->tells_limit, 2, "RateLimit.tells_limit")) return false;
         break;
       default:
         if (!wire.skip("RateLimit")) return false;
@@ -1780,26 +2099,8 @@ bool read(WireReader& wire, RbacCondition* out) {
       case 7:
         if (!wire.readNumber(&out->end_port, "RbacCondition.end_port")) return false;
         break;
-      case 8:
-        if (!wire.readBytes(&out->metadata_namespace, "RbacCondition.metadata_namespace")) return false;
-        break;
-      case 9:
-        if (!wire.readBytes(&out->metadata_path, "RbacCondition.metadata_path")) return false;
-        break;
-      case 10:
-        if (!wire.readNumber(&out->inverts, "RbacCondition.inverts")) return false;
-        break;
-      case 11:
-        if (!wire.readEnum(&out->value, 3, "RbacCondition.value")) return false;
-        break;
-      case 12:
-        if (!wire.readBytes(&out->literal, "RbacCondition.literal")) return false;
-        break;
-      case 13:
-        if (!wire.readNumber(&out->first_number, "RbacCondition.first_number")) return false;
-        break;
-      case 14:
-        if (!wire.readNumber(&out->end_number, "RbacCondition.end_number")) return false;
+      case 160:
+        if (!wire.readMessage("RbacCondition.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("RbacCondition")) return false;
@@ -1843,6 +2144,38 @@ bool read(WireReader& wire, RbacRules* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RbacTreeAction* out) {
+  while (wire.nextField("RbacTreeAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "RbacTreeAction.name")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->action, 2, "RbacTreeAction.action")) return false;
+        break;
+      default:
+        if (!wire.skip("RbacTreeAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RbacTree* out) {
+  while (wire.nextField("RbacTree")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("RbacTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RbacTree.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RbacTree")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Rbac* out) {
   while (wire.nextField("Rbac")) {
     switch (wire.field()) {
@@ -1861,8 +2194,2073 @@ bool read(WireReader& wire, Rbac* out) {
       case 5:
         if (!wire.readNumber(&out->counts_policies, "Rbac.counts_policies")) return false;
         break;
+      case 160:
+        if (!wire.readMessage("Rbac.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
+      case 161:
+        if (!wire.readMessage("Rbac.shadow_tree", [&](WireReader& inner) { return read(inner, &out->shadow_tree.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("Rbac")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TextPair* out) {
+  while (wire.nextField("TextPair")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "TextPair.key")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "TextPair.value")) return false;
+        break;
+      default:
+        if (!wire.skip("TextPair")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtAuthzBody* out) {
+  while (wire.nextField("ExtAuthzBody")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->max_bytes, "ExtAuthzBody.max_bytes")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->allow_partial, "ExtAuthzBody.allow_partial")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->as_bytes, "ExtAuthzBody.as_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("ExtAuthzBody")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ServiceRetry* out) {
+  while (wire.nextField("ServiceRetry")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->retry_on, "ServiceRetry.retry_on")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->num_retries, "ServiceRetry.num_retries")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->base_interval_ms, "ServiceRetry.base_interval_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->max_interval_ms, "ServiceRetry.max_interval_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("ServiceRetry")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Service* out) {
+  while (wire.nextField("Service")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "Service.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->timeout_ms, "Service.timeout_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->authority, "Service.authority")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("Service.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->is_internal, "Service.is_internal")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->local_address, "Service.local_address")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->max_message_bytes, "Service.max_message_bytes")) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("Service.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("Service")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, StringMatches* out) {
+  while (wire.nextField("StringMatches")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("StringMatches.any", [&](WireReader& inner) { return read(inner, &out->any.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("StringMatches")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtAuthzHttp* out) {
+  while (wire.nextField("ExtAuthzHttp")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->path_prefix, "ExtAuthzHttp.path_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->path_override, "ExtAuthzHttp.path_override")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ExtAuthzHttp.upstream_headers", [&](WireReader& inner) { return read(inner, &out->upstream_headers.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ExtAuthzHttp.upstream_append_headers", [&](WireReader& inner) { return read(inner, &out->upstream_append_headers.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("ExtAuthzHttp.client_headers", [&](WireReader& inner) { return read(inner, &out->client_headers.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("ExtAuthzHttp.client_headers_on_success", [&](WireReader& inner) { return read(inner, &out->client_headers_on_success.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("ExtAuthzHttp.metadata_headers", [&](WireReader& inner) { return read(inner, &out->metadata_headers.emplace()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("ExtAuthzHttp.allowed_headers", [&](WireReader& inner) { return read(inner, &out->allowed_headers.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ExtAuthzHttp")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtAuthzService* out) {
+  while (wire.nextField("ExtAuthzService")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ExtAuthzService.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ExtAuthzService.http", [&](WireReader& inner) { return read(inner, &out->http.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ExtAuthzService")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtAuthzRoute* out) {
+  while (wire.nextField("ExtAuthzRoute")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "ExtAuthzRoute.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ExtAuthzRoute.context_extensions", [&](WireReader& inner) { return read(inner, &out->context_extensions.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->disable_body, "ExtAuthzRoute.disable_body")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ExtAuthzRoute.body", [&](WireReader& inner) { return read(inner, &out->body.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ExtAuthzRoute.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ExtAuthzRoute")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RatelimitRoute* out) {
+  while (wire.nextField("RatelimitRoute")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->virtual_host_limits, 2, "RatelimitRoute.virtual_host_limits")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->domain, "RatelimitRoute.domain")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RatelimitRoute.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RatelimitRoute")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NameRewrite* out) {
+  while (wire.nextField("NameRewrite")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->literal, "NameRewrite.literal")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->header, "NameRewrite.header")) return false;
+        break;
+      default:
+        if (!wire.skip("NameRewrite")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MinHealthy* out) {
+  while (wire.nextField("MinHealthy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "MinHealthy.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->percent, "MinHealthy.percent")) return false;
+        break;
+      default:
+        if (!wire.skip("MinHealthy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HealthCheckFilter* out) {
+  while (wire.nextField("HealthCheckFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->pass_through, "HealthCheckFilter.pass_through")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->cache_time_ms, "HealthCheckFilter.cache_time_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HealthCheckFilter.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("HealthCheckFilter.min_healthy", [&](WireReader& inner) { return read(inner, &out->min_healthy.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->local_cluster, "HealthCheckFilter.local_cluster")) return false;
+        break;
+      default:
+        if (!wire.skip("HealthCheckFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TapMatch* out) {
+  while (wire.nextField("TapMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 9, "TapMatch.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TapMatch.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TapMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->patterns, "TapMatch.patterns")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->body_limit_bytes, "TapMatch.body_limit_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("TapMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Tap* out) {
+  while (wire.nextField("Tap")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Tap.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_request_body_bytes, "Tap.max_request_body_bytes")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_response_body_bytes, "Tap.max_response_body_bytes")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->streaming, "Tap.streaming")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->share_millionths, "Tap.share_millionths")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->share_slot, "Tap.share_slot")) return false;
+        break;
+      default:
+        if (!wire.skip("Tap")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TapFilter* out) {
+  while (wire.nextField("TapFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "TapFilter.id")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TapFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->records_headers_received_time, "TapFilter.records_headers_received_time")) return false;
+        break;
+      default:
+        if (!wire.skip("TapFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CorsFilter* out) {
+  while (wire.nextField("CorsFilter")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("CorsFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcWebFilter* out) {
+  while (wire.nextField("GrpcWebFilter")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("GrpcWebFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcStatsFilter* out) {
+  while (wire.nextField("GrpcStatsFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->all_methods, "GrpcStatsFilter.all_methods")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->paths, "GrpcStatsFilter.paths")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->replaces_dots, "GrpcStatsFilter.replaces_dots")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcStatsFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcHttp1Bridge* out) {
+  while (wire.nextField("GrpcHttp1Bridge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->upgrade_protobuf, "GrpcHttp1Bridge.upgrade_protobuf")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ignores_query, "GrpcHttp1Bridge.ignores_query")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcHttp1Bridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcReverseBridge* out) {
+  while (wire.nextField("GrpcReverseBridge")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->content_type, "GrpcReverseBridge.content_type")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->withholds_frames, "GrpcReverseBridge.withholds_frames")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcReverseBridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ConnectGrpcBridge* out) {
+  while (wire.nextField("ConnectGrpcBridge")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("ConnectGrpcBridge")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BasicAuth* out) {
+  while (wire.nextField("BasicAuth")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("BasicAuth.users", [&](WireReader& inner) { return read(inner, &out->users.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->forward_username_header, "BasicAuth.forward_username_header")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->authentication_header, "BasicAuth.authentication_header")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->allow_missing, "BasicAuth.allow_missing")) return false;
+        break;
+      default:
+        if (!wire.skip("BasicAuth")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderMutationFilter* out) {
+  while (wire.nextField("HeaderMutationFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HeaderMutationFilter.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->most_specific_wins, "HeaderMutationFilter.most_specific_wins")) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderMutationFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MutationRules* out) {
+  while (wire.nextField("MutationRules")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->allow_all_routing, "MutationRules.allow_all_routing")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->allow_envoy, "MutationRules.allow_envoy")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->disallow_system, "MutationRules.disallow_system")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->disallow_all, "MutationRules.disallow_all")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("MutationRules.allow", [&](WireReader& inner) { return read(inner, &out->allow.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("MutationRules.disallow", [&](WireReader& inner) { return read(inner, &out->disallow.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->disallow_is_error, "MutationRules.disallow_is_error")) return false;
+        break;
+      default:
+        if (!wire.skip("MutationRules")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtAuthz* out) {
+  while (wire.nextField("ExtAuthz")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ExtAuthz.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->failure_mode_allow, "ExtAuthz.failure_mode_allow")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->failure_mode_allow_header_add, "ExtAuthz.failure_mode_allow_header_add")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ExtAuthz.body", [&](WireReader& inner) { return read(inner, &out->body.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->clear_route_cache, "ExtAuthz.clear_route_cache")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->status_on_error, "ExtAuthz.status_on_error")) return false;
+        break;
+      case 7:
+        if (!wire.readRepeatedBytes(&out->metadata_namespaces, "ExtAuthz.metadata_namespaces")) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("ExtAuthz.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("ExtAuthz.enabled_metadata", [&](WireReader& inner) { return read(inner, &out->enabled_metadata.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->include_peer_certificate, "ExtAuthz.include_peer_certificate")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->include_tls_session, "ExtAuthz.include_tls_session")) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("ExtAuthz.deny_at_disable", [&](WireReader& inner) { return read(inner, &out->deny_at_disable.emplace()); })) return false;
+        break;
+      case 13:
+        if (!wire.readBytes(&out->stat_prefix, "ExtAuthz.stat_prefix")) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->charge_cluster, "ExtAuthz.charge_cluster")) return false;
+        break;
+      case 15:
+        if (!wire.readMessage("ExtAuthz.allowed_headers", [&](WireReader& inner) { return read(inner, &out->allowed_headers.emplace()); })) return false;
+        break;
+      case 16:
+        if (!wire.readMessage("ExtAuthz.disallowed_headers", [&](WireReader& inner) { return read(inner, &out->disallowed_headers.emplace()); })) return false;
+        break;
+      case 17:
+        if (!wire.readNumber(&out->raw_headers, "ExtAuthz.raw_headers")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->validate_mutations, "ExtAuthz.validate_mutations")) return false;
+        break;
+      case 19:
+        if (!wire.readMessage("ExtAuthz.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readNumber(&out->takes_metadata, "ExtAuthz.takes_metadata")) return false;
+        break;
+      case 22:
+        if (!wire.readNumber(&out->max_denied_body_bytes, "ExtAuthz.max_denied_body_bytes")) return false;
+        break;
+      case 24:
+        if (!wire.readNumber(&out->shadow_mode, "ExtAuthz.shadow_mode")) return false;
+        break;
+      case 25:
+        if (!wire.readMessage("ExtAuthz.labels", [&](WireReader& inner) { return read(inner, &out->labels.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ExtAuthz")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Ratelimit* out) {
+  while (wire.nextField("Ratelimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Ratelimit.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->domain, "Ratelimit.domain")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->stage, "Ratelimit.stage")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->requests, 2, "Ratelimit.requests")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->failure_mode_deny, "Ratelimit.failure_mode_deny")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("Ratelimit.failure_deny_share", [&](WireReader& inner) { return read(inner, &out->failure_deny_share.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->as_resource_exhausted, "Ratelimit.as_resource_exhausted")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->tells_limit, "Ratelimit.tells_limit")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->hides_ratelimited, "Ratelimit.hides_ratelimited")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->status, "Ratelimit.status")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->status_on_error, "Ratelimit.status_on_error")) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("Ratelimit.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        break;
+      case 13:
+        if (!wire.readBytes(&out->stat_prefix, "Ratelimit.stat_prefix")) return false;
+        break;
+      case 14:
+        if (!wire.readMessage("Ratelimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 15:
+        if (!wire.readMessage("Ratelimit.enforced", [&](WireReader& inner) { return read(inner, &out->enforced.emplace()); })) return false;
+        break;
+      case 16:
+        if (!wire.readMessage("Ratelimit.own_limits", [&](WireReader& inner) { return read(inner, &out->own_limits.emplace()); })) return false;
+        break;
+      case 17:
+        if (!wire.readBytes(&out->name, "Ratelimit.name")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->tells_retry_after, "Ratelimit.tells_retry_after")) return false;
+        break;
+      default:
+        if (!wire.skip("Ratelimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NameLookup* out) {
+  while (wire.nextField("NameLookup")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cache, "NameLookup.cache")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->cluster_timeout_ms, "NameLookup.cluster_timeout_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("NameLookup")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CompositeFilter* out) {
+  while (wire.nextField("CompositeFilter")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("CompositeFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, DiscoveredFilter* out) {
+  while (wire.nextField("DiscoveredFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "DiscoveredFilter.id")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("DiscoveredFilter.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("DiscoveredFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OnDemandClusters* out) {
+  while (wire.nextField("OnDemandClusters")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->source, "OnDemandClusters.source")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->timeout_ms, "OnDemandClusters.timeout_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("OnDemandClusters")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OnDemandFilter* out) {
+  while (wire.nextField("OnDemandFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("OnDemandFilter.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("OnDemandFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Encoder* out) {
+  while (wire.nextField("Encoder")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->coding, 2, "Encoder.coding")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->level, "Encoder.level")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->window_bits, "Encoder.window_bits")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->strategy, "Encoder.strategy")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->memory_level, "Encoder.memory_level")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->block_bits, "Encoder.block_bits")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->mode, "Encoder.mode")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->without_literal_contexts, "Encoder.without_literal_contexts")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->checksum, "Encoder.checksum")) return false;
+        break;
+      case 10:
+        if (!wire.readBytes(&out->dictionary, "Encoder.dictionary")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->chunk_bytes, "Encoder.chunk_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("Encoder")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CompressorDirection* out) {
+  while (wire.nextField("CompressorDirection")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("CompressorDirection.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->min_content_length, "CompressorDirection.min_content_length")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("CompressorDirection.content_types", [&](WireReader& inner) { return read(inner, &out->content_types.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("CompressorDirection")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Compressor* out) {
+  while (wire.nextField("Compressor")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Compressor.encoder", [&](WireReader& inner) { return read(inner, &out->encoder.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->library, "Compressor.library")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("Compressor.request", [&](WireReader& inner) { return read(inner, &out->request.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("Compressor.response", [&](WireReader& inner) { return read(inner, &out->response.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->names_response, "Compressor.names_response")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->disable_on_etag, "Compressor.disable_on_etag")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->weaken_etag, "Compressor.weaken_etag")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->remove_accept_encoding, "Compressor.remove_accept_encoding")) return false;
+        break;
+      case 9:
+        if (!wire.readRepeatedNumber(&out->uncompressible_statuses, "Compressor.uncompressible_statuses")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->tells_status, "Compressor.tells_status")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->choose_first, "Compressor.choose_first")) return false;
+        break;
+      default:
+        if (!wire.skip("Compressor")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Decoder* out) {
+  while (wire.nextField("Decoder")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->coding, 2, "Decoder.coding")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->window_bits, "Decoder.window_bits")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_ratio, "Decoder.max_ratio")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->keeps_ring_buffer, "Decoder.keeps_ring_buffer")) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedBytes(&out->dictionaries, "Decoder.dictionaries")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->chunk_bytes, "Decoder.chunk_bytes")) return false;
+        break;
+      default:
+        if (!wire.skip("Decoder")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, DecompressorDirection* out) {
+  while (wire.nextField("DecompressorDirection")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("DecompressorDirection.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ignores_no_transform, "DecompressorDirection.ignores_no_transform")) return false;
+        break;
+      default:
+        if (!wire.skip("DecompressorDirection")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Decompressor* out) {
+  while (wire.nextField("Decompressor")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Decompressor.decoder", [&](WireReader& inner) { return read(inner, &out->decoder.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->library, "Decompressor.library")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("Decompressor.request", [&](WireReader& inner) { return read(inner, &out->request.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("Decompressor.response", [&](WireReader& inner) { return read(inner, &out->response.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->advertises, "Decompressor.advertises")) return false;
+        break;
+      default:
+        if (!wire.skip("Decompressor")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, BandwidthLimit* out) {
+  while (wire.nextField("BandwidthLimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "BandwidthLimit.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->limits_request, "BandwidthLimit.limits_request")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->limits_response, "BandwidthLimit.limits_response")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->limit_kbps, "BandwidthLimit.limit_kbps")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->fill_interval_ms, "BandwidthLimit.fill_interval_ms")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("BandwidthLimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->adds_trailers, "BandwidthLimit.adds_trailers")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->trailer_prefix, "BandwidthLimit.trailer_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("BandwidthLimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ResponsePolicy* out) {
+  while (wire.nextField("ResponsePolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->status.emplace(), "ResponsePolicy.status")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ResponsePolicy.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->body, "ResponsePolicy.body")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ResponsePolicy.body_format", [&](WireReader& inner) { return read(inner, &out->body_format.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->details, "ResponsePolicy.details")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->keeps_details, "ResponsePolicy.keeps_details")) return false;
+        break;
+      default:
+        if (!wire.skip("ResponsePolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CustomResponse* out) {
+  while (wire.nextField("CustomResponse")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("CustomResponse.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("CustomResponse.policies", [&](WireReader& inner) { return read(inner, &out->policies.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("CustomResponse")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SuccessRange* out) {
+  while (wire.nextField("SuccessRange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->first, "SuccessRange.first")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->end, "SuccessRange.end")) return false;
+        break;
+      default:
+        if (!wire.skip("SuccessRange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AdmissionControl* out) {
+  while (wire.nextField("AdmissionControl")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("AdmissionControl.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("AdmissionControl.http_success", [&](WireReader& inner) { return read(inner, &out->http_success.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedNumber(&out->grpc_success, "AdmissionControl.grpc_success")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->sampling_window_ms, "AdmissionControl.sampling_window_ms")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("AdmissionControl.aggression", [&](WireReader& inner) { return read(inner, &out->aggression.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("AdmissionControl.success_threshold", [&](WireReader& inner) { return read(inner, &out->success_threshold.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("AdmissionControl.max_rejection", [&](WireReader& inner) { return read(inner, &out->max_rejection.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("AdmissionControl.rps_threshold", [&](WireReader& inner) { return read(inner, &out->rps_threshold.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("AdmissionControl")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AdaptiveConcurrency* out) {
+  while (wire.nextField("AdaptiveConcurrency")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("AdaptiveConcurrency.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->status, "AdaptiveConcurrency.status")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("AdaptiveConcurrency.sample_percentile", [&](WireReader& inner) { return read(inner, &out->sample_percentile.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("AdaptiveConcurrency.max_concurrency", [&](WireReader& inner) { return read(inner, &out->max_concurrency.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("AdaptiveConcurrency.update_interval_ms", [&](WireReader& inner) { return read(inner, &out->update_interval_ms.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("AdaptiveConcurrency.min_rtt_interval_ms", [&](WireReader& inner) { return read(inner, &out->min_rtt_interval_ms.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("AdaptiveConcurrency.min_rtt_requests", [&](WireReader& inner) { return read(inner, &out->min_rtt_requests.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("AdaptiveConcurrency.jitter", [&](WireReader& inner) { return read(inner, &out->jitter.emplace()); })) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("AdaptiveConcurrency.min_concurrency", [&](WireReader& inner) { return read(inner, &out->min_concurrency.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("AdaptiveConcurrency.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->fixed_min_rtt_ms, "AdaptiveConcurrency.fixed_min_rtt_ms")) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("AdaptiveConcurrency.min_limit", [&](WireReader& inner) { return read(inner, &out->min_limit.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("AdaptiveConcurrency")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtHeader* out) {
+  while (wire.nextField("JwtHeader")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "JwtHeader.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->prefix, "JwtHeader.prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("JwtHeader")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtClaimHeader* out) {
+  while (wire.nextField("JwtClaimHeader")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "JwtClaimHeader.header")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->path, "JwtClaimHeader.path")) return false;
+        break;
+      default:
+        if (!wire.skip("JwtClaimHeader")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Jwk* out) {
+  while (wire.nextField("Jwk")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 3, "Jwk.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->kid, "Jwk.kid")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->alg, "Jwk.alg")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->key, "Jwk.key")) return false;
+        break;
+      default:
+        if (!wire.skip("Jwk")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Jwks* out) {
+  while (wire.nextField("Jwks")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Jwks.keys", [&](WireReader& inner) { return read(inner, &out->keys.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("Jwks")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtProvider* out) {
+  while (wire.nextField("JwtProvider")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "JwtProvider.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->issuer, "JwtProvider.issuer")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->audiences, "JwtProvider.audiences")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("JwtProvider.subjects", [&](WireReader& inner) { return read(inner, &out->subjects.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->require_expiration, "JwtProvider.require_expiration")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->max_lifetime_s.emplace(), "JwtProvider.max_lifetime_s")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->clock_skew_s, "JwtProvider.clock_skew_s")) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("JwtProvider.from_headers", [&](WireReader& inner) { return read(inner, &out->from_headers.emplace_back()); })) return false;
+        break;
+      case 9:
+        if (!wire.readRepeatedBytes(&out->from_params, "JwtProvider.from_params")) return false;
+        break;
+      case 10:
+        if (!wire.readRepeatedBytes(&out->from_cookies, "JwtProvider.from_cookies")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->forward, "JwtProvider.forward")) return false;
+        break;
+      case 12:
+        if (!wire.readBytes(&out->forward_payload_header, "JwtProvider.forward_payload_header")) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->pads_payload, "JwtProvider.pads_payload")) return false;
+        break;
+      case 14:
+        if (!wire.readBytes(&out->payload_in_metadata, "JwtProvider.payload_in_metadata")) return false;
+        break;
+      case 15:
+        if (!wire.readBytes(&out->header_in_metadata, "JwtProvider.header_in_metadata")) return false;
+        break;
+      case 16:
+        if (!wire.readBytes(&out->failed_status_in_metadata, "JwtProvider.failed_status_in_metadata")) return false;
+        break;
+      case 17:
+        if (!wire.readRepeatedBytes(&out->space_delimited_claims, "JwtProvider.space_delimited_claims")) return false;
+        break;
+      case 18:
+        if (!wire.readMessage("JwtProvider.claim_headers", [&](WireReader& inner) { return read(inner, &out->claim_headers.emplace_back()); })) return false;
+        break;
+      case 19:
+        if (!wire.readNumber(&out->clears_route, "JwtProvider.clears_route")) return false;
+        break;
+      case 20:
+        if (!wire.readNumber(&out->cache_size, "JwtProvider.cache_size")) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->cache_max_token_bytes, "JwtProvider.cache_max_token_bytes")) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("JwtProvider.local", [&](WireReader& inner) { return read(inner, &out->local.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readNumber(&out->remote, "JwtProvider.remote")) return false;
+        break;
+      case 24:
+        if (!wire.readNumber(&out->cache_duration_ms, "JwtProvider.cache_duration_ms")) return false;
+        break;
+      case 25:
+        if (!wire.readNumber(&out->is_ahead, "JwtProvider.is_ahead")) return false;
+        break;
+      default:
+        if (!wire.skip("JwtProvider")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CookieMatch* out) {
+  while (wire.nextField("CookieMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "CookieMatch.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("CookieMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->invert, "CookieMatch.invert")) return false;
+        break;
+      default:
+        if (!wire.skip("CookieMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FilterStateMatch* out) {
+  while (wire.nextField("FilterStateMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "FilterStateMatch.key")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("FilterStateMatch.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("FilterStateMatch.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->inverts, "FilterStateMatch.inverts")) return false;
+        break;
+      default:
+        if (!wire.skip("FilterStateMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RouteMatch* out) {
+  while (wire.nextField("RouteMatch")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->path_kind, 4, "RouteMatch.path_kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->path, "RouteMatch.path")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RouteMatch.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->ignore_case, "RouteMatch.ignore_case")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("RouteMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("RouteMatch.query_parameters", [&](WireReader& inner) { return read(inner, &out->query_parameters.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->grpc, "RouteMatch.grpc")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->runtime_fraction_millionths.emplace(), "RouteMatch.runtime_fraction_millionths")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->runtime_fraction_slot, "RouteMatch.runtime_fraction_slot")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->certificate_presented.emplace(), "RouteMatch.certificate_presented")) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->certificate_validated.emplace(), "RouteMatch.certificate_validated")) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("RouteMatch.cookies", [&](WireReader& inner) { return read(inner, &out->cookies.emplace_back()); })) return false;
+        break;
+      case 161:
+        if (!wire.readMessage("RouteMatch.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        break;
+      case 162:
+        if (!wire.readMessage("RouteMatch.filter_states", [&](WireReader& inner) { return read(inner, &out->filter_states.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RouteMatch")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtRequirement* out) {
+  while (wire.nextField("JwtRequirement")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 6, "JwtRequirement.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedNumber(&out->providers, "JwtRequirement.providers")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->audiences, "JwtRequirement.audiences")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->has_audiences, "JwtRequirement.has_audiences")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("JwtRequirement.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->status_header, "JwtRequirement.status_header")) return false;
+        break;
+      default:
+        if (!wire.skip("JwtRequirement")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtRule* out) {
+  while (wire.nextField("JwtRule")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("JwtRule.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("JwtRule.requirement", [&](WireReader& inner) { return read(inner, &out->requirement.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("JwtRule")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtNamedRequirement* out) {
+  while (wire.nextField("JwtNamedRequirement")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "JwtNamedRequirement.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("JwtNamedRequirement.requirement", [&](WireReader& inner) { return read(inner, &out->requirement.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("JwtNamedRequirement")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtAuthn* out) {
+  while (wire.nextField("JwtAuthn")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("JwtAuthn.providers", [&](WireReader& inner) { return read(inner, &out->providers.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("JwtAuthn.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("JwtAuthn.requirements", [&](WireReader& inner) { return read(inner, &out->requirements.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->filter_state, "JwtAuthn.filter_state")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("JwtAuthn.filter_state_rules", [&](WireReader& inner) { return read(inner, &out->filter_state_rules.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->bypasses_preflights, "JwtAuthn.bypasses_preflights")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->strips_reasons, "JwtAuthn.strips_reasons")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->stat_prefix, "JwtAuthn.stat_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("JwtAuthn")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataTarget* out) {
+  while (wire.nextField("MetadataTarget")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->space, "MetadataTarget.space")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->key, "MetadataTarget.key")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "MetadataTarget.value")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->type, 2, "MetadataTarget.type")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->base64, "MetadataTarget.base64")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("MetadataTarget.rewrite", [&](WireReader& inner) { return read(inner, &out->rewrite.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataTarget")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MetadataRule* out) {
+  while (wire.nextField("MetadataRule")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "MetadataRule.header")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->cookie, "MetadataRule.cookie")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("MetadataRule.present", [&](WireReader& inner) { return read(inner, &out->present.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("MetadataRule.missing", [&](WireReader& inner) { return read(inner, &out->missing.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->remove, "MetadataRule.remove")) return false;
+        break;
+      default:
+        if (!wire.skip("MetadataRule")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderToMetadata* out) {
+  while (wire.nextField("HeaderToMetadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HeaderToMetadata.request", [&](WireReader& inner) { return read(inner, &out->request.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderToMetadata.response", [&](WireReader& inner) { return read(inner, &out->response.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->stat_prefix, "HeaderToMetadata.stat_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderToMetadata")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SetMetadataEntry* out) {
+  while (wire.nextField("SetMetadataEntry")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->space, "SetMetadataEntry.space")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->overwrites, "SetMetadataEntry.overwrites")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "SetMetadataEntry.value")) return false;
+        break;
+      default:
+        if (!wire.skip("SetMetadataEntry")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SetMetadata* out) {
+  while (wire.nextField("SetMetadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("SetMetadata.entries", [&](WireReader& inner) { return read(inner, &out->entries.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("SetMetadata")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FilterStateValue* out) {
+  while (wire.nextField("FilterStateValue")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "FilterStateValue.key")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("FilterStateValue.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->skips_empty, "FilterStateValue.skips_empty")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->read_only, "FilterStateValue.read_only")) return false;
+        break;
+      default:
+        if (!wire.skip("FilterStateValue")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SetFilterState* out) {
+  while (wire.nextField("SetFilterState")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("SetFilterState.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->clears_route, "SetFilterState.clears_route")) return false;
+        break;
+      default:
+        if (!wire.skip("SetFilterState")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JsonMetadataTarget* out) {
+  while (wire.nextField("JsonMetadataTarget")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->space, "JsonMetadataTarget.space")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->key, "JsonMetadataTarget.key")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "JsonMetadataTarget.value")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->type, 2, "JsonMetadataTarget.type")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->preserves, "JsonMetadataTarget.preserves")) return false;
+        break;
+      default:
+        if (!wire.skip("JsonMetadataTarget")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JsonMetadataRule* out) {
+  while (wire.nextField("JsonMetadataRule")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->path, "JsonMetadataRule.path")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("JsonMetadataRule.present", [&](WireReader& inner) { return read(inner, &out->present.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("JsonMetadataRule.missing", [&](WireReader& inner) { return read(inner, &out->missing.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("JsonMetadataRule.error", [&](WireReader& inner) { return read(inner, &out->error.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("JsonMetadataRule")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JsonMetadataRules* out) {
+  while (wire.nextField("JsonMetadataRules")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("JsonMetadataRules.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->content_types, "JsonMetadataRules.content_types")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->allows_no_content_type, "JsonMetadataRules.allows_no_content_type")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("JsonMetadataRules.content_type_regex", [&](WireReader& inner) { return read(inner, &out->content_type_regex.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("JsonMetadataRules")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JsonToMetadata* out) {
+  while (wire.nextField("JsonToMetadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("JsonToMetadata.request", [&](WireReader& inner) { return read(inner, &out->request.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("JsonToMetadata.response", [&](WireReader& inner) { return read(inner, &out->response.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("JsonToMetadata")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, IpTag* out) {
+  while (wire.nextField("IpTag")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "IpTag.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("IpTag.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("IpTag")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, IpTagging* out) {
+  while (wire.nextField("IpTagging")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->requests, 2, "IpTagging.requests")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("IpTagging.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->header, "IpTagging.header")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->appends, "IpTagging.appends")) return false;
+        break;
+      default:
+        if (!wire.skip("IpTagging")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ApiKey* out) {
+  while (wire.nextField("ApiKey")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "ApiKey.key")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->client, "ApiKey.client")) return false;
+        break;
+      default:
+        if (!wire.skip("ApiKey")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ApiKeySource* out) {
+  while (wire.nextField("ApiKeySource")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "ApiKeySource.header")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->query, "ApiKeySource.query")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->cookie, "ApiKeySource.cookie")) return false;
+        break;
+      default:
+        if (!wire.skip("ApiKeySource")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ApiKeyForwarding* out) {
+  while (wire.nextField("ApiKeyForwarding")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "ApiKeyForwarding.header")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->hides_key, "ApiKeyForwarding.hides_key")) return false;
+        break;
+      default:
+        if (!wire.skip("ApiKeyForwarding")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ApiKeyAuth* out) {
+  while (wire.nextField("ApiKeyAuth")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ApiKeyAuth.keys", [&](WireReader& inner) { return read(inner, &out->keys.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ApiKeyAuth.sources", [&](WireReader& inner) { return read(inner, &out->sources.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("ApiKeyAuth.forwarding", [&](WireReader& inner) { return read(inner, &out->forwarding.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->allowed_clients, "ApiKeyAuth.allowed_clients")) return false;
+        break;
+      default:
+        if (!wire.skip("ApiKeyAuth")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SessionCookie* out) {
+  while (wire.nextField("SessionCookie")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "SessionCookie.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->path, "SessionCookie.path")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->ttl_s, "SessionCookie.ttl_s")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->attributes, "SessionCookie.attributes")) return false;
+        break;
+      default:
+        if (!wire.skip("SessionCookie")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, StatefulSession* out) {
+  while (wire.nextField("StatefulSession")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "StatefulSession.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->strict, "StatefulSession.strict")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("StatefulSession.cookie", [&](WireReader& inner) { return read(inner, &out->cookie.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->header, "StatefulSession.header")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->envelope_header, "StatefulSession.envelope_header")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->strict_status, "StatefulSession.strict_status")) return false;
+        break;
+      case 7:
+        if (!wire.readBytes(&out->stat_prefix, "StatefulSession.stat_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("StatefulSession")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CredentialInjector* out) {
+  while (wire.nextField("CredentialInjector")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->overwrites, "CredentialInjector.overwrites")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->allows_without, "CredentialInjector.allows_without")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->header, "CredentialInjector.header")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->value, "CredentialInjector.value")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->has_credential, "CredentialInjector.has_credential")) return false;
+        break;
+      default:
+        if (!wire.skip("CredentialInjector")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AwsSigning* out) {
+  while (wire.nextField("AwsSigning")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->service, "AwsSigning.service")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->region, "AwsSigning.region")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->host_rewrite, "AwsSigning.host_rewrite")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->unsigned_payload, "AwsSigning.unsigned_payload")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("AwsSigning.excluded_headers", [&](WireReader& inner) { return read(inner, &out->excluded_headers.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("AwsSigning.included_headers", [&](WireReader& inner) { return read(inner, &out->included_headers.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->query_expiration_s.emplace(), "AwsSigning.query_expiration_s")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->access_key_id, "AwsSigning.access_key_id")) return false;
+        break;
+      case 9:
+        if (!wire.readBytes(&out->secret_access_key, "AwsSigning.secret_access_key")) return false;
+        break;
+      case 10:
+        if (!wire.readBytes(&out->session_token, "AwsSigning.session_token")) return false;
+        break;
+      case 11:
+        if (!wire.readBytes(&out->stat_prefix, "AwsSigning.stat_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("AwsSigning")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HttpFilter* out) {
+  while (wire.nextField("HttpFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "HttpFilter.disabled")) return false;
+        break;
+      case 7:
+        if (!wire.readBytes(&out->name, "HttpFilter.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HttpFilter.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("HttpFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("HttpFilter.cors", [&](WireReader& inner) { return read(inner, &out->cors.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("HttpFilter.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("HttpFilter.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("HttpFilter.grpc_web", [&](WireReader& inner) { return read(inner, &out->grpc_web.emplace()); })) return false;
+        break;
+      case 21:
+        if (!wire.readMessage("HttpFilter.grpc_stats", [&](WireReader& inner) { return read(inner, &out->grpc_stats.emplace()); })) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("HttpFilter.grpc_http1_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_bridge.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readMessage("HttpFilter.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
+        break;
+      case 24:
+        if (!wire.readMessage("HttpFilter.grpc_json_transcoder", [&](WireReader& inner) { return read(inner, &out->grpc_json_transcoder.emplace()); })) return false;
+        break;
+      case 25:
+        if (!wire.readMessage("HttpFilter.connect_grpc_bridge", [&](WireReader& inner) { return read(inner, &out->connect_grpc_bridge.emplace()); })) return false;
+        break;
+      case 30:
+        if (!wire.readMessage("HttpFilter.local_ratelimit", [&](WireReader& inner) { return read(inner, &out->local_ratelimit.emplace()); })) return false;
+        break;
+      case 31:
+        if (!wire.readMessage("HttpFilter.csrf", [&](WireReader& inner) { return read(inner, &out->csrf.emplace()); })) return false;
+        break;
+      case 32:
+        if (!wire.readMessage("HttpFilter.basic_auth", [&](WireReader& inner) { return read(inner, &out->basic_auth.emplace()); })) return false;
+        break;
+      case 33:
+        if (!wire.readMessage("HttpFilter.header_mutation", [&](WireReader& inner) { return read(inner, &out->header_mutation.emplace()); })) return false;
+        break;
+      case 34:
+        if (!wire.readMessage("HttpFilter.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
+        break;
+      case 100:
+        if (!wire.readMessage("HttpFilter.ext_authz", [&](WireReader& inner) { return read(inner, &out->ext_authz.emplace()); })) return false;
+        break;
+      case 101:
+        if (!wire.readMessage("HttpFilter.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        break;
+      case 220:
+        if (!wire.readMessage("HttpFilter.dynamic_forward_proxy", [&](WireReader& inner) { return read(inner, &out->dynamic_forward_proxy.emplace()); })) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("HttpFilter.composite", [&](WireReader& inner) { return read(inner, &out->composite.emplace()); })) return false;
+        break;
+      case 240:
+        if (!wire.readMessage("HttpFilter.discovered", [&](WireReader& inner) { return read(inner, &out->discovered.emplace()); })) return false;
+        break;
+      case 241:
+        if (!wire.readMessage("HttpFilter.on_demand", [&](WireReader& inner) { return read(inner, &out->on_demand.emplace()); })) return false;
+        break;
+      case 180:
+        if (!wire.readMessage("HttpFilter.compressor", [&](WireReader& inner) { return read(inner, &out->compressor.emplace()); })) return false;
+        break;
+      case 181:
+        if (!wire.readMessage("HttpFilter.decompressor", [&](WireReader& inner) { return read(inner, &out->decompressor.emplace()); })) return false;
+        break;
+      case 182:
+        if (!wire.readMessage("HttpFilter.bandwidth_limit", [&](WireReader& inner) { return read(inner, &out->bandwidth_limit.emplace()); })) return false;
+        break;
+      case 183:
+        if (!wire.readMessage("HttpFilter.custom_response", [&](WireReader& inner) { return read(inner, &out->custom_response.emplace()); })) return false;
+        break;
+      case 184:
+        if (!wire.readMessage("HttpFilter.admission_control", [&](WireReader& inner) { return read(inner, &out->admission_control.emplace()); })) return false;
+        break;
+      case 185:
+        if (!wire.readMessage("HttpFilter.adaptive_concurrency", [&](WireReader& inner) { return read(inner, &out->adaptive_concurrency.emplace()); })) return false;
+        break;
+      case 200:
+        if (!wire.readMessage("HttpFilter.jwt_authn", [&](WireReader& inner) { return read(inner, &out->jwt_authn.emplace()); })) return false;
+        break;
+      case 201:
+        if (!wire.readMessage("HttpFilter.header_to_metadata", [&](WireReader& inner) { return read(inner, &out->header_to_metadata.emplace()); })) return false;
+        break;
+      case 202:
+        if (!wire.readMessage("HttpFilter.set_metadata", [&](WireReader& inner) { return read(inner, &out->set_metadata.emplace()); })) return false;
+        break;
+      case 203:
+        if (!wire.readMessage("HttpFilter.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
+        break;
+      case 204:
+        if (!wire.readMessage("HttpFilter.json_to_metadata", [&](WireReader& inner) { return read(inner, &out->json_to_metadata.emplace()); })) return false;
+        break;
+      case 205:
+        if (!wire.readMessage("HttpFilter.ip_tagging", [&](WireReader& inner) { return read(inner, &out->ip_tagging.emplace()); })) return false;
+        break;
+      case 206:
+        if (!wire.readMessage("HttpFilter.api_key_auth", [&](WireReader& inner) { return read(inner, &out->api_key_auth.emplace()); })) return false;
+        break;
+      case 207:
+        if (!wire.readMessage("HttpFilter.stateful_session", [&](WireReader& inner) { return read(inner, &out->stateful_session.emplace()); })) return false;
+        break;
+      case 209:
+        if (!wire.readMessage("HttpFilter.credential_injector", [&](WireReader& inner) { return read(inner, &out->credential_injector.emplace()); })) return false;
+        break;
+      case 210:
+        if (!wire.readMessage("HttpFilter.aws_request_signing", [&](WireReader& inner) { return read(inner, &out->aws_request_signing.emplace()); })) return false;
+        break;
+      case 161:
+        if (!wire.readMessage("HttpFilter.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HttpFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchAction* out) {
+  while (wire.nextField("MatchAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->skips, "MatchAction.skips")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->name, "MatchAction.name")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("MatchAction.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("MatchAction.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MatchAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MatchSettings* out) {
+  while (wire.nextField("MatchSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("MatchSettings.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("MatchSettings.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->stat_prefix, "MatchSettings.stat_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("MatchSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OnDemandSettings* out) {
+  while (wire.nextField("OnDemandSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("OnDemandSettings.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("OnDemandSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CompressorSettings* out) {
+  while (wire.nextField("CompressorSettings")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->response_enabled.emplace(), "CompressorSettings.response_enabled")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->remove_accept_encoding.emplace(), "CompressorSettings.remove_accept_encoding")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("CompressorSettings.encoder", [&](WireReader& inner) { return read(inner, &out->encoder.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("CompressorSettings")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, JwtRoute* out) {
+  while (wire.nextField("JwtRoute")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "JwtRoute.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->requirement, "JwtRoute.requirement")) return false;
+        break;
+      default:
+        if (!wire.skip("JwtRoute")) return false;
     }
   }
   return wire.ok();
@@ -1904,6 +4302,51 @@ bool read(WireReader& wire, FilterConfig* out) {
       case 35:
         if (!wire.readMessage("FilterConfig.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
         break;
+      case 100:
+        if (!wire.readMessage("FilterConfig.ext_authz", [&](WireReader& inner) { return read(inner, &out->ext_authz.emplace()); })) return false;
+        break;
+      case 101:
+        if (!wire.readMessage("FilterConfig.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        break;
+      case 220:
+        if (!wire.readMessage("FilterConfig.name_rewrite", [&](WireReader& inner) { return read(inner, &out->name_rewrite.emplace()); })) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("FilterConfig.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        break;
+      case 240:
+        if (!wire.readMessage("FilterConfig.on_demand", [&](WireReader& inner) { return read(inner, &out->on_demand.emplace()); })) return false;
+        break;
+      case 180:
+        if (!wire.readMessage("FilterConfig.compressor", [&](WireReader& inner) { return read(inner, &out->compressor.emplace()); })) return false;
+        break;
+      case 182:
+        if (!wire.readMessage("FilterConfig.bandwidth_limit", [&](WireReader& inner) { return read(inner, &out->bandwidth_limit.emplace()); })) return false;
+        break;
+      case 183:
+        if (!wire.readMessage("FilterConfig.custom_response", [&](WireReader& inner) { return read(inner, &out->custom_response.emplace()); })) return false;
+        break;
+      case 200:
+        if (!wire.readMessage("FilterConfig.jwt_authn", [&](WireReader& inner) { return read(inner, &out->jwt_authn.emplace()); })) return false;
+        break;
+      case 201:
+        if (!wire.readMessage("FilterConfig.header_to_metadata", [&](WireReader& inner) { return read(inner, &out->header_to_metadata.emplace()); })) return false;
+        break;
+      case 202:
+        if (!wire.readMessage("FilterConfig.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
+        break;
+      case 203:
+        if (!wire.readMessage("FilterConfig.json_to_metadata", [&](WireReader& inner) { return read(inner, &out->json_to_metadata.emplace()); })) return false;
+        break;
+      case 204:
+        if (!wire.readMessage("FilterConfig.api_key_auth", [&](WireReader& inner) { return read(inner, &out->api_key_auth.emplace()); })) return false;
+        break;
+      case 205:
+        if (!wire.readMessage("FilterConfig.stateful_session", [&](WireReader& inner) { return read(inner, &out->stateful_session.emplace()); })) return false;
+        break;
+      case 206:
+        if (!wire.readMessage("FilterConfig.aws_request_signing", [&](WireReader& inner) { return read(inner, &out->aws_request_signing.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("FilterConfig")) return false;
     }
@@ -1934,6 +4377,209 @@ bool read(WireReader& wire, FaultRuntime* out) {
         break;
       default:
         if (!wire.skip("FaultRuntime")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TraceSampling* out) {
+  while (wire.nextField("TraceSampling")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("TraceSampling.client", [&](WireReader& inner) { return read(inner, &out->client.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("TraceSampling.random", [&](WireReader& inner) { return read(inner, &out->random.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TraceSampling.overall", [&](WireReader& inner) { return read(inner, &out->overall.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TraceSampling")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TraceTag* out) {
+  while (wire.nextField("TraceTag")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "TraceTag.name")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->source, 3, "TraceTag.source")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("TraceTag.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->space, "TraceTag.space")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->path, "TraceTag.path")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->default_value, "TraceTag.default_value")) return false;
+        break;
+      case 7:
+        if (!wire.readEnum(&out->type, 3, "TraceTag.type")) return false;
+        break;
+      default:
+        if (!wire.skip("TraceTag")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ZipkinSpans* out) {
+  while (wire.nextField("ZipkinSpans")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->trace_id_128bit, "ZipkinSpans.trace_id_128bit")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->shared_context, "ZipkinSpans.shared_context")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->splits_spans, "ZipkinSpans.splits_spans")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->with_w3c, "ZipkinSpans.with_w3c")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->timestamps_ids, "ZipkinSpans.timestamps_ids")) return false;
+        break;
+      default:
+        if (!wire.skip("ZipkinSpans")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, SpanSampler* out) {
+  while (wire.nextField("SpanSampler")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 2, "SpanSampler.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->share, "SpanSampler.share")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->of, "SpanSampler.of")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("SpanSampler.next", [&](WireReader& inner) { return read(inner, &out->next.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("SpanSampler")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Tracing* out) {
+  while (wire.nextField("Tracing")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->tracer, "Tracing.tracer")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->kind, 3, "Tracing.kind")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("Tracing.sampling", [&](WireReader& inner) { return read(inner, &out->sampling.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->verbose, "Tracing.verbose")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->max_path_bytes, "Tracing.max_path_bytes")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->spawns_upstream, "Tracing.spawns_upstream")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("Tracing.operation", [&](WireReader& inner) { return read(inner, &out->operation.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readMessage("Tracing.upstream_operation", [&](WireReader& inner) { return read(inner, &out->upstream_operation.emplace()); })) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->keeps_context, "Tracing.keeps_context")) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("Tracing.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        break;
+      case 11:
+        if (!wire.readMessage("Tracing.zipkin", [&](WireReader& inner) { return read(inner, &out->zipkin.emplace()); })) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("Tracing.sampler", [&](WireReader& inner) { return read(inner, &out->sampler.emplace()); })) return false;
+        break;
+      case 13:
+        if (!wire.readBytes(&out->service, "Tracing.service")) return false;
+        break;
+      case 14:
+        if (!wire.readBytes(&out->instance, "Tracing.instance")) return false;
+        break;
+      case 15:
+        if (!wire.readNumber(&out->ignores_request_id, "Tracing.ignores_request_id")) return false;
+        break;
+      default:
+        if (!wire.skip("Tracing")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RouteTracing* out) {
+  while (wire.nextField("RouteTracing")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("RouteTracing.sampling", [&](WireReader& inner) { return read(inner, &out->sampling.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RouteTracing.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RouteTracing.operation", [&](WireReader& inner) { return read(inner, &out->operation.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("RouteTracing.upstream_operation", [&](WireReader& inner) { return read(inner, &out->upstream_operation.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RouteTracing")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Decorator* out) {
+  while (wire.nextField("Decorator")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->operation, "Decorator.operation")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->is_private, "Decorator.is_private")) return false;
+        break;
+      default:
+        if (!wire.skip("Decorator")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TagMetadata* out) {
+  while (wire.nextField("TagMetadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("TagMetadata.spaces", [&](WireReader& inner) { return read(inner, &out->spaces.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("TagMetadata")) return false;
     }
   }
   return wire.ok();
@@ -2057,22 +4703,6 @@ bool read(WireReader& wire, Http11ProxySocket* out) {
         break;
       default:
         if (!wire.skip("Http11ProxySocket")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, MetadataSpace* out) {
-  while (wire.nextField("MetadataSpace")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "MetadataSpace.name")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("MetadataSpace.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
-        break;
-      default:
-        if (!wire.skip("MetadataSpace")) return false;
     }
   }
   return wire.ok();
@@ -2522,6 +5152,25 @@ bool read(WireReader& wire, DestinationHosts* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, NamedHosts* out) {
+  while (wire.nextField("NamedHosts")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cache, "NamedHosts.cache")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->default_port, "NamedHosts.default_port")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->cluster_prefix, "NamedHosts.cluster_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("NamedHosts")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Cluster* out) {
   while (wire.nextField("Cluster")) {
     switch (wire.field()) {
@@ -2563,6 +5212,12 @@ bool read(WireReader& wire, Cluster* out) {
         break;
       case 13:
         if (!wire.readNumber(&out->enable_trailers, "Cluster.enable_trailers")) return false;
+        break;
+      case 160:
+        if (!wire.readNumber(&out->proper_case_words, "Cluster.proper_case_words")) return false;
+        break;
+      case 161:
+        if (!wire.readMessage("Cluster.preserve_case", [&](WireReader& inner) { return read(inner, &out->preserve_case.emplace()); })) return false;
         break;
       case 14:
         if (!wire.readNumber(&out->max_response_headers_kb, "Cluster.max_response_headers_kb")) return false;
@@ -2687,8 +5342,82 @@ bool read(WireReader& wire, Cluster* out) {
       case 64:
         if (!wire.readMessage("Cluster.destination_hosts", [&](WireReader& inner) { return read(inner, &out->destination_hosts.emplace()); })) return false;
         break;
+      case 200:
+        if (!wire.readNumber(&out->override_statuses, "Cluster.override_statuses")) return false;
+        break;
+      case 140:
+        if (!wire.readMessage("Cluster.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        break;
+      case 120:
+        if (!wire.readMessage("Cluster.tag_metadata", [&](WireReader& inner) { return read(inner, &out->tag_metadata.emplace()); })) return false;
+        break;
+      case 220:
+        if (!wire.readRepeatedBytes(&out->members, "Cluster.members")) return false;
+        break;
+      case 221:
+        if (!wire.readMessage("Cluster.named_hosts", [&](WireReader& inner) { return read(inner, &out->named_hosts.emplace()); })) return false;
+        break;
+      case 222:
+        if (!wire.readNumber(&out->tracks_timeout_budgets, "Cluster.tracks_timeout_budgets")) return false;
+        break;
+      case 223:
+        if (!wire.readNumber(&out->tracks_sizes, "Cluster.tracks_sizes")) return false;
+        break;
+      case 224:
+        if (!wire.readNumber(&out->closes_with_health, "Cluster.closes_with_health")) return false;
+        break;
+      case 225:
+        if (!wire.readNumber(&out->is_hidden, "Cluster.is_hidden")) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NameCache* out) {
+  while (wire.nextField("NameCache")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "NameCache.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->stat_prefix, "NameCache.stat_prefix")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_names, "NameCache.max_names")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->max_pending, "NameCache.max_pending")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->holds_clusters, "NameCache.holds_clusters")) return false;
+        break;
+      default:
+        if (!wire.skip("NameCache")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NameAnswer* out) {
+  while (wire.nextField("NameAnswer")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cache, "NameAnswer.cache")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->name, "NameAnswer.name")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->is_removed, "NameAnswer.is_removed")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->failure, "NameAnswer.failure")) return false;
+        break;
+      default:
+        if (!wire.skip("NameAnswer")) return false;
     }
   }
   return wire.ok();
@@ -2832,6 +5561,12 @@ bool read(WireReader& wire, Host* out) {
       case 23:
         if (!wire.readMessage("Host.tried_addresses", [&](WireReader& inner) { return read(inner, &out->tried_addresses.emplace_back()); })) return false;
         break;
+      case 120:
+        if (!wire.readMessage("Host.tag_metadata", [&](WireReader& inner) { return read(inner, &out->tag_metadata.emplace()); })) return false;
+        break;
+      case 220:
+        if (!wire.readNumber(&out->is_named, "Host.is_named")) return false;
+        break;
       default:
         if (!wire.skip("Host")) return false;
     }
@@ -2856,49 +5591,6 @@ bool read(WireReader& wire, Assignment* out) {
         break;
       default:
         if (!wire.skip("Assignment")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, RouteMatch* out) {
-  while (wire.nextField("RouteMatch")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readEnum(&out->path_kind, 4, "RouteMatch.path_kind")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->path, "RouteMatch.path")) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("RouteMatch.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->ignore_case, "RouteMatch.ignore_case")) return false;
-        break;
-      case 5:
-        if (!wire.readMessage("RouteMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
-        break;
-      case 6:
-        if (!wire.readMessage("RouteMatch.query_parameters", [&](WireReader& inner) { return read(inner, &out->query_parameters.emplace_back()); })) return false;
-        break;
-      case 7:
-        if (!wire.readNumber(&out->grpc, "RouteMatch.grpc")) return false;
-        break;
-      case 8:
-        if (!wire.readNumber(&out->runtime_fraction_millionths.emplace(), "RouteMatch.runtime_fraction_millionths")) return false;
-        break;
-      case 9:
-        if (!wire.readNumber(&out->runtime_fraction_slot, "RouteMatch.runtime_fraction_slot")) return false;
-        break;
-      case 10:
-        if (!wire.readNumber(&out->certificate_presented.emplace(), "RouteMatch.certificate_presented")) return false;
-        break;
-      case 11:
-        if (!wire.readNumber(&out->certificate_validated.emplace(), "RouteMatch.certificate_validated")) return false;
-        break;
-      default:
-        if (!wire.skip("RouteMatch")) return false;
     }
   }
   return wire.ok();
@@ -2977,13 +5669,16 @@ bool read(WireReader& wire, PathRewrite* out) {
   while (wire.nextField("PathRewrite")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 3, "PathRewrite.kind")) return false;
+        if (!wire.readEnum(&out->kind, 4, "PathRewrite.kind")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->value, "PathRewrite.value")) return false;
         break;
       case 3:
         if (!wire.readMessage("PathRewrite.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("PathRewrite.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("PathRewrite")) return false;
@@ -2996,7 +5691,7 @@ bool read(WireReader& wire, HostRewrite* out) {
   while (wire.nextField("HostRewrite")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 4, "HostRewrite.kind")) return false;
+        if (!wire.readEnum(&out->kind, 5, "HostRewrite.kind")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->value, "HostRewrite.value")) return false;
@@ -3006,6 +5701,9 @@ bool read(WireReader& wire, HostRewrite* out) {
         break;
       case 4:
         if (!wire.readNumber(&out->append_x_forwarded_host, "HostRewrite.append_x_forwarded_host")) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("HostRewrite.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("HostRewrite")) return false;
@@ -3236,6 +5934,53 @@ bool read(WireReader& wire, RouteUpgrade* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, RedirectPredicate* out) {
+  while (wire.nextField("RedirectPredicate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 3, "RedirectPredicate.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedBytes(&out->routes, "RedirectPredicate.routes")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->key, "RedirectPredicate.key")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->if_absent, "RedirectPredicate.if_absent")) return false;
+        break;
+      default:
+        if (!wire.skip("RedirectPredicate")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, InternalRedirect* out) {
+  while (wire.nextField("InternalRedirect")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->max_redirects, "InternalRedirect.max_redirects")) return false;
+        break;
+      case 2:
+        if (!wire.readRepeatedNumber(&out->statuses, "InternalRedirect.statuses")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->allows_cross_scheme, "InternalRedirect.allows_cross_scheme")) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->copied_headers, "InternalRedirect.copied_headers")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("InternalRedirect.predicates", [&](WireReader& inner) { return read(inner, &out->predicates.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("InternalRedirect")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ClusterAction* out) {
   while (wire.nextField("ClusterAction")) {
     switch (wire.field()) {
@@ -3305,6 +6050,9 @@ bool read(WireReader& wire, ClusterAction* out) {
       case 30:
         if (!wire.readMessage("ClusterAction.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
         break;
+      case 160:
+        if (!wire.readMessage("ClusterAction.internal_redirect", [&](WireReader& inner) { return read(inner, &out->internal_redirect.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("ClusterAction")) return false;
     }
@@ -3355,6 +6103,9 @@ bool read(WireReader& wire, DirectResponse* out) {
       case 2:
         if (!wire.readBytes(&out->body, "DirectResponse.body")) return false;
         break;
+      case 140:
+        if (!wire.readMessage("DirectResponse.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("DirectResponse")) return false;
     }
@@ -3386,6 +6137,21 @@ bool read(WireReader& wire, Route* out) {
       case 8:
         if (!wire.readMessage("Route.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
         break;
+      case 140:
+        if (!wire.readMessage("Route.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        break;
+      case 120:
+        if (!wire.readMessage("Route.tracing", [&](WireReader& inner) { return read(inner, &out->tracing.emplace()); })) return false;
+        break;
+      case 121:
+        if (!wire.readMessage("Route.decorator", [&](WireReader& inner) { return read(inner, &out->decorator.emplace()); })) return false;
+        break;
+      case 122:
+        if (!wire.readMessage("Route.tag_metadata", [&](WireReader& inner) { return read(inner, &out->tag_metadata.emplace()); })) return false;
+        break;
+      case 160:
+        if (!wire.readBytes(&out->stat_prefix, "Route.stat_prefix")) return false;
+        break;
       default:
         if (!wire.skip("Route")) return false;
     }
@@ -3410,6 +6176,51 @@ bool read(WireReader& wire, RetryRuntime* out) {
         break;
       default:
         if (!wire.skip("RetryRuntime")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, VirtualCluster* out) {
+  while (wire.nextField("VirtualCluster")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "VirtualCluster.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("VirtualCluster.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("VirtualCluster")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RouteList* out) {
+  while (wire.nextField("RouteList")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("RouteList.routes", [&](WireReader& inner) { return read(inner, &out->routes.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RouteList")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RouteTree* out) {
+  while (wire.nextField("RouteTree")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("RouteTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RouteTree.lists", [&](WireReader& inner) { return read(inner, &out->lists.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RouteTree")) return false;
     }
   }
   return wire.ok();
@@ -3445,8 +6256,77 @@ bool read(WireReader& wire, VirtualHost* out) {
       case 9:
         if (!wire.readMessage("VirtualHost.retry_runtime", [&](WireReader& inner) { return read(inner, &out->retry_runtime.emplace()); })) return false;
         break;
+      case 140:
+        if (!wire.readMessage("VirtualHost.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        break;
+      case 160:
+        if (!wire.readMessage("VirtualHost.virtual_clusters", [&](WireReader& inner) { return read(inner, &out->virtual_clusters.emplace_back()); })) return false;
+        break;
+      case 161:
+        if (!wire.readMessage("VirtualHost.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("VirtualHost")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ScopeFragment* out) {
+  while (wire.nextField("ScopeFragment")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "ScopeFragment.header")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->element_separator, "ScopeFragment.element_separator")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->index, "ScopeFragment.index")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->key_separator, "ScopeFragment.key_separator")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->key, "ScopeFragment.key")) return false;
+        break;
+      default:
+        if (!wire.skip("ScopeFragment")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RouteScope* out) {
+  while (wire.nextField("RouteScope")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->key, "RouteScope.key")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->route_table, "RouteScope.route_table")) return false;
+        break;
+      case 240:
+        if (!wire.readNumber(&out->on_demand, "RouteScope.on_demand")) return false;
+        break;
+      default:
+        if (!wire.skip("RouteScope")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ScopedRoutes* out) {
+  while (wire.nextField("ScopedRoutes")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ScopedRoutes.fragments", [&](WireReader& inner) { return read(inner, &out->fragments.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ScopedRoutes.scopes", [&](WireReader& inner) { return read(inner, &out->scopes.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ScopedRoutes")) return false;
     }
   }
   return wire.ok();
@@ -3473,304 +6353,20 @@ bool read(WireReader& wire, RouteTable* out) {
       case 6:
         if (!wire.readMessage("RouteTable.filter_configs", [&](WireReader& inner) { return read(inner, &out->filter_configs.emplace_back()); })) return false;
         break;
+      case 160:
+        if (!wire.readBytes(&out->vhost_header, "RouteTable.vhost_header")) return false;
+        break;
+      case 161:
+        if (!wire.readNumber(&out->ignores_path_parameters, "RouteTable.ignores_path_parameters")) return false;
+        break;
+      case 240:
+        if (!wire.readBytes(&out->asks_for_hosts_as, "RouteTable.asks_for_hosts_as")) return false;
+        break;
+      case 241:
+        if (!wire.readMessage("RouteTable.scoped_routes", [&](WireReader& inner) { return read(inner, &out->scoped_routes.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("RouteTable")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, MinHealthy* out) {
-  while (wire.nextField("MinHealthy")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->cluster, "MinHealthy.cluster")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->percent, "MinHealthy.percent")) return false;
-        break;
-      default:
-        if (!wire.skip("MinHealthy")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HealthCheckFilter* out) {
-  while (wire.nextField("HealthCheckFilter")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->pass_through, "HealthCheckFilter.pass_through")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->cache_time_ms, "HealthCheckFilter.cache_time_ms")) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("HealthCheckFilter.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
-        break;
-      case 4:
-        if (!wire.readMessage("HealthCheckFilter.min_healthy", [&](WireReader& inner) { return read(inner, &out->min_healthy.emplace_back()); })) return false;
-        break;
-      case 5:
-        if (!wire.readBytes(&out->local_cluster, "HealthCheckFilter.local_cluster")) return false;
-        break;
-      default:
-        if (!wire.skip("HealthCheckFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, TapMatch* out) {
-  while (wire.nextField("TapMatch")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readEnum(&out->kind, 9, "TapMatch.kind")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("TapMatch.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("TapMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
-        break;
-      case 4:
-        if (!wire.readRepeatedBytes(&out->patterns, "TapMatch.patterns")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->body_limit_bytes, "TapMatch.body_limit_bytes")) return false;
-        break;
-      default:
-        if (!wire.skip("TapMatch")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, Tap* out) {
-  while (wire.nextField("Tap")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readMessage("Tap.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->max_request_body_bytes, "Tap.max_request_body_bytes")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->max_response_body_bytes, "Tap.max_response_body_bytes")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->streaming, "Tap.streaming")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->share_millionths, "Tap.share_millionths")) return false;
-        break;
-      case 6:
-        if (!wire.readNumber(&out->share_slot, "Tap.share_slot")) return false;
-        break;
-      default:
-        if (!wire.skip("Tap")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, TapFilter* out) {
-  while (wire.nextField("TapFilter")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->id, "TapFilter.id")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("TapFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->records_headers_received_time, "TapFilter.records_headers_received_time")) return false;
-        break;
-      default:
-        if (!wire.skip("TapFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, CorsFilter* out) {
-  while (wire.nextField("CorsFilter")) {
-    switch (wire.field()) {
-      default:
-        if (!wire.skip("CorsFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, GrpcWebFilter* out) {
-  while (wire.nextField("GrpcWebFilter")) {
-    switch (wire.field()) {
-      default:
-        if (!wire.skip("GrpcWebFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, GrpcStatsFilter* out) {
-  while (wire.nextField("GrpcStatsFilter")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->all_methods, "GrpcStatsFilter.all_methods")) return false;
-        break;
-      case 2:
-        if (!wire.readRepeatedBytes(&out->paths, "GrpcStatsFilter.paths")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->replaces_dots, "GrpcStatsFilter.replaces_dots")) return false;
-        break;
-      default:
-        if (!wire.skip("GrpcStatsFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, GrpcHttp1Bridge* out) {
-  while (wire.nextField("GrpcHttp1Bridge")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->upgrade_protobuf, "GrpcHttp1Bridge.upgrade_protobuf")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->ignores_query, "GrpcHttp1Bridge.ignores_query")) return false;
-        break;
-      default:
-        if (!wire.skip("GrpcHttp1Bridge")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, GrpcReverseBridge* out) {
-  while (wire.nextField("GrpcReverseBridge")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->content_type, "GrpcReverseBridge.content_type")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->withholds_frames, "GrpcReverseBridge.withholds_frames")) return false;
-        break;
-      default:
-        if (!wire.skip("GrpcReverseBridge")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, ConnectGrpcBridge* out) {
-  while (wire.nextField("ConnectGrpcBridge")) {
-    switch (wire.field()) {
-      default:
-        if (!wire.skip("ConnectGrpcBridge")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, BasicAuth* out) {
-  while (wire.nextField("BasicAuth")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readMessage("BasicAuth.users", [&](WireReader& inner) { return read(inner, &out->users.emplace()); })) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->forward_username_header, "BasicAuth.forward_username_header")) return false;
-        break;
-      case 3:
-        if (!wire.readBytes(&out->authentication_header, "BasicAuth.authentication_header")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->allow_missing, "BasicAuth.allow_missing")) return false;
-        break;
-      default:
-        if (!wire.skip("BasicAuth")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HeaderMutationFilter* out) {
-  while (wire.nextField("HeaderMutationFilter")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readMessage("HeaderMutationFilter.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->most_specific_wins, "HeaderMutationFilter.most_specific_wins")) return false;
-        break;
-      default:
-        if (!wire.skip("HeaderMutationFilter")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HttpFilter* out) {
-  while (wire.nextField("HttpFilter")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->disabled, "HttpFilter.disabled")) return false;
-        break;
-      case 7:
-        if (!wire.readBytes(&out->name, "HttpFilter.name")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("HttpFilter.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("HttpFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
-        break;
-      case 4:
-        if (!wire.readMessage("HttpFilter.cors", [&](WireReader& inner) { return read(inner, &out->cors.emplace()); })) return false;
-        break;
-      case 5:
-        if (!wire.readMessage("HttpFilter.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
-        break;
-      case 6:
-        if (!wire.readMessage("HttpFilter.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
-        break;
-      case 20:
-        if (!wire.readMessage("HttpFilter.grpc_web", [&](WireReader& inner) { return read(inner, &out->grpc_web.emplace()); })) return false;
-        break;
-      case 21:
-        if (!wire.readMessage("HttpFilter.grpc_stats", [&](WireReader& inner) { return read(inner, &out->grpc_stats.emplace()); })) return false;
-        break;
-      case 22:
-        if (!wire.readMessage("HttpFilter.grpc_http1_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_bridge.emplace()); })) return false;
-        break;
-      case 23:
-        if (!wire.readMessage("HttpFilter.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
-        break;
-      case 24:
-        if (!wire.readMessage("HttpFilter.grpc_json_transcoder", [&](WireReader& inner) { return read(inner, &out->grpc_json_transcoder.emplace()); })) return false;
-        break;
-      case 25:
-        if (!wire.readMessage("HttpFilter.connect_grpc_bridge", [&](WireReader& inner) { return read(inner, &out->connect_grpc_bridge.emplace()); })) return false;
-        break;
-      case 30:
-        if (!wire.readMessage("HttpFilter.local_ratelimit", [&](WireReader& inner) { return read(inner, &out->local_ratelimit.emplace()); })) return false;
-        break;
-      case 31:
-        if (!wire.readMessage("HttpFilter.csrf", [&](WireReader& inner) { return read(inner, &out->csrf.emplace()); })) return false;
-        break;
-      case 32:
-        if (!wire.readMessage("HttpFilter.basic_auth", [&](WireReader& inner) { return read(inner, &out->basic_auth.emplace()); })) return false;
-        break;
-      case 33:
-        if (!wire.readMessage("HttpFilter.header_mutation", [&](WireReader& inner) { return read(inner, &out->header_mutation.emplace()); })) return false;
-        break;
-      case 34:
-        if (!wire.readMessage("HttpFilter.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
-        break;
-      default:
-        if (!wire.skip("HttpFilter")) return false;
     }
   }
   return wire.ok();
@@ -3958,23 +6554,29 @@ bool read(WireReader& wire, FilterChainMatch* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, HeaderCondition* out) {
-  while (wire.nextField("HeaderCondition")) {
+bool read(WireReader& wire, ValueMatch* out) {
+  while (wire.nextField("ValueMatch")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readBytes(&out->name, "HeaderCondition.name")) return false;
+        if (!wire.readEnum(&out->kind, 3, "ValueMatch.kind")) return false;
         break;
       case 2:
-        if (!wire.readNumber(&out->present_only, "HeaderCondition.present_only")) return false;
+        if (!wire.readMessage("ValueMatch.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
         break;
       case 3:
-        if (!wire.readMessage("HeaderCondition.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        if (!wire.readBytes(&out->literal, "ValueMatch.literal")) return false;
         break;
       case 4:
-        if (!wire.readNumber(&out->invert, "HeaderCondition.invert")) return false;
+        if (!wire.readNumber(&out->first_number, "ValueMatch.first_number")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->end_number, "ValueMatch.end_number")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->inverts, "ValueMatch.inverts")) return false;
         break;
       default:
-        if (!wire.skip("HeaderCondition")) return false;
+        if (!wire.skip("ValueMatch")) return false;
     }
   }
   return wire.ok();
@@ -3984,7 +6586,7 @@ bool read(WireReader& wire, AccessLogFilter* out) {
   while (wire.nextField("AccessLogFilter")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 7, "AccessLogFilter.kind")) return false;
+        if (!wire.readEnum(&out->kind, 11, "AccessLogFilter.kind")) return false;
         break;
       case 2:
         if (!wire.readMessage("AccessLogFilter.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
@@ -4007,8 +6609,151 @@ bool read(WireReader& wire, AccessLogFilter* out) {
       case 8:
         if (!wire.readNumber(&out->slot, "AccessLogFilter.slot")) return false;
         break;
+      case 140:
+        if (!wire.readRepeatedNumber(&out->numbers, "AccessLogFilter.numbers")) return false;
+        break;
+      case 141:
+        if (!wire.readNumber(&out->excludes, "AccessLogFilter.excludes")) return false;
+        break;
+      case 142:
+        if (!wire.readBytes(&out->metadata_namespace, "AccessLogFilter.metadata_namespace")) return false;
+        break;
+      case 143:
+        if (!wire.readBytes(&out->metadata_path, "AccessLogFilter.metadata_path")) return false;
+        break;
+      case 144:
+        if (!wire.readMessage("AccessLogFilter.metadata_value", [&](WireReader& inner) { return read(inner, &out->metadata_value.emplace()); })) return false;
+        break;
+      case 145:
+        if (!wire.readNumber(&out->matches_missing, "AccessLogFilter.matches_missing")) return false;
+        break;
+      case 146:
+        if (!wire.readNumber(&out->is_independent, "AccessLogFilter.is_independent")) return false;
+        break;
       default:
         if (!wire.skip("AccessLogFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LogBuffer* out) {
+  while (wire.nextField("LogBuffer")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "LogBuffer.id")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->bytes, "LogBuffer.bytes")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->stat_prefix, "LogBuffer.stat_prefix")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->counts_losses_alone, "LogBuffer.counts_losses_alone")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->is_http, "LogBuffer.is_http")) return false;
+        break;
+      default:
+        if (!wire.skip("LogBuffer")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LogTag* out) {
+  while (wire.nextField("LogTag")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "LogTag.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("LogTag.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->fallback, "LogTag.fallback")) return false;
+        break;
+      default:
+        if (!wire.skip("LogTag")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, GrpcAccessLog* out) {
+  while (wire.nextField("GrpcAccessLog")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("GrpcAccessLog.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->is_tcp, "GrpcAccessLog.is_tcp")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->request_headers, "GrpcAccessLog.request_headers")) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->response_headers, "GrpcAccessLog.response_headers")) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedBytes(&out->response_trailers, "GrpcAccessLog.response_trailers")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("GrpcAccessLog.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readRepeatedBytes(&out->filter_state_objects, "GrpcAccessLog.filter_state_objects")) return false;
+        break;
+      default:
+        if (!wire.skip("GrpcAccessLog")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OtelValue* out) {
+  while (wire.nextField("OtelValue")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "OtelValue.key")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("OtelValue.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->is_map, "OtelValue.is_map")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("OtelValue.items", [&](WireReader& inner) { return read(inner, &out->items.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("OtelValue")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OtelAccessLog* out) {
+  while (wire.nextField("OtelAccessLog")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("OtelAccessLog.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("OtelAccessLog.body", [&](WireReader& inner) { return read(inner, &out->body.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("OtelAccessLog.attributes", [&](WireReader& inner) { return read(inner, &out->attributes.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("OtelAccessLog.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedBytes(&out->filter_state_objects, "OtelAccessLog.filter_state_objects")) return false;
+        break;
+      default:
+        if (!wire.skip("OtelAccessLog")) return false;
     }
   }
   return wire.ok();
@@ -4025,6 +6770,12 @@ bool read(WireReader& wire, AccessLog* out) {
         break;
       case 3:
         if (!wire.readMessage("AccessLog.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace()); })) return false;
+        break;
+      case 140:
+        if (!wire.readMessage("AccessLog.grpc", [&](WireReader& inner) { return read(inner, &out->grpc.emplace()); })) return false;
+        break;
+      case 141:
+        if (!wire.readMessage("AccessLog.otel", [&](WireReader& inner) { return read(inner, &out->otel.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("AccessLog")) return false;
@@ -4047,6 +6798,12 @@ bool read(WireReader& wire, Router* out) {
         break;
       case 4:
         if (!wire.readNumber(&out->counts_no_answers, "Router.counts_no_answers")) return false;
+        break;
+      case 120:
+        if (!wire.readNumber(&out->start_child_span, "Router.start_child_span")) return false;
+        break;
+      case 140:
+        if (!wire.readBytes(&out->name, "Router.name")) return false;
         break;
       default:
         if (!wire.skip("Router")) return false;
@@ -4107,6 +6864,132 @@ bool read(WireReader& wire, UpgradeConfig* out) {
         break;
       default:
         if (!wire.skip("UpgradeConfig")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ReplyMapper* out) {
+  while (wire.nextField("ReplyMapper")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ReplyMapper.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->status.emplace(), "ReplyMapper.status")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->body.emplace(), "ReplyMapper.body")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ReplyMapper.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ReplyMapper.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ReplyMapper")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LocalReplies* out) {
+  while (wire.nextField("LocalReplies")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("LocalReplies.mappers", [&](WireReader& inner) { return read(inner, &out->mappers.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("LocalReplies.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("LocalReplies")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProxyStatus* out) {
+  while (wire.nextField("ProxyStatus")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->proxy_name, "ProxyStatus.proxy_name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->removes_details, "ProxyStatus.removes_details")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->removes_connection_details, "ProxyStatus.removes_connection_details")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->removes_flags, "ProxyStatus.removes_flags")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->sets_status, "ProxyStatus.sets_status")) return false;
+        break;
+      default:
+        if (!wire.skip("ProxyStatus")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, IpDetection* out) {
+  while (wire.nextField("IpDetection")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "IpDetection.header")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->is_trusted, "IpDetection.is_trusted")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->reject_status, "IpDetection.reject_status")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->trusted_hops, "IpDetection.trusted_hops")) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("IpDetection.trusted", [&](WireReader& inner) { return read(inner, &out->trusted.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->skips_append, "IpDetection.skips_append")) return false;
+        break;
+      default:
+        if (!wire.skip("IpDetection")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ClientCertAction* out) {
+  while (wire.nextField("ClientCertAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->forward, "ClientCertAction.forward")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ClientCertAction.details", [&](WireReader& inner) { return read(inner, &out->details.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ClientCertAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ClientCertTree* out) {
+  while (wire.nextField("ClientCertTree")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ClientCertTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ClientCertTree.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ClientCertTree")) return false;
     }
   }
   return wire.ok();
@@ -4274,6 +7157,66 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 61:
         if (!wire.readMessage("HttpConnectionManager.upgrade_filters", [&](WireReader& inner) { return read(inner, &out->upgrade_filters.emplace_back()); })) return false;
         break;
+      case 140:
+        if (!wire.readMessage("HttpConnectionManager.local_replies", [&](WireReader& inner) { return read(inner, &out->local_replies.emplace()); })) return false;
+        break;
+      case 141:
+        if (!wire.readNumber(&out->logs_new_requests, "HttpConnectionManager.logs_new_requests")) return false;
+        break;
+      case 142:
+        if (!wire.readNumber(&out->logs_tunnels, "HttpConnectionManager.logs_tunnels")) return false;
+        break;
+      case 143:
+        if (!wire.readNumber(&out->log_interval_ms, "HttpConnectionManager.log_interval_ms")) return false;
+        break;
+      case 120:
+        if (!wire.readMessage("HttpConnectionManager.tracing", [&](WireReader& inner) { return read(inner, &out->tracing.emplace()); })) return false;
+        break;
+      case 121:
+        if (!wire.readNumber(&out->keeps_request_ids, "HttpConnectionManager.keeps_request_ids")) return false;
+        break;
+      case 160:
+        if (!wire.readNumber(&out->append_x_forwarded_port, "HttpConnectionManager.append_x_forwarded_port")) return false;
+        break;
+      case 161:
+        if (!wire.readNumber(&out->append_local_overload, "HttpConnectionManager.append_local_overload")) return false;
+        break;
+      case 162:
+        if (!wire.readNumber(&out->safe_max_connection_duration, "HttpConnectionManager.safe_max_connection_duration")) return false;
+        break;
+      case 163:
+        if (!wire.readNumber(&out->stream_flush_timeout_ms.emplace(), "HttpConnectionManager.stream_flush_timeout_ms")) return false;
+        break;
+      case 164:
+        if (!wire.readNumber(&out->max_connection_duration_jitter, "HttpConnectionManager.max_connection_duration_jitter")) return false;
+        break;
+      case 165:
+        if (!wire.readNumber(&out->drain_timeout_jitter, "HttpConnectionManager.drain_timeout_jitter")) return false;
+        break;
+      case 166:
+        if (!wire.readMessage("HttpConnectionManager.proxy_status", [&](WireReader& inner) { return read(inner, &out->proxy_status.emplace()); })) return false;
+        break;
+      case 167:
+        if (!wire.readMessage("HttpConnectionManager.early_changes", [&](WireReader& inner) { return read(inner, &out->early_changes.emplace_back()); })) return false;
+        break;
+      case 168:
+        if (!wire.readMessage("HttpConnectionManager.ip_detections", [&](WireReader& inner) { return read(inner, &out->ip_detections.emplace_back()); })) return false;
+        break;
+      case 169:
+        if (!wire.readNumber(&out->internal_pipes, "HttpConnectionManager.internal_pipes")) return false;
+        break;
+      case 171:
+        if (!wire.readRepeatedNumber(&out->https_ports, "HttpConnectionManager.https_ports")) return false;
+        break;
+      case 172:
+        if (!wire.readRepeatedNumber(&out->http_ports, "HttpConnectionManager.http_ports")) return false;
+        break;
+      case 173:
+        if (!wire.readMessage("HttpConnectionManager.preserve_case", [&](WireReader& inner) { return read(inner, &out->preserve_case.emplace()); })) return false;
+        break;
+      case 175:
+        if (!wire.readMessage("HttpConnectionManager.client_cert_tree", [&](WireReader& inner) { return read(inner, &out->client_cert_tree.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
     }
@@ -4363,6 +7306,15 @@ bool read(WireReader& wire, TcpProxy* out) {
         break;
       case 20:
         if (!wire.readMessage("TcpProxy.tunneling", [&](WireReader& inner) { return read(inner, &out->tunneling.emplace()); })) return false;
+        break;
+      case 140:
+        if (!wire.readNumber(&out->logs_start, "TcpProxy.logs_start")) return false;
+        break;
+      case 141:
+        if (!wire.readNumber(&out->logs_connected, "TcpProxy.logs_connected")) return false;
+        break;
+      case 142:
+        if (!wire.readNumber(&out->log_interval_ms, "TcpProxy.log_interval_ms")) return false;
         break;
       default:
         if (!wire.skip("TcpProxy")) return false;
@@ -4460,6 +7412,50 @@ bool read(WireReader& wire, ConnectionGate* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, NetworkRbac* out) {
+  while (wire.nextField("NetworkRbac")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("NetworkRbac.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("NetworkRbac.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->stat_prefix, "NetworkRbac.stat_prefix")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->shadow_stat_prefix, "NetworkRbac.shadow_stat_prefix")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->is_continuous, "NetworkRbac.is_continuous")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->delay_ms, "NetworkRbac.delay_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("NetworkRbac")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ServerNameLookup* out) {
+  while (wire.nextField("ServerNameLookup")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cache, "ServerNameLookup.cache")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->port, "ServerNameLookup.port")) return false;
+        break;
+      default:
+        if (!wire.skip("ServerNameLookup")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, FilterChain* out) {
   while (wire.nextField("FilterChain")) {
     switch (wire.field()) {
@@ -4498,6 +7494,15 @@ bool read(WireReader& wire, FilterChain* out) {
         break;
       case 60:
         if (!wire.readNumber(&out->cluster_of_server_name, "FilterChain.cluster_of_server_name")) return false;
+        break;
+      case 140:
+        if (!wire.readMessage("FilterChain.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        break;
+      case 220:
+        if (!wire.readMessage("FilterChain.rbacs", [&](WireReader& inner) { return read(inner, &out->rbacs.emplace_back()); })) return false;
+        break;
+      case 221:
+        if (!wire.readMessage("FilterChain.server_name_lookup", [&](WireReader& inner) { return read(inner, &out->server_name_lookup.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterChain")) return false;
@@ -4608,6 +7613,9 @@ bool read(WireReader& wire, Listener* out) {
         break;
       case 28:
         if (!wire.readNumber(&out->internal_buffer_bytes, "Listener.internal_buffer_bytes")) return false;
+        break;
+      case 140:
+        if (!wire.readMessage("Listener.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("Listener")) return false;
@@ -4759,6 +7767,88 @@ bool read(WireReader& wire, ConnectionLimit* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, JwksUpdate* out) {
+  while (wire.nextField("JwksUpdate")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "JwksUpdate.id")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("JwksUpdate.jwks", [&](WireReader& inner) { return read(inner, &out->jwks.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->is_ahead, "JwksUpdate.is_ahead")) return false;
+        break;
+      default:
+        if (!wire.skip("JwksUpdate")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Watchdog* out) {
+  while (wire.nextField("Watchdog")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->miss_ms, "Watchdog.miss_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->mega_miss_ms, "Watchdog.mega_miss_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->kill_ms, "Watchdog.kill_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->kill_jitter_ms, "Watchdog.kill_jitter_ms")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->multikill_ms, "Watchdog.multikill_ms")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->multikill_millionths, "Watchdog.multikill_millionths")) return false;
+        break;
+      default:
+        if (!wire.skip("Watchdog")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Watchdogs* out) {
+  while (wire.nextField("Watchdogs")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("Watchdogs.main", [&](WireReader& inner) { return read(inner, &out->main.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("Watchdogs.workers", [&](WireReader& inner) { return read(inner, &out->workers.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("Watchdogs")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Demand* out) {
+  while (wire.nextField("Demand")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 2, "Demand.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->name, "Demand.name")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->source, "Demand.source")) return false;
+        break;
+      default:
+        if (!wire.skip("Demand")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Update* out) {
   while (wire.nextField("Update")) {
     switch (wire.field()) {
@@ -4827,6 +7917,24 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 40:
         if (!wire.readBytes(&out->outlier_log_path, "Update.outlier_log_path")) return false;
+        break;
+      case 200:
+        if (!wire.readMessage("Update.jwks", [&](WireReader& inner) { return read(inner, &out->jwks.emplace_back()); })) return false;
+        break;
+      case 300:
+        if (!wire.readMessage("Update.watchdogs", [&](WireReader& inner) { return read(inner, &out->watchdogs.emplace()); })) return false;
+        break;
+      case 220:
+        if (!wire.readMessage("Update.name_caches", [&](WireReader& inner) { return read(inner, &out->name_caches.emplace_back()); })) return false;
+        break;
+      case 221:
+        if (!wire.readMessage("Update.name_answers", [&](WireReader& inner) { return read(inner, &out->name_answers.emplace_back()); })) return false;
+        break;
+      case 240:
+        if (!wire.readMessage("Update.discovered_filters", [&](WireReader& inner) { return read(inner, &out->discovered_filters.emplace_back()); })) return false;
+        break;
+      case 241:
+        if (!wire.readMessage("Update.met_demands", [&](WireReader& inner) { return read(inner, &out->met_demands.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;
@@ -4950,6 +8058,12 @@ bool read(WireReader& wire, SinkFormat* out) {
         break;
       case 7:
         if (!wire.readMessage("SinkFormat.datagrams", [&](WireReader& inner) { return read(inner, &out->datagrams.emplace()); })) return false;
+        break;
+      case 120:
+        if (!wire.readNumber(&out->whole_names, "SinkFormat.whole_names")) return false;
+        break;
+      case 121:
+        if (!wire.readNumber(&out->totals, "SinkFormat.totals")) return false;
         break;
       default:
         if (!wire.skip("SinkFormat")) return false;

@@ -12,6 +12,9 @@
 
 namespace fairlead::plan {
 
+struct HttpFilter;
+struct MatchSettings;
+
 // An address in the kernel's terms. `ip` is 4 or 16 bytes in network order; empty means a pipe.
 struct Address {
   std::string ip;
@@ -29,6 +32,16 @@ struct MetadataValue {
   std::string text;
   // The text is JSON that is no string's.
   bool is_json = false;
+};
+
+struct MetadataSpace {
+  std::string name;
+  std::vector<MetadataValue> values;
+};
+
+// What a configuration says of one thing: a listener, a route, a cluster.
+struct Metadata {
+  std::vector<MetadataSpace> spaces;
 };
 
 // For setsockopt(2).
@@ -172,14 +185,76 @@ struct FormatPiece {
     // What a host said of a tunnel that it was asked for, as JSON.
     TunnelResponseHeaders = 76,
     TunnelResponseTrailers = 77,
+    // What filters have set of the request. `argument`: the key; `alternative`: "TYPED", or nothing.
+    FilterState = 200,
+    // Of the request's own span.
+    TraceId = 130,
+    SpanId = 131,
+    // When the line is made. `argument`: as that of START_TIME.
+    EmitTime = 90,
+    RequestTxDuration = 91,
+    DownstreamHandshakeDuration = 92,
+    UpstreamConnectionPoolReadyDuration = 93,
+    // 0: what only HTTP/3 has more of.
+    Zero = 94,
+    UpstreamHostName = 95,
+    UpstreamHostNameWithoutPort = 96,
+    UpstreamConnectionId = 97,
+    UpstreamDecompressedHeaderBytesSent = 98,
+    UpstreamDecompressedHeaderBytesReceived = 99,
+    DownstreamDecompressedHeaderBytesSent = 100,
+    DownstreamDecompressedHeaderBytesReceived = 101,
+    UpstreamDetectedCloseType = 102,
+    UpstreamLocalCloseReason = 103,
+    UpstreamHostsAttempted = 104,
+    UpstreamHostsAttemptedWithoutPort = 105,
+    UpstreamHostNamesAttempted = 106,
+    UpstreamHostNamesAttemptedWithoutPort = 107,
+    UpstreamConnectionIdsAttempted = 108,
+    DownstreamLocalCloseReason = 109,
+    DownstreamDetectedCloseType = 110,
+    DownstreamLocalAddressEndpointId = 111,
+    DownstreamDirectLocalAddressEndpointId = 112,
+    UpstreamRemoteAddressEndpointId = 113,
+    DownstreamCxRtt = 114,
+    // `argument`: "DECODED", or nothing.
+    QueryParams = 115,
+    // What a configuration says of `metadata_source`; the rest as of DYNAMIC_METADATA.
+    Metadata = 116,
+    // The first of `alternatives` that has a value.
+    Coalesce = 117,
+    // `argument`: a key of x-forwarded-client-cert, in lower case.
+    XfccValue = 118,
+    AccessLogType = 119,
+    // As REQ, up to a question mark.
+    ReqWithoutQuery = 120,
+    // Which filter gave an answer in place of a host; as JSON, where `argument` says "TYPED".
+    LocalReplyOwner = 121,
+    // As the client's TLS or its request has it: `argument` "SNI_FIRST" or "HOST_FIRST", then ":HOST",
+    // ":ORIG" (before rewrites) or ":ORIG_OR_HOST".
+    ServerNameOfRequest = 122,
+  };
+  enum class MetadataSource : uint8_t {
+    Route = 0,
+    VirtualHost = 1,
+    Cluster = 2,
+    UpstreamHost = 3,
+    Listener = 4,
+    FilterChain = 5,
   };
   Operator op = {};
   // The literal; a header's name in lower case; the argument as the configuration wrote it.
   std::string argument;
   // The header to fall back on (%REQ(a?b)%), in lower case; a second argument.
   std::string alternative;
-  // 0: not shortened.
-  uint32_t max_length = 0;
+  // Absent: not shortened.
+  std::optional<uint32_t> max_length;
+  MetadataSource metadata_source = {};
+  // Of an address without its port: as a network of so many bits.
+  std::optional<uint32_t> prefix_length;
+  std::vector<FormatPiece> alternatives;
+  // Times read as this machine's clock has them.
+  bool local_time = false;
 };
 
 // A value in a JSON format.
@@ -211,6 +286,12 @@ struct Format {
   // What has no value reads as nothing, not as "-"; members of JSON objects that have none, or
   // that are objects without members, are left out.
   bool omit_empty = false;
+};
+
+// What an answer of the proxy's own says.
+struct ReplyFormat {
+  Boxed<Format> format;
+  std::string content_type;
 };
 
 struct Http2Setting {
@@ -284,6 +365,14 @@ struct MetadataMatch {
   std::vector<HostLabels> fallbacks;
 };
 
+// Names of headers stay as whoever sent them wrote them.
+struct PreserveCase {
+  // The status line's reason, too.
+  bool forwards_reason = false;
+  // Those that nobody sent are written as "Content-Type".
+  bool capitalizes_own = false;
+};
+
 struct HeaderMatch {
   enum class Kind : uint8_t {
     Present = 0,
@@ -306,6 +395,8 @@ struct QueryMatch {
   std::string name;
   // Absent: presence is enough.
   Boxed<StringMatch> string_match;
+  // It must not be there.
+  bool is_absent = false;
 };
 
 // What one step looks at.
@@ -327,11 +418,55 @@ struct MatchInput {
     // Of a host: a value of its metadata, or of its locality's.
     EndpointMetadata = 10,
     LocalityMetadata = 11,
+    // Of requests: headers and trailers with what they have in several lines, joined by commas.
+    RequestHeader = 12,
+    RequestTrailer = 13,
+    ResponseHeader = 14,
+    ResponseTrailer = 15,
+    QueryParameter = 16,
+    StatusCode = 17,
+    // "2xx"
+    StatusClass = 18,
+    // The proxy answers itself: "true".
+    LocalReply = 19,
+    DynamicMetadata = 20,
+    // Of the client's certificate.
+    TlsSubject = 21,
+    TlsUriNames = 22,
+    TlsDnsNames = 23,
+    // Known when the configuration is read.
+    Constant = 24,
   };
   Kind kind = {};
   // Of metadata: a namespace, and the keys on the way to the value.
   std::string metadata_namespace;
   std::vector<std::string> path;
+  // Of a header, in lower case, or of a query parameter; the constant.
+  std::string name;
+};
+
+// What a value of a request's metadata is to be like.
+struct MetadataCondition {
+  enum class Value : uint8_t {
+    Present = 0,
+    Text = 1,
+    // The JSON.
+    Literal = 2,
+    Number = 3,
+    AnyOf = 4,
+  };
+  std::string metadata_namespace;
+  // Its keys, with a NUL between each two.
+  std::string metadata_path;
+  bool inverts = false;
+  Value value = {};
+  Boxed<StringMatch> text;
+  std::string literal;
+  // In millionths; from the first on, below the second.
+  int64_t first_number = 0;
+  int64_t end_number = 0;
+  // Of the value alone.
+  std::vector<MetadataCondition> parts;
 };
 
 // A tree.
@@ -342,12 +477,24 @@ struct MatchPredicate {
     And = 2,
     Or = 3,
     Not = 4,
+    Metadata = 5,
+    // Of the input's value: a share of hashes.
+    RuntimeFraction = 6,
+    ConsistentHash = 7,
   };
   Kind kind = {};
   std::vector<MatchPredicate> parts;
   Boxed<MatchInput> input;
   Boxed<StringMatch> text;
   std::vector<CidrRange> ranges;
+  Boxed<MetadataCondition> metadata;
+  // Of a hash with the seed: modulo the second it is at least the first; or the share in millionths,
+  // and the runtime slot that it follows.
+  uint64_t seed = 0;
+  uint32_t threshold = 0;
+  uint32_t modulo = 0;
+  uint32_t share_millionths = 0;
+  uint32_t share_slot = 0;
 };
 
 // Goes on with a node, or ends with an action.
@@ -763,6 +910,10 @@ struct RateLimitAction {
     QueryMatch = 5,
     QueryParameter = 6,
     AddressMatch = 7,
+    // A value of metadata; without one, the default, or nothing.
+    Metadata = 8,
+    // The value that a format makes.
+    Format = 9,
   };
   Kind kind = {};
   std::string key;
@@ -779,12 +930,52 @@ struct RateLimitAction {
   // Of REMOTE_ADDRESS: so much of it, as a range. Absent: all, as an address.
   std::optional<uint32_t> ipv4_bits;
   std::optional<uint32_t> ipv6_bits;
+  // Of METADATA: where it is, as in LimitOverride; of the route in place of the request.
+  std::string metadata_namespace;
+  std::string metadata_path;
+  std::vector<MetadataValue> route_metadata;
+  bool is_of_route = false;
+  // In place of a value that formats make empty, and of metadata that there is none.
+  std::string otherwise;
+  // Of FORMAT.
+  Boxed<Format> format;
+};
+
+struct LimitOverride {
+  // Dynamic metadata: a namespace, and the keys to a struct with `requests_per_unit` and `unit`, with
+  // a NUL between each two. Empty: the limit below.
+  std::string metadata_namespace;
+  std::string metadata_path;
+  uint32_t requests_per_unit = 0;
+  uint32_t unit = 0;
+};
+
+struct HitsAddend {
+  // Absent: what the format makes.
+  std::optional<uint64_t> number;
+  Boxed<Format> format;
+  bool is_negative = false;
 };
 
 // Makes one descriptor of a request, or none where one of its actions has nothing to say.
 struct RateLimit {
+  enum class XRateLimit : uint8_t {
+    Unspecified = 0,
+    Off = 1,
+    DraftVersion03 = 2,
+  };
   uint32_t stage = 0;
   std::vector<RateLimitAction> actions;
+  // Absent: as the service has it.
+  Boxed<LimitOverride> override;
+  // Absent: 1, unless metadata says otherwise.
+  Boxed<HitsAddend> hits;
+  // Counted when the request has ended.
+  bool at_end = false;
+  // The runtime slot that says whether it is asked, 0 or 1; none: it always is.
+  Boxed<RuntimeNumber> enabled;
+  // Whether answers tell of it, whatever the filter says.
+  XRateLimit tells_limit = {};
 };
 
 struct RateLimits {
@@ -899,13 +1090,6 @@ struct RbacCondition {
     Authenticated = 12,
     Metadata = 13,
   };
-  enum class Value : uint8_t {
-    Present = 0,
-    Text = 1,
-    // The JSON.
-    Literal = 2,
-    Number = 3,
-  };
   Kind kind = {};
   std::vector<RbacCondition> parts;
   Boxed<HeaderMatch> header;
@@ -913,15 +1097,7 @@ struct RbacCondition {
   Boxed<CidrRange> range;
   uint32_t first_port = 0;
   uint32_t end_port = 0;
-  std::string metadata_namespace;
-  // Its keys, with a NUL between each two.
-  std::string metadata_path;
-  bool inverts = false;
-  Value value = {};
-  std::string literal;
-  // In millionths; from the first on, below the second.
-  int64_t first_number = 0;
-  int64_t end_number = 0;
+  Boxed<MetadataCondition> metadata;
 };
 
 // Fits where both do.
@@ -943,6 +1119,22 @@ struct RbacRules {
   std::vector<RbacPolicy> policies;
 };
 
+struct RbacTreeAction {
+  enum class Action : uint8_t {
+    Allow = 0,
+    Deny = 1,
+    Log = 2,
+  };
+  std::string name;
+  Action action = {};
+};
+
+// A tree whose actions are numbers in `actions`; where none fits, the request is denied.
+struct RbacTree {
+  Boxed<MatchTree> tree;
+  std::vector<RbacTreeAction> actions;
+};
+
 struct Rbac {
   // Absent: everything is allowed, and nothing is counted.
   Boxed<RbacRules> rules;
@@ -953,6 +1145,908 @@ struct Rbac {
   std::string shadow_stat_prefix;
   // Policies are counted each apart, too.
   bool counts_policies = false;
+  // In place of rules, and of shadow rules.
+  Boxed<RbacTree> tree;
+  Boxed<RbacTree> shadow_tree;
+};
+
+struct TextPair {
+  std::string key;
+  std::string value;
+};
+
+struct ExtAuthzBody {
+  uint32_t max_bytes = 0;
+  bool allow_partial = false;
+  bool as_bytes = false;
+};
+
+struct ServiceRetry {
+  // As route policies have it: "5xx,unavailable".
+  std::string retry_on;
+  uint32_t num_retries = 0;
+  uint64_t base_interval_ms = 0;
+  uint64_t max_interval_ms = 0;
+};
+
+struct Service {
+  std::string cluster;
+  // 0: without a limit.
+  uint64_t timeout_ms = 0;
+  // Of gRPC, as its calls have it.
+  std::string authority;
+  // What calls say besides. Values are made of the request that the call is about.
+  std::vector<HeaderAddition> metadata;
+  // Calls are told apart as this proxy's own (x-envoy-internal).
+  bool is_internal = false;
+  // Of this proxy, for x-forwarded-for; empty: calls have none.
+  std::string local_address;
+  // Of a message of gRPC; 0: as large as may be.
+  uint32_t max_message_bytes = 0;
+  // Absent: no call is made again.
+  Boxed<ServiceRetry> retry;
+};
+
+// One of them has to match.
+struct StringMatches {
+  std::vector<StringMatch> any;
+};
+
+struct ExtAuthzHttp {
+  std::string path_prefix;
+  // In place of the request's own path; empty: that.
+  std::string path_override;
+  // Of the answer, in lower case. Absent: the ones of the real server.
+  Boxed<StringMatches> upstream_headers;
+  Boxed<StringMatches> upstream_append_headers;
+  Boxed<StringMatches> client_headers;
+  Boxed<StringMatches> client_headers_on_success;
+  Boxed<StringMatches> metadata_headers;
+  // Of the request, beside those of the filter. Absent: none of its own.
+  Boxed<StringMatches> allowed_headers;
+};
+
+// How a service is asked, over gRPC or HTTP.
+struct ExtAuthzService {
+  Boxed<Service> service;
+  // Absent: it is gRPC.
+  Boxed<ExtAuthzHttp> http;
+};
+
+struct ExtAuthzRoute {
+  bool disabled = false;
+  std::vector<TextPair> context_extensions;
+  bool disable_body = false;
+  Boxed<ExtAuthzBody> body;
+  // In place of the filter's.
+  Boxed<ExtAuthzService> service;
+};
+
+struct RatelimitRoute {
+  enum class VirtualHostLimits : uint8_t {
+    Override = 0,
+    Include = 1,
+    Ignore = 2,
+  };
+  VirtualHostLimits virtual_host_limits = {};
+  // Empty: the filter's.
+  std::string domain;
+  Boxed<RateLimits> limits;
+};
+
+// What requests name in place of what they do.
+struct NameRewrite {
+  std::string literal;
+  // In lower case: what this header says, where a request has it.
+  std::string header;
+};
+
+struct MinHealthy {
+  std::string cluster;
+  uint32_t percent = 0;
+};
+
+struct HealthCheckFilter {
+  // Health checks are passed on, and only answered here while they fail or an answer is remembered.
+  bool pass_through = false;
+  // 0: no answer is remembered.
+  uint64_t cache_time_ms = 0;
+  // What makes a request a health check: all of these.
+  std::vector<HeaderMatch> headers;
+  // All of these clusters have to be well.
+  std::vector<MinHealthy> min_healthy;
+  // What answers call this proxy: the node's cluster.
+  std::string local_cluster;
+};
+
+// A tree.
+struct TapMatch {
+  enum class Kind : uint8_t {
+    Any = 0,
+    And = 1,
+    Or = 2,
+    Not = 3,
+    RequestHeaders = 4,
+    RequestTrailers = 5,
+    ResponseHeaders = 6,
+    ResponseTrailers = 7,
+    RequestBody = 8,
+    ResponseBody = 9,
+  };
+  Kind kind = {};
+  // AND, OR; NOT: one.
+  std::vector<TapMatch> rules;
+  // All of them.
+  std::vector<HeaderMatch> headers;
+  // All of them, anywhere in the first `body_limit_bytes` of a body; 0: in all of it.
+  std::vector<std::string> patterns;
+  uint32_t body_limit_bytes = 0;
+};
+
+struct Tap {
+  Boxed<TapMatch> match;
+  // Of a body, as far as it is kept.
+  uint32_t max_request_body_bytes = 0;
+  uint32_t max_response_body_bytes = 0;
+  // A trace comes in segments, as they pass.
+  bool streaming = false;
+  // Of requests that are looked at.
+  uint32_t share_millionths = 0;
+  // The runtime slot that it follows; 0: none.
+  uint32_t share_slot = 0;
+};
+
+struct TapFilter {
+  // The number that its traces carry: the control plane's.
+  uint32_t id = 0;
+  // Absent: it records nothing until it is told to.
+  Boxed<Tap> tap;
+  bool records_headers_received_time = false;
+};
+
+// All that it does is said by routes.
+struct CorsFilter {
+};
+
+struct GrpcWebFilter {
+};
+
+struct GrpcStatsFilter {
+  // Each method is counted apart, and only what has a method is counted.
+  bool all_methods = false;
+  // Of methods that are counted apart: "/service/method".
+  std::vector<std::string> paths;
+  bool replaces_dots = false;
+};
+
+struct GrpcHttp1Bridge {
+  // Messages without a frame (application/x-protobuf) are put into one.
+  bool upgrade_protobuf = false;
+  bool ignores_query = false;
+};
+
+struct GrpcReverseBridge {
+  // What hosts are asked for, and have to answer.
+  std::string content_type;
+  // Hosts see no frames.
+  bool withholds_frames = false;
+};
+
+struct ConnectGrpcBridge {
+};
+
+struct BasicAuth {
+  Boxed<BasicAuthUsers> users;
+  // In lower case; empty: hosts are not told who it is.
+  std::string forward_username_header;
+  // In lower case.
+  std::string authentication_header;
+  // Requests without it go on.
+  bool allow_missing = false;
+};
+
+struct HeaderMutationFilter {
+  Boxed<HeaderMutation> mutations;
+  // Of routes: what the most specific one says is made last.
+  bool most_specific_wins = false;
+};
+
+// What may be changed of requests.
+struct MutationRules {
+  bool allow_all_routing = false;
+  bool allow_envoy = false;
+  bool disallow_system = false;
+  bool disallow_all = false;
+  Boxed<Regex> allow;
+  Boxed<Regex> disallow;
+  // What may not be makes an error.
+  bool disallow_is_error = false;
+};
+
+struct ExtAuthz {
+  Boxed<ExtAuthzService> service;
+  bool failure_mode_allow = false;
+  bool failure_mode_allow_header_add = false;
+  // Absent: requests are asked about at their heads.
+  Boxed<ExtAuthzBody> body;
+  bool clear_route_cache = false;
+  uint32_t status_on_error = 0;
+  std::vector<std::string> metadata_namespaces;
+  // Absent: all.
+  Boxed<Share> enabled;
+  // Absent: whatever the metadata.
+  Boxed<RbacCondition> enabled_metadata;
+  bool include_peer_certificate = false;
+  bool include_tls_session = false;
+  // Whether requests are refused that are not asked about: 0 or 1.
+  Boxed<RuntimeNumber> deny_at_disable;
+  std::string stat_prefix;
+  bool charge_cluster = false;
+  // Of the request. Absent: all, or those that HTTP services are told anyway.
+  Boxed<StringMatches> allowed_headers;
+  Boxed<StringMatches> disallowed_headers;
+  bool raw_headers = false;
+  bool validate_mutations = false;
+  // Absent: everything may be.
+  Boxed<MutationRules> rules;
+  bool takes_metadata = false;
+  // 0: without a limit.
+  uint32_t max_denied_body_bytes = 0;
+  // Refusals are counted alone.
+  bool shadow_mode = false;
+  // What the service is told of this proxy.
+  std::vector<TextPair> labels;
+};
+
+// envoy.filters.http.ratelimit: a service says how many requests there may be.
+struct Ratelimit {
+  enum class Requests : uint8_t {
+    Both = 0,
+    Internal = 1,
+    External = 2,
+  };
+  Boxed<Service> service;
+  std::string domain;
+  uint32_t stage = 0;
+  Requests requests = {};
+  bool failure_mode_deny = false;
+  // Absent: as failure_mode_deny says.
+  Boxed<Share> failure_deny_share;
+  bool as_resource_exhausted = false;
+  bool tells_limit = false;
+  bool hides_ratelimited = false;
+  uint32_t status = 0;
+  uint32_t status_on_error = 0;
+  std::vector<HeaderAddition> response_add;
+  std::string stat_prefix;
+  Boxed<Share> enabled;
+  Boxed<Share> enforced;
+  // In place of what routes have; absent: those.
+  Boxed<RateLimits> own_limits;
+  // The filter's name, for metadata.
+  std::string name;
+  bool tells_retry_after = false;
+};
+
+// The host that a request names is looked up before it goes on to a cluster of such hosts.
+struct NameLookup {
+  // Of hosts; clusters have caches of their own.
+  std::string cache;
+  // How long a request waits for a cluster of its name.
+  uint64_t cluster_timeout_ms = 0;
+};
+
+struct CompositeFilter {
+};
+
+// A filter whose configuration comes, and changes, while requests pass it.
+struct DiscoveredFilter {
+  // Among all there ever are.
+  uint64_t id = 0;
+  // One; none: requests are answered that it is not there.
+  std::vector<HttpFilter> filter;
+};
+
+struct OnDemandClusters {
+  // Among all the places that there are to ask; more than 0.
+  uint32_t source = 0;
+  uint64_t timeout_ms = 0;
+};
+
+// Asks the control plane for what a request needs and is not there, and holds the request meanwhile.
+struct OnDemandFilter {
+  // Absent: no clusters are asked for.
+  Boxed<OnDemandClusters> clusters;
+};
+
+struct Encoder {
+  enum class Coding : uint8_t {
+    Gzip = 0,
+    Brotli = 1,
+    Zstd = 2,
+  };
+  Coding coding = {};
+  // GZIP: -1 (zlib's own choice) to 9. BROTLI: quality. ZSTD: level.
+  int64_t level = 0;
+  // GZIP, BROTLI.
+  uint32_t window_bits = 0;
+  // As the libraries number them: GZIP, ZSTD.
+  uint32_t strategy = 0;
+  // GZIP.
+  uint32_t memory_level = 0;
+  // BROTLI.
+  uint32_t block_bits = 0;
+  uint32_t mode = 0;
+  bool without_literal_contexts = false;
+  // ZSTD.
+  bool checksum = false;
+  // Empty: none.
+  std::string dictionary;
+  // By how much room for what comes out grows.
+  uint32_t chunk_bytes = 0;
+};
+
+// What is compressed of requests, or of answers.
+struct CompressorDirection {
+  // 1: it is on.
+  Boxed<LiveNumber> enabled;
+  uint32_t min_content_length = 0;
+  // One of these; a message without a type is compressed, too.
+  std::vector<StringMatch> content_types;
+};
+
+struct Compressor {
+  Boxed<Encoder> encoder;
+  // As the configuration calls its library: where the statistics are.
+  std::string library;
+  // Absent: requests are left alone.
+  Boxed<CompressorDirection> request;
+  Boxed<CompressorDirection> response;
+  // Statistics of answers have a part of their own.
+  bool names_response = false;
+  bool disable_on_etag = false;
+  bool weaken_etag = false;
+  bool remove_accept_encoding = false;
+  std::vector<uint32_t> uncompressible_statuses;
+  bool tells_status = false;
+  bool choose_first = false;
+};
+
+struct Decoder {
+  enum class Coding : uint8_t {
+    Gzip = 0,
+    Brotli = 1,
+    Zstd = 2,
+  };
+  Coding coding = {};
+  // GZIP; 0: as the stream says.
+  uint32_t window_bits = 0;
+  // How much more may come out of a piece than it has bytes.
+  uint32_t max_ratio = 0;
+  // BROTLI.
+  bool keeps_ring_buffer = false;
+  // ZSTD: each of a number of its own.
+  std::vector<std::string> dictionaries;
+  // As an encoder's.
+  uint32_t chunk_bytes = 0;
+};
+
+struct DecompressorDirection {
+  // 1: it is on.
+  Boxed<LiveNumber> enabled;
+  bool ignores_no_transform = false;
+};
+
+struct Decompressor {
+  Boxed<Decoder> decoder;
+  // As the configuration calls its library: where the statistics are.
+  std::string library;
+  Boxed<DecompressorDirection> request;
+  Boxed<DecompressorDirection> response;
+  // Hosts are told that they may compress.
+  bool advertises = false;
+};
+
+struct BandwidthLimit {
+  std::string stat_prefix;
+  bool limits_request = false;
+  bool limits_response = false;
+  // KiB per second.
+  uint64_t limit_kbps = 0;
+  uint32_t fill_interval_ms = 0;
+  // 1: it is on.
+  Boxed<LiveNumber> enabled;
+  bool adds_trailers = false;
+  // Before the names of trailers, with a dash behind it; may be empty.
+  std::string trailer_prefix;
+};
+
+struct ResponsePolicy {
+  // Absent: as it is.
+  std::optional<uint32_t> status;
+  std::vector<HeaderAddition> response_add;
+  // Of an answer that is made here.
+  std::string body;
+  // Absent: the body is as it is. %LOCAL_REPLY_BODY% is it.
+  Boxed<Format> body_format;
+  // Empty: none are given.
+  std::string details;
+  bool keeps_details = false;
+};
+
+struct CustomResponse {
+  Boxed<MatchTree> tree;
+  // By the actions of the tree.
+  std::vector<ResponsePolicy> policies;
+};
+
+struct SuccessRange {
+  uint32_t first = 0;
+  // One behind the last.
+  uint32_t end = 0;
+};
+
+struct AdmissionControl {
+  // 1: it is on.
+  Boxed<LiveNumber> enabled;
+  // What counts as success.
+  std::vector<SuccessRange> http_success;
+  std::vector<uint32_t> grpc_success;
+  uint32_t sampling_window_ms = 0;
+  // In millionths of 1, of a percent, and of a percent.
+  Boxed<LiveNumber> aggression;
+  Boxed<LiveNumber> success_threshold;
+  Boxed<LiveNumber> max_rejection;
+  // Requests per second below which none is turned away.
+  Boxed<LiveNumber> rps_threshold;
+};
+
+struct AdaptiveConcurrency {
+  // 1: it is on.
+  Boxed<LiveNumber> enabled;
+  uint32_t status = 0;
+  // In millionths of a percent.
+  Boxed<LiveNumber> sample_percentile;
+  Boxed<LiveNumber> max_concurrency;
+  Boxed<LiveNumber> update_interval_ms;
+  // 0: the least time is not measured, but known.
+  Boxed<LiveNumber> min_rtt_interval_ms;
+  Boxed<LiveNumber> min_rtt_requests;
+  // In millionths of a percent.
+  Boxed<LiveNumber> jitter;
+  Boxed<LiveNumber> min_concurrency;
+  // In millionths of a percent.
+  Boxed<LiveNumber> buffer;
+  uint64_t fixed_min_rtt_ms = 0;
+  // What the limit never falls below.
+  Boxed<LiveNumber> min_limit;
+};
+
+struct JwtHeader {
+  // In lower case.
+  std::string name;
+  std::string prefix;
+};
+
+struct JwtClaimHeader {
+  // In lower case.
+  std::string header;
+  // Keys on the way to the claim.
+  std::vector<std::string> path;
+};
+
+// A key that tokens are verified with.
+struct Jwk {
+  enum class Kind : uint8_t {
+    Rsa = 0,
+    Ec = 1,
+    Octets = 2,
+    Ed25519 = 3,
+  };
+  Kind kind = {};
+  // Empty: any.
+  std::string kid;
+  std::string alg;
+  // SubjectPublicKeyInfo in DER; of OCTETS: the secret itself.
+  std::string key;
+};
+
+struct Jwks {
+  std::vector<Jwk> keys;
+};
+
+struct JwtProvider {
+  std::string name;
+  // Empty: any.
+  std::string issuer;
+  std::vector<std::string> audiences;
+  Boxed<StringMatch> subjects;
+  bool require_expiration = false;
+  std::optional<uint64_t> max_lifetime_s;
+  uint64_t clock_skew_s = 0;
+  std::vector<JwtHeader> from_headers;
+  std::vector<std::string> from_params;
+  std::vector<std::string> from_cookies;
+  bool forward = false;
+  // In lower case; empty: hosts do not hear of the payload.
+  std::string forward_payload_header;
+  bool pads_payload = false;
+  // Keys in the filter's metadata; empty: not there.
+  std::string payload_in_metadata;
+  std::string header_in_metadata;
+  std::string failed_status_in_metadata;
+  std::vector<std::string> space_delimited_claims;
+  std::vector<JwtClaimHeader> claim_headers;
+  bool clears_route = false;
+  // 0: tokens are not remembered.
+  uint32_t cache_size = 0;
+  uint32_t cache_max_token_bytes = 0;
+  // One of these two.
+  Boxed<Jwks> local;
+  // As in JwksUpdate.
+  uint32_t remote = 0;
+  uint64_t cache_duration_ms = 0;
+  // Keys come by themselves.
+  bool is_ahead = false;
+};
+
+struct CookieMatch {
+  std::string name;
+  Boxed<StringMatch> string_match;
+  bool invert = false;
+};
+
+// One of `text` and `ranges`.
+struct FilterStateMatch {
+  std::string key;
+  Boxed<StringMatch> text;
+  std::vector<CidrRange> ranges;
+  // Of ranges.
+  bool inverts = false;
+};
+
+struct RouteMatch {
+  enum class PathKind : uint8_t {
+    Prefix = 0,
+    Exact = 1,
+    Regex = 2,
+    // "/a" matches "/a" and "/a/…", never "/ab".
+    SeparatedPrefix = 3,
+    Connect = 4,
+  };
+  PathKind path_kind = {};
+  std::string path;
+  Boxed<Regex> regex;
+  bool ignore_case = false;
+  std::vector<HeaderMatch> headers;
+  std::vector<QueryMatch> query_parameters;
+  bool grpc = false;
+  // Share of requests that match, in millionths; absent: all.
+  std::optional<uint32_t> runtime_fraction_millionths;
+  // The runtime slot that the share follows; 0: none.
+  uint32_t runtime_fraction_slot = 0;
+  // The client has shown a certificate, or has not; it was found to be good, or was not.
+  std::optional<bool> certificate_presented;
+  std::optional<bool> certificate_validated;
+  std::vector<CookieMatch> cookies;
+  std::vector<MetadataCondition> metadata;
+  std::vector<FilterStateMatch> filter_states;
+};
+
+// A tree.
+struct JwtRequirement {
+  enum class Kind : uint8_t {
+    None = 0,
+    Provider = 1,
+    Any = 2,
+    All = 3,
+    MissingOrFailed = 4,
+    Missing = 5,
+    ExtractOnly = 6,
+  };
+  Kind kind = {};
+  // Among the providers. Of MISSING and MISSING_OR_FAILED: whose tokens are looked at.
+  std::vector<uint32_t> providers;
+  // Of PROVIDER, in place of its own.
+  std::vector<std::string> audiences;
+  bool has_audiences = false;
+  std::vector<JwtRequirement> parts;
+  // Of EXTRACT_ONLY, in lower case: where hosts hear what became of it. Empty: nowhere.
+  std::string status_header;
+};
+
+struct JwtRule {
+  Boxed<RouteMatch> match;
+  // Absent: nothing is required.
+  Boxed<JwtRequirement> requirement;
+};
+
+struct JwtNamedRequirement {
+  std::string name;
+  Boxed<JwtRequirement> requirement;
+};
+
+struct JwtAuthn {
+  std::vector<JwtProvider> providers;
+  std::vector<JwtRule> rules;
+  std::vector<JwtNamedRequirement> requirements;
+  // The key of the filter state whose value chooses; empty: none.
+  std::string filter_state;
+  std::vector<JwtNamedRequirement> filter_state_rules;
+  bool bypasses_preflights = false;
+  bool strips_reasons = false;
+  std::string stat_prefix;
+};
+
+struct MetadataTarget {
+  enum class Type : uint8_t {
+    String = 0,
+    Number = 1,
+    ProtobufValue = 2,
+  };
+  std::string space;
+  std::string key;
+  // Empty: what was found.
+  std::string value;
+  Type type = {};
+  bool base64 = false;
+  Boxed<RegexRewrite> rewrite;
+};
+
+struct MetadataRule {
+  // One of these two; the header in lower case.
+  std::string header;
+  std::string cookie;
+  Boxed<MetadataTarget> present;
+  Boxed<MetadataTarget> missing;
+  bool remove = false;
+};
+
+struct HeaderToMetadata {
+  std::vector<MetadataRule> request;
+  std::vector<MetadataRule> response;
+  // Empty: nothing is counted.
+  std::string stat_prefix;
+};
+
+struct SetMetadataEntry {
+  std::string space;
+  bool overwrites = false;
+  // An object in JSON.
+  std::string value;
+};
+
+struct SetMetadata {
+  std::vector<SetMetadataEntry> entries;
+};
+
+struct FilterStateValue {
+  std::string key;
+  Boxed<Format> value;
+  bool skips_empty = false;
+  bool read_only = false;
+};
+
+struct SetFilterState {
+  std::vector<FilterStateValue> values;
+  bool clears_route = false;
+};
+
+struct JsonMetadataTarget {
+  enum class Type : uint8_t {
+    ProtobufValue = 0,
+    String = 1,
+    Number = 2,
+  };
+  std::string space;
+  std::string key;
+  // A value in JSON; empty: what was found.
+  std::string value;
+  Type type = {};
+  bool preserves = false;
+};
+
+struct JsonMetadataRule {
+  std::vector<std::string> path;
+  Boxed<JsonMetadataTarget> present;
+  Boxed<JsonMetadataTarget> missing;
+  Boxed<JsonMetadataTarget> error;
+};
+
+struct JsonMetadataRules {
+  std::vector<JsonMetadataRule> rules;
+  std::vector<std::string> content_types;
+  bool allows_no_content_type = false;
+  Boxed<Regex> content_type_regex;
+};
+
+struct JsonToMetadata {
+  Boxed<JsonMetadataRules> request;
+  Boxed<JsonMetadataRules> response;
+};
+
+struct IpTag {
+  std::string name;
+  std::vector<CidrRange> ranges;
+};
+
+struct IpTagging {
+  enum class Requests : uint8_t {
+    Both = 0,
+    Internal = 1,
+    External = 2,
+  };
+  Requests requests = {};
+  std::vector<IpTag> tags;
+  // In lower case; empty: x-envoy-ip-tags, added to.
+  std::string header;
+  // Added to, where it is there; else in its place.
+  bool appends = false;
+};
+
+struct ApiKey {
+  std::string key;
+  std::string client;
+};
+
+struct ApiKeySource {
+  // One of these; the header in lower case.
+  std::string header;
+  std::string query;
+  std::string cookie;
+};
+
+struct ApiKeyForwarding {
+  // In lower case; empty: nobody is told.
+  std::string header;
+  bool hides_key = false;
+};
+
+struct ApiKeyAuth {
+  // Of a route: none of a list means those of the filter.
+  std::vector<ApiKey> keys;
+  std::vector<ApiKeySource> sources;
+  // Absent: as the filter has it.
+  Boxed<ApiKeyForwarding> forwarding;
+  // Of a route; none: all.
+  std::vector<std::string> allowed_clients;
+};
+
+struct SessionCookie {
+  std::string name;
+  // Empty: all paths.
+  std::string path;
+  // 0: it lives as long as the client's session.
+  uint64_t ttl_s = 0;
+  // "; Name=Value" each, as it is sent.
+  std::string attributes;
+};
+
+struct StatefulSession {
+  bool disabled = false;
+  bool strict = false;
+  // One of these three.
+  Boxed<SessionCookie> cookie;
+  // In lower case.
+  std::string header;
+  // In lower case.
+  std::string envelope_header;
+  // Of what is strict and whose host is not there; 0: 503.
+  uint32_t strict_status = 0;
+  // Empty: nothing is counted.
+  std::string stat_prefix;
+};
+
+struct CredentialInjector {
+  bool overwrites = false;
+  bool allows_without = false;
+  // In lower case.
+  std::string header;
+  std::string value;
+  // It has a value.
+  bool has_credential = false;
+};
+
+struct AwsSigning {
+  std::string service;
+  std::string region;
+  std::string host_rewrite;
+  bool unsigned_payload = false;
+  std::vector<StringMatch> excluded_headers;
+  std::vector<StringMatch> included_headers;
+  // Of a query; absent: signed in headers.
+  std::optional<uint32_t> query_expiration_s;
+  // Empty: requests are not signed.
+  std::string access_key_id;
+  std::string secret_access_key;
+  std::string session_token;
+  // Of a route: what follows "aws_request_signing." in names of statistics.
+  std::string stat_prefix;
+};
+
+// A filter before the router, in the order of the chain.
+struct HttpFilter {
+  // Requests do not pass it, unless their route switches it on.
+  bool disabled = false;
+  // As the configuration calls it.
+  std::string name;
+  Boxed<HealthCheckFilter> health_check;
+  Boxed<TapFilter> tap;
+  Boxed<CorsFilter> cors;
+  Boxed<BufferSettings> buffer;
+  Boxed<FaultSettings> fault;
+  Boxed<GrpcWebFilter> grpc_web;
+  Boxed<GrpcStatsFilter> grpc_stats;
+  Boxed<GrpcHttp1Bridge> grpc_http1_bridge;
+  Boxed<GrpcReverseBridge> grpc_http1_reverse_bridge;
+  Boxed<GrpcJsonTranscoder> grpc_json_transcoder;
+  Boxed<ConnectGrpcBridge> connect_grpc_bridge;
+  Boxed<LocalRatelimit> local_ratelimit;
+  Boxed<CsrfPolicy> csrf;
+  Boxed<BasicAuth> basic_auth;
+  Boxed<HeaderMutationFilter> header_mutation;
+  Boxed<Rbac> rbac;
+  Boxed<ExtAuthz> ext_authz;
+  Boxed<Ratelimit> ratelimit;
+  Boxed<NameLookup> dynamic_forward_proxy;
+  // Others in its place, by what `match` says of a request.
+  Boxed<CompositeFilter> composite;
+  Boxed<DiscoveredFilter> discovered;
+  Boxed<OnDemandFilter> on_demand;
+  Boxed<Compressor> compressor;
+  Boxed<Decompressor> decompressor;
+  Boxed<BandwidthLimit> bandwidth_limit;
+  Boxed<CustomResponse> custom_response;
+  Boxed<AdmissionControl> admission_control;
+  Boxed<AdaptiveConcurrency> adaptive_concurrency;
+  Boxed<JwtAuthn> jwt_authn;
+  Boxed<HeaderToMetadata> header_to_metadata;
+  Boxed<SetMetadata> set_metadata;
+  Boxed<SetFilterState> set_filter_state;
+  Boxed<JsonToMetadata> json_to_metadata;
+  Boxed<IpTagging> ip_tagging;
+  Boxed<ApiKeyAuth> api_key_auth;
+  Boxed<StatefulSession> stateful_session;
+  Boxed<CredentialInjector> credential_injector;
+  Boxed<AwsSigning> aws_request_signing;
+  // Whether requests pass it; absent: all of them.
+  Boxed<MatchSettings> match;
+};
+
+struct MatchAction {
+  // The request does not pass the filter at all.
+  bool skips = false;
+  // As configurations call the action.
+  std::string name;
+  // What stands in the filter's place, in this order.
+  std::vector<HttpFilter> filters;
+  // Of the requests; absent: all.
+  Boxed<Share> share;
+};
+
+// A tree whose actions are numbers in `actions`. Where none fits, the request passes the filter.
+struct MatchSettings {
+  Boxed<MatchTree> tree;
+  std::vector<MatchAction> actions;
+  // Of a route: the connection manager's, whose filters these are.
+  std::string stat_prefix;
+};
+
+struct OnDemandSettings {
+  // Absent: no clusters are asked for.
+  Boxed<OnDemandClusters> clusters;
+};
+
+// By route: what is absent is left as the filter has it.
+struct CompressorSettings {
+  std::optional<bool> response_enabled;
+  std::optional<bool> remove_accept_encoding;
+  Boxed<Encoder> encoder;
+};
+
+struct JwtRoute {
+  bool disabled = false;
+  std::string requirement;
 };
 
 // Of a route, a virtual host, a table or a weighted cluster.
@@ -969,6 +2063,22 @@ struct FilterConfig {
   Boxed<BasicAuthUsers> basic_auth;
   Boxed<HeaderMutation> header_mutation;
   Boxed<Rbac> rbac;
+  Boxed<ExtAuthzRoute> ext_authz;
+  Boxed<RatelimitRoute> ratelimit;
+  Boxed<NameRewrite> name_rewrite;
+  // In place of what a filter's own tree says.
+  Boxed<MatchSettings> match;
+  Boxed<OnDemandSettings> on_demand;
+  Boxed<CompressorSettings> compressor;
+  Boxed<BandwidthLimit> bandwidth_limit;
+  Boxed<CustomResponse> custom_response;
+  Boxed<JwtRoute> jwt_authn;
+  Boxed<HeaderToMetadata> header_to_metadata;
+  Boxed<SetFilterState> set_filter_state;
+  Boxed<JsonToMetadata> json_to_metadata;
+  Boxed<ApiKeyAuth> api_key_auth;
+  Boxed<StatefulSession> stateful_session;
+  Boxed<AwsSigning> aws_request_signing;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -980,6 +2090,118 @@ struct FaultRuntime {
   std::optional<uint32_t> abort_share;
   std::optional<uint64_t> http_status;
   std::optional<uint64_t> grpc_status;
+};
+
+// All of these, in millionths of what there is.
+struct TraceSampling {
+  Boxed<Share> client;
+  Boxed<Share> random;
+  Boxed<Share> overall;
+};
+
+// A tag that a configuration adds. It is left out where it has no value.
+struct TraceTag {
+  enum class Source : uint8_t {
+    Format = 0,
+    Route = 1,
+    Cluster = 2,
+    Host = 3,
+  };
+  enum class Type : uint8_t {
+    Text = 0,
+    Int = 1,
+    Double = 2,
+    Bool = 3,
+  };
+  std::string name;
+  Source source = {};
+  // Of FORMAT.
+  Boxed<Format> format;
+  // Of the others: the filter's metadata, and the keys in it with a NUL between each two.
+  std::string space;
+  std::string path;
+  std::string default_value;
+  Type type = {};
+};
+
+struct ZipkinSpans {
+  bool trace_id_128bit = false;
+  // A server's span is that of its client.
+  bool shared_context = false;
+  bool splits_spans = false;
+  // The W3C's headers go along, and are read where there are no others.
+  bool with_w3c = false;
+  // The first 32 bits of a long id are the time.
+  bool timestamps_ids = false;
+};
+
+struct SpanSampler {
+  enum class Kind : uint8_t {
+    Always = 0,
+    // By the trace's id.
+    Ratio = 1,
+    // As the parent has it, or as the next one says.
+    Parent = 2,
+  };
+  Kind kind = {};
+  // Of RATIO: so many of so many.
+  uint32_t share = 0;
+  uint32_t of = 0;
+  Boxed<SpanSampler> next;
+};
+
+// Which requests a connection manager traces, and what is told of them.
+struct Tracing {
+  enum class Kind : uint8_t {
+    Zipkin = 0,
+    OpenTelemetry = 1,
+    Datadog = 2,
+    Skywalking = 3,
+  };
+  // The number that its spans carry: the control plane's.
+  uint32_t tracer = 0;
+  Kind kind = {};
+  Boxed<TraceSampling> sampling;
+  // Spans say when bytes came and went.
+  bool verbose = false;
+  // Of a request's path.
+  uint32_t max_path_bytes = 0;
+  // Each try at a host has a span of its own.
+  bool spawns_upstream = false;
+  // What spans are called; absent: as their kind has it.
+  Boxed<Format> operation;
+  Boxed<Format> upstream_operation;
+  // Hosts hear what the client said.
+  bool keeps_context = false;
+  std::vector<TraceTag> tags;
+  Boxed<ZipkinSpans> zipkin;
+  // Of OPEN_TELEMETRY; absent: as the parent has it, or else as decided here.
+  Boxed<SpanSampler> sampler;
+  // Of SKYWALKING: what hosts are told of this proxy.
+  std::string service;
+  std::string instance;
+  // Another one decides whether a request is traced.
+  bool ignores_request_id = false;
+};
+
+// What a route says of it, in place of the connection manager.
+struct RouteTracing {
+  Boxed<TraceSampling> sampling;
+  // Beside those of the connection manager, in place of those of the same name.
+  std::vector<TraceTag> tags;
+  Boxed<Format> operation;
+  Boxed<Format> upstream_operation;
+};
+
+struct Decorator {
+  std::string operation;
+  // Nobody else hears of it.
+  bool is_private = false;
+};
+
+// Metadata that tags name.
+struct TagMetadata {
+  std::vector<MetadataSpace> spaces;
 };
 
 // How many retries may be active: a share of the active requests, and so many in any case.
@@ -1032,11 +2254,6 @@ struct ProxyProtocolSocket {
 struct Http11ProxySocket {
   // Of hosts that name none; absent: those are reached without.
   Boxed<Address> address;
-};
-
-struct MetadataSpace {
-  std::string name;
-  std::vector<MetadataValue> values;
 };
 
 struct InternalUpstreamSocket {
@@ -1268,6 +2485,16 @@ struct DestinationHosts {
   uint64_t cleanup_interval_ms = 0;
 };
 
+// Requests go to the host that they name, and to no other.
+struct NamedHosts {
+  // Where names are looked up.
+  std::string cache;
+  // Of a name without a port.
+  uint32_t default_port = 0;
+  // Each name is a cluster of its own: "<prefix><name>". Empty: it is a host of this cluster.
+  std::string cluster_prefix;
+};
+
 // Everything a worker needs of a cluster, without its endpoints.
 struct Cluster {
   enum class Balancer : uint8_t {
@@ -1304,6 +2531,10 @@ struct Cluster {
   // 0: no limit.
   uint32_t max_requests_per_connection = 0;
   bool enable_trailers = false;
+  // Names of headers as "Content-Type".
+  bool proper_case_words = false;
+  // Of answers: names stay as hosts wrote them.
+  Boxed<PreserveCase> preserve_case;
   uint32_t max_response_headers_kb = 0;
   uint32_t max_headers_count = 0;
   // 0: none.
@@ -1384,6 +2615,47 @@ struct Cluster {
   Boxed<OutlierDetection> outlier_detection;
   // Its hosts are made as requests ask for them; absent: they are those that it is assigned.
   Boxed<DestinationHosts> destination_hosts;
+  // Hosts of these may be chosen by a session that names them; as bits of 1 << HealthStatus.
+  uint32_t override_statuses = 0;
+  // For formats. Absent: none.
+  Boxed<Metadata> metadata;
+  Boxed<TagMetadata> tag_metadata;
+  // It has no hosts of its own: requests go to those of these clusters, the priorities of the first
+  // before those of the second; none: it has its own.
+  std::vector<std::string> members;
+  // Its hosts have names that requests ask for; absent: they do not.
+  Boxed<NamedHosts> named_hosts;
+  // How much of the time that requests had they took is recorded.
+  bool tracks_timeout_budgets = false;
+  // How large requests and answers are is recorded.
+  bool tracks_sizes = false;
+  // TCP ends with its host's health.
+  bool closes_with_health = false;
+  // It is there for its checks alone: no page shows it, and no request goes to it.
+  bool is_hidden = false;
+};
+
+// What is known of names, for all filters and clusters that have the same one.
+struct NameCache {
+  std::string name;
+  // How its statistics begin.
+  std::string stat_prefix;
+  uint32_t max_names = 0;
+  // Requests that wait, or may, at once.
+  uint64_t max_pending = 0;
+  // What there is no room for is told so, in place of what is told of DNS.
+  bool holds_clusters = false;
+};
+
+// What has become of a name. It is in use by all that the same update brings.
+struct NameAnswer {
+  std::string cache;
+  // With its port.
+  std::string name;
+  // Nobody has asked for it for long: it is not known any more.
+  bool is_removed = false;
+  // Why it is of no use; empty: it is.
+  std::string failure;
 };
 
 // Of a host, or of its locality: what trees of matchers ask for.
@@ -1454,10 +2726,13 @@ struct Host {
   // As socket_labels, of its locality: they count where its own fit nothing.
   std::vector<std::string> locality_socket_labels;
   std::vector<HostValue> socket_values;
-  // What internal listeners are told, where the cluster's sockets say so.
+  // All of it; internal listeners are told of it where the cluster's sockets say so.
   std::vector<MetadataSpace> metadata;
   // All addresses at which it is tried, one after the other; none: its own alone.
   std::vector<Address> tried_addresses;
+  Boxed<TagMetadata> tag_metadata;
+  // It is what its hostname says: another one of the same address is another host.
+  bool is_named = false;
 };
 
 // The hosts of a cluster, replaced as a whole.
@@ -1467,31 +2742,6 @@ struct Assignment {
   uint32_t overprovisioning_factor_pct = 0;
   // How healthy a priority is depends on its hosts' weights, not on their number.
   bool weighs_health = false;
-};
-
-struct RouteMatch {
-  enum class PathKind : uint8_t {
-    Prefix = 0,
-    Exact = 1,
-    Regex = 2,
-    // "/a" matches "/a" and "/a/…", never "/ab".
-    SeparatedPrefix = 3,
-    Connect = 4,
-  };
-  PathKind path_kind = {};
-  std::string path;
-  Boxed<Regex> regex;
-  bool ignore_case = false;
-  std::vector<HeaderMatch> headers;
-  std::vector<QueryMatch> query_parameters;
-  bool grpc = false;
-  // Share of requests that match, in millionths; absent: all.
-  std::optional<uint32_t> runtime_fraction_millionths;
-  // The runtime slot that the share follows; 0: none.
-  uint32_t runtime_fraction_slot = 0;
-  // The client has shown a certificate, or has not; it was found to be good, or was not.
-  std::optional<bool> certificate_presented;
-  std::optional<bool> certificate_validated;
 };
 
 struct RouteFilter {
@@ -1529,10 +2779,13 @@ struct PathRewrite {
     Prefix = 1,
     Regex = 2,
     Full = 3,
+    // In place of the path before its query.
+    Format = 4,
   };
   Kind kind = {};
   std::string value;
   Boxed<RegexRewrite> regex;
+  Boxed<Format> format;
 };
 
 struct HostRewrite {
@@ -1543,11 +2796,13 @@ struct HostRewrite {
     // The chosen host's name (STRICT_DNS, LOGICAL_DNS).
     Auto = 3,
     PathRegex = 4,
+    Format = 5,
   };
   Kind kind = {};
   std::string value;
   Boxed<RegexRewrite> regex;
   bool append_x_forwarded_host = false;
+  Boxed<Format> format;
 };
 
 // Names the header in which a host says when to come again.
@@ -1652,6 +2907,33 @@ struct RouteUpgrade {
   Boxed<ConnectConfig> connect;
 };
 
+struct RedirectPredicate {
+  enum class Kind : uint8_t {
+    // Not where a route that has this one has sent the request before.
+    PreviousRoutes = 0,
+    // To these routes alone.
+    AllowedRoutes = 1,
+    // Not from http to https.
+    SafeCrossScheme = 2,
+    // Where an object of filter state says so.
+    FilterState = 3,
+  };
+  Kind kind = {};
+  std::vector<std::string> routes;
+  std::string key;
+  bool if_absent = false;
+};
+
+// Redirects of hosts that are followed here.
+struct InternalRedirect {
+  uint32_t max_redirects = 0;
+  std::vector<uint32_t> statuses;
+  bool allows_cross_scheme = false;
+  // From the answer to the next request, in lower case.
+  std::vector<std::string> copied_headers;
+  std::vector<RedirectPredicate> predicates;
+};
+
 struct ClusterAction {
   enum class NotFound : uint8_t {
     ServiceUnavailable = 0,
@@ -1696,6 +2978,8 @@ struct ClusterAction {
   // Which hosts will do. Absent: all.
   Boxed<MetadataMatch> metadata_match;
   std::vector<RouteUpgrade> upgrades;
+  // Absent: hosts' redirects are the client's.
+  Boxed<InternalRedirect> internal_redirect;
 };
 
 struct Redirect {
@@ -1714,6 +2998,8 @@ struct Redirect {
 struct DirectResponse {
   uint32_t status = 0;
   std::string body;
+  // Absent: the body as it is.
+  Boxed<ReplyFormat> format;
 };
 
 struct Route {
@@ -1725,6 +3011,13 @@ struct Route {
   Boxed<DirectResponse> direct_response;
   // What differs from the connection manager's chain.
   std::vector<RouteFilter> filters;
+  // For formats. Absent: none.
+  Boxed<Metadata> metadata;
+  Boxed<RouteTracing> tracing;
+  Boxed<Decorator> decorator;
+  Boxed<TagMetadata> tag_metadata;
+  // Its requests are counted under this name; empty: they are not.
+  std::string stat_prefix;
 };
 
 // What the runtime says of all retries.
@@ -1734,6 +3027,21 @@ struct RetryRuntime {
   // The share of retries that are allowed.
   uint32_t allowed_millionths = 0;
   uint32_t allowed_slot = 0;
+};
+
+struct VirtualCluster {
+  std::string name;
+  std::vector<HeaderMatch> headers;
+};
+
+struct RouteList {
+  std::vector<Route> routes;
+};
+
+// A tree whose actions are numbers of `lists`.
+struct RouteTree {
+  Boxed<MatchTree> tree;
+  std::vector<RouteList> lists;
 };
 
 struct VirtualHost {
@@ -1752,6 +3060,37 @@ struct VirtualHost {
   bool include_attempt_count_in_response = false;
   bool include_is_timeout_retry = false;
   Boxed<RetryRuntime> retry_runtime;
+  // For formats. Absent: none.
+  Boxed<Metadata> metadata;
+  // Requests that are counted apart; the first that fits.
+  std::vector<VirtualCluster> virtual_clusters;
+  // In place of `routes`.
+  Boxed<RouteTree> tree;
+};
+
+// Of a header's value.
+struct ScopeFragment {
+  std::string header;
+  // Empty: all of it.
+  std::string element_separator;
+  // Of the elements; or the one with this key, and its value.
+  uint32_t index = 0;
+  std::string key_separator;
+  std::string key;
+};
+
+struct RouteScope {
+  std::vector<std::string> key;
+  std::string route_table;
+  // It is asked for once a request wants it.
+  bool on_demand = false;
+};
+
+// Which table a request goes by.
+struct ScopedRoutes {
+  // What its key is made of; without one of them it has none.
+  std::vector<ScopeFragment> fragments;
+  std::vector<RouteScope> scopes;
 };
 
 // A compiled route configuration.
@@ -1763,140 +3102,14 @@ struct RouteTable {
   bool most_specific_header_mutations_wins = false;
   // What routes name by their places.
   std::vector<FilterConfig> filter_configs;
-};
-
-struct MinHealthy {
-  std::string cluster;
-  uint32_t percent = 0;
-};
-
-struct HealthCheckFilter {
-  // Health checks are passed on, and only answered here while they fail or an answer is remembered.
-  bool pass_through = false;
-  // 0: no answer is remembered.
-  uint64_t cache_time_ms = 0;
-  // What makes a request a health check: all of these.
-  std::vector<HeaderMatch> headers;
-  // All of these clusters have to be well.
-  std::vector<MinHealthy> min_healthy;
-  // What answers call this proxy: the node's cluster.
-  std::string local_cluster;
-};
-
-// A tree.
-struct TapMatch {
-  enum class Kind : uint8_t {
-    Any = 0,
-    And = 1,
-    Or = 2,
-    Not = 3,
-    RequestHeaders = 4,
-    RequestTrailers = 5,
-    ResponseHeaders = 6,
-    ResponseTrailers = 7,
-    RequestBody = 8,
-    ResponseBody = 9,
-  };
-  Kind kind = {};
-  // AND, OR; NOT: one.
-  std::vector<TapMatch> rules;
-  // All of them.
-  std::vector<HeaderMatch> headers;
-  // All of them, anywhere in the first `body_limit_bytes` of a body; 0: in all of it.
-  std::vector<std::string> patterns;
-  uint32_t body_limit_bytes = 0;
-};
-
-struct Tap {
-  Boxed<TapMatch> match;
-  // Of a body, as far as it is kept.
-  uint32_t max_request_body_bytes = 0;
-  uint32_t max_response_body_bytes = 0;
-  // A trace comes in segments, as they pass.
-  bool streaming = false;
-  // Of requests that are looked at.
-  uint32_t share_millionths = 0;
-  // The runtime slot that it follows; 0: none.
-  uint32_t share_slot = 0;
-};
-
-struct TapFilter {
-  // The number that its traces carry: the control plane's.
-  uint32_t id = 0;
-  // Absent: it records nothing until it is told to.
-  Boxed<Tap> tap;
-  bool records_headers_received_time = false;
-};
-
-// All that it does is said by routes.
-struct CorsFilter {
-};
-
-struct GrpcWebFilter {
-};
-
-struct GrpcStatsFilter {
-  // Each method is counted apart, and only what has a method is counted.
-  bool all_methods = false;
-  // Of methods that are counted apart: "/service/method".
-  std::vector<std::string> paths;
-  bool replaces_dots = false;
-};
-
-struct GrpcHttp1Bridge {
-  // Messages without a frame (application/x-protobuf) are put into one.
-  bool upgrade_protobuf = false;
-  bool ignores_query = false;
-};
-
-struct GrpcReverseBridge {
-  // What hosts are asked for, and have to answer.
-  std::string content_type;
-  // Hosts see no frames.
-  bool withholds_frames = false;
-};
-
-struct ConnectGrpcBridge {
-};
-
-struct BasicAuth {
-  Boxed<BasicAuthUsers> users;
-  // In lower case; empty: hosts are not told who it is.
-  std::string forward_username_header;
-  // In lower case.
-  std::string authentication_header;
-  // Requests without it go on.
-  bool allow_missing = false;
-};
-
-struct HeaderMutationFilter {
-  Boxed<HeaderMutation> mutations;
-  // Of routes: what the most specific one says is made last.
-  bool most_specific_wins = false;
-};
-
-// A filter before the router, in the order of the chain.
-struct HttpFilter {
-  // Requests do not pass it, unless their route switches it on.
-  bool disabled = false;
-  // As the configuration calls it.
-  std::string name;
-  Boxed<HealthCheckFilter> health_check;
-  Boxed<TapFilter> tap;
-  Boxed<CorsFilter> cors;
-  Boxed<BufferSettings> buffer;
-  Boxed<FaultSettings> fault;
-  Boxed<GrpcWebFilter> grpc_web;
-  Boxed<GrpcStatsFilter> grpc_stats;
-  Boxed<GrpcHttp1Bridge> grpc_http1_bridge;
-  Boxed<GrpcReverseBridge> grpc_http1_reverse_bridge;
-  Boxed<GrpcJsonTranscoder> grpc_json_transcoder;
-  Boxed<ConnectGrpcBridge> connect_grpc_bridge;
-  Boxed<LocalRatelimit> local_ratelimit;
-  Boxed<CsrfPolicy> csrf;
-  Boxed<BasicAuth> basic_auth;
-  Boxed<HeaderMutationFilter> header_mutation;
-  Boxed<Rbac> rbac;
+  // Has the host that virtual hosts are found by, in place of the request's own; empty: none.
+  std::string vhost_header;
+  // Routes see paths without what follows a ";" in them.
+  bool ignores_path_parameters = false;
+  // Virtual hosts may be asked for, under this name and the host's; empty: there are no others.
+  std::string asks_for_hosts_as;
+  // In place of all else: which other table a request goes by.
+  Boxed<ScopedRoutes> scoped_routes;
 };
 
 struct HttpInspector {
@@ -1981,11 +3194,22 @@ struct FilterChainMatch {
   std::vector<std::string> application_protocols;
 };
 
-struct HeaderCondition {
-  std::string name;
-  bool present_only = false;
-  Boxed<StringMatch> string_match;
-  bool invert = false;
+// What is asked of a value of metadata.
+struct ValueMatch {
+  enum class Kind : uint8_t {
+    Present = 0,
+    Text = 1,
+    // The JSON.
+    Literal = 2,
+    Number = 3,
+  };
+  Kind kind = {};
+  Boxed<StringMatch> text;
+  std::string literal;
+  // In millionths; from the first on, below the second.
+  int64_t first_number = 0;
+  int64_t end_number = 0;
+  bool inverts = false;
 };
 
 // A tree; absent: everything is logged.
@@ -1999,6 +3223,10 @@ struct AccessLogFilter {
     Flags = 5,
     NotHealthCheck = 6,
     Runtime = 7,
+    GrpcStatus = 8,
+    LogType = 9,
+    Metadata = 10,
+    Traceable = 11,
   };
   enum class Comparison : uint8_t {
     Eq = 0,
@@ -2010,20 +3238,87 @@ struct AccessLogFilter {
   std::vector<AccessLogFilter> filters;
   Comparison comparison = {};
   uint32_t value = 0;
-  Boxed<HeaderCondition> header;
+  Boxed<HeaderMatch> header;
   // Response flags' short names; empty: any flag.
   std::vector<std::string> flags;
   uint32_t share_millionths = 0;
   // The runtime slot that `value` or `share_millionths` follows; 0: none.
   uint32_t slot = 0;
+  // Numbers of gRPC's statuses, or of kinds of logs.
+  std::vector<uint32_t> numbers;
+  // What `numbers` names is left out, and nothing else.
+  bool excludes = false;
+  // Of dynamic metadata: a namespace, and the keys on the way to the value.
+  std::string metadata_namespace;
+  std::string metadata_path;
+  Boxed<ValueMatch> metadata_value;
+  // What becomes of a request that has no such value.
+  bool matches_missing = false;
+  // Of RUNTIME: chance decides for each log by itself, not for all logs of a request.
+  bool is_independent = false;
 };
 
-// Where lines go and how they read. `file` is an index that the control thread gave out: the
-// flusher owns the descriptor.
+// What workers gather for a service, which the control thread talks to.
+struct LogBuffer {
+  // Among all there ever are: the control thread's number of the service.
+  uint32_t id = 0;
+  // What a worker holds goes when it is as much; 0: at once.
+  uint32_t bytes = 0;
+  // Of the statistics: "access_logs.grpc_access_log."
+  std::string stat_prefix;
+  // Only what is lost is counted here: whoever sends counts what is written.
+  bool counts_losses_alone = false;
+  // It is a service of HTTP.
+  bool is_http = false;
+};
+
+struct LogTag {
+  std::string name;
+  Boxed<Format> value;
+  // Where the format has no value; empty: then there is no tag.
+  std::string fallback;
+};
+
+// Of envoy.data.accesslog.v3: HTTPAccessLogEntry, or TCPAccessLogEntry.
+struct GrpcAccessLog {
+  Boxed<LogBuffer> buffer;
+  bool is_tcp = false;
+  // In lower case.
+  std::vector<std::string> request_headers;
+  std::vector<std::string> response_headers;
+  std::vector<std::string> response_trailers;
+  std::vector<LogTag> tags;
+  std::vector<std::string> filter_state_objects;
+};
+
+// An AnyValue of OpenTelemetry.
+struct OtelValue {
+  // Of a KeyValue.
+  std::string key;
+  // Absent: it is a list, of values or of members.
+  Boxed<Format> text;
+  bool is_map = false;
+  std::vector<OtelValue> items;
+};
+
+// Of opentelemetry.proto.logs.v1: LogRecord.
+struct OtelAccessLog {
+  Boxed<LogBuffer> buffer;
+  // Absent: none.
+  Boxed<OtelValue> body;
+  std::vector<OtelValue> attributes;
+  std::vector<LogTag> tags;
+  std::vector<std::string> filter_state_objects;
+};
+
+// Where lines go and how they read. One of these three.
 struct AccessLog {
   std::string path;
   Boxed<Format> format;
   Boxed<AccessLogFilter> filter;
+  // In place of lines of a file: entries for a service.
+  Boxed<GrpcAccessLog> grpc;
+  Boxed<OtelAccessLog> otel;
 };
 
 struct Router {
@@ -2032,6 +3327,10 @@ struct Router {
   bool respect_expected_rq_timeout = false;
   // Clusters count no answers by status, and take no times of them.
   bool counts_no_answers = false;
+  // As Tracing.spawns_upstream.
+  bool start_child_span = false;
+  // As the configuration calls it.
+  std::string name;
 };
 
 struct ClientCertDetails {
@@ -2054,6 +3353,59 @@ struct UpgradeConfig {
   bool enabled = false;
   // Absent: such requests pass the filters that all others pass.
   Boxed<UpgradeChain> chain;
+};
+
+struct ReplyMapper {
+  // Absent: it takes none.
+  Boxed<AccessLogFilter> filter;
+  std::optional<uint32_t> status;
+  std::optional<std::string> body;
+  Boxed<ReplyFormat> format;
+  std::vector<HeaderAddition> headers;
+};
+
+struct LocalReplies {
+  // The first whose filter takes an answer changes it.
+  std::vector<ReplyMapper> mappers;
+  // Of all whose mapper has none. Absent: bodies as they are.
+  Boxed<ReplyFormat> format;
+};
+
+// What the header proxy-status says (RFC 9209) of answers that the proxy makes itself.
+struct ProxyStatus {
+  std::string proxy_name;
+  bool removes_details = false;
+  bool removes_connection_details = false;
+  bool removes_flags = false;
+  bool sets_status = false;
+};
+
+// Who a client is, as a header says.
+struct IpDetection {
+  // In lower case; empty: x-forwarded-for.
+  std::string header;
+  // The address is as good as the connection's.
+  bool is_trusted = false;
+  // Of a request without an address; 0: it goes on.
+  uint32_t reject_status = 0;
+  // Of x-forwarded-for: so many of its last addresses are proxies'.
+  uint32_t trusted_hops = 0;
+  // In place of that: all of its last addresses that are within.
+  std::vector<CidrRange> trusted;
+  // Of x-forwarded-for: whether the connection's address is not added to it.
+  bool skips_append = false;
+};
+
+struct ClientCertAction {
+  // As HttpConnectionManager.ForwardClientCert.
+  uint32_t forward = 0;
+  Boxed<ClientCertDetails> details;
+};
+
+// A tree whose actions are numbers in `actions`.
+struct ClientCertTree {
+  Boxed<MatchTree> tree;
+  std::vector<ClientCertAction> actions;
 };
 
 struct HttpConnectionManager {
@@ -2151,6 +3503,41 @@ struct HttpConnectionManager {
   std::vector<UpgradeConfig> upgrades;
   // Of upgrades that have a chain of their own, one after another.
   std::vector<HttpFilter> upgrade_filters;
+  // What becomes of answers that are the proxy's own; absent: nothing.
+  Boxed<LocalReplies> local_replies;
+  // Logs have a line when a request comes, when its tunnel is there, and then every so often; 0: never.
+  bool logs_new_requests = false;
+  bool logs_tunnels = false;
+  uint64_t log_interval_ms = 0;
+  // Absent: nothing is traced.
+  Boxed<Tracing> tracing;
+  // Why a request is traced is not written into its id.
+  bool keeps_request_ids = false;
+  bool append_x_forwarded_port = false;
+  // An answer that overload made says so.
+  bool append_local_overload = false;
+  // A connection of HTTP/1 whose time is over waits for its client to end it.
+  bool safe_max_connection_duration = false;
+  // Absent: the stream's idle timeout. 0: none.
+  std::optional<uint64_t> stream_flush_timeout_ms;
+  // Of 10,000ths of max_connection_duration_ms and drain_timeout_ms: chance adds up to so much.
+  uint32_t max_connection_duration_jitter = 0;
+  uint32_t drain_timeout_jitter = 0;
+  // Absent: nothing is told.
+  Boxed<ProxyStatus> proxy_status;
+  // Before a request is routed, one after the other.
+  std::vector<HeaderChange> early_changes;
+  // In place of the connection's address; the first that knows one.
+  std::vector<IpDetection> ip_detections;
+  // Clients on pipes are internal.
+  bool internal_pipes = false;
+  // By the port that a client came to, what it speaks.
+  std::vector<uint32_t> https_ports;
+  std::vector<uint32_t> http_ports;
+  // Absent: names are in lower case, unless proper_case_words.
+  Boxed<PreserveCase> preserve_case;
+  // In place of forward_client_cert and client_cert_details, where it knows better.
+  Boxed<ClientCertTree> client_cert_tree;
 };
 
 struct WeightedTarget {
@@ -2191,6 +3578,10 @@ struct TcpProxy {
   bool hashes_source_ip = false;
   // Absent: bytes go to hosts as they are.
   Boxed<TunnelingConfig> tunneling;
+  // Logs have a line when a connection comes, when it has a host, and then every so often; 0: never.
+  bool logs_start = false;
+  bool logs_connected = false;
+  uint64_t log_interval_ms = 0;
 };
 
 struct DirectResponseFilter {
@@ -2228,6 +3619,26 @@ struct ConnectionGate {
   Boxed<LocalRateLimitFilter> local_rate_limit;
 };
 
+// Who may connect.
+struct NetworkRbac {
+  // Absent: everybody, and nobody is counted.
+  Boxed<RbacRules> rules;
+  // Counted and told of alone.
+  Boxed<RbacRules> shadow;
+  std::string stat_prefix;
+  // A part of statistics' names and of metadata's keys.
+  std::string shadow_stat_prefix;
+  // With all that comes, not only the first of it.
+  bool is_continuous = false;
+  // Who may not is left so long.
+  uint64_t delay_ms = 0;
+};
+
+struct ServerNameLookup {
+  std::string cache;
+  uint32_t port = 0;
+};
+
 // `match` empty: fits everything. Chains are tried by specificity, as the real server does.
 struct FilterChain {
   std::string name;
@@ -2248,6 +3659,12 @@ struct FilterChain {
   std::vector<ConnectionGate> gates;
   // TCP goes to the cluster that has the name the client asks for, where it asks for any.
   bool cluster_of_server_name = false;
+  // For formats. Absent: none.
+  Boxed<Metadata> metadata;
+  // Asked once the first bytes of a connection have come.
+  std::vector<NetworkRbac> rbacs;
+  // The host that a client asks for by TLS is looked up before TCP goes on to it.
+  Boxed<ServerNameLookup> server_name_lookup;
 };
 
 // A tree whose actions are numbers in `chains`.
@@ -2310,6 +3727,8 @@ struct Listener {
   bool bypasses_overload = false;
   // Of one whose address is within: how much either end may have on its way; 0: as the kernel has it.
   uint32_t internal_buffer_bytes = 0;
+  // For formats. Absent: none.
+  Boxed<Metadata> metadata;
 };
 
 // Other filter chains for a listener that is there: it keeps its sockets, and chains whose id it
@@ -2398,6 +3817,50 @@ struct ConnectionLimit {
   uint32_t slot = 0;
 };
 
+// Keys that were fetched, or could not be.
+struct JwksUpdate {
+  // The control plane's number for where they come from.
+  uint32_t id = 0;
+  // Absent: the fetch has failed.
+  Boxed<Jwks> jwks;
+  // Nobody has asked: they are fetched at intervals.
+  bool is_ahead = false;
+};
+
+// Of all times 0: never.
+struct Watchdog {
+  // Counted from then on, once.
+  uint64_t miss_ms = 0;
+  // Counted again, and told of with the thread's stack.
+  uint64_t mega_miss_ms = 0;
+  // The process ends.
+  uint64_t kill_ms = 0;
+  // Later by no more than so much, at random.
+  uint64_t kill_jitter_ms = 0;
+  // It ends once this share of the threads, and two at least, have been away for so long.
+  uint64_t multikill_ms = 0;
+  uint32_t multikill_millionths = 0;
+};
+
+// How long threads may be away from their loops.
+struct Watchdogs {
+  Boxed<Watchdog> main;
+  Boxed<Watchdog> workers;
+};
+
+// Something that a request needs, and that is not there.
+struct Demand {
+  enum class Kind : uint8_t {
+    VirtualHost = 0,
+    Cluster = 1,
+    RouteTable = 2,
+  };
+  Kind kind = {};
+  std::string name;
+  // Of a cluster: where to ask.
+  uint32_t source = 0;
+};
+
 // What the control thread hands to the data plane at once. Order within: clusters, assignments,
 // route tables, what is removed of them, listeners, first what is removed of those; a later part may
 // name an earlier one.
@@ -2439,6 +3902,19 @@ struct Update {
   bool shrink_heap = false;
   // Where it is told of hosts that detectors of outliers put out; empty: as before.
   std::string outlier_log_path;
+  // Keys of token issuers, for all workers.
+  std::vector<JwksUpdate> jwks;
+  // Once, before the workers start; absent: threads are not watched.
+  Boxed<Watchdogs> watchdogs;
+  // Before all clusters and filters, which name them. One of a name that is there already is that one.
+  std::vector<NameCache> name_caches;
+  // Known to workers once they have the clusters of this update.
+  std::vector<NameAnswer> name_answers;
+  // What filters that were discovered are from here on; of those that are not there any more nothing
+  // becomes.
+  std::vector<DiscoveredFilter> discovered_filters;
+  // What requests waited for, be it there now or not: they go on.
+  std::vector<Demand> met_demands;
 };
 
 struct TagRule {
@@ -2505,6 +3981,10 @@ struct SinkFormat {
   bool histograms = false;
   // Where lines go; absent: they are handed to the control plane.
   Boxed<Datagrams> datagrams;
+  // Labels beside names that are whole.
+  bool whole_names = false;
+  // Histograms of all that was ever recorded, instead of since the previous flush.
+  bool totals = false;
 };
 
 // How statistics are named, chosen and counted. Read once, before the first of them is made.

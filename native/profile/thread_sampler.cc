@@ -1,11 +1,11 @@
 #include "profile/thread_sampler.h"
 
 #include <sys/syscall.h>
-#include <ucontext.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <cerrno>
+
+#include "profile/stack_walk.h"
 
 namespace fairlead::profile {
 
@@ -21,45 +21,13 @@ sigset_t onlyProfileSignal() {
   return set;
 }
 
-uintptr_t programCounter(const void* context) {
-  const auto* machine = &static_cast<const ucontext_t*>(context)->uc_mcontext;
-#if defined(__x86_64__)
-  return static_cast<uintptr_t>(machine->gregs[REG_RIP]);
-#elif defined(__aarch64__)
-  return static_cast<uintptr_t>(machine->pc);
-#else
-#error "which register is the program counter?"
-#endif
-}
-
-struct Walk {
-  uintptr_t interrupted_at;
-  std::span<uintptr_t> out;
-  size_t depth = 0;
-};
-
-// The frames of the handler itself come first: they are left out.
-_Unwind_Reason_Code onFrame(_Unwind_Context* frame, void* argument) {
-  auto* walk = static_cast<Walk*>(argument);
-  const uintptr_t address = _Unwind_GetIP(frame);
-  if (walk->depth == 0 && address != walk->interrupted_at) return _URC_NO_REASON;
-  if (walk->depth == walk->out.size()) return _URC_END_OF_STACK;
-  // A return address belongs to the call before it.
-  walk->out[walk->depth] = walk->depth == 0 ? address : address - 1;
-  ++walk->depth;
-  return _URC_NO_REASON;
-}
-
 }  // namespace
 
 ThreadSampler::ThreadSampler() : ring_(std::make_unique<std::array<Sample, kCapacity>>()) {}
 
 bool ThreadSampler::start() {
   if (running_) return true;
-  // The unwinder loads what it needs when it is used for the first time, which a handler must not.
-  uintptr_t none;
-  Walk walk{0, {&none, 1}};
-  _Unwind_Backtrace(onFrame, &walk);
+  prepareWalks();
 
   struct sigaction action = {};
   action.sa_sigaction = &ThreadSampler::onSignal;
@@ -98,21 +66,15 @@ void ThreadSampler::stop() {
 void ThreadSampler::onSignal(int, siginfo_t* info, void* context) {
   if (info->si_code != SI_TIMER) return;
   const int error = errno;
-  static_cast<ThreadSampler*>(info->si_value.sival_ptr)->take(programCounter(context));
+  static_cast<ThreadSampler*>(info->si_value.sival_ptr)->take(context);
   errno = error;
 }
 
-void ThreadSampler::take(uintptr_t interrupted_at) {
+void ThreadSampler::take(const void* context) {
   const uint32_t at = written_.load(std::memory_order_relaxed);
   if (at - read_.load(std::memory_order_acquire) == kCapacity) return;
   Sample& sample = (*ring_)[at % kCapacity];
-  Walk walk{interrupted_at, sample.addresses};
-  _Unwind_Backtrace(onFrame, &walk);
-  if (walk.depth == 0) {
-    sample.addresses[0] = interrupted_at;
-    walk.depth = 1;
-  }
-  sample.depth = static_cast<uint32_t>(walk.depth);
+  sample.depth = static_cast<uint32_t>(walkStack(context, sample.addresses));
   written_.store(at + 1, std::memory_order_release);
 }
 

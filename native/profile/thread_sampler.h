@@ -47,7 +47,7 @@ class ThreadSampler {
 
   // On the sampled thread, between any two of its instructions: no lock, no allocation.
   static void onSignal(int signal, siginfo_t* info, void* context);
-  void take(uintptr_t interrupted_at);
+  void take(const void* context);
 
   std::unique_ptr<std::array<Sample, kCapacity>> ring_;
   // They only grow; the signal handler owns the first, the reader the second.

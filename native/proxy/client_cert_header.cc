@@ -57,10 +57,20 @@ std::string detailsOf(const net::TlsInfo& tls, const plan::ClientCertDetails& wa
 
 }  // namespace
 
-void forwardClientCert(http::HeaderMap& headers, const plan::HttpConnectionManager& plan,
+ClientCertForwarding ClientCertTree::find(const match::Facts& facts,
+                                          ClientCertForwarding otherwise) const {
+  const int found = tree.find(facts);
+  if (found == match::MatchTree::kNone) return otherwise;
+  const auto number = static_cast<size_t>(found);
+  if (number >= actions.size()) return otherwise;
+  const plan::ClientCertAction& action = actions[number];
+  return {static_cast<ForwardMode>(action.forward), action.details.get()};
+}
+
+void forwardClientCert(http::HeaderMap& headers, const ClientCertForwarding& forwarding,
                        const net::TlsInfo* tls, Arena& arena) {
   constexpr http::HeaderId kId = http::HeaderId::XForwardedClientCert;
-  const ForwardMode mode = plan.forward_client_cert;
+  const ForwardMode mode = forwarding.mode;
   if (mode == ForwardMode::AlwaysForwardOnly) return;
   const bool is_mutual = tls && tls->isPeerPresented();
   if (is_mutual && mode == ForwardMode::ForwardOnly) return;
@@ -74,7 +84,7 @@ void forwardClientCert(http::HeaderMap& headers, const plan::HttpConnectionManag
   }
   if (!is_mutual || mode == ForwardMode::Sanitize) return;
   const plan::ClientCertDetails wanted =
-      plan.client_cert_details.value_or(plan::ClientCertDetails());
+      forwarding.details ? *forwarding.details : plan::ClientCertDetails();
   value.append(value.empty() ? "" : ",").append(detailsOf(*tls, wanted));
   headers.add(kId, "x-forwarded-client-cert", arena.join(value, "", ""));
 }

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/list.h"
+#include "calls/calls.h"
 #include "http/message.h"
 #include "net/resting_pool.h"
 #include "proxy/clock.h"
@@ -55,7 +56,7 @@ class MirrorPool {
 
 struct Context {
   explicit Context(upstream::WorkerClusters& worker_clusters)
-      : clusters(worker_clusters), upstream(worker_clusters.context()) {}
+      : clusters(worker_clusters), upstream(worker_clusters.context()), calls(worker_clusters) {}
 
   upstream::WorkerClusters& clusters;
   upstream::UpstreamContext& upstream;
@@ -73,6 +74,8 @@ struct Context {
   Clock clock;
   StreamPool streams;
   MirrorPool mirrors;
+  // Of services, by filters.
+  calls::Calls calls;
 
   net::Loop& loop() { return upstream.loop; }
 };

@@ -11,6 +11,15 @@ using Gauge = stats::Http::Gauge;
 using Histogram = stats::Http::Histogram;
 using Http2Counter = stats::Http2Codec::Counter;
 
+namespace {
+
+// By chance up to so many 10,000ths.
+net::Millis jitterOf(net::Millis duration, uint32_t ten_thousandths, uint64_t random) {
+  return ten_thousandths == 0 ? 0 : random % (duration * ten_thousandths / 10'000 + 1);
+}
+
+}  // namespace
+
 Downstream::Downstream(HttpServer& server, net::AcceptedSocket& socket,
                        net::ConnectionAccounts& accounts)
     : DownstreamConnection(accounts, socket), server_(server) {
@@ -29,7 +38,8 @@ bool Downstream::start(net::FileDescriptor fd) {
   auto* connection = new net::Connection(
       loop, std::move(fd), config.buffer_limit_bytes, net::Connection::Start::Established,
       makeTransport(config.transport, {.worker = server_.context().upstream.worker,
-                                       .overload = &server_.overload()}));
+                                       .overload = &server_.overload(),
+                                       .owner = this}));
   if (config.transport) {
     setTls(connection->tls());
     codec_ = std::make_unique<Handshake>(*this, *connection);
@@ -77,6 +87,7 @@ void Downstream::Handshake::end(bool by_peer) {
 }
 
 void Downstream::onHandshakeOver() {
+  noteHandshake();
   auto* handshake = static_cast<Handshake*>(codec_.release());
   speak(handshake->connection(), protocolOf(handshake->connection()));
   // Its last call is under way.
@@ -86,8 +97,11 @@ void Downstream::onHandshakeOver() {
 void Downstream::abort() { codec_->abort(); }
 
 void Downstream::watchLifetime() {
-  const net::Millis duration = server_.overload().scaled(
-      net::Overload::TimerType::ConnectionMax, server_.config().plan.max_connection_duration_ms);
+  const plan::HttpConnectionManager& plan = server_.config().plan;
+  net::Millis duration = server_.overload().scaled(net::Overload::TimerType::ConnectionMax,
+                                                   plan.max_connection_duration_ms);
+  duration += jitterOf(duration, plan.max_connection_duration_jitter,
+                       server_.context().upstream.random.next());
   server_.context().loop().timers().arm(&rare().lifetime, startedAtMicros() / 1000 + duration);
 }
 
@@ -97,7 +111,14 @@ void Downstream::onMaxDuration() {
   server_.stats().add(Counter::DownstreamCxMaxDurationReached);
   if (received_ == 0) {
     codec_->finish();
-  } else if (!draining_) {
+  } else if (draining_) {
+    return;
+  } else if (!is_http2_ && server_.config().plan.safe_max_connection_duration) {
+    // Its next answer is its last, and as long as none comes it stays.
+    draining_ = true;
+    server_.stats().up(Gauge::DownstreamCxHttp1SoftDrain);
+    is_soft_ = true;
+  } else {
     startDraining();
   }
 }
@@ -109,7 +130,10 @@ bool Downstream::isAtRequestLimit() const {
 
 void Downstream::startDraining() {
   draining_ = true;
-  codec_->endAfter(server_.config().plan.drain_timeout_ms);
+  const plan::HttpConnectionManager& plan = server_.config().plan;
+  codec_->endAfter(plan.drain_timeout_ms + jitterOf(plan.drain_timeout_ms,
+                                                    plan.drain_timeout_jitter,
+                                                    server_.context().upstream.random.next()));
 }
 
 // HTTP/1 can say so with an answer only.
@@ -274,9 +298,14 @@ void Downstream::describe(format::FormatContext* context) const {
   context->bytes_received = received_;
   context->bytes_sent = sent_;
   context->filter_chain_name = server_.config().filter_chain_name;
+  using Source = plan::FormatPiece::MetadataSource;
+  context->setMetadata(Source::Listener, server_.config().listener_metadata.get());
+  context->setMetadata(Source::FilterChain, server_.config().chain_metadata.get());
 }
 
 void Downstream::onConnectionClosed(bool by_peer) {
+  // Whoever ended it from here says why.
+  by_peer = by_peer && termination().empty();
   log::debug(log::Component::Connection, log::Tags{.connection = id()},
              by_peer ? "remote close" : "closing socket");
   is_closed_ = true;
@@ -284,6 +313,7 @@ void Downstream::onConnectionClosed(bool by_peer) {
   stats.add(Counter::DownstreamCxDestroy);
   stats.add(by_peer ? Counter::DownstreamCxDestroyRemote : Counter::DownstreamCxDestroyLocal);
   stats.down(Gauge::DownstreamCxActive);
+  if (is_soft_) stats.down(Gauge::DownstreamCxHttp1SoftDrain);
   if (server_.config().isTls()) stats.down(Gauge::DownstreamCxSslActive);
   stats.down(Gauge::DownstreamCxRxBytesBuffered, shown_as_buffered_);
   if (received_ > 0) {

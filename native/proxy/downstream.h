@@ -8,6 +8,7 @@
 
 #include "http/codecs.h"
 #include "net/downstream_connection.h"
+#include "net/received_bytes.h"
 #include "proxy/http_server.h"
 
 namespace fairlead::proxy {
@@ -27,6 +28,8 @@ class Downstream final : public net::DownstreamConnection,
   HttpServer& server() { return server_; }
   // The client has been asked to close, and is given time to do so; what it still asks is answered.
   bool isDraining() const { return draining_; }
+  // The next answer of HTTP/1 is to be its last, whenever it comes.
+  bool isSoft() const { return is_soft_; }
   void startDraining();
   // Whether the answer to the request that is served now must be the connection's last.
   bool isAtRequestLimit() const;
@@ -47,6 +50,7 @@ class Downstream final : public net::DownstreamConnection,
   void onDrain() override;
   bool isQuiet() const override;
   void describe(format::FormatContext* context) const override;
+  uint64_t roundTripMs() const override { return net::roundTripMs(codec_ ? codec_->fd() : -1); }
 
  private:
   // Of max_connection_duration.
@@ -149,8 +153,10 @@ class Downstream final : public net::DownstreamConnection,
   bool is_http2_ : 1 = false;
   bool has_lost_requests_ : 1 = false;
   bool is_closed_ : 1 = false;
+  // Its time was over, and its client has not been told so far.
+  uint32_t is_soft_ : 1 = 0;
   // What downstream_cx_rx_bytes_buffered says: the size of the latest read.
-  uint32_t shown_as_buffered_ = 0;
+  uint32_t shown_as_buffered_ : 31 = 0;
 };
 
 }  // namespace fairlead::proxy

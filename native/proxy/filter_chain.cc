@@ -31,10 +31,12 @@ bool FilterChain::start(const route::FilterSettings* settings) {
   uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
   on_ = on & (info.upgrade ? info.upgrade->chain : config.chain);
   upstream::WorkerClusters& clusters = info.context().clusters;
-  notes_.emplace(
-      filters::FilterNotes{info.is_health_check, info.flags, info.touchUncommon().metadata});
+  StreamInfo::Uncommon& uncommon = info.touchUncommon();
+  notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, uncommon.metadata,
+                                      uncommon.filter_state});
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
-                                      info.id, info.route, *notes_});
+                                      info.id, info.route, *notes_, &info.context().calls,
+                                      info.table ? &*info.table : nullptr, info.missing_table});
   limits_[0] = limits_[1] = config.buffer_limit_bytes;
   makeLinks(0, settings);
   return count_ > 0;
@@ -53,6 +55,20 @@ void FilterChain::makeLinks(size_t first, const route::FilterSettings* settings)
     links_.push_back(link);
     ++count_;
   }
+}
+
+void FilterChain::insert(
+    const Link& behind, std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters) {
+  size_t at = behind.index + 1;
+  for (const auto& config : filters) {
+    Link* link = memory_.make<Link>(*this, at, behind.config, behind.route_configs);
+    link->filter = config->make(memory_, *scope_, *link);
+    if (!link->filter) continue;
+    links_.insert(links_.begin() + static_cast<ptrdiff_t>(at), link);
+    ++at;
+  }
+  count_ = links_.size();
+  for (; at < count_; ++at) links_[at]->index = at;
 }
 
 void FilterChain::end() {
@@ -91,7 +107,7 @@ void FilterChain::passHead(Side side, size_t at, const Head& head) {
       case FilterStatus::Continue:
         continue;
       case FilterStatus::Answer:
-        stream_.answerFor(*link.filter);
+        stream_.answerFor(*link.filter, nameOf(link));
         return;
       case FilterStatus::Replace:
         holdHead(side, link, {head.request, head.headers, head.status, false});
@@ -129,7 +145,7 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
         passReplaced(side, link, end);
         return;
       case FilterStatus::Answer:
-        stream_.answerFor(*link.filter);
+        stream_.answerFor(*link.filter, nameOf(link));
         return;
     }
   }
@@ -153,8 +169,10 @@ void FilterChain::passTrailers(Side side, size_t at, http::HeaderMap& trailers) 
       case FilterStatus::Replace:
         passReplaced(side, link, true);
         return;
+      case FilterStatus::Take:
+        return;
       case FilterStatus::Answer:
-        stream_.answerFor(*link.filter);
+        stream_.answerFor(*link.filter, nameOf(link));
         return;
       default:
         heldBy(side, link).trailers.save({}, {}, {}, trailers);
@@ -211,13 +229,23 @@ FilterStatus FilterChain::tellHead(Side side, Link& link, const Head& head) {
 // The filters behind it have seen nothing so far, and are made anew.
 void FilterChain::findRouteAgain(const Link& from, http::RequestHead& head) {
   stream_.findRouteAgain(head);
-  const route::Route* const route = stream_.info().route;
+  remakeBehind(from);
+}
+
+void FilterChain::remakeBehind(const Link& from) {
+  const StreamInfo& info = stream_.info();
+  const route::Route* const route = info.route;
   scope_->route = route;
-  for (size_t i = from.index + 1; i < count_; ++i) {
+  scope_->table = info.table ? &*info.table : nullptr;
+  scope_->missing_table = info.missing_table;
+  size_t first = from.index + 1;
+  // Those that came to be here with it stay.
+  while (first < count_ && links_[first]->config == from.config) ++first;
+  for (size_t i = first; i < count_; ++i) {
     links_[i]->filter->onEnd();
     links_[i]->filter->~HttpFilter();
   }
-  count_ = from.index + 1;
+  count_ = first;
   links_.resize(count_);
   makeLinks(from.config + 1, route ? &route->filters : nullptr);
 }
@@ -324,6 +352,7 @@ bool FilterChain::releaseHead(Side side, Link& link, bool end) {
     head.path = held.head.path();
     head.authority = held.head.authority();
     link.filter->onRequestHeadReleased(head, context.arena);
+    if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
   } else {
     link.filter->onResponseHeadReleased(held.status, head.headers, context.arena);
   }
@@ -354,6 +383,46 @@ bool FilterChain::releaseBody(Side side, Link& link, bool end) {
   return goesOn(side, life);
 }
 
+// What filters before it were made of stays: the table that they stand on is kept.
+void FilterChain::restart(Link& link) {
+  if (isOver(Side::Request) || !link.holds(Side::Request)) return;
+  HeldMessage& held = *link.held[static_cast<size_t>(Side::Request)];
+  if (!held.head.isSet()) return goOn(Side::Request, link);
+  StreamInfo& info = stream_.info();
+  http::RequestHead& head = info.context().released;
+  held.head.restore(&head.headers);
+  head.method = held.head.method();
+  head.path = held.head.path();
+  head.authority = held.head.authority();
+  stream_.renewRoute(head);
+  // There still is none: to ask again would not end.
+  if (!info.route) return goOn(Side::Request, link);
+  const route::FilterSettings* const settings = info.route ? &info.route->filters : nullptr;
+  link.filter->onEnd();
+  link.filter->~HttpFilter();
+  link.route_configs = settings ? settings->configsOf(static_cast<uint32_t>(link.config))
+                                : route::FilterConfigList();
+  // Its place is filled before anything else is made: whatever ends the request finds a filter.
+  scope_->route = info.route;
+  scope_->table = info.table ? &*info.table : nullptr;
+  scope_->missing_table = info.missing_table;
+  HttpFilter* const again = info.config().filters[link.config]->make(memory_, *scope_, link);
+  link.filter = again ? again : memory_.make<HttpFilter>();
+  const uint64_t on =
+      settings ? settings->apply(info.config().filters_on) : info.config().filters_on;
+  on_ = on & (info.upgrade ? info.upgrade->chain : info.config().chain);
+  remakeBehind(link);
+  const bool end = held.is_complete && held.body.empty() && !held.trailers.isSet();
+  switch (link.filter->onRequestHead(head, info.viewOf(head), end)) {
+    case FilterStatus::Continue:
+      return goOn(Side::Request, link);
+    case FilterStatus::Answer:
+      return stream_.answerFor(*link.filter, nameOf(link));
+    default:
+      return;
+  }
+}
+
 void FilterChain::goOn(Side side, Link& link) {
   if (!isOver(side) && link.holds(side)) release(side, link, false, [] {});
 }
@@ -362,6 +431,17 @@ void FilterChain::inject(Side side, Link& link, std::string_view data, bool end)
   if (isOver(side)) return;
   const uint32_t life = life_;
   passData(side, after(side, link), data, end);
+  if (life == life_) flush(side);
+}
+
+void FilterChain::injectTrailers(Side side, Link& link) {
+  if (isOver(side)) return;
+  const uint32_t life = life_;
+  Context& context = stream_.info().context();
+  http::HeaderMap& trailers = context.released.headers;
+  trailers.clear();
+  link.filter->addTrailers(trailers, context.arena);
+  passTrailers(side, after(side, link), trailers);
   if (life == life_) flush(side);
 }
 
@@ -376,6 +456,10 @@ void FilterChain::flush(Side side) {
 void FilterChain::drop(Side side) {
   over_[static_cast<size_t>(side)] = true;
   for (Link* link : links_) letGo(side, *link);
+}
+
+std::string_view FilterChain::nameOf(const Link& link) const {
+  return stream_.info().config().filter_names[link.config];
 }
 
 // ---- a link ----
@@ -400,8 +484,14 @@ std::shared_ptr<void>& FilterChain::Link::keptByConnection(uint64_t number) {
 }
 
 void FilterChain::Link::answer(const filters::LocalReply& reply) {
-  if (!chain.isOver(Side::Request)) chain.stream_.replace(reply);
+  if (chain.isOver(Side::Request)) return;
+  chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
+  chain.stream_.replace(reply);
 }
+
+void FilterChain::Link::pauseRequest() { chain.stream_.pauseReading(); }
+
+void FilterChain::Link::resumeRequest() { chain.stream_.resumeReading(); }
 
 void FilterChain::Link::pauseResponse() { chain.stream_.pauseAnswer(); }
 

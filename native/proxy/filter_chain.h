@@ -75,8 +75,14 @@ class FilterChain {
     const net::Address& peer() const override;
     std::shared_ptr<void>& keptByConnection(uint64_t number) override;
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
+    uint32_t requestBufferLimit() const override { return chain.limits_[0]; }
     void limitRequestBuffer(uint32_t bytes) override { chain.limits_[0] = bytes; }
     void clearRoute() override { chain.is_route_cleared_ = true; }
+    void insert(
+        std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters) override {
+      chain.insert(*this, filters);
+    }
+    void restartRequest() override { chain.restart(*this); }
     void continueRequest() override { chain.goOn(Side::Request, *this); }
     void continueResponse() override { chain.goOn(Side::Response, *this); }
     void injectRequestData(std::string_view data, bool end) override {
@@ -85,23 +91,28 @@ class FilterChain {
     void injectResponseData(std::string_view data, bool end) override {
       chain.inject(Side::Response, *this, data, end);
     }
+    void injectResponseTrailers() override { chain.injectTrailers(Side::Response, *this); }
     void answer(const filters::LocalReply& reply) override;
+    void pauseRequest() override;
+    void resumeRequest() override;
     void pauseResponse() override;
     void resumeResponse() override;
 
     bool holds(Side side) const { return held[static_cast<size_t>(side)] != nullptr; }
 
     FilterChain& chain;
-    const size_t index;
-    // Its filter's place in the connection manager's chain.
+    size_t index;
+    // Its filter's place in the connection manager's chain, or that of who put it here.
     const size_t config;
-    const route::FilterConfigList route_configs;
+    route::FilterConfigList route_configs;
     filters::HttpFilter* filter = nullptr;
     // By side; null: nothing is held.
     HeldMessage* held[2] = {};
   };
 
   void makeLinks(size_t first, const route::FilterSettings* settings);
+  void insert(const Link& behind,
+              std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters);
   // `at`: how many filters the message has passed.
   void passHead(Side side, size_t at, const Head& head);
   void passData(Side side, size_t at, std::string_view data, bool end);
@@ -109,6 +120,7 @@ class FilterChain {
   void passReplaced(Side side, Link& link, bool end);
   filters::FilterStatus tellHead(Side side, Link& link, const Head& head);
   void findRouteAgain(const Link& from, http::RequestHead& head);
+  void remakeBehind(const Link& from);
   void holdHead(Side side, Link& link, const Head& head);
   void holdData(Side side, Link& link, std::string_view data, bool end, bool is_wanted_whole);
   HeldMessage& heldBy(Side side, Link& link);
@@ -121,8 +133,12 @@ class FilterChain {
   bool releaseBody(Side side, Link& link, bool end);
   void letGo(Side side, Link& link);
   void goOn(Side side, Link& link);
+  void restart(Link& link);
   void inject(Side side, Link& link, std::string_view data, bool end);
+  void injectTrailers(Side side, Link& link);
   void drop(Side side);
+  // As the configuration calls its filter.
+  std::string_view nameOf(const Link& link) const;
   void flush(Side side);
 
   Link& linkAt(Side side, size_t at) {

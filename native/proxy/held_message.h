@@ -5,16 +5,16 @@
 #include <cstdint>
 
 #include "base/slab.h"
-#include "proxy/saved_head.h"
+#include "http/saved_head.h"
 
 namespace fairlead::proxy {
 
 struct HeldMessage {
-  SavedHead head;
+  http::SavedHead head;
   // An answer's.
   uint16_t status = 0;
   SlabChain body;
-  SavedHead trailers;
+  http::SavedHead trailers;
   // The message is whole; without trailers, the last of the body says so.
   bool is_complete = false;
   // Whoever sends it waits.

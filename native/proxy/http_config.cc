@@ -35,9 +35,11 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   codec.accept_http_10 = settings.accept_http_10;
   codec.detects_http2 = settings.codec == plan::HttpConnectionManager::Codec::Auto;
   if (plan.http2) codec.http2_options = &*plan.http2;
-  codec.flush_timeout_ms = settings.stream_idle_timeout_ms;
+  codec.flush_timeout_ms =
+      settings.stream_flush_timeout_ms.value_or(settings.stream_idle_timeout_ms);
   codec.enable_trailers = settings.enable_trailers;
   codec.proper_case_words = settings.proper_case_words;
+  codec.preserve_case = plan.preserve_case.get();
   codec.delayed_close_ms = settings.delayed_close_timeout_ms;
   codec.idle_timeout_ms = settings.idle_timeout_ms;
   codec.head_timeout_ms = settings.request_headers_timeout_ms;
@@ -46,6 +48,12 @@ HttpConfig::HttpConfig(const plan::HttpConnectionManager& settings, uint32_t buf
   path_rules.escaped_slashes = escapedSlashes(settings.escaped_slashes);
   for (const plan::CidrRange& range : settings.internal_addresses) {
     internal_addresses.emplace_back(range);
+  }
+  for (const plan::IpDetection& detection : settings.ip_detections) {
+    IpDetection& built = ip_detections.emplace_back();
+    built.plan = detection;
+    built.header = format::HeaderName(detection.header);
+    for (const plan::CidrRange& range : detection.trusted) built.trusted.emplace_back(range);
   }
 }
 

@@ -15,7 +15,11 @@
 #include "net/drain_decision.h"
 #include "net/transport.h"
 #include "plan/plan.gen.h"
+#include "proxy/client_cert_header.h"
+#include "proxy/local_replies.h"
+#include "route/header_mutations.h"
 #include "stats/registry.h"
+#include "tracing/tracing.h"
 
 namespace fairlead::proxy {
 
@@ -33,7 +37,23 @@ struct HttpConfig {
   RuntimeNumber premature_reset_s{1, 0, nullptr};
   uint32_t buffer_limit_bytes;
   std::string filter_chain_name;
+  // What the configuration says of its listener and its filter chain, for formats.
+  Boxed<plan::Metadata> listener_metadata;
+  Boxed<plan::Metadata> chain_metadata;
   std::vector<net::Cidr> internal_addresses;
+  // Null: nothing is traced.
+  std::unique_ptr<const tracing::Tracing> tracing;
+  // Who clients are, as headers say. Empty: as the connection manager itself finds out.
+  struct IpDetection {
+    plan::IpDetection plan;
+    format::HeaderName header;
+    std::vector<net::Cidr> trusted;
+  };
+  std::vector<IpDetection> ip_detections;
+  // Made to requests before anything else is.
+  route::HeaderChanges early_changes;
+  // What becomes of x-forwarded-client-cert, by requests; null: what the plan says.
+  std::unique_ptr<const ClientCertTree> client_cert_tree;
   // Where the worker has its route table, if one has come.
   NameIds::Ref routes;
   // The listener's.
@@ -46,6 +66,10 @@ struct HttpConfig {
   // Whether one of them speaks of the request's head, or of the answer's.
   bool logs_request_head = false;
   bool logs_response_head = false;
+  // Null: answers of the proxy's own stay as they are.
+  std::shared_ptr<const LocalReplies> local_replies;
+  // The filters' names, in the order of `filters`.
+  std::vector<std::string> filter_names;
   // Those before the router, and which of them are on where a route says nothing: a bit for each.
   std::vector<std::shared_ptr<const filters::HttpFilterConfig>> filters;
   uint64_t filters_on = 0;
@@ -66,6 +90,7 @@ struct HttpConfig {
   const Upgrade* findUpgrade(std::string_view name) const;
   void setAccessLogs(std::vector<std::shared_ptr<access_log::AccessLog>> logs);
   bool isInternal(const net::Address& address) const {
+    if (!address.isIp()) return plan.internal_pipes;
     for (const net::Cidr& range : internal_addresses) {
       if (range.contains(address)) return true;
     }

@@ -98,6 +98,7 @@ const HeaderMap& Mirror::changed(const StreamInfo& info, const route::MirrorPoli
 }
 
 void Mirror::start() {
+  context_->calls.countRequest();
   if (!has_body_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) {
     charge(503);

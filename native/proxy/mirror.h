@@ -7,7 +7,7 @@
 
 #include "base/list.h"
 #include "base/slab.h"
-#include "proxy/saved_head.h"
+#include "http/saved_head.h"
 #include "proxy/stream_info.h"
 #include "upstream/attempt.h"
 
@@ -76,9 +76,9 @@ class Mirror final : public ListNode<Mirror>, private upstream::AttemptOwner, pr
   upstream::Attempt attempt_;
   // With whom it shares connections.
   upstream::PoolUse use_;
-  SavedHead head_;
+  http::SavedHead head_;
   SlabChain body_;
-  SavedHead trailers_;
+  http::SavedHead trailers_;
   std::string local_address_;
   std::string_view scheme_ = "http";
   uint64_t buffer_limit_bytes_ = 0;

@@ -1,6 +1,6 @@
 #include "proxy/pool_use.h"
 
-#include "proxy/server_name.h"
+#include "upstream/server_name.h"
 
 namespace fairlead::proxy {
 
@@ -9,7 +9,7 @@ upstream::PoolUse poolUseOf(std::string_view authority, const http::HeaderMap& h
                             const net::DownstreamConnection& client) {
   upstream::PoolUse use;
   if (cluster.settings().auto_sni) {
-    use.server_name = serverNameOf(authority, headers, cluster.settings());
+    use.server_name = upstream::serverNameOf(authority, headers, cluster.settings());
   }
   if (cluster.tellsClients()) use.client = client.asProxied();
   if (cluster.settings().pools_by_client) use.client_connection = client.id() + 1;

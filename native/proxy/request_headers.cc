@@ -1,8 +1,11 @@
 #include "proxy/request_headers.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "proxy/client_cert_header.h"
 #include "proxy/request_id.h"
+#include "route/tree_facts.h"
 
 namespace fairlead::proxy {
 
@@ -139,9 +142,90 @@ bool removeOnce(HeaderMap& headers, RequestFacts& facts, bool edge, bool upgrade
   return has_client_cert;
 }
 
-void identifyClient(HeaderMap& headers, const HttpConfig& config, const net::Address& remote,
-                    Context& context, RequestFacts& facts, bool* single) {
+void appendForwarded(HeaderMap& headers, const HttpConfig& config, const net::Address& remote,
+                     Arena& arena) {
+  const std::string& local = config.plan.local_address;
+  const std::string_view text =
+      remote.isLoopback() && !local.empty() ? std::string_view(local) : textOf(remote, arena);
+  appendTo(headers, HeaderId::XForwardedFor, text, ",", arena);
+}
+
+bool isWithin(const std::vector<net::Cidr>& ranges, const net::Address& address) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const net::Cidr& range) { return range.contains(address); });
+}
+
+// The last address of x-forwarded-for that is nobody's whom we trust, or the first of all.
+Forwarded lastUntrusted(const HeaderEntry* header, const std::vector<net::Cidr>& trusted,
+                        const net::Address& remote) {
+  Forwarded result;
+  if (!header || !isWithin(trusted, remote)) return result;
+  std::string_view list = header->value();
+  result.single = list.find(',') == std::string_view::npos;
+  for (;;) {
+    const size_t comma = list.rfind(',');
+    const std::string_view last = comma == std::string_view::npos ? list : list.substr(comma + 1);
+    result.found = net::parseIp(trimmed(last), &result.address);
+    if (!result.found || comma == std::string_view::npos) return result;
+    if (!isWithin(trusted, result.address)) return result;
+    list = list.substr(0, comma);
+  }
+}
+
+Forwarded detect(const HttpConfig::IpDetection& how, const HeaderMap& headers,
+                 const net::Address& remote) {
+  const HeaderEntry* const forwarded_for = headers.find(HeaderId::XForwardedFor);
+  if (!how.plan.header.empty()) {
+    const HeaderEntry* const header = how.header.find(headers);
+    Forwarded result{.found = false, .address = {}, .single = how.plan.is_trusted};
+    if (header) result.found = net::parseIp(header->value(), &result.address);
+    return result;
+  }
+  if (!how.trusted.empty()) return lastUntrusted(forwarded_for, how.trusted, remote);
+  return forwardedAddress(forwarded_for, how.plan.trusted_hops);
+}
+
+// As the configuration's own ways to find it out say.
+void detectClient(HeaderMap& headers, const HttpConfig& config, const net::Address& remote,
+                  Context& context, RequestFacts& facts, bool* single) {
+  facts.client = remote;
+  bool appends = false;
+  for (const HttpConfig::IpDetection& how : config.ip_detections) {
+    const Forwarded detected = detect(how, headers, remote);
+    appends = appends || (how.plan.header.empty() && !how.plan.skips_append);
+    if (detected.found) {
+      facts.client = detected.address;
+      *single = detected.single;
+      break;
+    }
+    if (how.plan.reject_status != 0) {
+      facts.refusal = static_cast<uint16_t>(how.plan.reject_status);
+      return;
+    }
+  }
+  if (appends && remote.isIp()) appendForwarded(headers, config, remote, context.arena);
+}
+
+// By the port that a client came to, where the configuration says what is spoken there.
+std::string_view protoOf(const HttpConfig& config, const net::Address& local) {
   const plan::HttpConnectionManager& plan = config.plan;
+  const auto has = [&](const std::vector<uint32_t>& ports) {
+    return std::find(ports.begin(), ports.end(), local.port()) != ports.end();
+  };
+  if (!plan.https_ports.empty() && has(plan.https_ports)) return "https";
+  if (!plan.http_ports.empty() && has(plan.http_ports)) return "http";
+  return config.ownScheme();
+}
+
+void identifyClient(HeaderMap& headers, const HttpConfig& config,
+                    const net::DownstreamConnection& connection, Context& context,
+                    RequestFacts& facts, bool* single) {
+  const plan::HttpConnectionManager& plan = config.plan;
+  const net::Address& remote = connection.remote();
+  if (!config.ip_detections.empty()) {
+    detectClient(headers, config, remote, context, facts, single);
+    return;
+  }
   const HeaderEntry* forwarded_for = headers.find(HeaderId::XForwardedFor);
   if (!plan.use_remote_address) {
     const Forwarded forwarded = forwardedAddress(forwarded_for, plan.xff_num_trusted_hops);
@@ -156,14 +240,15 @@ void identifyClient(HeaderMap& headers, const HttpConfig& config, const net::Add
     if (forwarded.found) facts.client = forwarded.address;
   }
   if (!plan.skip_xff_append && remote.isIp()) {
-    const std::string_view text = remote.isLoopback() && !plan.local_address.empty()
-                                      ? std::string_view(plan.local_address)
-                                      : textOf(remote, context.arena);
-    appendTo(headers, HeaderId::XForwardedFor, text, ",", context.arena);
+    appendForwarded(headers, config, remote, context.arena);
   }
   const HeaderEntry* proto = headers.find(HeaderId::XForwardedProto);
   if (plan.xff_num_trusted_hops == 0 || !proto) {
-    headers.set(HeaderId::XForwardedProto, config.ownScheme());
+    headers.set(HeaderId::XForwardedProto, protoOf(config, connection.local()));
+  }
+  if (!plan.append_x_forwarded_port || !connection.local().isIp()) return;
+  if (plan.xff_num_trusted_hops == 0 || !headers.find(HeaderId::XForwardedPort)) {
+    headers.set(HeaderId::XForwardedPort, context.arena.decimal(connection.local().port()));
   }
 }
 
@@ -177,6 +262,11 @@ void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Conte
       char* text = context.arena.allocate(kRequestIdBytes);
       headers.set(HeaderId::XRequestId, writeRequestId(context.upstream.random, text));
       entry = headers.find(HeaderId::XRequestId);
+    } else if (edge && !plan.keeps_request_ids && entry->value_size == kRequestIdBytes) {
+      // Nobody outside says that a request is to be traced.
+      std::string fresh(entry->value());
+      fresh[kTraceReasonAt] = kNoTraceReason;
+      entry->setValue(context.arena.copy(fresh));
     }
   }
   if (entry) facts.request_id = entry->value();
@@ -197,17 +287,24 @@ bool nominatesForbidden(std::string_view connection) {
 }
 
 RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& config,
-                                   const net::Address& remote, const net::TlsInfo* tls,
-                                   Context& context) {
+                                   const net::DownstreamConnection& connection,
+                                   const route::RequestView& view, Context& context) {
   const plan::HttpConnectionManager& plan = config.plan;
   HeaderMap& headers = head.headers;
   RequestFacts facts;
   bool single = false;
-  identifyClient(headers, config, remote, context, facts, &single);
+  identifyClient(headers, config, connection, context, facts, &single);
+  if (facts.refusal != 0) return facts;
   facts.internal = single && config.isInternal(facts.client);
   const bool edge = !facts.internal && plan.use_remote_address;
   const bool has_client_cert = removeOnce(headers, facts, edge, head.upgrades);
-  if (has_client_cert || tls) forwardClientCert(headers, plan, tls, context.arena);
+  if (has_client_cert || connection.tls()) {
+    ClientCertForwarding forwarding{plan.forward_client_cert, plan.client_cert_details.get()};
+    if (config.client_cert_tree) {
+      forwarding = config.client_cert_tree->find(route::TreeFacts(view), forwarding);
+    }
+    forwardClientCert(headers, forwarding, connection.tls(), context.arena);
+  }
   if (!headers.find(HeaderId::XForwardedProto)) {
     headers.add(HeaderId::XForwardedProto, "x-forwarded-proto", config.ownScheme());
   }

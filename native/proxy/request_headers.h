@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "http/message.h"
-#include "net/address.h"
+#include "net/downstream_connection.h"
 #include "proxy/context.h"
 #include "proxy/http_config.h"
+#include "route/request_view.h"
 
 namespace fairlead::proxy {
 
@@ -21,16 +22,18 @@ struct RequestFacts {
   // It asks to be traced: the answer tells its id.
   bool is_traced = false;
   std::string_view request_id;
+  // Nobody knows who the client is: this is what it hears. 0: it is known.
+  uint16_t refusal = 0;
 };
 
 // Whether a connection header names what it may not take away from those who come after.
 bool nominatesForbidden(std::string_view connection);
 
-// `remote`: who is connected; `tls`: null where it is in the clear. Of one that asks for another
-// protocol hosts hear what it says of its connection. Strings that are made live in the context's
-// arena.
+// Of one that asks for another protocol hosts hear what it says of its connection. Strings that are
+// made live in the context's arena.
+// `view`: of the head, with what else is known of the request.
 RequestFacts prepareRequestHeaders(http::RequestHead& head, const HttpConfig& config,
-                                   const net::Address& remote, const net::TlsInfo* tls,
-                                   Context& context);
+                                   const net::DownstreamConnection& connection,
+                                   const route::RequestView& view, Context& context);
 
 }  // namespace fairlead::proxy

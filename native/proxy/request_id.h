@@ -10,6 +10,9 @@
 namespace fairlead::proxy {
 
 constexpr size_t kRequestIdBytes = 36;
+// The digit that says why the request is traced; as an id is made, it is not.
+constexpr size_t kTraceReasonAt = 14;
+constexpr char kNoTraceReason = '4';
 
 // The hexadecimal digits of four bytes, the lowest first, as eight characters of text.
 inline uint64_t hexDigits(uint32_t bytes) {

@@ -9,6 +9,7 @@
 namespace fairlead::proxy {
 
 using ClusterCounter = stats::Cluster::Counter;
+using GroupCounter = stats::VirtualCluster::Counter;
 using Kind = upstream::UpstreamError::Kind;
 using http::HeaderId;
 using route::RetryOn;
@@ -171,16 +172,17 @@ bool RetryState::isWorthRetry(Kind kind, bool request_began) const {
 
 RetryState::Verdict RetryState::decide(bool is_worth_retry) {
   // The retry that this is about did its work.
-  if (holds_retry_ && !is_worth_retry) stats().add(ClusterCounter::UpstreamRqRetrySuccess);
+  if (holds_retry_ && !is_worth_retry)
+    count(ClusterCounter::UpstreamRqRetrySuccess, GroupCounter::UpstreamRqRetrySuccess);
   giveBack();
   if (!is_worth_retry) return Verdict::Enough;
   if (retries_left_ == 0) {
-    stats().add(ClusterCounter::UpstreamRqRetryLimitExceeded);
+    count(ClusterCounter::UpstreamRqRetryLimitExceeded, GroupCounter::UpstreamRqRetryLimitExceeded);
     return Verdict::LimitExceeded;
   }
   --retries_left_;
   if (!limits().canRetry()) {
-    stats().add(ClusterCounter::UpstreamRqRetryOverflow);
+    count(ClusterCounter::UpstreamRqRetryOverflow, GroupCounter::UpstreamRqRetryOverflow);
     return Verdict::Overflow;
   }
   const uint64_t allowed = runtime_->allowed_millionths.value();
@@ -188,7 +190,7 @@ RetryState::Verdict RetryState::decide(bool is_worth_retry) {
   if (policy_->plan.refreshes_cluster) refreshCluster();
   limits().retries.take();
   holds_retry_ = true;
-  stats().add(ClusterCounter::UpstreamRqRetry);
+  count(ClusterCounter::UpstreamRqRetry, GroupCounter::UpstreamRqRetry);
   return Verdict::Retry;
 }
 
@@ -240,6 +242,15 @@ net::Millis RetryState::backOffMs() {
   const net::Millis interval = std::min(next_interval_ms_, max_interval_ms_);
   next_interval_ms_ = std::min(next_interval_ms_ * 2, max_interval_ms_);
   return random_->below(interval);
+}
+
+void RetryState::count(ClusterCounter counter, GroupCounter group_counter) {
+  stats().add(counter);
+  const unsigned worker = info_->context().upstream.worker;
+  if (info_->group) info_->group->stats->shard(worker + 1)->add(group_counter);
+  if (info_->route && info_->route->group) {
+    info_->route->group->shard(worker + 1)->add(group_counter);
+  }
 }
 
 }  // namespace fairlead::proxy

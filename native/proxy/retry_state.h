@@ -73,6 +73,8 @@ class RetryState {
   // What the latest answer asked for, of this request or of one before it.
   void forgetAnswer();
   void giveBack();
+  // Of the cluster, and where the request is counted apart.
+  void count(stats::Cluster::Counter counter, stats::VirtualCluster::Counter group_counter);
   stats::Shard<stats::Cluster>& stats() { return cluster_->stats(); }
   upstream::Limits& limits() { return cluster_->cluster().limits(priority_); }
 

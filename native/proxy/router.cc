@@ -1,5 +1,8 @@
 #include "proxy/router.h"
 
+#include <map>
+
+#include "base/json_tree.h"
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
 #include "proxy/pool_use.h"
@@ -12,6 +15,13 @@ using http::HeaderEntry;
 using http::HeaderMap;
 using Counter = stats::Http::Counter;
 
+namespace {
+
+// Whose metadata choose among a cluster's hosts.
+constexpr std::string_view kSubsetSpace = "envoy.lb";
+
+}  // namespace
+
 Router::Router(Stream& stream)
     : stream_(stream), info_(stream.info()), first_(*this, info_.upstream_bytes) {}
 
@@ -19,6 +29,11 @@ void Router::onHead(http::RequestHead& head, const route::RequestView& view, boo
   has_body_ = !end;
   request_complete_ = end;
   followRoute(head, view);
+}
+
+void Router::answerInPlace(const LocalReply& reply) {
+  info_.touchUncommon().reply_owner = config().router.name;
+  stream_.answer(reply);
 }
 
 void Router::followRoute(http::RequestHead& head, const route::RequestView& view) {
@@ -29,28 +44,38 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
     LocalReply answer{301, {}, "direct_response"};
     answer.location = route::tlsLocation(view, info_.context().arena);
     stats.add(Counter::RqDirectResponse);
-    stream_.answer(answer);
+    answerInPlace(answer);
   } else if (!route) {
     stats.add(Counter::NoRoute);
-    stream_.answer({404, {}, "route_not_found", Flag::NoRouteFound});
+    answerInPlace({404, {}, "route_not_found", Flag::NoRouteFound});
   } else if (route->redirect) {
     stats.add(Counter::RqDirectResponse);
     LocalReply answer{static_cast<uint16_t>(route->redirect->plan.status), {}, "direct_response"};
     answer.location = route->redirect->location(view, route->match, info_.context().arena);
-    stream_.answer(answer);
+    answerInPlace(answer);
   } else if (route->direct_response) {
     stats.add(Counter::RqDirectResponse);
     const plan::DirectResponse& response = *route->direct_response;
     LocalReply answer{static_cast<uint16_t>(response.status), response.body, "direct_response"};
+    std::string body;
+    if (route->direct_body) [[unlikely]] {
+      format::FormatContext format;
+      info_.fill(&format);
+      // Of an answer that is just being made: its status is not there yet, as in the real server.
+      format.local_reply_body = response.body;
+      route->direct_body->write(format, &body);
+      answer.body = body;
+      answer.content_type = route->direct_body->contentType();
+    }
     if (response.status == 201 || response.status / 100 == 3) {
       // Such an answer says where: here.
       answer.location = route::ownLocation(view, info_.context().arena);
     }
-    stream_.answer(answer);
+    answerInPlace(answer);
   } else if (route->cluster) {
     forward(head, view);
   } else {
-    stream_.answer({404, {}, "route_not_found", Flag::NoRouteFound});
+    answerInPlace({404, {}, "route_not_found", Flag::NoRouteFound});
   }
 }
 
@@ -58,6 +83,7 @@ void Router::followRoute(http::RequestHead& head, const route::RequestView& view
 
 void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   if (!checkStrictly(head.headers) || !findCluster(view)) return;
+  info_.group = info_.virtual_host->groupOf(view);
   if (info_.server->overload().isActive() && isShed()) return;
   log::debug(
       log::Component::Router, info_.tags(), "cluster '",
@@ -67,8 +93,9 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerMaintenance();
     return;
   }
-  upstream::HttpPool* pool = info_.cluster->asksRequests()
-                                 ? chooseByWish(view)
+  const filters::FilterNotes::OverrideHost* const named = stream_.overrideHost();
+  upstream::HttpPool* pool = info_.cluster->asksRequests() || named
+                                 ? chooseByWish(view, named)
                                  : info_.cluster->chooseHttpPool(info_.clientVersion());
   if (pool) info_.host = &pool->host();
   info_.attempts = 1;
@@ -76,31 +103,41 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   prepareUpstreamHead(head, view, info_, timeouts_);
   const RetryWishes wishes = takeRetryWishes(head.headers);
   if (!pool) {
-    answerNoHost();
+    answerNoHost(named && named->is_strict ? named->strict_status : 503);
     return;
   }
   if (config().plan.scheme_of_upstream) {
-    const auto& transport = info_.cluster->cluster().transport(pool->host().settings());
+    const auto& transport = pool->cluster().cluster().transport(pool->host().settings());
     info_.scheme = net::isTls(transport) ? "https" : "http";
   }
-  if (hasSpecialUses(info_.cluster->cluster())) {
-    use_ = poolUseOf(head.authority, head.headers, info_.cluster->cluster(), *info_.downstream);
+  const upstream::Cluster& of_host = pool->cluster().cluster();
+  if (hasSpecialUses(of_host)) {
+    use_ = poolUseOf(head.authority, head.headers, of_host, *info_.downstream);
   }
   use_.is_high = info_.route->cluster->plan.priority != 0;
   terminates_ = info_.is_upgrade ? nullptr : info_.route->cluster->terminates(head.method);
   use_.tunnels = terminates_ != nullptr;
-  if (!use_.isCommon()) pool = &info_.cluster->poolOf(*pool, use_);
+  if (!use_.isCommon()) pool = &pool->cluster().poolOf(*pool, use_);
   beginRetries(head, wishes);
+  follows_redirects_ = may_redirect_ =
+      info_.route->cluster->plan.internal_redirect && !info_.tunnels();
   if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
+  if (measures()) measureRequest(head);
   stream_.onForwarded(head);
   send(head, *pool);
   if (!mirrors_.empty()) startMirrors();
 }
 
-upstream::HttpPool* Router::chooseByWish(const route::RequestView& view) {
+upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
+                                         const filters::FilterNotes::OverrideHost* named) {
+  if (!info_.uncommon().metadata.empty()) wishBySubset();
   if (const plan::DestinationHosts* const rules = info_.cluster->destinationRules()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
     wanted_->destination = findDestination(*rules, view.headers, *info_.downstream, clusterStats());
+  }
+  if (const plan::NamedHosts* const named = info_.cluster->namedHosts()) {
+    if (!wanted_) wanted_ = std::make_unique<Wanted>();
+    wanted_->name = upstream::nameWithPort(view.authority, named->default_port);
   }
   if (info_.cluster->goesByHash()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
@@ -111,14 +148,47 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view) {
                                                               .local = connection.local()},
                                                              &wanted_->new_cookies);
   }
-  return info_.cluster->chooseHttpPool(info_.clientVersion(), wish());
+  upstream::HostWish own = wish();
+  if (named) {
+    own.named_host = named->address;
+    own.is_strict = named->is_strict;
+  }
+  return info_.cluster->chooseHttpPool(info_.clientVersion(), own);
+}
+
+// What filters have set goes before what the route says of the same key.
+void Router::wishBySubset() {
+  Arena arena(1024);
+  std::map<std::string, std::string, std::less<>> labels;
+  for (const std::string& label : info_.target->criteria.labels()) {
+    labels.emplace(plan::keyOfLabel(label), label);
+  }
+  bool has_own = false;
+  for (const format::SetMetadata& set : info_.uncommon().metadata) {
+    if (set.space != kSubsetSpace) continue;
+    const format::FilterMetadata::Value* const all = set.metadata->find({});
+    const JsonNode* const object =
+        all ? parseJson(all->text, arena, JsonRepeats::LastWins) : nullptr;
+    for (const JsonNode* at = object ? object->first : nullptr; at; at = at->next) {
+      std::string label(at->key);
+      appendJson(&label.append("="), *at);
+      labels.insert_or_assign(std::string(at->key), std::move(label));
+      has_own = true;
+    }
+  }
+  if (!has_own) return;
+  std::vector<std::string> sorted;
+  for (auto& [_, label] : labels) sorted.push_back(std::move(label));
+  if (!wanted_) wanted_ = std::make_unique<Wanted>();
+  wanted_->criteria.emplace(std::move(sorted));
 }
 
 upstream::HostWish Router::wish() const {
   if (!wanted_) return {.criteria = &info_.target->criteria};
   return {.hash = wanted_->hash,
-          .criteria = &info_.target->criteria,
-          .destination = wanted_->destination ? &*wanted_->destination : nullptr};
+          .criteria = wanted_->criteria ? &*wanted_->criteria : &info_.target->criteria,
+          .destination = wanted_->destination ? &*wanted_->destination : nullptr,
+          .name = wanted_->name};
 }
 
 void Router::tellNewCookies(HeaderMap& headers) const {
@@ -133,14 +203,14 @@ bool Router::isShed() {
   Random& random = info_.context().upstream.random;
   if (!info_.server->overload().sheds(Subject::PointDownstreamFilterCheck, random)) return false;
   info_.server->stats().add(Counter::RqOverloadLocalReply);
-  stream_.answer({503, "envoy overloaded", "overload"});
+  answerInPlace({503, "envoy overloaded", "overload"});
   return true;
 }
 
 // With an idle connection at hand the head goes straight from where it was read; where it may be
 // needed later it is kept.
 void Router::send(http::RequestHead& head, upstream::HttpPool& pool) {
-  if (retries_on_) kept_head_.save(head.method, head.path, head.authority, head.headers);
+  if (keepsRequest()) kept_head_.save(head.method, head.path, head.authority, head.headers);
   if (isTimed() && timeouts_.route_ms > 0) {
     route_deadline_ = loop().now() + timeouts_.route_ms;
     watch(route_deadline_);
@@ -155,15 +225,15 @@ void Router::answerMaintenance() {
   charge(503, nullptr);
   LocalReply answer{503, "maintenance mode", "maintenance_mode", Flag::UpstreamOverflow};
   answer.overloaded = true;
-  stream_.answer(answer);
+  answerInPlace(answer);
 }
 
-void Router::answerNoHost() {
+void Router::answerNoHost(uint16_t status) {
   log::debug(log::Component::Router, info_.tags(), "no healthy upstream");
-  charge(503, nullptr);
-  LocalReply answer{503, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream};
+  charge(status, nullptr);
+  LocalReply answer{status, "no healthy upstream", "no_healthy_upstream", Flag::NoHealthyUpstream};
   answer.is_of_router = true;
-  stream_.answer(answer);
+  answerInPlace(answer);
 }
 
 // False: a header makes no sense, and was answered.
@@ -174,7 +244,7 @@ bool Router::checkStrictly(const HeaderMap& headers) {
   body.append(wrong->name()).append("' with value '").append(wrong->value()).append("'");
   std::string details = "request_headers_failed_strict_check{";
   details.append(wrong->name()).append("}");
-  stream_.answer({400, body, details, Flag::InvalidEnvoyRequestHeaders, false, true});
+  answerInPlace({400, body, details, Flag::InvalidEnvoyRequestHeaders, false, true});
   return false;
 }
 
@@ -197,7 +267,7 @@ bool Router::findCluster(const route::RequestView& view) {
   const uint16_t status = action.plan.not_found == NotFound::NotFound              ? 404
                           : action.plan.not_found == NotFound::InternalServerError ? 500
                                                                                    : 503;
-  stream_.answer({status, {}, "cluster_not_found", Flag::NoClusterFound});
+  answerInPlace({status, {}, "cluster_not_found", Flag::NoClusterFound});
   return false;
 }
 
@@ -207,8 +277,10 @@ void Router::prefetch(http::ResponseSink::Ahead ahead) const { stream_.prefetch(
 
 void Router::abandon() {
   route_deadline_ = retry_at_ = net::kNever;
+  is_redirected_ = false;
   splice_.reset();
   current_ = nullptr;
+  if (info_.trace) cancelTraces();
   forEachActive([](Attempt& attempt) { attempt.abandon(); });
   endRetries();
 }
@@ -225,7 +297,7 @@ void Router::clear() {
   dropKept();
   kept_trailers_.clear();
   timeouts_ = {};
-  retry_is_after_timeout_ = false;
+  retry_is_after_timeout_ = follows_redirects_ = may_redirect_ = false;
   terminates_ = nullptr;
   if (wanted_) wanted_->clear();
   has_body_ = request_complete_ = tunnel_open_ = client_paused_ = upstream_paused_ = false;

@@ -52,6 +52,8 @@ class Router final : private upstream::AttemptOwner,
   void abandon();
   // As new.
   void clear();
+  // The request is over; its answer was a host's.
+  void measureBodies();
 
  private:
   using Attempt = upstream::Attempt;
@@ -73,20 +75,25 @@ class Router final : private upstream::AttemptOwner,
   // net::Timer
   void onTimer() override;
   // net::Deferred
-  void onDeferred() override { pumpSplice(); }
+  void onDeferred() override;
+
+  // An answer in place of a host's.
+  void answerInPlace(const LocalReply& reply);
 
   // ---- router.cc: where it goes ----
   void followRoute(http::RequestHead& head, const route::RequestView& view);
   void forward(http::RequestHead& head, const route::RequestView& view);
   bool findCluster(const route::RequestView& view);
   bool checkStrictly(const http::HeaderMap& headers);
-  upstream::HttpPool* chooseByWish(const route::RequestView& view);
+  upstream::HttpPool* chooseByWish(const route::RequestView& view,
+                                   const filters::FilterNotes::OverrideHost* named);
+  void wishBySubset();
   upstream::HostWish wish() const;
   void tellNewCookies(http::HeaderMap& headers) const;
   // It was answered.
   bool isShed();
   void answerMaintenance();
-  void answerNoHost();
+  void answerNoHost(uint16_t status = 503);
   void send(http::RequestHead& head, upstream::HttpPool& pool);
 
   // ---- router_request.cc: to the host ----
@@ -96,6 +103,8 @@ class Router final : private upstream::AttemptOwner,
   void sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
                 std::string_view authority, http::HeaderMap& headers);
   void sendKept(Attempt& attempt);
+  void noteTry();
+  void noteConnection(upstream::PooledConnection& connection);
   bool mayKeep(size_t bytes) const;
   bool keepForRetry(std::string_view data);
   void dropKept();
@@ -148,6 +157,31 @@ class Router final : private upstream::AttemptOwner,
   void onExchangeTimeout(Attempt& attempt);
   void giveUp(const LocalReply& answer);
 
+  // ---- router_trace.cc: tries as spans, where info_.trace is there ----
+  void traceTry(Attempt& attempt);
+  void tellTrace(Attempt& attempt, std::string_view path, http::HeaderMap& headers);
+  void endTryTrace(Attempt& attempt);
+  void cancelTryTrace(Attempt& attempt);
+  void cancelTraces();
+
+  // ---- router_measures.cc: what is recorded where a cluster wants it ----
+  const upstream::RequestMeasures* measures() const { return info_.cluster->measures(); }
+  void measureRequest(const http::RequestHead& head);
+  void measureAnswer(const http::ResponseHead& head);
+  // How much of the time that there was the answer, or one try of it, took.
+  void measureTime();
+  void measureTry(const Attempt& attempt);
+
+  // ---- router_redirect.cc: redirects of hosts ----
+  // True: the host's answer goes no further, and the request goes where it says.
+  bool isRedirected(const http::ResponseHead& head);
+  bool redirect(const plan::InternalRedirect& policy, const http::ResponseHead& head);
+  bool mayGoTo(const plan::InternalRedirect& policy, const route::Route& target, bool to_http,
+               bool from_http);
+  // What is needed again if there is another try, or another place.
+  bool keepsRequest() const { return retries_on_ || may_redirect_; }
+  void noRedirect(Attempt& attempt);
+
   // ---- router_answer.cc: the way back ----
   void accept(Attempt& attempt);
   bool isRetriedAfter(Attempt& attempt, const http::ResponseHead& head);
@@ -155,6 +189,16 @@ class Router final : private upstream::AttemptOwner,
   void fail(const UpstreamError& error);
   void charge(uint16_t status, const http::HeaderMap* headers);
   void count(uint16_t status, const http::HeaderMap* headers);
+  // Where the request is counted apart.
+  template <typename Count>
+  void forEachGroup(Count count) {
+    const unsigned worker = info_.context().upstream.worker;
+    if (info_.group) count(*info_.group->stats->shard(worker + 1));
+    if (info_.route && info_.route->group) count(*info_.route->group->shard(worker + 1));
+  }
+  void addToGroups(stats::VirtualCluster::Counter counter) {
+    forEachGroup([counter](auto& stats) { stats.add(counter); });
+  }
   // What became of a try, for whoever puts hosts out because of it. `host` may be null.
   void tellOutlier(upstream::Host* host, upstream::OutlierResult result, uint16_t status = 0) {
     upstream::OutlierMonitor* const monitor = host ? host->outlier() : nullptr;
@@ -163,7 +207,7 @@ class Router final : private upstream::AttemptOwner,
   void tellOutlier(upstream::Host& host, const http::ResponseHead& head);
   // `host` may be null.
   void countHostError(upstream::Host* host);
-  void answerComplete();
+  void answerComplete(Attempt& attempt);
   bool beginSplice();
   void pumpSplice();
 
@@ -183,6 +227,13 @@ class Router final : private upstream::AttemptOwner,
   Attempt* current_ = nullptr;
   bool retries_on_ = false;
   bool retry_is_after_timeout_ = false;
+  // The route has hosts' redirects followed here, and no answer has been taken so far; and all that
+  // it takes has been kept.
+  bool follows_redirects_ = false;
+  bool may_redirect_ = false;
+  // In the next turn the request goes where a host says.
+  bool is_redirected_ = false;
+  bool redirects_to_https_ = false;
   bool has_body_ = false;
   bool request_complete_ = false;
   bool tunnel_open_ = false;
@@ -203,8 +254,8 @@ class Router final : private upstream::AttemptOwner,
   uint64_t splice_left_ = 0;
 
   // What came before there was a host to send it to, or may be sent again.
-  SavedHead kept_head_;
-  SavedHead kept_trailers_;
+  http::SavedHead kept_head_;
+  http::SavedHead kept_trailers_;
   SlabChain kept_body_;
   // With whom it shares connections.
   upstream::PoolUse use_;
@@ -213,13 +264,19 @@ class Router final : private upstream::AttemptOwner,
   struct Wanted {
     std::optional<uint64_t> hash;
     std::optional<net::Address> destination;
+    // Of the host, where the cluster's have names.
+    std::string name;
     // What the client is told by set-cookie: with them its next request has the same hash.
     std::vector<std::string> new_cookies;
+    // What filters ask for beside the route.
+    std::optional<plan::SubsetCriteria> criteria;
 
     void clear() {
       hash.reset();
       destination.reset();
+      name.clear();
       new_cookies.clear();
+      criteria.reset();
     }
   };
   // Kept from use to use; null until a request says where it goes.

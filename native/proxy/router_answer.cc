@@ -32,23 +32,38 @@ void Router::onAttemptInformational(Attempt& attempt, http::ResponseHead& head) 
 
 void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end) {
   info_.context().arena.reset();
+  info_.mark(format::TimePoint::UpstreamRxBegin);
   log::debug(log::Component::Router, info_.tags(), "upstream headers complete: end_stream=", end,
              " status=", head.status);
+  if (info_.trace) {
+    info_.trace->onTryAnswer(&attempt, head.status, head.headers, loop().nowMicros());
+  }
   if (head.headers.find(HeaderId::XEnvoyImmediateHealthCheckFail)) tellUnwell(attempt);
   if (attempt.host().outlier()) tellOutlier(attempt.host(), head);
+  if (measures()) measureAnswer(head);
   if (info_.is_upgrade && head.status == 200 && !end && speaksHttp2()) grantAsHttp1(head);
   if (info_.is_websocket && head.status != 101 && head.status < 400) {
     refuseHandshake(head);
     return;
   }
   if (retries_on_ && isRetriedAfter(attempt, head)) return;
+  if (follows_redirects_) {
+    if (isRedirected(head)) return;
+    noRedirect(attempt);
+  }
   accept(attempt);
   touchTry(attempt);
   charge(head.status, &head.headers);
-  if (end) answerComplete();
+  if (end) {
+    answerComplete(attempt);
+    if (info_.trace) endTryTrace(attempt);
+  }
   const bool opens =
       !end && info_.tunnels() && (info_.is_upgrade ? head.status == 101 : head.status / 100 == 2);
   if (opens) openTunnel(attempt);
+  if (head.names) {
+    info_.touchUncommon().response_names = std::make_unique<const http::KeptNames>(*head.names);
+  }
   tellNewCookies(head.headers);
   stream_.onUpstreamHead(head, end);
   if (opens && client_paused_) resumeClient();
@@ -56,7 +71,7 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
 
 // Checks of the host, where there are any, go by what it says of itself.
 void Router::tellUnwell(Attempt& attempt) {
-  upstream::Cluster& cluster = info_.cluster->cluster();
+  upstream::Cluster& cluster = attempt.hostCluster();
   upstream::HealthInbox* const inbox = cluster.healthInbox();
   if (!inbox) return;
   inbox->post({.cluster = cluster.id(), .host = attempt.host().weak_from_this(), .is_said = true});
@@ -74,7 +89,7 @@ void Router::grantAsHttp1(http::ResponseHead& head) {
 void Router::refuseHandshake(const http::ResponseHead& head) {
   LocalReply answer{head.status, {}, "websocket_handshake_unsuccessful"};
   answer.headers = &head.headers;
-  stream_.answer(answer);
+  answerInPlace(answer);
 }
 
 // This one's answer is the client's; all others are given up.
@@ -84,11 +99,13 @@ void Router::accept(Attempt& attempt) {
   attempt.try_deadline = net::kNever;
   if (!retries_on_) return;
   retry_at_ = net::kNever;
-  forEachActive([&attempt](Attempt& other) {
-    if (&other != &attempt) other.abandon();
+  forEachActive([this, &attempt](Attempt& other) {
+    if (&other == &attempt) return;
+    if (info_.trace) cancelTryTrace(other);
+    other.abandon();
   });
   endRetries();
-  if (attempt.stream() && !info_.tunnels()) dropKept();
+  if (attempt.stream() && !info_.tunnels() && !may_redirect_) dropKept();
 }
 
 bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
@@ -113,13 +130,21 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
 }
 
 void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
-  if (end) answerComplete();
+  info_.mark(format::TimePoint::UpstreamRxBodyBegin);
+  if (end) {
+    answerComplete(attempt);
+    if (info_.trace) endTryTrace(attempt);
+  }
   touchTry(attempt);
   stream_.onUpstreamData(data, end);
 }
 
-void Router::onAttemptTrailers(Attempt&, HeaderMap& trailers) {
-  answerComplete();
+void Router::onAttemptTrailers(Attempt& attempt, HeaderMap& trailers) {
+  answerComplete(attempt);
+  if (info_.trace) {
+    info_.trace->onTryTrailers(&attempt, trailers);
+    endTryTrace(attempt);
+  }
   stream_.onUpstreamTrailers(trailers);
 }
 
@@ -180,13 +205,20 @@ uint16_t statusOf(upstream::UpstreamError::Kind kind) {
 void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
   if (current_ == &attempt) current_ = nullptr;
   splice_.reset();
+  if (info_.trace) {
+    info_.trace->onTryFailed(&attempt, reasonOf(error.kind));
+    info_.trace->onTryFlag(&attempt, flagOf(error.kind));
+    endTryTrace(attempt);
+  }
   info_.touchUncommon().transport_failure = error.transport;
+  if (!error.request_began) info_.mark(format::TimePoint::PoolReady);
   if (error.kind != UpstreamError::Kind::Overflow) {
     tellOutlier(error.host, upstream::OutlierResult::ConnectFailed);
   }
   if (stream_.hasAnswerBegun()) {
     std::string broken = "upstream_reset_after_response_started{";
     broken.append(reasonOf(error.kind)).append("}");
+    info_.touchUncommon().reply_owner = config().router.name;
     stream_.onUpstreamBroken(flagOf(error.kind), broken);
     return;
   }
@@ -221,7 +253,7 @@ void Router::fail(const UpstreamError& error) {
   answer.overloaded = error.kind == UpstreamError::Kind::Overflow;
   answer.is_of_router = true;
   charge(answer.status, nullptr);
-  stream_.answer(answer);
+  answerInPlace(answer);
 }
 
 // ---- counting ----
@@ -242,6 +274,7 @@ void Router::count(uint16_t status, const HeaderMap* headers) {
   stats.countResponse(stats::CodeVariant::All, status);
   stats.countResponse(
       info_.is_internal ? stats::CodeVariant::Internal : stats::CodeVariant::External, status);
+  forEachGroup([status](auto& group) { group.countResponse(stats::CodeVariant::All, status); });
   if (!headers || !info_.host) return;
   const HeaderEntry* canary = headers->find(HeaderId::XEnvoyUpstreamCanary);
   if ((canary && canary->value() == "true") || info_.host->settings().canary) {
@@ -266,8 +299,13 @@ void Router::tellOutlier(upstream::Host& host, const http::ResponseHead& head) {
 }
 
 // The host's answer is whole.
-void Router::answerComplete() {
+void Router::answerComplete(Attempt& attempt) {
+  info_.mark(format::TimePoint::UpstreamRxEnd);
   route_deadline_ = net::kNever;
+  if (measures()) {
+    measureTime();
+    measureTry(attempt);
+  }
   if (!isCounted() || info_.request_forwarded_us == 0) return;
   const uint64_t ms = (loop().nowMicros() - info_.request_forwarded_us) / 1000;
   stats::Shard<stats::Cluster>& stats = clusterStats();
@@ -275,6 +313,8 @@ void Router::answerComplete() {
   stats.record(info_.is_internal ? ClusterHistogram::InternalUpstreamRqTime
                                  : ClusterHistogram::ExternalUpstreamRqTime,
                ms);
+  forEachGroup(
+      [ms](auto& group) { group.record(stats::VirtualCluster::Histogram::UpstreamRqTime, ms); });
 }
 
 // ---- past user space ----
@@ -304,8 +344,10 @@ void Router::pumpSplice() {
   stream_.onUpstreamMoved(moved.written, moved.taken + moved.written > 0);
   sink->onGiven(moved.written, false);
   if (splice_left_ == 0 && source) {
-    current_->finish();
-    answerComplete();
+    Attempt& attempt = *current_;
+    attempt.finish();
+    answerComplete(attempt);
+    if (info_.trace) endTryTrace(attempt);
   }
   if (source && moved.taken > 0) source->onTaken(moved.taken);
   switch (moved.stop) {

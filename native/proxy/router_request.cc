@@ -15,11 +15,15 @@ void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   current_ = &attempt;
   info_.host = &pool.host();
   info_.forgetTransport();
+  if (info_.trace) traceTry(attempt);
+  attempt.began_at = loop().now();
+  noteTry();
   attempt.start(pool, static_cast<uint8_t>(info_.route->cluster->plan.priority));
 }
 
 void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
   info_.host = &attempt.host();
+  noteConnection(connection);
   info_.upstream_protocol = connection.codec().protocol();
   if (!config().access_logs.empty() || info_.target->chain.changesResponse()) {
     info_.touchUncommon().upstream_local = connection.localAddress();
@@ -27,6 +31,7 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
   if (net::SharedTlsInfo tls = connection.codec().connection().tls()) {
     info_.touchUncommon().upstream_tls = std::move(tls);
   }
+  addToGroups(stats::VirtualCluster::Counter::UpstreamRqTotal);
   if (retries_on_) retry_->hosts().onAttempted(attempt.host());
   tellOutlier(&attempt.host(), upstream::OutlierResult::Connected);
   if (timeouts_.exchange_ms > 0) {
@@ -35,11 +40,36 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
   }
   if (isTimed()) watchTry(attempt);
   if (http::RequestHead* head = info_.attempts == 1 ? info_.live_head : nullptr) {
+    if (info_.trace) tellTrace(attempt, head->path, head->headers);
     sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers);
     return;
   }
   sendKept(attempt);
   if (client_paused_) resumeClient();
+}
+
+// ---- what logs may ask of it ----
+
+void Router::noteTry() {
+  format::Exchange* const exchange = info_.exchange();
+  if (!exchange) return;
+  exchange->forgetUpstream();
+  exchange->tried.clear();
+  exchange->at(format::TimePoint::PoolBegin) = loop().nowMicros();
+}
+
+void Router::noteConnection(upstream::PooledConnection& connection) {
+  using Point = format::TimePoint;
+  format::Exchange* const exchange = info_.exchange();
+  if (!exchange) return;
+  const uint64_t now_us = loop().nowMicros();
+  exchange->at(Point::PoolReady) = exchange->at(Point::UpstreamTxBegin) = now_us;
+  exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
+  exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
+  if (connection.codec().connection().tls()) {
+    exchange->at(Point::UpstreamHandshakeEnd) = connection.establishedAtMicros();
+  }
+  exchange->tried.push_back({info_.host->text(), info_.host->settings().hostname, connection.id()});
 }
 
 // The head, and what came of the rest, each as it was kept.
@@ -54,6 +84,14 @@ void Router::sendKept(Attempt& attempt) {
     const std::string_view own = rewrite.ofHost(attempt.host().settings().hostname);
     if (!own.empty()) authority = own;
   }
+  if (info_.trace) {
+    tellTrace(attempt, kept_head_.path(), headers);
+    // What is said of the request after this says what its host was told.
+    if (info_.uncommon().request.isSet()) {
+      info_.touchUncommon().request.save(kept_head_.method(), kept_head_.path(), authority,
+                                         headers);
+    }
+  }
   sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers);
   const bool has_trailers = kept_trailers_.isSet();
   if (!info_.tunnels()) {
@@ -64,9 +102,10 @@ void Router::sendKept(Attempt& attempt) {
     kept_trailers_.restore(&headers);
     to.sendTrailers(&headers);
   }
+  if (request_complete_) info_.mark(format::TimePoint::UpstreamTxEnd);
   // Before what is sent is cleared.
   to.flush();
-  if (!retries_on_ && !info_.tunnels()) dropKept();
+  if (!keepsRequest() && !info_.tunnels()) dropKept();
 }
 
 void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
@@ -75,12 +114,15 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
   const std::string_view target = info_.is_connect ? authority : path;
   http::RequestOut head{method, target, authority, &headers, info_.scheme};
   head.upgrades = info_.is_upgrade;
+  head.names = info_.uncommon().request_names;
+  head.proper_case = info_.cluster->settings().proper_case_words;
   if (terminates_) head.tunnel_preamble = tunnelPreamble();
   if (info_.is_upgrade && speaksHttp2()) {
     sendExtendedConnect(to, head);
   } else {
     to.sendHead(head, !has_body_);
   }
+  if (!has_body_) info_.mark(format::TimePoint::UpstreamTxEnd);
 }
 
 // ---- a tunnel ----
@@ -146,13 +188,14 @@ void Router::onData(std::string_view data, bool end) {
     for (Mirror* mirror : mirrors_) mirror->onData(data, end);
     if (end) leaveMirrors();
   }
-  if (retries_on_ && !keepForRetry(data)) return;
+  if (keepsRequest() && !keepForRetry(data)) return;
   if (http::ClientStream* to = hostStream()) {
+    if (end) info_.mark(format::TimePoint::UpstreamTxEnd);
     to->sendData(data, end);
     return;
   }
   if (!current_ || !current_->isWaiting()) return;
-  if (!retries_on_) kept_body_.append(loop().slabs(), data);
+  if (!keepsRequest()) kept_body_.append(loop().slabs(), data);
   if (kept_body_.size() > config().buffer_limit_bytes) pauseClient();
 }
 
@@ -178,13 +221,14 @@ bool Router::keepForRetry(std::string_view data) {
   const bool has_host = hostStream() != nullptr;
   if (current_) {
     endRetries();
+    may_redirect_ = false;
     if (has_host) dropKept();
     return true;
   }
   LocalReply answer{507, "exceeded request buffer limit while retrying upstream",
                     "request_payload_exceeded_retry_buffer_limit"};
   answer.is_of_router = true;
-  stream_.answer(answer);
+  answerInPlace(answer);
   return false;
 }
 
@@ -199,8 +243,11 @@ void Router::onTrailers(HeaderMap& trailers) {
     for (Mirror* mirror : mirrors_) mirror->onTrailers(trailers);
     leaveMirrors();
   }
-  if (!hostStream() || retries_on_) kept_trailers_.save({}, {}, {}, trailers);
-  if (http::ClientStream* to = hostStream()) to->sendTrailers(&trailers);
+  if (!hostStream() || keepsRequest()) kept_trailers_.save({}, {}, {}, trailers);
+  http::ClientStream* const to = hostStream();
+  if (!to) return;
+  info_.mark(format::TimePoint::UpstreamTxEnd);
+  to->sendTrailers(&trailers);
 }
 
 void Router::onReadEnd() {
@@ -215,6 +262,7 @@ void Router::onReadEnd() {
 void Router::requestComplete() {
   if (request_complete_) return;
   request_complete_ = true;
+  if (info_.trace) info_.trace->onForwarded(loop().nowMicros());
   if (!isTrying()) return;
   // The host's time runs from the end of the request on.
   if (timeouts_.route_ms > 0) {

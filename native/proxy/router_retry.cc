@@ -61,10 +61,12 @@ void Router::retry() {
     return;
   }
   info_.use(cluster);
-  start(restingAttempt(), info_.cluster->poolOf(*pool, use_));
+  start(restingAttempt(), pool->cluster().poolOf(*pool, use_));
 }
 
 void Router::giveUp(Attempt& attempt) {
+  if (info_.trace) cancelTryTrace(attempt);
+  if (measures()) measureTry(attempt);
   attempt.abandon();
   if (current_ == &attempt) current_ = nullptr;
 }
@@ -126,8 +128,10 @@ void Router::onTimer() {
 
 void Router::onRouteTimeout() {
   const bool has_begun = stream_.hasAnswerBegun();
+  if (measures()) measureTime();
   forEachActive([this, has_begun](Attempt& attempt) {
     clusterStats().add(ClusterCounter::UpstreamRqTimeout);
+    addToGroups(stats::VirtualCluster::Counter::UpstreamRqTimeout);
     if (!has_begun) charge(timeouts_.status, nullptr);
     // As the real server: a host that has not been asked is not to blame.
     if (attempt.isWaiting()) return;
@@ -160,6 +164,7 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
                              : ClusterCounter::UpstreamRqPerTryTimeout);
   countersOf(attempt.host()).rq_timeout.add();
   const bool has_begun = stream_.hasAnswerBegun();
+  if (info_.trace) info_.trace->onTryFlag(&attempt, Flag::UpstreamRequestTimeout);
   giveUp(attempt);
   if (!has_begun) {
     countHostError(&attempt.host());
@@ -196,7 +201,7 @@ void Router::giveUp(const LocalReply& answer) {
   }
   LocalReply reply = answer;
   reply.is_of_router = true;
-  stream_.answer(reply);
+  answerInPlace(reply);
 }
 
 }  // namespace fairlead::proxy

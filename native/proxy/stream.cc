@@ -65,6 +65,7 @@ void Stream::onRequestHead(http::RequestHead& head, bool end) {
   log::debug(log::Component::Http, info_.tags(), "request headers complete (end_stream=", end,
              "): ", head.method, " ", head.path, " ", head.authority);
   info_.live_head = &head;
+  if (head.names) info_.touchUncommon().request_names = head.names;
   const bool may_be_shed = info_.server->overload().isActive();
   if (may_be_shed && isDispatchShed()) {
     info_.live_head = nullptr;
@@ -98,7 +99,9 @@ bool Stream::isRequestShed() {
     return false;
   }
   stats().add(Counter::DownstreamRqOverloadClose);
-  answer({503, "envoy overloaded", "overload"});
+  LocalReply reply{503, "envoy overloaded", "overload"};
+  reply.is_local_overload = config().plan.append_local_overload;
+  answer(reply);
   return true;
 }
 
@@ -107,7 +110,8 @@ void Stream::keepHead(const http::RequestHead& head) {
   const route::MutationChain* mutations = info_.mutations();
   const bool answer_speaks_of_it = (mutations && mutations->changesResponse()) ||
                                    (filtered_ && chain_->notes().keeps_request_head);
-  if (!config().logs_request_head && !answer_speaks_of_it) return;
+  const bool is_traced = info_.trace && info_.trace->isSampled();
+  if (!config().logs_request_head && !answer_speaks_of_it && !is_traced) return;
   info_.touchUncommon().request.save(head.method, head.path, head.authority, head.headers);
 }
 
@@ -178,9 +182,15 @@ void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
 
 void Stream::findRoute(http::RequestHead& head) {
   const HttpConfig& config = this->config();
+  if (!config.early_changes.empty()) changeEarly(head);
   stripPort(head, config.plan, downstream_->local().port());
   RequestFacts facts =
-      prepareRequestHeaders(head, config, downstream_->remote(), downstream_->tls(), context());
+      prepareRequestHeaders(head, config, *downstream_, info_.viewOf(head), context());
+  if (facts.refusal != 0) {
+    stats().add(Counter::DownstreamRqRejectedViaIpDetection);
+    answer({facts.refusal, {}, "rejecting_because_detection_failed"});
+    return;
+  }
   if (!head.scheme.empty() && config.plan.scheme_overwrite.empty()) {
     facts.scheme = keepScheme(head.scheme);
   }
@@ -190,30 +200,63 @@ void Stream::findRoute(http::RequestHead& head) {
   if (config.plan.always_set_request_id_in_response || facts.is_traced) {
     request_id_ = facts.request_id;
   }
-  const route::RequestView view{head.method,   head.path, head.authority,    facts.scheme,
-                                &head.headers, info_.id,  downstream_->tls()};
-  info_.table = context().routes.pin(config.routes.id());
-  info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
-  if (info_.virtual_host && !requiresTls(view)) {
-    info_.route = info_.virtual_host->index->find(view);
-    applyRouteDeadlines(head.headers);
+  follow(head);
+}
+
+// What comes next, of a head that is as it is to be.
+void Stream::follow(http::RequestHead& head) {
+  const HttpConfig& config = this->config();
+  const route::RequestView view = info_.viewOf(head);
+  pinTable(view);
+  findRouteOf(head, view);
+  if (config.plan.logs_new_requests) {
+    nameCluster(view);
+    logAccess(format::LogType::DownstreamStart);
   }
   if (info_.tunnels() && !grantTunnel(head, view)) return;
+  if (config.tracing) beginTrace(head);
   if (!config.filters.empty() && filterHead(head, view)) return;
   // Without a router nothing answers: the stream waits for a timeout.
   if (config.plan.router) router_.onHead(head, view, isRequestComplete());
 }
 
+void Stream::pinTable(const route::RequestView& view) {
+  info_.table = context().routes.pin(config().routes.id());
+  info_.missing_table = nullptr;
+  if (!info_.table || !info_.table->scopes()) return;
+  const route::RouteScopes::Scope* const scope = info_.table->scopes()->find(view);
+  route::TablePin table = scope ? context().routes.pin(scope->table.id()) : route::TablePin();
+  // Read in this turn, in which the scopes stay.
+  if (scope && scope->on_demand && !table) info_.missing_table = &scope->table.name();
+  info_.table = std::move(table);
+}
+
 // Of a head that a filter has made another request of.
 void Stream::findRouteAgain(http::RequestHead& head) {
   const route::RequestView view = info_.viewOf(head);
-  info_.route = nullptr;
-  info_.virtual_host = info_.table ? info_.table->findHost(head.authority) : nullptr;
-  if (info_.virtual_host && !requiresTls(view)) {
-    info_.route = info_.virtual_host->index->find(view);
-    applyRouteDeadlines(head.headers);
-  }
+  findRouteOf(head, view);
   nameCluster(view);
+}
+
+void Stream::renewRoute(http::RequestHead& head) {
+  route::TablePin& older = info_.touchUncommon().older_table;
+  if (!older) older = std::move(info_.table);
+  pinTable(info_.viewOf(head));
+  findRouteAgain(head);
+}
+
+void Stream::findRouteOf(http::RequestHead& head, const route::RequestView& view) {
+  info_.route = nullptr;
+  info_.virtual_host = info_.table ? info_.table->findHost(view) : nullptr;
+  if (!info_.virtual_host || requiresTls(view)) return;
+  info_.route = info_.table->findRoute(*info_.virtual_host, view);
+  applyRouteDeadlines(head.headers);
+}
+
+void Stream::changeEarly(http::RequestHead& head) {
+  format::FormatContext format;
+  info_.fill(&format);
+  config().early_changes.apply(head.headers, format, context().arena);
 }
 
 // Of a head that says it, which does not stay.

@@ -11,7 +11,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "http/codec.h"
 #include "proxy/filter_chain.h"
@@ -50,6 +53,8 @@ class Stream final : public http::RequestSink, private net::Timer {
   }
   // Whether the request may not go on without TLS.
   bool requiresTls(const route::RequestView& view) const;
+  // For logs, of a request that may not come to the router.
+  void nameCluster(const route::RequestView& view);
   // The head goes to a host now.
   void onForwarded(const http::RequestHead& head);
   void pauseReading();
@@ -66,6 +71,18 @@ class Stream final : public http::RequestSink, private net::Timer {
   void onUpstreamReadEnd() { client_->flush(); }
   // The answer breaks off.
   void onUpstreamBroken(format::ResponseFlag flag, std::string_view details);
+  // How often, and from which routes to which, hosts have redirected the request so far.
+  struct Redirects {
+    uint32_t count = 0;
+    std::vector<std::pair<std::string, std::string>> visited;
+  };
+  Redirects& redirects() {
+    if (!redirects_) redirects_ = std::make_unique<Redirects>();
+    return *redirects_;
+  }
+  // As another one: with that head, which goes to `scheme`. Outside of codecs' calls.
+  void beginAgain(http::SavedHead head, std::string_view scheme, http::SavedHead trailers,
+                  SlabChain body);
   // Answers in place of a host. What is upstream is abandoned.
   void answer(const filters::LocalReply& reply);
 
@@ -80,6 +97,8 @@ class Stream final : public http::RequestSink, private net::Timer {
 
   // What came through them, towards the router and the client.
   void findRouteAgain(http::RequestHead& head);
+  // By the table that is there now.
+  void renewRoute(http::RequestHead& head);
   void forwardHead(http::RequestHead& head, bool end);
   void forwardData(std::string_view data, bool end);
   void forwardTrailers(http::HeaderMap& trailers);
@@ -89,9 +108,18 @@ class Stream final : public http::RequestSink, private net::Timer {
   void flushAnswer() {
     if (client_) client_->flush();
   }
+  // Where a filter wants the first try to go; null: nowhere in particular.
+  const filters::FilterNotes::OverrideHost* overrideHost() const {
+    if (!filtered_ || chain_->notes().override_host.address.empty()) return nullptr;
+    return &chain_->notes().override_host;
+  }
   std::shared_ptr<void>& keptByConnection(uint64_t number);
   // FilterStatus::Answer was said.
-  void answerFor(const filters::HttpFilter& filter) { replace(filter.answer()); }
+  // `owner`: the filter's name.
+  void answerFor(const filters::HttpFilter& filter, std::string_view owner) {
+    info_.touchUncommon().reply_owner = owner;
+    replace(filter.answer());
+  }
   // More of a body was to wait than may.
   void answerTooLarge(bool is_request);
   // As answer(); in place of an answer that filters hold, or the answer breaks off.
@@ -121,12 +149,20 @@ class Stream final : public http::RequestSink, private net::Timer {
   bool checkHead(http::RequestHead& head);
   void refuseStream(std::string_view details);
   void findRoute(http::RequestHead& head);
-  void nameCluster(const route::RequestView& view);
+  void follow(http::RequestHead& head);
+  void findRouteOf(http::RequestHead& head, const route::RequestView& view);
+  void changeEarly(http::RequestHead& head);
+  void pinTable(const route::RequestView& view);
   void keepHead(const http::RequestHead& head);
   std::string_view keepScheme(std::string_view scheme);
   void beginDeadlines(bool end);
   void applyRouteDeadlines(http::HeaderMap& headers);
   void requestComplete();
+
+  // ---- stream_redirect.cc: hosts' redirects that are followed here ----
+  // Of the request that was sent elsewhere.
+  void finishRedirected();
+  void feedAgain(http::SavedHead& trailers, const SlabChain& body);
 
   // ---- stream_upgrade.cc: tunnels ----
   // An extended CONNECT (RFC 8441).
@@ -146,14 +182,24 @@ class Stream final : public http::RequestSink, private net::Timer {
   // Whose answer it is; an answer of the proxy's own may be its connection's last.
   enum class Source : uint8_t { Host, Proxy, ProxyLast };
   void sendHead(uint16_t status, http::HeaderMap& headers, bool end, Source source);
+  void rewrite(const LocalReplies& replies, http::HeaderMap& headers, LocalReplies::Reply* reply);
   void sendBody(std::string_view body);
   void mutate(http::HeaderMap& headers);
   void tellAttempts(http::HeaderMap& headers);
   void finishHeaders(http::HeaderMap& headers);
+  void tellProxyStatus(uint16_t* status, http::HeaderMap& headers);
   bool mustEndConnection(Source source);
   void countUnreadRest();
   void sendEnd(std::string_view data);
   void resetClient();
+
+  // ---- stream_trace.cc: spans ----
+  void beginTrace(http::RequestHead& head);
+  tracing::Reason decideTrace(http::HeaderMap& headers);
+  void decorate(http::HeaderMap& headers, const plan::Decorator* decorator);
+  void traceAnswer(http::HeaderMap& headers);
+  bool keepsResponseHead() const;
+  void endTrace();
 
   // ---- stream_end.cc: deadlines, counting, logging ----
   void onTimer() override;
@@ -162,7 +208,9 @@ class Stream final : public http::RequestSink, private net::Timer {
   void touch();
   void countStatus(uint16_t status);
   void end();
-  void logAccess();
+  void countEnd();
+  void logAccess(format::LogType type);
+  void logAgainLater();
 
   const HttpConfig& config() const { return info_.config(); }
   Context& context() { return info_.context(); }
@@ -173,13 +221,18 @@ class Stream final : public http::RequestSink, private net::Timer {
   http::ServerStream* client_ = nullptr;
   // Kept from use to use; speaks for this request while filtered_.
   std::unique_ptr<FilterChain> chain_;
+  // Kept from use to use; null: nothing was ever traced.
+  std::unique_ptr<tracing::RequestTrace> trace_;
   // Where the answer speaks of it.
   std::string request_id_;
+  // Null: there were none.
+  std::unique_ptr<Redirects> redirects_;
   // 0: none.
   net::Millis idle_timeout_ms_ = 0;
   net::Millis idle_deadline_ = net::kNever;
   net::Millis request_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;
+  net::Millis log_deadline_ = net::kNever;
   // How often the client's reading was paused, and the host's by filters.
   uint32_t read_pauses_ = 0;
   uint32_t answer_pauses_ = 0;

@@ -4,6 +4,7 @@
 #include "format/grpc_message.h"
 #include "log/log.h"
 #include "proxy/downstream.h"
+#include "proxy/proxy_status.h"
 #include "proxy/stream.h"
 
 namespace fairlead::proxy {
@@ -43,6 +44,8 @@ void takeHeaders(HeaderMap& to, const HeaderMap& from) {
 
 // Bytes behind the head of another answer would be taken for the next one's (RFC 9112 §6.3).
 bool mayHaveBody(uint16_t status) { return status >= 200 && status != 204 && status != 304; }
+
+constexpr std::string_view kText = "text/plain";
 
 // What a connection of HTTP/1 and its codec take, which are made one after the other.
 constexpr size_t kClientBytes = 448;
@@ -157,14 +160,31 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");
   }
+  if (reply.is_local_overload) {
+    headers.add(HeaderId::Other, "x-envoy-local-overloaded", "true");
+  }
   if (reply.is_of_router) tellAttempts(headers);
   if (!reply.location.empty()) headers.add(HeaderId::Location, "location", reply.location);
   info_.status = grpc ? 200 : status;
   if (!reply.is_bare) mutate(headers);
+  LocalReplies::Reply rewritten{status, {}};
+  const LocalReplies* const replies = reply.is_bare ? nullptr : config().local_replies.get();
+  if (replies) [[unlikely]] {
+    rewritten.body = body;
+    const HeaderEntry* const before = headers.find(HeaderId::ContentType);
+    const std::string type(before ? before->value() : std::string_view());
+    rewrite(*replies, headers, &rewritten);
+    const HeaderEntry* const after = headers.find(HeaderId::ContentType);
+    // A mapper has said what it is.
+    if (after && after->value() != type) rewritten.content_type = kText;
+    status = rewritten.status;
+    body = rewritten.body;
+    info_.status = grpc ? 200 : status;
+  }
   // How this answer is framed is nobody else's to say.
   headers.remove(HeaderId::ContentLength);
   if (grpc) {
-    headers.add(HeaderId::ContentType, "content-type", "application/grpc");
+    headers.set(HeaderId::ContentType, "application/grpc");
     headers.add(
         HeaderId::GrpcStatus, "grpc-status",
         reply.grpc_status ? arena.decimal(*reply.grpc_status) : filters::grpcStatusOf(status));
@@ -177,11 +197,16 @@ void Stream::answer(const filters::LocalReply& reply) {
     body = {};
   } else if (!body.empty()) {
     headers.add(HeaderId::ContentLength, "content-length", arena.decimal(body.size()));
-    if (!headers.find(HeaderId::ContentType)) {
-      headers.add(HeaderId::ContentType, "content-type", "text/plain");
+    const std::string_view type = replies                      ? rewritten.content_type
+                                  : reply.content_type.empty() ? kText
+                                                               : reply.content_type;
+    if (type != kText || !headers.find(HeaderId::ContentType)) {
+      headers.set(HeaderId::ContentType, arena.copy(type));
     }
   }
-  const Source source = reply.close ? Source::ProxyLast : Source::Proxy;
+  // As the real server: that a request is bad says that the two ends may not agree on what follows.
+  const bool is_last = reply.close || (reply.status == 400 && !info_.is_http2);
+  const Source source = is_last ? Source::ProxyLast : Source::Proxy;
   if (body.empty() || info_.is_head) {
     sendHead(status, headers, true, source);
     return;
@@ -192,12 +217,22 @@ void Stream::answer(const filters::LocalReply& reply) {
   if (reply_number == replies_) sendBody(body);
 }
 
+void Stream::rewrite(const LocalReplies& replies, HeaderMap& headers, LocalReplies::Reply* reply) {
+  format::FormatContext format;
+  info_.fill(&format);
+  format.response_headers = &headers;
+  replies.rewrite(format, info_.id, headers, context().arena, reply);
+}
+
 void Stream::sendBody(std::string_view body) {
-  if (filtered_) {
-    chain_->onResponseData(body, true);
-  } else {
+  if (!filtered_) {
     writeData(body, true);
+    return;
   }
+  const uint32_t life = chain_->life();
+  chain_->onResponseData(body, true);
+  // A filter may have kept it: its head does not wait with it.
+  if (life == chain_->life()) flushAnswer();
 }
 
 // ---- either ----
@@ -245,6 +280,20 @@ void Stream::finishHeaders(HeaderMap& headers) {
   }
 }
 
+// Bytes that are no request have nothing that could be told of.
+void Stream::tellProxyStatus(uint16_t* status, HeaderMap& headers) {
+  if (!info_.flags.any() || info_.details.starts_with("http1.")) return;
+  const std::string text =
+      proxyStatusOf(*config().plan.proxy_status, info_.flags, info_.details, status);
+  if (text.empty()) return;
+  Arena& arena = context().arena;
+  if (HeaderEntry* const existing = headers.find(HeaderId::ProxyStatus)) {
+    existing->setValue(arena.join(existing->value(), ", ", text));
+  } else {
+    headers.add(HeaderId::ProxyStatus, "proxy-status", arena.copy(text));
+  }
+}
+
 bool Stream::mustEndConnection(Source source) {
   if (info_.server->overload().isActive() && !downstream_->isDraining() &&
       info_.server->overload().takes(net::Overload::Subject::DisableHttpKeepalive,
@@ -263,7 +312,7 @@ bool Stream::mustEndConnection(Source source) {
     return source == Source::ProxyLast && info_.details == "upgrade_failed";
   }
   if (!isRequestComplete()) stats().add(Counter::DownstreamRqResponseBeforeRqComplete);
-  if (!isRequestComplete() || source == Source::ProxyLast) return true;
+  if (!isRequestComplete() || source == Source::ProxyLast || downstream_->isSoft()) return true;
   if (client_->endsConnection() || !downstream_->isAtRequestLimit()) return false;
   stats().add(Counter::DownstreamCxMaxRequestsReached);
   return true;
@@ -290,21 +339,27 @@ void Stream::sendHead(uint16_t status, HeaderMap& headers, bool end, Source sour
 
 void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
   head_written_ = true;
+  info_.mark(format::TimePoint::DownstreamTxBegin);
   finishHeaders(headers);
+  if (config().plan.proxy_status) tellProxyStatus(&status, headers);
+  if (info_.trace) traceAnswer(headers);
   http::ResponseOut out{status, &headers, mustEndConnection(source_)};
+  out.names = info_.uncommon().response_names.get();
   client_->finishHead(out, end);
   info_.status = status;
   if (!info_.is_health_check) countStatus(status);
   log::debug(log::Component::Http, info_.tags(), "encoding headers via codec (end_stream=", end,
              "): status ", status);
   if (filtered_) chain_->onResponseSent(status, headers);
-  if (config().logs_response_head) info_.touchUncommon().response.save({}, {}, {}, headers);
+  if (keepsResponseHead()) info_.touchUncommon().response.save({}, {}, {}, headers);
   // What HTTP/1 grants by 101, an extended CONNECT is granted by 200 (RFC 8441 §5).
   if (info_.is_extended_connect && status == 101) {
     out.status = 200;
     headers.remove(HeaderId::Connection);
     headers.remove(HeaderId::Upgrade);
   }
+  const bool is_tunnel = config().plan.logs_tunnels && info_.is_connect && status == 200;
+  if (is_tunnel) logAccess(format::LogType::DownstreamTunnelSuccessfullyEstablished);
   client_->sendHead(out, end);
 }
 
@@ -319,8 +374,7 @@ void Stream::writeData(std::string_view data, bool end) {
 }
 
 void Stream::writeTrailers(HeaderMap& trailers) {
-  if (config().logs_response_head)
-    info_.touchUncommon().response_trailers.save({}, {}, {}, trailers);
+  if (keepsResponseHead()) info_.touchUncommon().response_trailers.save({}, {}, {}, trailers);
   if (client_) {
     client_->sendTrailers(&trailers);
   } else {

@@ -27,6 +27,12 @@ void Stream::beginDeadlines(bool end) {
     duration_deadline_ = loop().now() + plan.max_stream_duration_ms;
     watch(duration_deadline_);
   }
+  if (plan.log_interval_ms > 0) logAgainLater();
+}
+
+void Stream::logAgainLater() {
+  log_deadline_ = loop().now() + config().plan.log_interval_ms;
+  watch(log_deadline_);
 }
 
 namespace {
@@ -96,6 +102,10 @@ void Stream::watch(net::Millis deadline) {
 void Stream::onTimer() {
   if (state_ == State::Resting) return;
   const net::Millis now = loop().now();
+  if (log_deadline_ <= now) {
+    logAccess(format::LogType::DownstreamPeriodic);
+    logAgainLater();
+  }
   const uint16_t status = isRequestComplete() ? 504 : 408;
   filters::LocalReply reply{504, {}, {}};
   if (duration_deadline_ <= now) {
@@ -111,7 +121,7 @@ void Stream::onTimer() {
     reply = {status, "stream timeout", "stream_idle_timeout",
              format::ResponseFlag::StreamIdleTimeout};
   } else {
-    watch(std::min({duration_deadline_, request_deadline_, idle_deadline_}));
+    watch(std::min({duration_deadline_, request_deadline_, idle_deadline_, log_deadline_}));
     return;
   }
   if (!hasAnswerBegun()) {
@@ -156,17 +166,11 @@ void Stream::countStatus(uint16_t status) {
   }
 }
 
-void Stream::logAccess() {
+void Stream::logAccess(format::LogType type) {
   format::FormatContext format;
-  info_.fill(&format);
-  if (info_.uncommon().response.isSet()) {
-    info_.uncommon().response.restore(&context().log_response);
-    format.response_headers = &context().log_response;
-  }
-  if (info_.uncommon().response_trailers.isSet()) {
-    info_.uncommon().response_trailers.restore(&context().log_trailers);
-    format.response_trailers = &context().log_trailers;
-  }
+  info_.fillAnswer(&format);
+  format.log_type = type;
+  format.is_complete = type == format::LogType::DownstreamEnd;
   for (const auto& log : config().access_logs) {
     log->write(context().upstream.worker, format, info_.id);
   }
@@ -177,24 +181,32 @@ void Stream::logAccess() {
 void Stream::onAnswerComplete() {
   // What is still to come of the request is not wanted.
   if (!isRequestComplete()) stats().add(Counter::DownstreamRqRxReset);
+  info_.is_answer_whole = true;
+  info_.mark(format::TimePoint::DownstreamTxEnd);
   end();
+}
+
+void Stream::countEnd() {
+  stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
+  if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
+  if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
+  if (!config().access_logs.empty()) logAccess(format::LogType::DownstreamEnd);
+  if (info_.trace) endTrace();
+  if (std::exchange(filtered_, false)) {
+    chain_->end();
+  }
 }
 
 // Counts and logs all that is known of the request; then back to the pool, as new.
 void Stream::end() {
   router_.abandon();
+  if (info_.cluster && info_.cluster->measures()) router_.measureBodies();
   log::debug(log::Component::Http, info_.tags(), "stream complete: ", info_.details);
   become(State::Resting);
   Downstream* const downstream = info_.is_http2 ? downstream_ : nullptr;
   const uint64_t lifetime_us = loop().nowMicros() - info_.start_us;
   const bool is_answered = info_.status != 0;
-  stats().record(Histogram::DownstreamRqTime, (loop().nowMicros() - info_.start_us) / 1000);
-  if (info_.is_health_check) stats().add(Counter::TracingHealthCheck);
-  if (info_.is_granted) stats().down(stats::Http::Gauge::DownstreamCxUpgradesActive);
-  if (!config().access_logs.empty()) logAccess();
-  if (std::exchange(filtered_, false)) {
-    chain_->end();
-  }
+  countEnd();
   StreamPool& pool = context().streams;
   net::Loop& loop = this->loop();
   router_.clear();
@@ -202,8 +214,9 @@ void Stream::end() {
   downstream_ = nullptr;
   client_ = nullptr;
   request_id_.clear();
+  redirects_.reset();
   idle_timeout_ms_ = 0;
-  idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
+  idle_deadline_ = request_deadline_ = duration_deadline_ = log_deadline_ = net::kNever;
   read_pauses_ = answer_pauses_ = 0;
   head_written_ = false;
   pool.give(this, loop);

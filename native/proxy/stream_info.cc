@@ -17,6 +17,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.start_time_us = wallClockMicros() - format.duration_us;
   format.request_end_us = since(request_end_us);
   format.response_begin_us = since(response_begin_us);
+  if (is_answer_whole) format.response_end_us = format.duration_us;
   format.flags = flags;
   format.is_health_check = is_health_check;
   format.status = status;
@@ -47,6 +48,7 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.upstream = upstream_bytes;
   format::describeOrigin(*downstream, &format);
   format.filter_metadata = uncommon_.metadata;
+  format.filter_state = uncommon_.filter_state.get();
   if (client_address.isIp()) format.downstream_remote = &client_address;
   format.filter_chain_name = config().filter_chain_name;
   if (route) format.route_name = route->name;
@@ -54,13 +56,65 @@ void StreamInfo::fill(format::FormatContext* out) const {
   format.upstream_cluster_raw = uncommon_.cluster_name;
   if (host) format.upstream_host = &host->address();
   // Once a connection is there.
-  if (host && !upstream_protocol.empty()) {
+  if (cluster && host && !upstream_protocol.empty()) {
     format.upstream_remote = &cluster->cluster().connectsTo(*host);
   }
   const net::Address& upstream_local = uncommon_.upstream_local;
   if (upstream_local.isIp() || upstream_local.isInternal()) format.upstream_local = &upstream_local;
   format.upstream_tls = uncommon_.upstream_tls.get();
   format.attempts = attempts;
+  if (trace) {
+    format.trace_id = trace->traceId();
+    format.span_id = trace->spanId();
+  }
+  if (group && !group->is_rest) format.virtual_cluster = group->name;
+  format.started_us = start_us;
+  format.exchange = has_uncommon_ ? uncommon_.exchange.get() : nullptr;
+  format.local_reply_owner = uncommon_.reply_owner;
+  if (host) {
+    format.upstream_host_name = host->settings().hostname;
+    format.upstream_close = format::CloseType::Normal;
+  }
+  fillMetadata(&format);
+}
+
+void StreamInfo::fillMetadata(format::FormatContext* out) const {
+  using Source = plan::FormatPiece::MetadataSource;
+  out->setMetadata(Source::Listener, config().listener_metadata.get());
+  out->setMetadata(Source::FilterChain, config().chain_metadata.get());
+  if (route) out->setMetadata(Source::Route, route->metadata.get());
+  if (virtual_host) out->setMetadata(Source::VirtualHost, virtual_host->plan.metadata.get());
+  if (cluster) out->setMetadata(Source::Cluster, cluster->settings().metadata.get());
+  if (host && !host->settings().metadata.empty()) {
+    out->configured_metadata[static_cast<size_t>(Source::UpstreamHost)] =
+        &host->settings().metadata;
+  }
+}
+
+void StreamInfo::fillAnswer(format::FormatContext* out) const {
+  fill(out);
+  if (uncommon_.response.isSet()) {
+    uncommon_.response.restore(&context().log_response);
+    out->response_headers = &context().log_response;
+  }
+  if (uncommon_.response_trailers.isSet()) {
+    uncommon_.response_trailers.restore(&context().log_trailers);
+    out->response_trailers = &context().log_trailers;
+  }
+}
+
+route::RequestView StreamInfo::viewOf(const http::RequestHead& head) const {
+  return {head.method,
+          head.path,
+          head.authority,
+          scheme,
+          &head.headers,
+          id,
+          downstream->tls(),
+          this,
+          [](const void* stream, format::FormatContext* out) {
+            static_cast<const StreamInfo*>(stream)->fill(out);
+          }};
 }
 
 upstream::WorkerCluster* StreamInfo::findTarget() const {
@@ -81,6 +135,12 @@ void StreamInfo::Uncommon::clear() {
   upstream_local = {};
   cluster_name.clear();
   metadata.clear();
+  request_names = nullptr;
+  response_names.reset();
+  older_table.reset();
+  if (exchange) exchange->clear();
+  reply_owner = {};
+  filter_state.reset();
 }
 
 void StreamInfo::clear() {
@@ -90,15 +150,18 @@ void StreamInfo::clear() {
   scheme = "http";
   client_address = {};
   is_internal = is_http_10 = is_http2 = is_head = is_connect = is_grpc = is_health_check = false;
+  is_answer_whole = false;
   is_upgrade = is_websocket = is_extended_connect = is_granted = false;
   upgrade = nullptr;
   virtual_host = nullptr;
   route = nullptr;
   target = nullptr;
+  group = nullptr;
   table.reset();
   use(nullptr);
   host = nullptr;
   upstream_protocol = {};
+  trace = nullptr;
   flags = {};
   details.clear();
   status = 0;

@@ -3,14 +3,18 @@
 // thread.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "format/context.h"
+#include "format/filter_state.h"
 #include "http/byte_meter.h"
+#include "http/kept_names.h"
+#include "http/saved_head.h"
 #include "log/log.h"
 #include "proxy/http_server.h"
-#include "proxy/saved_head.h"
+#include "tracing/request_trace.h"
 
 namespace fairlead::proxy {
 
@@ -46,13 +50,19 @@ struct StreamInfo {
   bool is_granted = false;
   bool is_grpc = false;
   bool is_health_check = false;
+  // The answer has been composed whole.
+  bool is_answer_whole = false;
 
   // ---- where it goes ----
   // Its virtual host, route and target are of this one.
   route::TablePin table;
+  // Of that table, where it comes once it is asked for. For this turn; null: none is.
+  const std::string* missing_table = nullptr;
   const route::VirtualHost* virtual_host = nullptr;
   const route::Route* route = nullptr;
   const route::Target* target = nullptr;
+  // Where it is counted apart; null: nowhere.
+  const route::RequestGroup* group = nullptr;
   // What the connection manager says of the upgrade that is asked for; null: nothing.
   const HttpConfig::Upgrade* upgrade = nullptr;
   // Held, by use(): it goes on until the request's end, whatever becomes of it.
@@ -83,14 +93,16 @@ struct StreamInfo {
 
   // Empty: no host has it so far.
   std::string_view upstream_protocol;
+  // Null: nothing is traced.
+  tracing::RequestTrace* trace = nullptr;
 
   // What logs, headers and filters may speak of besides. Most requests need none of it: its memory
   // is not even looked at then.
   struct Uncommon {
     // The request's head as routing left it.
-    SavedHead request;
-    SavedHead response;
-    SavedHead response_trailers;
+    http::SavedHead request;
+    http::SavedHead response;
+    http::SavedHead response_trailers;
     // Where it is neither http nor https.
     std::string odd_scheme;
     // Of the upgrade that is asked for, as the request has it.
@@ -101,6 +113,17 @@ struct StreamInfo {
     std::string cluster_name;
     // By its filters.
     std::vector<format::SetMetadata> metadata;
+    // How the client, and the host, wrote the names of their headers; null: nobody asks.
+    const http::KeptNames* request_names = nullptr;
+    std::unique_ptr<const http::KeptNames> response_names;
+    // The one before, where the request has asked for its routes anew.
+    route::TablePin older_table;
+    // Null: nobody ever asked for it. Kept from use to use.
+    std::unique_ptr<format::Exchange> exchange;
+    // Which filter gave an answer in place of a host.
+    std::string_view reply_owner;
+    // Null: nobody has set any.
+    std::unique_ptr<format::FilterState> filter_state;
 
     void clear();
   };
@@ -121,11 +144,19 @@ struct StreamInfo {
     return is_http2 ? http::Version::Http2 : http::Version::Http11;
   }
   // Of a head that is this request's.
-  route::RequestView viewOf(const http::RequestHead& head) const {
-    return {head.method, head.path, head.authority, scheme, &head.headers, id};
-  }
+  route::RequestView viewOf(const http::RequestHead& head) const;
   // The cluster that the target names, or a header that it names; null: it is not there.
   upstream::WorkerCluster* findTarget() const;
+  // Null: nobody asks for it.
+  format::Exchange* exchange() {
+    if (!format::isExchangeWanted()) return nullptr;
+    std::unique_ptr<format::Exchange>& exchange = touchUncommon().exchange;
+    if (!exchange) exchange = std::make_unique<format::Exchange>();
+    return exchange.get();
+  }
+  void mark(format::TimePoint point) {
+    if (format::Exchange* noted = exchange()) noted->markFirst(point, loop().nowMicros());
+  }
   // Null: none.
   void use(upstream::WorkerCluster* one) {
     if (one) one->hold();
@@ -148,11 +179,16 @@ struct StreamInfo {
   }
   // Heads of the context live in the worker's scratch memory until the next call.
   void fill(format::FormatContext* out) const;
+  // What spans tell of it; `format`: filled. As long as that is.
+  tracing::Facts traceFacts(const format::FormatContext& format) const;
+  // The same of an answer that has been given, for logs.
+  void fillAnswer(format::FormatContext* out) const;
   // As new.
   void clear();
 
  private:
   log::Tags makeTags() const;
+  void fillMetadata(format::FormatContext* out) const;
 
   bool has_uncommon_ = false;
   Uncommon uncommon_;

@@ -184,7 +184,7 @@ void prepareUpstreamHead(http::RequestHead& head, const route::RequestView& view
   rewriteHost(head, view, info);
   const route::ClusterAction& action = *info.route->cluster;
   if (action.path_rewrite.kind != plan::PathRewrite::Kind::None) {
-    head.path = action.path_rewrite.apply(head.path, info.route->match, arena);
+    head.path = action.path_rewrite.apply(view, head.path, info.route->match, arena);
   }
   // Written whenever a rewrite ran, even one to the same path.
   if (tells_of_envoy && head.path.data() != path_before.data()) {

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/xxhash.h"
+#include "route/cookies.h"
 
 namespace fairlead::route {
 
@@ -38,28 +39,6 @@ Hash hashOfHeader(const HeaderName& name, const Regex* regex, const std::string&
   return hash;
 }
 
-// The first cookie of that name; empty: there is none.
-std::string_view cookieOf(const http::HeaderMap& headers, std::string_view name) {
-  for (const http::HeaderEntry& entry : headers) {
-    if (entry.name() != "cookie") continue;
-    std::string_view rest = entry.value();
-    while (!rest.empty()) {
-      const std::string_view pair = rest.substr(0, rest.find(';'));
-      rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-      const size_t equals = pair.find('=');
-      const size_t start = pair.find_first_not_of(' ');
-      if (equals == std::string_view::npos || start > equals) continue;
-      if (pair.substr(start, equals - start) != name) continue;
-      std::string_view value = pair.substr(equals + 1);
-      if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
-        value = value.substr(1, value.size() - 2);
-      }
-      return value;
-    }
-  }
-  return {};
-}
-
 std::string hexadecimal(uint64_t number) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string text(16, '0');
@@ -82,7 +61,8 @@ std::string setCookie(const plan::CookieHash& cookie, const std::string& value) 
 
 Hash hashOfCookie(const plan::CookieHash& cookie, const HashSource& source,
                   std::vector<std::string>* cookies) {
-  const std::string_view value = cookieOf(*source.request.headers, cookie.name);
+  const std::string_view value =
+      findCookie(*source.request.headers, cookie.name).value_or(std::string_view());
   if (!value.empty()) return xxHash64(value);
   if (!cookie.ttl_s) return {};
   const std::string made = newCookieValue(source);

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "format/grpc_status.h"
+#include "route/cookies.h"
+#include "route/tree_facts.h"
 
 namespace fairlead::route {
 
@@ -37,7 +39,7 @@ Result<Match> Match::build(const plan::RouteMatch& plan, RuntimeSlots* slots) {
     match.headers_.push_back(std::move(built.value()));
   }
   for (const plan::QueryMatch& query : plan.query_parameters) {
-    Query entry{query.name, std::nullopt};
+    Query entry{query.name, std::nullopt, query.is_absent};
     if (query.string_match) {
       Result<match::StringMatcher> matcher = match::StringMatcher::build(*query.string_match);
       if (!matcher) return matcher.error();
@@ -50,7 +52,28 @@ Result<Match> Match::build(const plan::RouteMatch& plan, RuntimeSlots* slots) {
   match.path_only_ = match.headers_.empty() && match.queries_.empty() && !match.grpc_ &&
                      !match.share_millionths_ && !plan.certificate_presented &&
                      !plan.certificate_validated;
+  if (plan.cookies.empty() && plan.metadata.empty() && plan.filter_states.empty()) return match;
+  match.path_only_ = false;
+  auto rare = buildRare(plan);
+  if (!rare) return rare.error();
+  match.rare_ = std::move(rare.value());
   return match;
+}
+
+Result<std::unique_ptr<const Match::Rare>> Match::buildRare(const plan::RouteMatch& plan) {
+  auto rare = std::make_unique<Rare>();
+  for (const plan::CookieMatch& cookie : plan.cookies) {
+    auto matcher = match::StringMatcher::build(cookie.string_match.value_or(plan::StringMatch()));
+    if (!matcher) return matcher.error();
+    rare->cookies.push_back({cookie.name, std::move(matcher.value()), cookie.invert});
+  }
+  for (const plan::MetadataCondition& condition : plan.metadata) {
+    auto built = match::MetadataCondition::build(condition);
+    if (!built) return built.error();
+    rare->metadata.push_back(std::move(built.value()));
+  }
+  rare->asks_filter_state = !plan.filter_states.empty();
+  return std::unique_ptr<const Rare>(std::move(rare));
 }
 
 bool Match::matchesCertificate(const net::TlsInfo* tls) const {
@@ -97,6 +120,21 @@ bool Match::matchesRest(const RequestView& request) const {
       if (!matchesQuery(query, text)) return false;
     }
   }
+  return !rare_ || matchesRare(request);
+}
+
+bool Match::matchesRare(const RequestView& request) const {
+  if (rare_->asks_filter_state) return false;
+  for (const Cookie& cookie : rare_->cookies) {
+    const std::optional<std::string_view> value = findCookie(*request.headers, cookie.name);
+    if ((value && cookie.matcher.matches(*value)) == cookie.inverts) return false;
+  }
+  if (rare_->metadata.empty()) return true;
+  format::FormatContext context;
+  request.describe(&context);
+  for (const match::MetadataCondition& condition : rare_->metadata) {
+    if (!condition.holds(metadataOf(context, condition))) return false;
+  }
   return true;
 }
 
@@ -108,11 +146,11 @@ bool Match::matchesQuery(const Query& query, std::string_view text) {
     if (pair.substr(0, equals) == query.name) {
       const std::string_view value =
           equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
-      return !query.matcher || query.matcher->matches(value);
+      return !query.is_absent && (!query.matcher || query.matcher->matches(value));
     }
     text.remove_prefix(pair.size() == text.size() ? pair.size() : pair.size() + 1);
   }
-  return false;
+  return query.is_absent;
 }
 
 }  // namespace fairlead::route

@@ -1,6 +1,7 @@
 // The conditions of one route: path, headers, query, share. Immutable.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,7 +9,9 @@
 #include "base/regex.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "match/metadata_condition.h"
 #include "match/string_matcher.h"
+#include "net/address.h"
 #include "plan/plan.gen.h"
 #include "route/header_match.h"
 #include "route/request_view.h"
@@ -39,9 +42,24 @@ class Match {
     std::string name;
     // Absent: any value will do.
     std::optional<match::StringMatcher> matcher;
+    bool is_absent = false;
+  };
+  struct Cookie {
+    std::string name;
+    match::StringMatcher matcher;
+    bool inverts;
+  };
+  // What few routes ask.
+  struct Rare {
+    std::vector<Cookie> cookies;
+    std::vector<match::MetadataCondition> metadata;
+    // No filter here keeps objects of filter state: what asks for one fits nothing.
+    bool asks_filter_state = false;
   };
 
+  static Result<std::unique_ptr<const Rare>> buildRare(const plan::RouteMatch& plan);
   bool matchesCertificate(const net::TlsInfo* tls) const;
+  bool matchesRare(const RequestView& request) const;
   static bool matchesQuery(const Query& query, std::string_view text);
 
   PathKind kind_ = PathKind::Prefix;
@@ -55,6 +73,8 @@ class Match {
   std::optional<RuntimeNumber> share_millionths_;
   std::optional<bool> certificate_presented_;
   std::optional<bool> certificate_validated_;
+  // Null: none of it is asked.
+  std::unique_ptr<const Rare> rare_;
 };
 
 }  // namespace fairlead::route

@@ -4,10 +4,10 @@ namespace fairlead::route {
 
 using PathKind = plan::RouteMatch::PathKind;
 
-PathIndex::PathIndex(const std::vector<Route>& routes) : routes_(routes) {
+PathIndex::PathIndex(const Route* routes, size_t count) : routes_(routes) {
   std::vector<PathTrie::Entry> sensitive;
   std::vector<PathTrie::Entry> insensitive;
-  for (uint32_t i = 0; i < routes.size(); ++i) {
+  for (uint32_t i = 0; i < count; ++i) {
     const Match& match = routes[i].match;
     if (match.pathKind() == PathKind::Regex || match.pathKind() == PathKind::Connect) {
       others_.push_back(i);

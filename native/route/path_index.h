@@ -14,7 +14,8 @@ namespace fairlead::route {
 class PathIndex {
  public:
   // Lent: the routes must outlive the index, where they are.
-  explicit PathIndex(const std::vector<Route>& routes);
+  PathIndex(const Route* routes, size_t count);
+  explicit PathIndex(const std::vector<Route>& routes) : PathIndex(routes.data(), routes.size()) {}
 
   // The first route, in their order, that fits; null when none does.
   const Route* find(const RequestView& request) const;
@@ -22,7 +23,7 @@ class PathIndex {
  private:
   uint32_t findOther(const RequestView& request, uint32_t best) const;
 
-  const std::vector<Route>& routes_;
+  const Route* const routes_;
   PathTrie sensitive_;
   PathTrie insensitive_;
   // Routes that no trie can hold, in their order.

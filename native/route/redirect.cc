@@ -80,7 +80,7 @@ std::string_view Redirect::path(const RequestView& request, const Match& match,
     const bool keeps_query = !plan.strip_query && query != std::string_view::npos;
     return keeps_query ? arena.join(plan.path, path.substr(query)) : std::string_view(plan.path);
   }
-  path = path_rewrite.apply(path, match, arena);
+  path = path_rewrite.apply(request, path, match, arena);
   return plan.strip_query ? path.substr(0, path.find('?')) : path;
 }
 

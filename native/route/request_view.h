@@ -8,6 +8,10 @@
 #include "http/message.h"
 #include "net/tls_info.h"
 
+namespace fairlead::format {
+struct FormatContext;
+}
+
 namespace fairlead::route {
 
 using format::HeaderName;
@@ -29,7 +33,13 @@ struct RequestView {
   uint64_t random;
   // Of the client's connection; null: it is in the clear.
   const net::TlsInfo* tls = nullptr;
+  // What else is known of it, for whoever asks; null: nothing.
+  const void* stream = nullptr;
+  void (*describe_stream)(const void* stream, format::FormatContext* out) = nullptr;
 
+  void describe(format::FormatContext* out) const {
+    if (describe_stream) describe_stream(stream, out);
+  }
   std::string_view pathOnly() const { return withoutQuery(path); }
   std::string_view query() const {
     const size_t at = path.find('?');

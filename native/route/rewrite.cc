@@ -35,6 +35,16 @@ std::string_view replaced(const Regex& regex, std::string_view text, std::string
   return tail.empty() ? arena.copy(buffer) : arena.join(buffer, tail);
 }
 
+std::unique_ptr<const format::Format> loadFormat(const Boxed<plan::Format>& plan) {
+  return std::make_unique<const format::Format>(plan.value_or(plan::Format()));
+}
+
+std::string_view formatted(const format::Format& format, const RequestView& request, Arena& arena) {
+  format::FormatContext context;
+  request.describe(&context);
+  return format.formatTo(context, arena);
+}
+
 }  // namespace
 
 Result<Rewrite> Rewrite::build(const plan::PathRewrite& plan) {
@@ -47,10 +57,12 @@ Result<Rewrite> Rewrite::build(const plan::PathRewrite& plan) {
     rewrite.regex = std::move(regex.value());
     rewrite.value = plan.regex->substitution;
   }
+  if (plan.kind == Kind::Format) rewrite.format = loadFormat(plan.format);
   return rewrite;
 }
 
-std::string_view Rewrite::apply(std::string_view path, const Match& match, Arena& arena) const {
+std::string_view Rewrite::apply(const RequestView& request, std::string_view path,
+                                const Match& match, Arena& arena) const {
   switch (kind) {
     case Kind::None:
       return path;
@@ -58,6 +70,11 @@ std::string_view Rewrite::apply(std::string_view path, const Match& match, Arena
       return arena.join(value, path.substr(matchedBytes(match, path)));
     case Kind::Full:
       return arena.join(value, path.substr(withoutQuery(path).size()));
+    case Kind::Format: {
+      const std::string_view made = formatted(*format, request, arena);
+      if (made.empty()) return path;
+      return arena.join(made, path.substr(withoutQuery(path).size()));
+    }
     case Kind::Regex: {
       const std::string_view only = withoutQuery(path);
       const std::string_view made = replaced(*regex, only, value, path.substr(only.size()), arena);
@@ -80,6 +97,7 @@ Result<HostRewrite> HostRewrite::build(const plan::HostRewrite& plan) {
     rewrite.regex = std::move(regex.value());
     rewrite.substitution = plan.regex->substitution;
   }
+  if (plan.kind == Kind::Format) rewrite.format = loadFormat(plan.format);
   return rewrite;
 }
 
@@ -96,6 +114,13 @@ std::string_view HostRewrite::apply(const RequestView& request, std::string_view
     }
     case Kind::Auto:
       return host_name;
+    case Kind::Format: {
+      format::FormatContext context;
+      request.describe(&context);
+      std::string text;
+      format->appendLine(context, &text);
+      return arena.copy(text);
+    }
     case Kind::PathRegex:
       return replaced(*regex, request.pathOnly(), substitution, {}, arena);
   }

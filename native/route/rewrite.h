@@ -2,6 +2,7 @@
 // as long as the table.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "base/arena.h"
 #include "base/regex.h"
 #include "base/result.h"
+#include "format/format.h"
 #include "plan/plan.gen.h"
 #include "route/match.h"
 
@@ -21,11 +23,13 @@ struct Rewrite {
   // What stands in for a prefix or the path; for a regular expression, RE2's rewrite.
   std::string value;
   std::optional<Regex> regex;
+  std::unique_ptr<const format::Format> format;
 
   static Result<Rewrite> build(const plan::PathRewrite& plan);
   // The new path with its query, or `path` itself, the same bytes in the same place, where it
   // stays. `match` took the path: a prefix is what it matched of it.
-  std::string_view apply(std::string_view path, const Match& match, Arena& arena) const;
+  std::string_view apply(const RequestView& request, std::string_view path, const Match& match,
+                         Arena& arena) const;
 };
 
 struct HostRewrite {
@@ -39,6 +43,7 @@ struct HostRewrite {
   std::optional<Regex> regex;
   // RE2's rewrite.
   std::string substitution;
+  std::unique_ptr<const format::Format> format;
   bool append_x_forwarded_host = false;
 
   static Result<HostRewrite> build(const plan::HostRewrite& plan);

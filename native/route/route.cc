@@ -20,10 +20,21 @@ Result<Route> Route::build(const plan::Route& plan, NameIds& clusters, RuntimeSl
     route.redirect = std::move(redirect.value());
   } else if (plan.direct_response) {
     route.direct_response = *plan.direct_response;
+    if (const auto& format = plan.direct_response->format) {
+      route.direct_body = std::make_unique<const format::ReplyBody>(*format);
+    }
   }
+  route.metadata = plan.metadata;
   Result<FilterSettings> filters = FilterSettings::build(plan.filters, configs);
   if (!filters) return filters.error();
   route.filters = std::move(filters.value());
+  if (plan.tracing || plan.decorator || plan.tag_metadata) {
+    auto trace = std::make_unique<TraceSettings>();
+    if (plan.tracing) trace->tracing.emplace(*plan.tracing, slots);
+    trace->decorator = plan.decorator;
+    trace->metadata = plan.tag_metadata;
+    route.trace = std::move(trace);
+  }
   return route;
 }
 

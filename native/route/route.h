@@ -1,17 +1,29 @@
 // One route: what it takes, what it changes, and what becomes of the request. Immutable.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "format/reply_body.h"
 #include "plan/plan.gen.h"
 #include "route/action.h"
 #include "route/filter_settings.h"
 #include "route/match.h"
 #include "route/redirect.h"
+#include "route/request_group.h"
+#include "tracing/tracing.h"
 
 namespace fairlead::route {
+
+// What it says of traces.
+struct TraceSettings {
+  std::optional<tracing::RouteTracing> tracing;
+  Boxed<plan::Decorator> decorator;
+  // What tags name of its metadata.
+  Boxed<plan::TagMetadata> metadata;
+};
 
 struct Route {
   std::string name;
@@ -23,9 +35,18 @@ struct Route {
   std::optional<ClusterAction> cluster;
   std::optional<Redirect> redirect;
   Boxed<plan::DirectResponse> direct_response;
+  // Null: its body is as it is.
+  std::unique_ptr<const format::ReplyBody> direct_body;
+  // Its requests are counted there, too; null: they are not.
+  GroupStats group;
   // Where it differs from the connection manager's filters; a chosen Target may have its own.
   FilterSettings filters;
+  // Null: nothing.
+  std::unique_ptr<const TraceSettings> trace;
+  // For formats.
+  Boxed<plan::Metadata> metadata;
 
+  // All but what counts its requests.
   static Result<Route> build(const plan::Route& plan, NameIds& clusters, RuntimeSlots* slots,
                              const FilterConfigs& configs);
 };

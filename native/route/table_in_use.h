@@ -42,6 +42,7 @@ class TablePin {
   }
   explicit operator bool() const { return table_ != nullptr; }
   const RouteTable* operator->() const { return table_->table_.get(); }
+  const RouteTable& operator*() const { return *table_->table_; }
 
  private:
   explicit TablePin(TableInUse* table) : table_(table) {

@@ -1986,6 +1986,688 @@ struct HttpRbacShadowPolicy {
                                      false, false};
 };
 
+struct HttpExtAuthz {
+  enum class Counter : uint16_t {
+    Denied,
+    Disabled,
+    Error,
+    FailureModeAllowed,
+    FilterStateNameCollision,
+    IgnoredDynamicMetadata,
+    Invalid,
+    Ok,
+    OmittedResponseHeaders,
+    RequestHeaderLimitsReached,
+    ResponseHeaderLimitsReached,
+    ShadowDenied,
+    ShadowError,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 13> kCounters = {{
+      {"denied", Shown::Always, 0},
+      {"disabled", Shown::Always, 0},
+      {"error", Shown::Always, 0},
+      {"failure_mode_allowed", Shown::Always, 0},
+      {"filter_state_name_collision", Shown::Always, 0},
+      {"ignored_dynamic_metadata", Shown::Always, 0},
+      {"invalid", Shown::Always, 0},
+      {"ok", Shown::Always, 0},
+      {"omitted_response_headers", Shown::Always, 0},
+      {"request_header_limits_reached", Shown::Always, 0},
+      {"response_header_limits_reached", Shown::Always, 0},
+      {"shadow_denied", Shown::Always, 0},
+      {"shadow_error", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 13> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+  }};
+  static constexpr std::array<Place, 13> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{13}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ClusterExtAuthz {
+  enum class Counter : uint16_t {
+    Denied,
+    Error,
+    FailureModeAllowed,
+    Invalid,
+    Ok,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"denied", Shown::OnceUsed, 0},
+      {"error", Shown::OnceUsed, 0},
+      {"failure_mode_allowed", Shown::OnceUsed, 0},
+      {"invalid", Shown::OnceUsed, 0},
+      {"ok", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 5> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+  }};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{5}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ClusterRatelimit {
+  enum class Counter : uint16_t {
+    Error,
+    FailureModeAllowed,
+    Ok,
+    OverLimit,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"error", Shown::OnceUsed, 0},
+      {"failure_mode_allowed", Shown::OnceUsed, 0},
+      {"ok", Shown::OnceUsed, 0},
+      {"over_limit", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpJwtAuthn {
+  enum class Counter : uint16_t {
+    Allowed,
+    CorsPreflightBypassed,
+    Denied,
+    JwksFetchFailed,
+    JwksFetchSuccess,
+    JwtCacheHit,
+    JwtCacheMiss,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"allowed", Shown::Always, 0},
+      {"cors_preflight_bypassed", Shown::Always, 0},
+      {"denied", Shown::Always, 0},
+      {"jwks_fetch_failed", Shown::Always, 0},
+      {"jwks_fetch_success", Shown::Always, 0},
+      {"jwt_cache_hit", Shown::Always, 0},
+      {"jwt_cache_miss", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{7}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpHeaderToMetadata {
+  enum class Counter : uint16_t {
+    Base64DecodeFailed,
+    HeaderValueTooLong,
+    RegexSubstitutionFailed,
+    RequestHeaderNotFound,
+    RequestMetadataAdded,
+    RequestRulesProcessed,
+    ResponseHeaderNotFound,
+    ResponseMetadataAdded,
+    ResponseRulesProcessed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 9> kCounters = {{
+      {"base64_decode_failed", Shown::Always, 0},
+      {"header_value_too_long", Shown::Always, 0},
+      {"regex_substitution_failed", Shown::Always, 0},
+      {"request_header_not_found", Shown::Always, 0},
+      {"request_metadata_added", Shown::Always, 0},
+      {"request_rules_processed", Shown::Always, 0},
+      {"response_header_not_found", Shown::Always, 0},
+      {"response_metadata_added", Shown::Always, 0},
+      {"response_rules_processed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 9> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+  }};
+  static constexpr std::array<Place, 9> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{9}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpSetMetadata {
+  enum class Counter : uint16_t {
+    OverwriteDenied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"overwrite_denied", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpJsonToMetadata {
+  enum class Counter : uint16_t {
+    InvalidJsonBody,
+    MismatchedContentType,
+    NoBody,
+    Success,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"invalid_json_body", Shown::Always, 0},
+      {"mismatched_content_type", Shown::Always, 0},
+      {"no_body", Shown::Always, 0},
+      {"success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpIpTagging {
+  enum class Counter : uint16_t {
+    NoHit,
+    Total,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"no_hit", Shown::OnceUsed, 0},
+      {"total", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpIpTag {
+  enum class Counter : uint16_t {
+    Hit,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"hit", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpApiKeyAuth {
+  enum class Counter : uint16_t {
+    Allowed,
+    Forbidden,
+    Unauthorized,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"allowed", Shown::Always, 0},
+      {"forbidden", Shown::Always, 0},
+      {"unauthorized", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpStatefulSession {
+  enum class Counter : uint16_t {
+    FailedClosed,
+    FailedOpen,
+    NoSession,
+    Routed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"failed_closed", Shown::Always, 0},
+      {"failed_open", Shown::Always, 0},
+      {"no_session", Shown::Always, 0},
+      {"routed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpCredentialInjector {
+  enum class Counter : uint16_t {
+    AlreadyExists,
+    Failed,
+    Injected,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"already_exists", Shown::Always, 0},
+      {"failed", Shown::Always, 0},
+      {"injected", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpAwsSigning {
+  enum class Counter : uint16_t {
+    PayloadSigningAdded,
+    PayloadSigningFailed,
+    SigningAdded,
+    SigningFailed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"payload_signing_added", Shown::Always, 0},
+      {"payload_signing_failed", Shown::Always, 0},
+      {"signing_added", Shown::Always, 0},
+      {"signing_failed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct HttpFaultCluster {
   enum class Counter : uint16_t {
     AbortsInjected,
@@ -2004,6 +2686,48 @@ struct HttpFaultCluster {
   static constexpr std::array<StatName, 2> kCounters = {{
       {"aborts_injected", Shown::OnceUsed, 0},
       {"delays_injected", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpComposite {
+  enum class Counter : uint16_t {
+    FilterDelegationError,
+    FilterDelegationSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"filter_delegation_error", Shown::Always, 0},
+      {"filter_delegation_success", Shown::Always, 0},
   }};
   static constexpr std::array<StatName, 0> kGauges = {{
   }};
@@ -4460,6 +5184,314 @@ struct Rds {
                                      false, false};
 };
 
+struct Vhds {
+  enum class Counter : uint16_t {
+    ConfigReload,
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateEmpty,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"config_reload", Shown::Always, 0},
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_empty", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 9> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 7},
+      {0, 9},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{11}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ScopedRds {
+  enum class Counter : uint16_t {
+    ConfigReload,
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateEmpty,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ActiveScopes,
+    AllScopes,
+    ConfigReloadTimeMs,
+    OnDemandScopes,
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"config_reload", Shown::Always, 0},
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_empty", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 6> kGauges = {{
+      {"active_scopes", Shown::Always, 0},
+      {"all_scopes", Shown::Always, 0},
+      {"config_reload_time_ms", Shown::Always, 0},
+      {"on_demand_scopes", Shown::Always, 0},
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 13> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 0},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 1},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 4},
+      {Kind::Gauge, 5},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 4},
+      {0, 7},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+  }};
+  static constexpr std::array<Place, 6> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+      {0, 5},
+      {0, 8},
+      {0, 15},
+      {0, 17},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{19}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ExtensionDiscovery {
+  enum class Counter : uint16_t {
+    ConfigConflict,
+    ConfigFail,
+    ConfigReload,
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 8> kCounters = {{
+      {"config_conflict", Shown::Always, 0},
+      {"config_fail", Shown::Always, 0},
+      {"config_reload", Shown::Always, 0},
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 10> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 8> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 8},
+      {0, 10},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{12}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct Odcds {
+  enum class Counter : uint16_t {
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 5},
+      {0, 7},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{9}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct Statsd {
   enum class Counter : uint16_t {
     CxOverflow,
@@ -4838,6 +5870,98 @@ struct Http2Codec {
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
                                      false, true};
+};
+
+struct AccessLogService {
+  enum class Counter : uint16_t {
+    GrpcEntriesFlushFailed,
+    GrpcEntriesFlushed,
+    LogsDropped,
+    LogsWritten,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"grpc_entries_flush_failed", Shown::Always, 0},
+      {"grpc_entries_flushed", Shown::Always, 0},
+      {"logs_dropped", Shown::Always, 0},
+      {"logs_written", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct AccessLogHttp {
+  enum class Counter : uint16_t {
+    LogsDropped,
+    LogsWritten,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"logs_dropped", Shown::Always, 0},
+      {"logs_written", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
 };
 
 struct GoogleGrpc {
@@ -5276,6 +6400,1132 @@ struct MaglevLb {
       {0, 2},
   }};
   static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ZipkinTracer {
+  enum class Counter : uint16_t {
+    ReportsDropped,
+    ReportsFailed,
+    ReportsSent,
+    ReportsSkippedNoCluster,
+    SpansSent,
+    TimerFlushed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"reports_dropped", Shown::Always, 0},
+      {"reports_failed", Shown::Always, 0},
+      {"reports_sent", Shown::Always, 0},
+      {"reports_skipped_no_cluster", Shown::Always, 0},
+      {"spans_sent", Shown::Always, 0},
+      {"timer_flushed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct OpenTelemetryTracer {
+  enum class Counter : uint16_t {
+    SpansDropped,
+    SpansSent,
+    TimerFlushed,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"spans_dropped", Shown::Always, 0},
+      {"spans_sent", Shown::Always, 0},
+      {"timer_flushed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct DatadogTracer {
+  enum class Counter : uint16_t {
+    ReportsDropped,
+    ReportsFailed,
+    ReportsSent,
+    ReportsSkippedNoCluster,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"reports_dropped", Shown::Always, 0},
+      {"reports_failed", Shown::Always, 0},
+      {"reports_sent", Shown::Always, 0},
+      {"reports_skipped_no_cluster", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct SkyWalkingTracer {
+  enum class Counter : uint16_t {
+    CacheFlushed,
+    SegmentsDropped,
+    SegmentsFlushed,
+    SegmentsSent,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"cache_flushed", Shown::Always, 0},
+      {"segments_dropped", Shown::Always, 0},
+      {"segments_flushed", Shown::Always, 0},
+      {"segments_sent", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct NetworkRbac {
+  enum class Counter : uint16_t {
+    Allowed,
+    Denied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"allowed", Shown::Always, 0},
+      {"denied", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct NetworkRbacShadow {
+  enum class Counter : uint16_t {
+    ShadowAllowed,
+    ShadowDenied,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"shadow_allowed", Shown::Always, 0},
+      {"shadow_denied", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct NameCache {
+  enum class Counter : uint16_t {
+    CacheLoad,
+    DnsAddressFilterOut,
+    DnsQueryAttempt,
+    DnsQueryFailure,
+    DnsQuerySuccess,
+    DnsQueryTimeout,
+    DnsRqPendingOverflow,
+    HostAdded,
+    HostAddressChanged,
+    HostOverflow,
+    HostRemoved,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    CircuitBreakersRqPendingOpen,
+    CircuitBreakersRqPendingRemaining,
+    NumHosts,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 11> kCounters = {{
+      {"cache_load", Shown::Always, 0},
+      {"dns_address_filter_out", Shown::Always, 0},
+      {"dns_query_attempt", Shown::Always, 0},
+      {"dns_query_failure", Shown::Always, 0},
+      {"dns_query_success", Shown::Always, 0},
+      {"dns_query_timeout", Shown::Always, 0},
+      {"dns_rq_pending_overflow", Shown::Always, 0},
+      {"host_added", Shown::Always, 0},
+      {"host_address_changed", Shown::Always, 0},
+      {"host_overflow", Shown::Always, 0},
+      {"host_removed", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 3> kGauges = {{
+      {"circuit_breakers.rq_pending_open", Shown::Always, 0},
+      {"circuit_breakers.rq_pending_remaining", Shown::Always, 0},
+      {"num_hosts", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 14> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Gauge, 2},
+  }};
+  static constexpr std::array<Place, 11> kCounterPlaces = {{
+      {0, 0},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+  }};
+  static constexpr std::array<Place, 3> kGaugePlaces = {{
+      {0, 1},
+      {0, 3},
+      {0, 15},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{17}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ClusterTimeoutBudgets {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqTimeoutBudgetPerTryPercentUsed,
+    UpstreamRqTimeoutBudgetPercentUsed,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 2> kHistograms = {{
+      {"upstream_rq_timeout_budget_per_try_percent_used", Shown::Always, 0},
+      {"upstream_rq_timeout_budget_percent_used", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ClusterSizes {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpstreamRqBodySize,
+    UpstreamRqHeadersCount,
+    UpstreamRqHeadersSize,
+    UpstreamRsBodySize,
+    UpstreamRsHeadersCount,
+    UpstreamRsHeadersSize,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 6> kHistograms = {{
+      {"upstream_rq_body_size", Shown::Always, 0},
+      {"upstream_rq_headers_count", Shown::Always, 0},
+      {"upstream_rq_headers_size", Shown::Always, 0},
+      {"upstream_rs_body_size", Shown::Always, 0},
+      {"upstream_rs_headers_count", Shown::Always, 0},
+      {"upstream_rs_headers_size", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct LoadReporter {
+  enum class Counter : uint16_t {
+    Errors,
+    Requests,
+    Responses,
+    Retries,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"errors", Shown::Always, 0},
+      {"requests", Shown::Always, 0},
+      {"responses", Shown::Always, 0},
+      {"retries", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HdsDelegate {
+  enum class Counter : uint16_t {
+    Errors,
+    Requests,
+    Responses,
+    Updates,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"errors", Shown::Always, 0},
+      {"requests", Shown::Always, 0},
+      {"responses", Shown::Always, 0},
+      {"updates", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpCompressor {
+  enum class Counter : uint16_t {
+    Compressed,
+    ContentLengthTooSmall,
+    NotCompressed,
+    TotalCompressedBytes,
+    TotalUncompressedBytes,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 5> kCounters = {{
+      {"compressed", Shown::Always, 0},
+      {"content_length_too_small", Shown::Always, 0},
+      {"not_compressed", Shown::Always, 0},
+      {"total_compressed_bytes", Shown::Always, 0},
+      {"total_uncompressed_bytes", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 5> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+  }};
+  static constexpr std::array<Place, 5> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{5}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpCompressorChoice {
+  enum class Counter : uint16_t {
+    HeaderCompressorOvershadowed,
+    HeaderCompressorUsed,
+    HeaderIdentity,
+    HeaderNotValid,
+    HeaderWildcard,
+    NoAcceptHeader,
+    NotCompressedEtag,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"header_compressor_overshadowed", Shown::Always, 0},
+      {"header_compressor_used", Shown::Always, 0},
+      {"header_identity", Shown::Always, 0},
+      {"header_not_valid", Shown::Always, 0},
+      {"header_wildcard", Shown::Always, 0},
+      {"no_accept_header", Shown::Always, 0},
+      {"not_compressed_etag", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{7}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpDecompressor {
+  enum class Counter : uint16_t {
+    Decompressed,
+    NotDecompressed,
+    TotalCompressedBytes,
+    TotalUncompressedBytes,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"decompressed", Shown::Always, 0},
+      {"not_decompressed", Shown::Always, 0},
+      {"total_compressed_bytes", Shown::Always, 0},
+      {"total_uncompressed_bytes", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct GzipDecoder {
+  enum class Counter : uint16_t {
+    ZlibBufError,
+    ZlibDataError,
+    ZlibErrno,
+    ZlibMemError,
+    ZlibStreamError,
+    ZlibVersionError,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"zlib_buf_error", Shown::Always, 0},
+      {"zlib_data_error", Shown::Always, 0},
+      {"zlib_errno", Shown::Always, 0},
+      {"zlib_mem_error", Shown::Always, 0},
+      {"zlib_stream_error", Shown::Always, 0},
+      {"zlib_version_error", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 6> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, true};
+};
+
+struct BrotliDecoder {
+  enum class Counter : uint16_t {
+    BrotliError,
+    BrotliOutputOverflow,
+    BrotliRedundantInput,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"brotli_error", Shown::Always, 0},
+      {"brotli_output_overflow", Shown::Always, 0},
+      {"brotli_redundant_input", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, true};
+};
+
+struct ZstdDecoder {
+  enum class Counter : uint16_t {
+    ZstdChecksumWrongError,
+    ZstdDictionaryError,
+    ZstdGenericError,
+    ZstdMemoryError,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"zstd_checksum_wrong_error", Shown::Always, 0},
+      {"zstd_dictionary_error", Shown::Always, 0},
+      {"zstd_generic_error", Shown::Always, 0},
+      {"zstd_memory_error", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, true};
+};
+
+struct HttpBandwidthLimit {
+  enum class Counter : uint16_t {
+    RequestAllowedTotalSize,
+    RequestEnabled,
+    RequestEnforced,
+    RequestIncomingTotalSize,
+    ResponseAllowedTotalSize,
+    ResponseEnabled,
+    ResponseEnforced,
+    ResponseIncomingTotalSize,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    RequestAllowedSize,
+    RequestIncomingSize,
+    RequestPending,
+    ResponseAllowedSize,
+    ResponseIncomingSize,
+    ResponsePending,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    RequestTransferDuration,
+    ResponseTransferDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 8> kCounters = {{
+      {"request_allowed_total_size", Shown::Always, 0},
+      {"request_enabled", Shown::Always, 0},
+      {"request_enforced", Shown::Always, 0},
+      {"request_incoming_total_size", Shown::Always, 0},
+      {"response_allowed_total_size", Shown::Always, 0},
+      {"response_enabled", Shown::Always, 0},
+      {"response_enforced", Shown::Always, 0},
+      {"response_incoming_total_size", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 6> kGauges = {{
+      {"request_allowed_size", Shown::Always, 0},
+      {"request_incoming_size", Shown::Always, 0},
+      {"request_pending", Shown::Always, 0},
+      {"response_allowed_size", Shown::Always, 0},
+      {"response_incoming_size", Shown::Always, 0},
+      {"response_pending", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 2> kHistograms = {{
+      {"request_transfer_duration", Shown::Always, 0},
+      {"response_transfer_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 14> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Gauge, 1},
+      {Kind::Counter, 3},
+      {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Gauge, 4},
+      {Kind::Counter, 7},
+      {Kind::Gauge, 5},
+  }};
+  static constexpr std::array<Place, 8> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 7},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 17},
+  }};
+  static constexpr std::array<Place, 6> kGaugePlaces = {{
+      {0, 0},
+      {0, 5},
+      {0, 8},
+      {0, 10},
+      {0, 15},
+      {0, 18},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{20}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpAdmissionControl {
+  enum class Counter : uint16_t {
+    RqFailure,
+    RqRejected,
+    RqSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"rq_failure", Shown::Always, 0},
+      {"rq_rejected", Shown::Always, 0},
+      {"rq_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 3> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{3}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, true};
+};
+
+struct GradientController {
+  enum class Counter : uint16_t {
+    RqBlocked,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    BurstQueueSize,
+    ConcurrencyLimit,
+    Gradient,
+    MinRttCalculationActive,
+    MinRttMsecs,
+    SampleRttMsecs,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"rq_blocked", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 6> kGauges = {{
+      {"burst_queue_size", Shown::Always, 0},
+      {"concurrency_limit", Shown::Always, 0},
+      {"gradient", Shown::Always, 0},
+      {"min_rtt_calculation_active", Shown::Always, 0},
+      {"min_rtt_msecs", Shown::Always, 0},
+      {"sample_rtt_msecs", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Gauge, 3},
+      {Kind::Gauge, 4},
+      {Kind::Counter, 0},
+      {Kind::Gauge, 5},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 10},
+  }};
+  static constexpr std::array<Place, 6> kGaugePlaces = {{
+      {0, 0},
+      {0, 2},
+      {0, 4},
+      {0, 6},
+      {0, 8},
+      {0, 11},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{13}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpCustomResponse {
+  enum class Counter : uint16_t {
+    CustomResponseInvalidUri,
+    CustomResponseRedirectNoRoute,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"custom_response_invalid_uri", Shown::Always, 0},
+      {"custom_response_redirect_no_route", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,

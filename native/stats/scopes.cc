@@ -154,6 +154,28 @@ Scope rdsScope(std::string_view http_prefix, std::string_view route_configuratio
   return scope;
 }
 
+Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration) {
+  Scope scope = httpScope(http_prefix);
+  scope.prefix += "rds.vhds." + std::string(route_configuration) + ".";
+  scope.metric_prefix += "rds.";
+  scope.labels.insert(scope.labels.begin(),
+                      {"envoy.rds_route_config", "vhds." + std::string(route_configuration)});
+  return scope;
+}
+
+Scope scopedRdsScope(std::string_view http_prefix, std::string_view name) {
+  Scope scope = httpScope(http_prefix);
+  scope.prefix += "scoped_rds." + std::string(name) + ".";
+  scope.metric_prefix += "scoped_rds.";
+  scope.labels.insert(scope.labels.begin(), {"envoy.scoped_rds_config", std::string(name)});
+  return scope;
+}
+
+Scope extensionDiscoveryScope(std::string_view kind, std::string_view name) {
+  return plainScope("extension_config_discovery." + std::string(kind) + "." + std::string(name) +
+                    ".");
+}
+
 Scope tcpScope(std::string_view prefix) {
   return namedScope("tcp.", "envoy.tcp_prefix", tokenOf(prefix));
 }

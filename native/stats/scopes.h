@@ -25,6 +25,11 @@ Scope httpScope(std::string_view prefix);
 // "http.<prefix>.fault.<downstream cluster>.", of "http.<prefix>."
 Scope faultClusterScope(const Scope& http, std::string_view cluster);
 Scope rdsScope(std::string_view http_prefix, std::string_view route_configuration);
+// "http.<prefix>.rds.vhds.<route configuration>."
+Scope vhdsScope(std::string_view http_prefix, std::string_view route_configuration);
+Scope scopedRdsScope(std::string_view http_prefix, std::string_view name);
+// `kind`: "http_filter".
+Scope extensionDiscoveryScope(std::string_view kind, std::string_view name);
 Scope tcpScope(std::string_view prefix);
 // `name`: "127.0.0.1_10000", or the listener's stat_prefix.
 Scope listenerScope(std::string_view name);

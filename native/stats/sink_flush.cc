@@ -19,7 +19,7 @@ class Names {
   SinkName of(const SinkFormat& format) {
     if (!format.wantsTags()) return {full(), {}};
     if (tagged_.empty()) appendTagged(registry_, block_, name_, code_, &labels_, &tagged_);
-    return {tagged_, labels_};
+    return {format.whole_names ? full() : tagged_, labels_};
   }
   const std::string& full() {
     if (full_.empty()) full_.append(block_.scope().prefix).append(name_);
@@ -117,8 +117,8 @@ void SinkFlush::appendHistograms(const BlockBase& block, std::vector<std::string
     const std::span<const double> bounds = registry_.bucketBounds(names.full());
     for (size_t j = 0; j < formats_.size(); ++j) {
       if (formats_[j].wantsSamples()) continue;
-      appendHistogram(formats_[j], names.of(formats_[j]), block.interval(i), bounds, now_ms_,
-                      &(*out)[j]);
+      const Distribution& values = formats_[j].totals ? block.total(i) : block.interval(i);
+      appendHistogram(formats_[j], names.of(formats_[j]), values, bounds, now_ms_, &(*out)[j]);
     }
   }
 }

@@ -25,6 +25,9 @@ struct SinkFormat {
   // Of Metrics: counters since the previous flush, instead of since the start; tags as labels.
   bool deltas = false;
   bool labels = false;
+  // Labels beside names that are whole; histograms since the start.
+  bool whole_names = false;
+  bool totals = false;
   bool summaries = false;
   bool histograms = false;
 

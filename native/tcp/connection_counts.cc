@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "net/connection_id.h"
+
 namespace fairlead::tcp {
 
 namespace {
@@ -15,6 +17,7 @@ void ConnectionCounts::begin(upstream::WorkerCluster& cluster, upstream::Host& h
   cluster_ = &cluster;
   host_ = &host;
   state_ = State::Connecting;
+  id_ = net::takeConnectionId();
   started_us_ = net::Loop::readClockMicros();
   stats::Shard<stats::Cluster>& stats = cluster.stats();
   cluster.cluster().limits(0).connections.take();

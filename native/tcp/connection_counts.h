@@ -17,6 +17,8 @@ class ConnectionCounts {
   // from here.
   void tunnelRefused();
   void connected();
+  // What logs call it.
+  uint64_t id() const { return id_; }
   // Gives back. Of none: nothing.
   void end(bool by_peer);
 
@@ -30,6 +32,7 @@ class ConnectionCounts {
   // The session holds it.
   upstream::Host* host_ = nullptr;
   uint64_t started_us_ = 0;
+  uint64_t id_ = 0;
   State state_ = State::None;
 };
 

@@ -20,17 +20,18 @@ using ClusterCounter = stats::Cluster::Counter;
 using ClusterGauge = stats::Cluster::Gauge;
 using ClusterHistogram = stats::Cluster::Histogram;
 using format::ResponseFlag;
+using MetadataSource = plan::FormatPiece::MetadataSource;
 
 }  // namespace
 
 Session::Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
     : DownstreamConnection(accounts, socket), proxy_(proxy), started_wall_us_(wallClockMicros()) {
   upstream::UpstreamContext& context = proxy_.context();
-  auto* connection =
-      new net::Connection(context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
-                          net::Connection::Start::Established,
-                          makeTransport(proxy_.config().transport,
-                                        {.worker = context.worker, .overload = &overload()}));
+  auto* connection = new net::Connection(
+      context.loop, std::move(socket.fd), proxy_.config().buffer_limit_bytes,
+      net::Connection::Start::Established,
+      makeTransport(proxy_.config().transport,
+                    {.worker = context.worker, .overload = &overload(), .owner = this}));
   client_ = new SocketSide(*connection, context.scratch.batch, context.pipes, *this);
   setTls(connection->tls());
 }
@@ -49,22 +50,65 @@ bool Session::start() {
     duration_deadline_ = loop.now() + plan.max_downstream_connection_duration_ms;
     watch(duration_deadline_);
   }
+  if (plan.log_interval_ms > 0) logAgainLater();
+  if (plan.logs_start) logAccess(format::LogType::TcpConnectionStart);
+  if (proxy_.config().names && !lookUpServerName()) return !finished_;
+  goToCluster();
+  return !finished_;
+}
+
+// ---- a host by its name ----
+
+bool Session::lookUpServerName() {
+  const net::Findings* const found = findings();
+  if (!found || found->server_name.empty()) return true;
+  upstream::NameCache& names = *proxy_.config().names;
+  const unsigned worker = proxy_.context().worker;
+  host_name_ = found->server_name + ":" + std::to_string(proxy_.config().names_port);
+  wish_.name = host_name_;
+  const upstream::KnownName* known = nullptr;
+  if (!names.enter(worker)) {
+    finish();
+    return false;
+  }
+  const auto state = names.ask(worker, host_name_, proxy_.context().loop.now(), *this, &known);
+  if (state == upstream::NameCache::State::Waits) return false;
+  names.leave();
+  if (state == upstream::NameCache::State::Known) return true;
+  finish();
+  return false;
+}
+
+// Whether it is of use shows where its host is asked for.
+void Session::onName(const upstream::KnownName&) {
+  proxy_.config().names->leave();
+  goToCluster();
+}
+
+void Session::goToCluster() {
   chooseCluster();
   log::debug(log::Component::Filter, log::Tags{.connection = id()},
              "Creating connection to cluster ", cluster_name_);
   if (!cluster_) {
     flags_.set(ResponseFlag::NoClusterFound);
+    close_reason_ = "tcp_initializion_failure:3";
     proxy_.stats().add(Counter::DownstreamCxNoRoute);
     finish();
-    return false;
+    return;
   }
   cluster_->hold();
   if (const plan::DestinationHosts* const rules = cluster_->destinationRules()) {
     destination_ = proxy::findDestination(*rules, nullptr, *this, cluster_->stats());
     if (destination_) wish_.destination = &*destination_;
   }
+  if (const plan::NamedHosts* const named = cluster_->namedHosts(); named && host_name_.empty()) {
+    const net::Findings* const found = findings();
+    if (found && !found->server_name.empty()) {
+      host_name_ = upstream::nameWithPort(found->server_name, named->default_port);
+      wish_.name = host_name_;
+    }
+  }
   connect();
-  return !finished_;
 }
 
 void Session::chooseCluster() {
@@ -105,6 +149,7 @@ void Session::connect() {
   if (cluster_->cluster().limits(0).connections.isExhausted()) {
     stats.add(ClusterCounter::UpstreamCxOverflow);
     flags_.set(ResponseFlag::UpstreamOverflow);
+    close_reason_ = "tcp_initializion_failure:2";
     finish();
     return;
   }
@@ -115,10 +160,21 @@ void Session::connect() {
   }
 }
 
+void Session::useHostCluster(upstream::WorkerCluster* cluster) {
+  if (cluster) cluster->hold();
+  HealthFollower::unlink();
+  if (cluster && cluster->settings().closes_with_health) cluster->follow(*this);
+  if (host_cluster_) host_cluster_->letGo();
+  host_cluster_ = cluster;
+}
+
 void Session::connectToHost() {
-  host_ = cluster_->chooseHost(wish_);
+  const upstream::Aggregate::Place place = cluster_->placeFor(wish_);
+  useHostCluster(place.member);
+  host_ = place.member ? place.member->chooseHost(wish_, place.loads) : nullptr;
   if (!host_) {
     flags_.set(ResponseFlag::NoHealthyUpstream);
+    close_reason_ = "tcp_initializion_failure:1";
     finish();
     return;
   }
@@ -126,13 +182,20 @@ void Session::connectToHost() {
   if (context.overload.isActive() &&
       context.overload.sheds(net::Overload::Subject::PointPoolConnection, context.random)) {
     flags_.set(ResponseFlag::UpstreamOverflow);
+    close_reason_ = "tcp_initializion_failure:2";
     finish();
     return;
   }
   ++attempts_;
+  if (format::Exchange* const exchange = this->exchange()) {
+    using Point = format::TimePoint;
+    const uint64_t now_us = net::Loop::readClockMicros();
+    exchange->at(Point::PoolBegin) = exchange->at(Point::UpstreamConnectBegin) = now_us;
+    exchange->tried.push_back({host_->text(), host_->settings().hostname, 0});
+  }
   upstream::ConnectionUse use;
   net::SharedProxiedClient client;
-  if (cluster_->cluster().tellsClients()) client = asProxied();
+  if (host_cluster_->cluster().tellsClients()) client = asProxied();
   use.client = client.get();
   use.internal_listeners = context.internal_listeners;
   const auto& tunneling = proxy_.config().tunneling;
@@ -146,21 +209,22 @@ void Session::connectToHost() {
   }
   int error = 0;
   net::Connection* const connection = upstream::beginConnection(
-      *host_, cluster_->cluster(), context.loop, context.worker, &error, use);
-  counts_.begin(*cluster_, *host_, tunneling.has_value());
+      *host_, host_cluster_->cluster(), context.loop, context.worker, &error, use);
+  counts_.begin(*host_cluster_, *host_, tunneling.has_value());
   if (!connection) {
     connectFailed(false, error);
     return;
   }
   server_ = server_socket_ =
       new SocketSide(*connection, context.scratch.batch, context.pipes, *this);
-  connect_deadline_ = context.loop.now() + cluster_->settings().connect_timeout_ms;
+  connect_deadline_ = context.loop.now() + host_cluster_->settings().connect_timeout_ms;
   watch(connect_deadline_);
 }
 
 void Session::onConnectResult(Side& side, int error) {
   if (&side == client_) {
     // Of its handshake. Bytes wait until there is somewhere to send them.
+    noteHandshake();
     if (error != 0) finish();
     return;
   }
@@ -207,6 +271,7 @@ void Session::tryAgain() {
   cluster_->stats().add(ClusterCounter::UpstreamCxConnectAttemptsExceeded);
   flags_.set(ResponseFlag::UpstreamConnectionFailure);
   flags_.set(ResponseFlag::UpstreamRetryLimitExceeded);
+  close_reason_ = "tcp_initializion_failure:0";
   finish(true);
 }
 
@@ -226,16 +291,18 @@ void Session::connectThroughPool() {
   upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11, wish_);
   if (!pool) {
     flags_.set(ResponseFlag::NoHealthyUpstream);
+    close_reason_ = "tcp_initializion_failure:1";
     finish();
     return;
   }
   ++attempts_;
   host_ = pool->host().shared_from_this();
+  useHostCluster(&pool->cluster());
   upstream::PoolUse use;
   use.tunnels = !proxy_.config().tunneling;
-  if (cluster_->cluster().tellsClients()) use.client = asProxied();
+  if (host_cluster_->cluster().tellsClients()) use.client = asProxied();
   if (cluster_->settings().pools_by_client) use.client_connection = id() + 1;
-  pool = &cluster_->poolOf(*pool, use);
+  pool = &host_cluster_->poolOf(*pool, use);
   if (proxy_.config().tunneling) makeTunnelId();
   auto* const side = new TunnelSide(*pool, proxy_.context().loop, tunnel_meter_, *this, *this);
   server_ = side;
@@ -247,7 +314,7 @@ void Session::makeTunnelId() {
   const Tunneling& tunneling = *proxy_.config().tunneling;
   if (tunneling.idHeader().empty()) return;
   metadata_ = std::make_unique<net::Findings::Metadata>();
-  if (const net::Findings* const found = findings()) *metadata_ = found->metadata;
+  if (const net::Findings::Metadata* const known = metadata()) *metadata_ = *known;
   char text[proxy::kRequestIdBytes];
   (*metadata_)[std::string(Tunneling::kMetadataSpace)][tunneling.idKey()] =
       proxy::writeRequestId(proxy_.context().random, text);
@@ -261,6 +328,12 @@ std::string_view Session::tunnelId() const {
 }
 
 void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) {
+  if (format::Exchange* const exchange = this->exchange()) {
+    using Point = format::TimePoint;
+    exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
+    exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
+    exchange->tried.push_back({host_->text(), host_->settings().hostname, connection.id()});
+  }
   upstream_local_ = connection.localAddress();
   upstream_tls_ = connection.codec().connection().tls();
   const auto headers = std::make_unique<http::HeaderMap>();
@@ -321,6 +394,12 @@ void Session::onConnected() {
     upstream_tls_ = server_socket_->tls();
     counts_.connected();
     keepTunnelHead();
+    if (format::Exchange* const exchange = this->exchange(); exchange && !exchange->tried.empty()) {
+      using Point = format::TimePoint;
+      const uint64_t now_us = net::Loop::readClockMicros();
+      exchange->at(Point::PoolReady) = exchange->at(Point::UpstreamConnectEnd) = now_us;
+      exchange->tried.back().connection_id = counts_.id();
+    }
   }
   client_->join(*server_);
   server_->join(*client_);
@@ -328,6 +407,7 @@ void Session::onConnected() {
     idle_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.idle_timeout_ms;
     watch(idle_deadline_);
   }
+  if (proxy_.config().plan.logs_connected) logAccess(format::LogType::TcpUpstreamConnected);
   client_->resumeReading();
 }
 
@@ -396,6 +476,13 @@ void Session::onDrained(Side& side) {
 
 void Session::onBroken(Side& side) {
   const bool by_upstream = &side == server_;
+  if (by_upstream && server_socket_ && server_socket_->wasReset()) {
+    server_close_ = format::CloseType::RemoteReset;
+    client_close_ = format::CloseType::LocalReset;
+    flags_.set(ResponseFlag::UpstreamRemoteReset);
+  } else if (!by_upstream && client_->wasReset()) {
+    client_close_ = format::CloseType::RemoteReset;
+  }
   Side* const left = by_upstream ? client_ : server_;
   if (!connected_ || !left || left->pendingBytes() == 0) {
     finish(by_upstream);
@@ -416,7 +503,7 @@ void Session::onBroken(Side& side) {
 // ---- deadlines ----
 
 net::Millis Session::nextDeadline() const {
-  return std::min({connect_deadline_, idle_deadline_, duration_deadline_});
+  return std::min({connect_deadline_, idle_deadline_, duration_deadline_, log_deadline_});
 }
 
 void Session::watch(net::Millis deadline) {
@@ -427,15 +514,22 @@ void Session::watch(net::Millis deadline) {
 
 void Session::onTimer() {
   const net::Millis now = proxy_.context().loop.now();
+  if (log_deadline_ <= now) {
+    countBytes();
+    logAccess(format::LogType::TcpPeriodic);
+    logAgainLater();
+  }
   if (connect_deadline_ <= now) {
     connect_deadline_ = net::kNever;
     connectFailed(true, 0);
   } else if (duration_deadline_ <= now) {
     proxy_.stats().add(Counter::MaxDownstreamConnectionDuration);
     flags_.set(ResponseFlag::DurationTimeout);
+    close_reason_ = "max_connection_duration_reached";
     finish();
   } else if (idle_deadline_ <= now) {
     proxy_.stats().add(Counter::IdleTimeout);
+    close_reason_ = "tcp_session_idle_timeout";
     finish();
   }
   if (!finished_ && nextDeadline() != net::kNever) watch(nextDeadline());
@@ -454,9 +548,13 @@ void Session::finish(bool by_upstream) {
   if (finished_) return;
   finished_ = true;
   Timer::disarm();
+  if (NameWaiter::isLinked()) {
+    NameWaiter::unlink();
+    proxy_.config().names->leave();
+  }
   countBytes();
   if (shown_as_buffered_ > 0) showBuffered(0);
-  logAccess();
+  logAccess(format::LogType::TcpConnectionEnd);
   leaveListener();
   releaseUpstream(by_upstream);
   if (SocketSide* client = std::exchange(client_, nullptr)) {
@@ -464,15 +562,30 @@ void Session::finish(bool by_upstream) {
   } else {
     proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
   }
+  useHostCluster(nullptr);
   if (cluster_) cluster_->letGo();
   proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));
 }
 
-void Session::logAccess() {
+void Session::logAgainLater() {
+  log_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.log_interval_ms;
+  watch(log_deadline_);
+}
+
+format::Exchange* Session::exchange() {
+  if (!exchange_ && format::isExchangeWanted()) exchange_ = std::make_unique<format::Exchange>();
+  return exchange_.get();
+}
+
+uint64_t Session::roundTripMs() const { return client_ ? client_->roundTripMs() : 0; }
+
+void Session::logAccess(format::LogType type) {
   const TcpProxyConfig& config = proxy_.config();
   if (config.access_logs.empty()) return;
   format::FormatContext context;
   fillFormat(&context);
+  context.log_type = type;
+  context.is_complete = type == format::LogType::TcpConnectionEnd;
   for (const auto& log : config.access_logs)
     log->write(proxy_.context().worker, context, proxy_.context().random.next());
 }
@@ -493,15 +606,41 @@ void Session::describe(format::FormatContext* context) const {
   context->attempts = attempts_;
   context->filter_chain_name = proxy_.config().filter_chain_name;
   if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();
-  context->upstream_cluster_raw = cluster_name_;
+  if (cluster_) context->upstream_cluster_raw = cluster_name_;
   context->transport_failure = transport_failure_;
   context->upstream_tls = upstream_tls_.get();
   if (host_) context->upstream_host = &host_->address();
-  if (host_ && connected_) context->upstream_remote = &cluster_->cluster().connectsTo(*host_);
+  if (host_ && connected_) {
+    context->upstream_remote = &host_cluster_->cluster().connectsTo(*host_);
+  }
   if (metadata_) context->metadata = metadata_.get();
   context->tunnel_headers = tunnel_headers_;
   context->tunnel_trailers = tunnel_trailers_;
   if (connected_) context->upstream_local = &upstream_local_;
+  context->started_us = startedAtMicros();
+  context->exchange = exchange_.get();
+  if (stream_id_.empty()) {
+    char text[proxy::kRequestIdBytes];
+    stream_id_ = proxy::writeRequestId(proxy_.context().random, text);
+  }
+  context->stream_id = stream_id_;
+  context->downstream_close = client_close_;
+  context->downstream_close_reason = close_reason_;
+  // Without a host there is none to be left.
+  if (connected_) context->upstream_close_reason = close_reason_;
+  context->upstream_close = server_close_;
+  if (host_) {
+    context->upstream_host_name = host_->settings().hostname;
+    if (connected_ && !host_->settings().metadata.empty()) {
+      constexpr auto kHost = static_cast<size_t>(MetadataSource::UpstreamHost);
+      context->configured_metadata[kHost] = &host_->settings().metadata;
+    }
+  }
+  context->setMetadata(MetadataSource::Listener, proxy_.config().listener_metadata.get());
+  context->setMetadata(MetadataSource::FilterChain, proxy_.config().chain_metadata.get());
+  if (cluster_) {
+    context->setMetadata(MetadataSource::Cluster, cluster_->settings().metadata.get());
+  }
 }
 
 }  // namespace fairlead::tcp

@@ -17,6 +17,8 @@ class Session final : public net::DownstreamConnection,
                       public net::Mortal,
                       private SideCallbacks,
                       private TunnelOwner,
+                      private upstream::NameWaiter,
+                      private upstream::HealthFollower,
                       private net::Timer {
  public:
   Session(TcpProxy& proxy, net::AcceptedSocket socket, net::ConnectionAccounts& accounts);
@@ -26,6 +28,7 @@ class Session final : public net::DownstreamConnection,
 
   // net::DownstreamConnection. A relay knows no end of work: draining leaves it alone.
   void abort() override { finish(); }
+  uint64_t roundTripMs() const override;
 
  private:
   // SideCallbacks
@@ -40,9 +43,18 @@ class Session final : public net::DownstreamConnection,
   void onTunnelAnswer(const http::ResponseHead& head) override;
   void onTunnelTrailers(const http::HeaderMap& trailers) override;
   void onTunnelFailed(std::string_view why) override;
+  // upstream::HealthFollower
+  upstream::Host* followedHost() override { return host_.get(); }
+  void onHostUnwell() override { finish(); }
+  // upstream::NameWaiter
+  void onName(const upstream::KnownName& name) override;
   // net::Timer
   void onTimer() override;
 
+  // False: it waits, or has ended.
+  bool lookUpServerName();
+  void goToCluster();
+  void useHostCluster(upstream::WorkerCluster* cluster);
   const net::Overload& overload() const;
   // The connection ends, which is counted.
   bool isShedAt(net::Overload::Subject point);
@@ -65,7 +77,9 @@ class Session final : public net::DownstreamConnection,
   void countBytes();
   void showBuffered(uint64_t bytes);
   void finish(bool by_upstream = false);
-  void logAccess();
+  void logAccess(format::LogType type);
+  void logAgainLater();
+  format::Exchange* exchange();
   void fillFormat(format::FormatContext* context) const;
   void describe(format::FormatContext* context) const override;
   void watch(net::Millis deadline);
@@ -79,7 +93,11 @@ class Session final : public net::DownstreamConnection,
   // The same where it is a socket.
   SocketSide* server_socket_ = nullptr;
   upstream::WorkerCluster* cluster_ = nullptr;
+  // Whose host it goes to: the same, but for clusters that have no hosts of their own. Held.
+  upstream::WorkerCluster* host_cluster_ = nullptr;
   std::string cluster_name_;
+  // By which its host is known, where that is looked up.
+  std::string host_name_;
   upstream::HostWish wish_;
   // Where it is sent to, of clusters that make their hosts as they are asked for.
   std::optional<net::Address> destination_;
@@ -89,6 +107,7 @@ class Session final : public net::DownstreamConnection,
   net::Millis connect_deadline_ = net::kNever;
   net::Millis idle_deadline_ = net::kNever;
   net::Millis duration_deadline_ = net::kNever;
+  net::Millis log_deadline_ = net::kNever;
   // Of a connection of its own.
   ConnectionCounts counts_;
   // Of a stream.
@@ -101,6 +120,14 @@ class Session final : public net::DownstreamConnection,
   uint32_t attempts_ = 0;
   format::ResponseFlags flags_;
   std::string transport_failure_;
+  // Why it was ended from here; static text.
+  std::string_view close_reason_;
+  format::CloseType client_close_ = format::CloseType::Normal;
+  format::CloseType server_close_ = format::CloseType::Normal;
+  // Null: nobody asks for it.
+  std::unique_ptr<format::Exchange> exchange_;
+  // What formats call the connection; made when one asks.
+  mutable std::string stream_id_;
   // What hosts said of the tunnel, as logs show it; empty: nothing, or nobody wants to know.
   std::string tunnel_headers_;
   std::string tunnel_trailers_;

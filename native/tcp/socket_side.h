@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "net/received_bytes.h"
 #include "net/splice.h"
 #include "tcp/side.h"
 
@@ -21,6 +22,8 @@ class SocketSide final : public Side, private net::ConnectionHandler {
   bool start() { return connection_.start(); }
   std::string_view transportFailure() const { return connection_.transportFailure(); }
   net::SharedTlsInfo tls() const { return connection_.tls(); }
+  bool wasReset() const { return connection_.wasReset(); }
+  uint64_t roundTripMs() const { return over_ ? 0 : net::roundTripMs(connection_.fd()); }
   net::Address localAddress() const { return connection_.localAddress(); }
 
   // Side

@@ -14,6 +14,7 @@
 #include "plan/subset_criteria.h"
 #include "stats/registry.h"
 #include "tcp/tunneling.h"
+#include "upstream/name_cache.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::tcp {
@@ -30,7 +31,14 @@ struct TcpProxyConfig {
   std::vector<Target> targets;
   // The cluster is the one that the client's server name names, where it has one.
   bool cluster_of_server_name = false;
+  // Where the host that a client asks for by TLS is looked up first; null: nowhere.
+  std::shared_ptr<upstream::NameCache> names;
+  // Of names, which have none.
+  uint32_t names_port = 0;
   std::string filter_chain_name;
+  // What the configuration says of its listener and its filter chain, for formats.
+  Boxed<plan::Metadata> listener_metadata;
+  Boxed<plan::Metadata> chain_metadata;
   uint32_t buffer_limit_bytes;
   bool bypasses_overload = false;
   // Beneath its clients' connections.

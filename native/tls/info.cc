@@ -48,6 +48,10 @@ void appendPem(X509* certificate, std::string* out) {
   }
 }
 
+bool isOfIssuer(TlsValue value) {
+  return value == TlsValue::PeerIssuerSha256 || value == TlsValue::PeerIssuerSerial;
+}
+
 bool isOfChain(TlsValue value) {
   return value >= TlsValue::PeerChainCertificates && value <= TlsValue::PeerChainSerials;
 }
@@ -63,6 +67,7 @@ bool Info::append(TlsValue value, std::string* out) const {
   if (value < TlsValue::PeerSubject) return appendOfConnection(value, out);
   if (value >= TlsValue::LocalSubject) return appendOfLocal(value, out);
   if (!peer()) return false;
+  if (isOfIssuer(value)) return appendOfIssuer(value, out);
   return isOfChain(value) ? appendOfChain(value, out) : appendOfPeer(value, out);
 }
 
@@ -154,6 +159,20 @@ bool Info::forChain(std::string* out, std::string_view separator, Write write) c
   return true;
 }
 
+// Null: nobody was found.
+X509* Info::issuer() const {
+  const STACK_OF(X509)* chain = SSL_get0_verified_chain(ssl());
+  return chain && sk_X509_num(chain) > 1 ? sk_X509_value(chain, 1) : nullptr;
+}
+
+bool Info::appendOfIssuer(TlsValue value, std::string* out) const {
+  X509* const issuer = this->issuer();
+  if (!issuer) return false;
+  return appendText(value == TlsValue::PeerIssuerSerial ? serialText(issuer)
+                                                        : hexOf(digestOf(issuer, EVP_sha256())),
+                    out);
+}
+
 bool Info::appendOfChain(TlsValue value, std::string* out) const {
   switch (value) {
     case TlsValue::PeerChainCertificates:
@@ -192,6 +211,11 @@ bool Info::appendOfLocal(TlsValue value, std::string* out) const {
 
 std::optional<int64_t> Info::peerValidFrom() const {
   return peer() ? secondsOf(X509_get0_notBefore(peer())) : std::nullopt;
+}
+
+uint16_t Info::cipherNumber() const {
+  const SSL_CIPHER* cipher = SSL_get_current_cipher(ssl());
+  return cipher ? SSL_CIPHER_get_protocol_id(cipher) : uint16_t{0};
 }
 
 std::optional<int64_t> Info::peerValidTo() const {

@@ -30,6 +30,7 @@ class Info final : public net::TlsInfo {
   bool append(net::TlsValue value, std::string* out) const override;
   std::vector<std::string> peerNames(net::TlsValue value) const override;
   std::optional<int64_t> peerValidFrom() const override;
+  uint16_t cipherNumber() const override;
   std::optional<int64_t> peerValidTo() const override;
   bool isPeerPresented() const override { return peer() != nullptr; }
   bool isPeerValidated() const override { return is_validated_; }
@@ -40,6 +41,8 @@ class Info final : public net::TlsInfo {
   const X509* peer() const { return refused_ ? refused_.get() : SSL_get0_peer_certificate(ssl()); }
   bool appendOfConnection(net::TlsValue value, std::string* out) const;
   bool appendOfPeer(net::TlsValue value, std::string* out) const;
+  X509* issuer() const;
+  bool appendOfIssuer(net::TlsValue value, std::string* out) const;
   bool appendOfChain(net::TlsValue value, std::string* out) const;
   bool appendOfLocal(net::TlsValue value, std::string* out) const;
   template <typename Write>

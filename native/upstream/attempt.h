@@ -63,12 +63,15 @@ class Attempt final : public PoolWaiter {
   http::ClientStream* stream() const { return stream_; }
   // Of the latest start().
   Host& host() { return pool_->host(); }
+  Cluster& hostCluster() { return pool_->cluster().cluster(); }
 
   // Its owner's: when it has taken too long, and whether another one was started because of that.
   net::Millis try_deadline = net::kNever;
   net::Millis idle_deadline = net::kNever;
   net::Millis exchange_deadline = net::kNever;
   bool was_hedged = false;
+  // Where times are recorded.
+  net::Millis began_at = 0;
   // It was told of already as one that took too long.
   bool was_late = false;
 

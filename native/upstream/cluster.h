@@ -17,10 +17,18 @@
 #include "upstream/host_set.h"
 #include "upstream/limits.h"
 #include "upstream/made_hosts.h"
+#include "upstream/name_cache.h"
 #include "upstream/outlier/detector.h"
 #include "upstream/transport_choice.h"
 
 namespace fairlead::upstream {
+
+// What is recorded of requests beside all else, where a cluster's configuration wants it.
+struct RequestMeasures {
+  // Null: not that.
+  std::shared_ptr<stats::Block<stats::ClusterTimeoutBudgets>> budgets;
+  std::shared_ptr<stats::Block<stats::ClusterSizes>> sizes;
+};
 
 class Cluster {
  public:
@@ -42,6 +50,8 @@ class Cluster {
     client_.limits.max_head_bytes = settings_.max_response_headers_kb * 1024;
     client_.limits.max_headers = settings_.max_headers_count;
     client_.enable_trailers = settings_.enable_trailers;
+    client_.proper_case_words = settings_.proper_case_words;
+    client_.preserve_case = settings_.preserve_case.get();
     client_.connect_timeout_ms = settings_.connect_timeout_ms;
     client_.idle_timeout_ms = settings_.idle_timeout_ms;
     client_.max_duration_ms = settings_.max_connection_duration_ms;
@@ -124,6 +134,24 @@ class Cluster {
     more_stats_.push_back(std::move(block));
   }
 
+  // Of a cluster that has no hosts of its own: those that requests go to, in their order.
+  const std::vector<NameIds::Ref>& members() const { return members_; }
+  // Control thread: before any worker knows the cluster.
+  void setMembers(std::vector<NameIds::Ref> members) { members_ = std::move(members); }
+
+  // Null: there is none.
+  const RequestMeasures* measures() const { return measures_.get(); }
+  // Control thread: before any worker knows the cluster.
+  void setMeasures(std::unique_ptr<const RequestMeasures> measures) {
+    measures_ = std::move(measures);
+  }
+
+  // Any thread: of the names that its requests ask for, each a cluster of its own; null: there is
+  // none.
+  NameCache* names() const { return names_.get(); }
+  // Control thread: before any worker knows the cluster.
+  void setNames(std::shared_ptr<NameCache> names) { names_ = std::move(names); }
+
   // Any thread: what each of its hosts is made with. Null: nobody asks what becomes of requests.
   const std::shared_ptr<OutlierWatch>& outlierWatch() const { return outlier_watch_; }
   // Any thread: where workers put the hosts that they have made for it. Null: they make none.
@@ -155,6 +183,9 @@ class Cluster {
   const net::SharedTransport transport_;
   const bool tells_clients_;
   const BalancerSettings balancer_;
+  std::vector<NameIds::Ref> members_;
+  std::shared_ptr<NameCache> names_;
+  std::unique_ptr<const RequestMeasures> measures_;
   const RuntimeNumber panic_threshold_pct_;
   TransportChoice transport_choice_;
   std::shared_ptr<HealthInbox> health_inbox_;

@@ -100,7 +100,8 @@ std::shared_ptr<Host> KnownHosts::takeAt(size_t at) {
 }
 
 bool KnownHosts::Same::operator()(const plan::Host* a, const plan::Host* b) const {
-  return isSamePlace(*a, *b);
+  return isSamePlace(*a, *b) && a->is_named == b->is_named &&
+         (!a->is_named || a->hostname == b->hostname);
 }
 
 size_t KnownHosts::Hash::operator()(const plan::Host* host) const {

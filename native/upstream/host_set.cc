@@ -131,24 +131,58 @@ HostSet::Availability HostSet::availabilityOf(const PriorityHosts& priority) con
   return {share(healthy), share(degraded)};
 }
 
-// Healthy hosts of the first priorities come first, then the degraded ones in the same order; what
-// rounding loses goes to the first priority that takes anything, healthy hosts before degraded
-// ones.
 void HostSet::spreadLoad() {
-  std::vector<Availability> parts;
-  uint32_t total = 0;
-  for (const PriorityHosts& priority : priorities_) {
-    parts.push_back(availabilityOf(priority));
-    total += parts.back().healthy + parts.back().degraded;
+  std::vector<PriorityShare> shares;
+  for (size_t i = 0; i < priorities_.size(); ++i) {
+    shares.push_back(shareOf(i, rules_.panic_threshold_pct));
   }
+  spreadLoads(&shares);
+  for (size_t i = 0; i < priorities_.size(); ++i) {
+    priorities_[i].healthy_load = shares[i].healthy_load;
+    priorities_[i].degraded_load = shares[i].degraded_load;
+    priorities_[i].panic = shares[i].panic;
+  }
+}
+
+PriorityShare HostSet::shareOf(size_t priority, uint32_t panic_threshold_pct) const {
+  const PriorityHosts& hosts = priorities_[priority];
+  const Availability part = availabilityOf(hosts);
+  return {.healthy = part.healthy,
+          .degraded = part.degraded,
+          .is_below = hosts.isBelow(panic_threshold_pct),
+          .hosts = hosts.all.size()};
+}
+
+namespace {
+
+void spreadInPanic(std::vector<PriorityShare>& priorities) {
+  size_t total = 0;
+  for (const PriorityShare& priority : priorities) total += priority.hosts;
+  uint32_t left = 100;
+  PriorityShare* first = nullptr;
+  for (PriorityShare& priority : priorities) {
+    priority.degraded_load = 0;
+    priority.healthy_load = total == 0 ? 0 : static_cast<uint32_t>(100 * priority.hosts / total);
+    left -= priority.healthy_load;
+    if (!first && priority.hosts > 0) first = &priority;
+  }
+  (first ? *first : priorities[0]).healthy_load += left;
+}
+
+}  // namespace
+
+void spreadLoads(std::vector<PriorityShare>* all) {
+  std::vector<PriorityShare>& priorities = *all;
+  uint32_t total = 0;
+  for (const PriorityShare& priority : priorities) total += priority.healthy + priority.degraded;
   const uint32_t available = std::min<uint32_t>(total, 100);
   bool all_panic = true;
-  for (PriorityHosts& priority : priorities_) {
-    priority.panic = available < 100 && priority.isBelow(rules_.panic_threshold_pct);
+  for (PriorityShare& priority : priorities) {
+    priority.panic = available < 100 && priority.is_below;
     all_panic = all_panic && priority.panic;
   }
   if (available == 0) {
-    priorities_[0].healthy_load = 100;
+    priorities[0].healthy_load = 100;
   } else {
     uint32_t left = 100;
     uint32_t* first_healthy = nullptr;
@@ -158,15 +192,11 @@ void HostSet::spreadLoad() {
       *load = std::min(left, part * 100 / available);
       left -= *load;
     };
-    for (size_t i = 0; i < priorities_.size(); ++i) {
-      give(parts[i].healthy, &priorities_[i].healthy_load, &first_healthy);
-    }
-    for (size_t i = 0; i < priorities_.size(); ++i) {
-      give(parts[i].degraded, &priorities_[i].degraded_load, &first_degraded);
-    }
+    for (PriorityShare& one : priorities) give(one.healthy, &one.healthy_load, &first_healthy);
+    for (PriorityShare& one : priorities) give(one.degraded, &one.degraded_load, &first_degraded);
     *(first_healthy ? first_healthy : first_degraded) += left;
   }
-  if (all_panic) spreadLoadInPanic();
+  if (all_panic) spreadInPanic(priorities);
 }
 
 bool HostSet::spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
@@ -194,21 +224,6 @@ bool HostSet::spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>
     for (size_t i = 0; i < count; ++i) give(parts[i].degraded, &(*degraded)[i]);
   }
   return true;
-}
-
-// Everywhere too few are healthy: each priority gets traffic by its number of hosts.
-void HostSet::spreadLoadInPanic() {
-  const size_t total = hosts_.size();
-  uint32_t left = 100;
-  PriorityHosts* first = nullptr;
-  for (PriorityHosts& priority : priorities_) {
-    priority.degraded_load = 0;
-    priority.healthy_load =
-        total == 0 ? 0 : static_cast<uint32_t>(100 * priority.all.size() / total);
-    left -= priority.healthy_load;
-    if (!first && !priority.all.empty()) first = &priority;
-  }
-  (first ? first : &priorities_[0])->healthy_load += left;
 }
 
 }  // namespace fairlead::upstream

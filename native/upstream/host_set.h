@@ -60,6 +60,24 @@ struct PriorityHosts {
   bool isBelow(uint32_t panic_threshold_pct) const;
 };
 
+// What a priority can take, and what it gets.
+struct PriorityShare {
+  // Percent of what it should take that its healthy and its degraded hosts can.
+  uint32_t healthy = 0;
+  uint32_t degraded = 0;
+  // Too few of its hosts are healthy or degraded, unless other priorities can take all.
+  bool is_below = false;
+  size_t hosts = 0;
+
+  uint32_t healthy_load = 0;
+  uint32_t degraded_load = 0;
+  bool panic = false;
+};
+// Healthy hosts of the first priorities come first, then the degraded ones in the same order; what
+// rounding loses goes to the first priority that takes anything, healthy hosts before degraded
+// ones. Where all panic, each gets traffic by its number of hosts. One at least.
+void spreadLoads(std::vector<PriorityShare>* priorities);
+
 struct HostSetRules {
   // Below it a priority panics.
   uint32_t panic_threshold_pct = 50;
@@ -114,6 +132,8 @@ class HostSet {
   // `avoided` get none. False: no other priority can take any.
   bool spreadOver(const std::vector<bool>& avoided, std::vector<uint32_t>* healthy,
                   std::vector<uint32_t>* degraded) const;
+  // What a priority can take, as an aggregate of clusters with that panic threshold reckons.
+  PriorityShare shareOf(size_t priority, uint32_t panic_threshold_pct) const;
   // In how many priorities the hosts are others than in `before`.
   uint64_t prioritiesOtherThan(const HostSet& before) const;
 
@@ -128,7 +148,6 @@ class HostSet {
   // Percent of what it should take that it can.
   Availability availabilityOf(const PriorityHosts& priority) const;
   void spreadLoad();
-  void spreadLoadInPanic();
 
   const Hosts hosts_;
   const std::shared_ptr<const void> settings_;

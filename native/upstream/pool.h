@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/list.h"
 #include "http/codecs.h"
@@ -53,6 +54,8 @@ class HttpPool final {
   HttpPool& operator=(const HttpPool&) = delete;
 
   Host& host() { return *host_; }
+  // Whose host it is.
+  WorkerCluster& cluster() { return cluster_; }
   http::ClientProtocol protocol() const { return protocol_; }
   // Gives the waiter a stream now, or later, or fails it: exactly one of the waiter's two calls
   // comes, possibly before this returns.
@@ -71,6 +74,8 @@ class HttpPool final {
   void drain();
   // The same of the connections that there are; requests that come are for new ones.
   void drainConnections();
+  // Whether its host's health is another than the last time.
+  bool noteHealth(bool is_well) { return std::exchange(is_well_, is_well) != is_well; }
   // Whoever speaks of the host holds its pool, and with it the host.
   void hold() { ++holders_; }
   void letGo();
@@ -142,6 +147,7 @@ class HttpPool final {
   // The latest connection of a pool that goes by ALPN speaks HTTP/1.
   bool alpn_said_http1_ = false;
   bool draining_ = false;
+  bool is_well_ = true;
   // Among the cluster's connection pools.
   bool counted_ = false;
   int open_error_ = 0;

@@ -21,7 +21,7 @@ const net::Address& PooledConnection::localAddress() {
 }
 
 void PooledConnection::onConnected() {
-  is_established_ = true;
+  established_at_us_ = net::Loop::readClockMicros();
   pool_.onConnected(*this);
 }
 

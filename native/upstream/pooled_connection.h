@@ -6,6 +6,7 @@
 
 #include "base/list.h"
 #include "http/codec.h"
+#include "net/connection_id.h"
 #include "net/loop.h"
 
 namespace fairlead::upstream {
@@ -20,6 +21,7 @@ class PooledConnection final : public ListNode<PooledConnection>,
   // at once, until it is there.
   PooledConnection(HttpPool& pool, uint8_t priority, uint32_t expected_streams)
       : pool_(pool),
+        id_(net::takeConnectionId()),
         started_at_us_(net::Loop::readClockMicros()),
         expected_streams_(expected_streams),
         priority_(priority) {}
@@ -34,7 +36,11 @@ class PooledConnection final : public ListNode<PooledConnection>,
   const net::Address& localAddress();
   uint8_t priority() const { return priority_; }
   uint64_t millisSinceStart() const;
-  bool isEstablished() const { return is_established_; }
+  bool isEstablished() const { return established_at_us_ > 0; }
+  uint64_t id() const { return id_; }
+  // Of the loop's clock: when it was begun, and when it was there; 0: it is not.
+  uint64_t startedAtMicros() const { return started_at_us_; }
+  uint64_t establishedAtMicros() const { return established_at_us_; }
   uint32_t requestCount() const { return requests_; }
   void countRequest() { ++requests_; }
   // What upstream_cx_rx_bytes_buffered says of it: the size of its latest read.
@@ -54,12 +60,13 @@ class PooledConnection final : public ListNode<PooledConnection>,
   HttpPool& pool_;
   std::unique_ptr<http::ClientCodec> codec_;
   net::Address local_address_;
+  const uint64_t id_;
   const uint64_t started_at_us_;
+  uint64_t established_at_us_ = 0;
   const uint32_t expected_streams_;
   uint32_t requests_ = 0;
   uint32_t shown_as_buffered_ = 0;
   const uint8_t priority_;
-  bool is_established_ = false;
 };
 
 }  // namespace fairlead::upstream

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "upstream/worker_clusters.h"
+
 namespace fairlead::upstream {
 
 using Counter = stats::Cluster::Counter;
@@ -10,13 +12,18 @@ using Counter = stats::Cluster::Counter;
 WorkerCluster::WorkerCluster(std::shared_ptr<Cluster> cluster, UpstreamContext& context)
     : cluster_(std::move(cluster)),
       context_(context),
+      measures_(cluster_->measures()),
       balancer_(cluster_->balancerSettings(), context.worker, context.random) {
   if (const auto& rules = cluster_->settings().subsets) {
     subsets_ = std::make_unique<SubsetBalancer>(*rules, cluster_->balancerSettings(), balancer_,
                                                 context.worker, context.random);
   }
   if (destinationRules()) destinations_ = std::make_unique<DestinationHosts>(cluster_);
-  asks_requests_ = goesByHash() || subsets_ || destinations_ || predicts();
+  if (!cluster_->members().empty() && context.clusters) {
+    aggregate_ = std::make_unique<Aggregate>(*cluster_, *context.clusters, context.random);
+  }
+  asks_requests_ = goesByHash() || subsets_ || destinations_ || predicts() || namedHosts() ||
+                   aggregate_ != nullptr;
 }
 
 WorkerCluster::~WorkerCluster() = default;
@@ -41,7 +48,10 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts,
   for (const auto& [host, pool] : pools_) drainGone(host, *pool);
   for (const auto& [key, pool] : special_pools_) drainGone(std::get<0>(key), *pool);
   latest_pool_ = nullptr;
+  named_hosts_.clear();
   ahead_.clear();
+  by_name_.clear();
+  has_names_ = false;
   if (settings().drains_on_host_change && hosts_ && hasOtherHosts(staying)) {
     for (const auto& [host, pool] : pools_) pool->drainConnections();
     for (const auto& [key, pool] : special_pools_) pool->drainConnections();
@@ -52,6 +62,29 @@ void WorkerCluster::setHosts(std::shared_ptr<const HostSet> hosts,
   balancer_.setHosts(*hosts_, local_hosts_.get());
   if (subsets_) subsets_->setHosts(*hosts_, local_hosts_.get());
   if (destinations_) destinations_->setHosts(*hosts_);
+  dropUnwell();
+}
+
+// As the real server, which goes by what was found out, not by what is assigned: HTTP goes on to
+// its answers, and TCP as its cluster wants it.
+void WorkerCluster::dropUnwell() {
+  const HealthFlags failed = HealthFlag::FailedActive | HealthFlag::FailedOutlier;
+  const auto drop = [failed](HttpPool& pool) {
+    const bool is_well = !pool.host().health().has(failed);
+    if (pool.noteHealth(is_well) && !is_well) pool.drainConnections();
+  };
+  for (const auto& [host, pool] : pools_) drop(*pool);
+  for (const auto& [key, pool] : special_pools_) drop(*pool);
+  List<HealthFollower> rest;
+  while (HealthFollower* const follower = followers_.popFront()) {
+    Host* const host = follower->followedHost();
+    if (host && host->health().has(failed)) {
+      follower->onHostUnwell();
+    } else {
+      rest.pushBack(follower);
+    }
+  }
+  rest.moveAllTo(followers_);
 }
 
 void WorkerCluster::setLocalHosts(std::shared_ptr<const HostSet> local) {
@@ -88,11 +121,13 @@ HttpPool* WorkerCluster::chooseHttpPool(http::Version client) {
 }
 
 HttpPool* WorkerCluster::chooseHttpPool(http::Version client, const HostWish& wish) {
+  if (goesElsewhere()) return chooseElsewhere(client, wish, nullptr);
   return poolOf(choose(wish, {}), client);
 }
 
 HttpPool* WorkerCluster::chooseHttpPool(http::Version client, const HostWish& wish,
                                         RetryHosts& retry) {
+  if (goesElsewhere()) return chooseElsewhere(client, wish, &retry);
   Choice choice;
   PickContext context{.loads = hosts_ ? retry.loads(*hosts_) : nullptr};
   for (; context.attempt < retry.choices(); ++context.attempt) {
@@ -102,7 +137,96 @@ HttpPool* WorkerCluster::chooseHttpPool(http::Version client, const HostWish& wi
   return poolOf(choice, client);
 }
 
+namespace {
+
+// As a bit of envoy.config.core.v3.HealthStatus: what checks find goes before what the
+// configuration says.
+uint32_t statusBit(const Host& host) {
+  using Health = plan::Host::Health;
+  const HealthFlags flags = host.health();
+  if (flags.has(HealthFlag::FailedActive) || flags.has(HealthFlag::FailedOutlier)) return 1u << 2;
+  switch (host.settings().health) {
+    case Health::Unhealthy:
+      return 1u << 2;
+    case Health::Draining:
+      return 1u << 3;
+    case Health::Timeout:
+      return 1u << 4;
+    case Health::Degraded:
+      return 1u << 5;
+    case Health::Healthy:
+      break;
+  }
+  // What is not said is healthy here.
+  return host.isDegraded() ? 1u << 5 : 1u << 0 | 1u << 1;
+}
+
+}  // namespace
+
+Host* WorkerCluster::findNamed(std::string_view address) {
+  if (!hosts_) return nullptr;
+  if (named_hosts_.empty()) {
+    for (const auto& host : hosts_->hosts()) named_hosts_.emplace(host->text(), host.get());
+  }
+  const auto found = named_hosts_.find(address);
+  if (found == named_hosts_.end()) return nullptr;
+  return (settings().override_statuses & statusBit(*found->second)) != 0 ? found->second : nullptr;
+}
+
+// ---- hosts of other clusters ----
+
+Aggregate::Place WorkerCluster::elsewhere(const HostWish& wish) {
+  if (aggregate_) return aggregate_->choose();
+  const std::string name = namedHosts()->cluster_prefix + std::string(wish.name);
+  return {context_.clusters ? context_.clusters->find(std::string_view(name)) : nullptr, nullptr};
+}
+
+Aggregate::Place WorkerCluster::placeFor(const HostWish& wish) {
+  if (!goesElsewhere()) return {this, nullptr};
+  const Aggregate::Place place = elsewhere(wish);
+  if (!place.member) stats().add(Counter::UpstreamCxNoneHealthy);
+  return place;
+}
+
+// That there is no host is this cluster's, all else that of the one that was asked.
+HttpPool* WorkerCluster::chooseElsewhere(http::Version client, const HostWish& wish,
+                                         RetryHosts* retry) {
+  const uint32_t choices = retry ? retry->choices() : 1;
+  for (uint32_t attempt = 0; attempt < choices; ++attempt) {
+    const Aggregate::Place place = elsewhere(wish);
+    if (!place.member) break;
+    WorkerCluster& member = *place.member;
+    const Choice choice = member.choose(wish, {.loads = place.loads, .attempt = attempt});
+    const bool is_last = attempt + 1 == choices;
+    if (choice.host && retry && !is_last && !retry->accepts(*choice.host)) continue;
+    member.countChoice(choice);
+    if (!choice.host) break;
+    return &member.poolOf(*choice.host, member.protocolFor(client));
+  }
+  stats().add(Counter::UpstreamCxNoneHealthy);
+  return nullptr;
+}
+
+// ---- hosts with names ----
+
+// One that is not well is asked for by nobody else.
+Host* WorkerCluster::named(std::string_view name) {
+  if (!std::exchange(has_names_, true)) {
+    for (const auto& host : hosts_->hosts()) {
+      by_name_.emplace(host->settings().hostname, host.get());
+    }
+  }
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end() || found->second->health().has(kUnhealthyFlags)) return nullptr;
+  return found->second;
+}
+
 Choice WorkerCluster::choose(const HostWish& wish, PickContext context) {
+  if (namedHosts()) return {.host = hosts_ ? named(wish.name) : nullptr};
+  if (!wish.named_host.empty()) {
+    Host* const named = findNamed(wish.named_host);
+    if (named || wish.is_strict) return {.host = named};
+  }
   if (destinations_) {
     return {.host = wish.destination ? destinations_->at(*wish.destination) : nullptr};
   }
@@ -168,6 +292,11 @@ HttpPool* WorkerCluster::poolOf(const Choice& choice, http::Version client) {
 }
 
 void WorkerCluster::count(const Choice& choice) {
+  countChoice(choice);
+  if (!choice.host) stats().add(Counter::UpstreamCxNoneHealthy);
+}
+
+void WorkerCluster::countChoice(const Choice& choice) {
   using Verdict = ZoneRouting::Verdict;
   if (choice.panicked) stats().add(Counter::LbHealthyPanic);
   if (choice.local_cluster_panics) stats().add(Counter::LbLocalClusterNotOk);
@@ -200,7 +329,6 @@ void WorkerCluster::count(const Choice& choice) {
       stats().add(Counter::LbSubsetsFallbackPanic);
       break;
   }
-  if (!choice.host) stats().add(Counter::UpstreamCxNoneHealthy);
 }
 
 http::ClientProtocol WorkerCluster::protocolFor(http::Version client) const {
@@ -228,7 +356,10 @@ HttpPool& WorkerCluster::poolOf(Host& host, http::ClientProtocol protocol) {
                         protocol == http::ClientProtocol::Http2;
   std::unique_ptr<HttpPool>& pool =
       is_other ? special_pools_[{&host, std::string(), protocol}] : pools_[&host];
-  if (!pool) pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol);
+  if (!pool) {
+    pool = std::make_unique<HttpPool>(*this, host.shared_from_this(), protocol);
+    pool->noteHealth(!host.health().has(HealthFlag::FailedActive | HealthFlag::FailedOutlier));
+  }
   latest_pool_ = pool.get();
   return *pool;
 }
@@ -242,8 +373,8 @@ HttpPool& WorkerCluster::poolOf(HttpPool& chosen, const PoolUse& use) {
   return *pool;
 }
 
-std::shared_ptr<Host> WorkerCluster::chooseHost(const HostWish& wish) {
-  const Choice choice = choose(wish, {});
+std::shared_ptr<Host> WorkerCluster::chooseHost(const HostWish& wish, const PriorityLoads* loads) {
+  const Choice choice = choose(wish, {.loads = loads});
   count(choice);
   return choice.host ? choice.host->shared_from_this() : nullptr;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,12 +18,15 @@
 #include "net/loop.h"
 #include "net/splice.h"
 #include "stats/registry.h"
+#include "upstream/aggregate.h"
 #include "upstream/cluster.h"
 #include "upstream/destination_hosts.h"
 #include "upstream/pool.h"
 #include "upstream/subset_balancer.h"
 
 namespace fairlead::upstream {
+
+class WorkerClusters;
 
 // What a worker lends to everything upstream.
 struct UpstreamContext {
@@ -36,6 +40,8 @@ struct UpstreamContext {
   const net::Overload& overload = net::Overload::none();
   // Null: there are none.
   net::InternalListeners* internal_listeners = nullptr;
+  // All of the worker's; null: there are no others.
+  WorkerClusters* clusters = nullptr;
 };
 
 // What a request says of the host that it wants.
@@ -46,6 +52,23 @@ struct HostWish {
   const plan::SubsetCriteria* criteria = nullptr;
   // Of clusters that make their hosts as they are asked for; null: it does not say.
   const net::Address* destination = nullptr;
+  // The host that it is to have, if its health allows; empty: whoever's turn it is.
+  std::string_view named_host = {};
+  // No other one will do.
+  bool is_strict = false;
+  // Of clusters whose hosts have names: with its port.
+  std::string_view name = {};
+};
+
+// A connection that ends with its host's health, where its cluster wants it.
+class HealthFollower : public ListNode<HealthFollower> {
+ public:
+  virtual Host* followedHost() = 0;
+  // It is not well any more; the follower is not on the list by then.
+  virtual void onHostUnwell() = 0;
+
+ protected:
+  ~HealthFollower() = default;
 };
 
 class WorkerCluster : private net::Deferred {
@@ -74,6 +97,9 @@ class WorkerCluster : private net::Deferred {
   void setLocalHosts(std::shared_ptr<const HostSet> local);
   const HostSet* hosts() const { return hosts_.get(); }
 
+  // Until it is unlinked.
+  void follow(HealthFollower& follower) { followers_.pushBack(&follower); }
+
   // Its connections end with the requests that they carry; no new ones are asked for.
   void drain();
   // Whoever keeps a pointer beyond its handler.
@@ -96,6 +122,13 @@ class WorkerCluster : private net::Deferred {
     const auto& rules = settings().destination_hosts;
     return rules ? &*rules : nullptr;
   }
+  // Null: nothing of requests is recorded beside what always is.
+  const RequestMeasures* measures() const { return measures_; }
+  // Null: its hosts go by no names.
+  const plan::NamedHosts* namedHosts() const {
+    const auto& rules = settings().named_hosts;
+    return rules ? &*rules : nullptr;
+  }
   bool goesByHash() const { return cluster_->balancerSettings().goesByHash(); }
   // The pool of the host whose turn it is; null when no host may be used. `client`: what the
   // request came by.
@@ -113,16 +146,32 @@ class WorkerCluster : private net::Deferred {
   // A request of that protocol is about to ask for a stream: hosts whose turn is next get
   // connections, as far as its configuration wants it.
   void preconnect(http::ClientProtocol protocol, const PoolUse& use);
-  // For the TCP relay: null when no host may be used.
-  std::shared_ptr<Host> chooseHost(const HostWish& wish = {});
+  // For the TCP relay: the cluster whose host a connection goes to, this one but for those that
+  // have no hosts of their own; null: there is none, which is counted.
+  Aggregate::Place placeFor(const HostWish& wish);
+  // Null when no host may be used. `loads`: of the place.
+  std::shared_ptr<Host> chooseHost(const HostWish& wish = {}, const PriorityLoads* loads = nullptr);
 
  private:
+  // Its requests go to hosts of other clusters.
+  bool goesElsewhere() const {
+    return aggregate_ || (namedHosts() && !namedHosts()->cluster_prefix.empty());
+  }
+  Aggregate::Place elsewhere(const HostWish& wish);
+  HttpPool* chooseElsewhere(http::Version client, const HostWish& wish, RetryHosts* retry);
+  Host* named(std::string_view name);
+  // Connections to hosts that are not well any more.
+  void dropUnwell();
   bool hasOtherHosts(const std::unordered_set<const Host*>& than) const;
   Choice choose(const HostWish& wish, PickContext context);
+  // Null: there is none of that address, or its health forbids it.
+  Host* findNamed(std::string_view address);
   // Whose turn comes after those that are known already; null: that depends on the request, or
   // enough are known.
   Host* chooseAhead();
   void count(const Choice& choice);
+  // But for that there is no host.
+  void countChoice(const Choice& choice);
   HttpPool* poolOf(const Choice& choice, http::Version client);
   HttpPool& poolOf(Host& host, http::ClientProtocol protocol);
   http::ClientProtocol protocolFor(http::Version client) const;
@@ -135,16 +184,25 @@ class WorkerCluster : private net::Deferred {
   UpstreamContext& context_;
   stats::Shard<stats::Cluster>* stats_ = nullptr;
   stats::Shard<stats::Http2Codec>* http2_stats_ = nullptr;
+  const RequestMeasures* const measures_;
   Balancer balancer_;
   // Null: it has none.
   std::unique_ptr<SubsetBalancer> subsets_;
   // Null: it makes none.
   std::unique_ptr<DestinationHosts> destinations_;
+  List<HealthFollower> followers_;
+  // Null: it has hosts of its own.
+  std::unique_ptr<Aggregate> aggregate_;
   bool asks_requests_ = false;
+  // Of clusters whose hosts have names; made when one is asked for.
+  std::unordered_map<std::string_view, Host*> by_name_;
+  bool has_names_ = false;
   // Chosen before anybody asked: the next requests get them.
   std::deque<Choice> ahead_;
   std::shared_ptr<const HostSet> hosts_;
   std::shared_ptr<const HostSet> local_hosts_;
+  // By their addresses; empty until a request names one.
+  std::unordered_map<std::string_view, Host*> named_hosts_;
   std::unordered_map<const Host*, std::unique_ptr<HttpPool>> pools_;
   // Of requests that do not share connections with all others: by host, PoolUse::key(), and what is
   // spoken.

@@ -13,7 +13,9 @@ namespace fairlead::upstream {
 
 class WorkerClusters : private net::Deferred {
  public:
-  explicit WorkerClusters(const UpstreamContext& context) : context_(context) {}
+  explicit WorkerClusters(const UpstreamContext& context) : context_(context) {
+    context_.clusters = this;
+  }
   ~WorkerClusters();
 
   UpstreamContext& context() { return context_; }
@@ -27,6 +29,13 @@ class WorkerClusters : private net::Deferred {
   WorkerCluster* find(std::string_view name) {
     const auto found = ids_.find(name);
     return found == ids_.end() ? nullptr : find(found->second);
+  }
+  // Null: there is none. Makes nothing of it.
+  const Cluster* cluster(uint32_t id) const {
+    return id < entries_.size() ? entries_[id].cluster.get() : nullptr;
+  }
+  const std::shared_ptr<const HostSet>& sharedHosts(uint32_t id) const {
+    return entries_[id].hosts;
   }
   // Null: there is no such cluster.
   const HostSet* hosts(uint32_t id) const {

@@ -34,6 +34,8 @@ void AdminLog::write(const plan::AdminRequest& request) {
   if (request.is_malformed) context.flags.set(format::ResponseFlag::DownstreamProtocolError);
   context.status = static_cast<uint16_t>(request.status);
   context.protocol = "HTTP/1.1";
+  context.log_type = format::LogType::DownstreamEnd;
+  context.is_complete = true;
   context.method = request.method;
   context.path = request.path;
   context.authority = request.authority;

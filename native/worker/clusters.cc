@@ -70,11 +70,17 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
       std::make_shared<Cluster>(plan, registry_.create<stats::Cluster>(scope),
                                 std::move(transport.value()), ids_.hold(plan.name), &slots_);
   cluster->setTransportChoice(std::move(choice.value()));
+  std::vector<NameIds::Ref> members;
+  for (const std::string& member : plan.members) members.push_back(ids_.hold(member));
+  cluster->setMembers(std::move(members));
+  if (names_ && plan.named_hosts) cluster->setNames(names_->find(plan.named_hosts->cache));
   addStats(*cluster);
   auto checks = makeChecks(cluster);
   if (!checks) return checks.error();
   std::shared_ptr<Cluster>& place = clusters_[plan.name];
-  stats_->shard(0)->add(place ? Counter::ClusterModified : Counter::ClusterAdded);
+  if (!plan.is_hidden) {
+    stats_->shard(0)->add(place ? Counter::ClusterModified : Counter::ClusterAdded);
+  }
   if (place) forgetChecks(*place, *cluster);
   // Hosts that it has put out are as others to whoever takes its place.
   if (place) place->setOutlierDetector(nullptr);
@@ -261,6 +267,15 @@ void Clusters::addStats(Cluster& cluster) {
     cluster.setMaglevStats(registry_.create<stats::MaglevLb>(innerScope(own, "maglev_lb.")));
   }
   if (cluster.settings().is_discovered) cluster.keepStats(registry_.create<stats::Eds>(own));
+  if (!cluster.settings().tracks_timeout_budgets && !cluster.settings().tracks_sizes) return;
+  auto measures = std::make_unique<upstream::RequestMeasures>();
+  if (cluster.settings().tracks_timeout_budgets) {
+    measures->budgets = registry_.create<stats::ClusterTimeoutBudgets>(own);
+  }
+  if (cluster.settings().tracks_sizes) {
+    measures->sizes = registry_.create<stats::ClusterSizes>(own);
+  }
+  cluster.setMeasures(std::move(measures));
 }
 
 bool Clusters::remove(const std::string& name, Delta* delta) {
@@ -270,12 +285,13 @@ bool Clusters::remove(const std::string& name, Delta* delta) {
   change.cluster = nullptr;
   change.hosts = nullptr;
   if (found->second->settings().is_local) local_hosts_ = nullptr;
+  const bool is_hidden = found->second->settings().is_hidden;
   if (checks_.erase(found->second->id()) > 0) checker_.remove(found->second->id());
   found->second->setOutlierDetector(nullptr);
   retire(*found->second);
   retired_.add(std::move(found->second));
   clusters_.erase(found);
-  stats_->shard(0)->add(Counter::ClusterRemoved);
+  if (!is_hidden) stats_->shard(0)->add(Counter::ClusterRemoved);
   showCount();
   return true;
 }
@@ -496,9 +512,11 @@ void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, 0);
 
 // No thread waits for the first request before it knows a cluster.
 void Clusters::showCount() {
-  stats_->shard(0)->set(Gauge::ActiveClusters, clusters_.size());
+  const auto count = static_cast<uint64_t>(std::ranges::count_if(
+      clusters_, [](const auto& entry) { return !entry.second->settings().is_hidden; }));
+  stats_->shard(0)->set(Gauge::ActiveClusters, count);
   for (const auto& inflated : inflated_stats_) {
-    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, clusters_.size());
+    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
   }
 }
 

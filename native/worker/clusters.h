@@ -47,6 +47,8 @@ class Clusters {
   // Does what detectors of outliers have to do by now, in milliseconds of upstream::hostClockMs().
   void detectOutliers(uint64_t now_ms, Delta* delta);
   Outliers& outliers() { return outliers_; }
+  // Of clusters that come later; outlives this.
+  void useNames(const upstream::NameCaches& names) { names_ = &names; }
   // Hosts that workers have made are known from here on, and those that nobody uses are not.
   void keepDestinations(uint64_t now_ms, Delta* delta);
   // When either has something to do by itself, by the same clock; UINT64_MAX: never.
@@ -111,6 +113,7 @@ class Clusters {
   NameIds& ids_;
   Retired& retired_;
   TlsSockets& tls_sockets_;
+  const upstream::NameCaches* names_ = nullptr;
   const net::SharedTransport transport_;
   RuntimeSlots& slots_;
   access_log::LogFiles& logs_;

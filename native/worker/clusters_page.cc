@@ -112,7 +112,7 @@ class ClustersPage : public stats::Page {
     for (; at != clusters.end() && out->size() - start < kPartBytes; ++at) {
       if (pace.budget == 0 && !pace.goOn()) break;
       const auto& [name, cluster] = *at;
-      if (!filter_ || filter_(name)) {
+      if (!cluster->settings().is_hidden && (!filter_ || filter_(name))) {
         append(out, *cluster, is_empty_);
         is_empty_ = false;
       }

@@ -1,12 +1,15 @@
 #include "worker/data_plane.h"
 
 #include <malloc.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "filters/http/http_filters.h"
+#include "profile/stack_of_thread.h"
 #include "worker/thread_driver.h"
 
 namespace fairlead::worker {
@@ -39,31 +42,75 @@ DataPlane::DataPlane(const Options& options)
       tls_sockets_(registry_, options.workers + 1, logs_),
       clusters_(registry_, options.workers, cluster_ids_, retired_, tls_sockets_, options.transport,
                 slots_, logs_, checker_, health_, options.on_health),
-      route_tables_(table_ids_, cluster_ids_, slots_, retired_,
+      chain_scope_([this](const std::string& stat_prefix) {
+        return filters::ConfigScope{registry_,
+                                    stats::httpScope(stat_prefix),
+                                    options_.workers,
+                                    slots_,
+                                    cluster_ids_,
+                                    drain_.healthCheckFailed(),
+                                    taps_,
+                                    faults_,
+                                    late_counts_,
+                                    publishers_,
+                                    &names_,
+                                    discovered_,
+                                    demands_,
+                                    jwt_keys_};
+      }),
+      route_tables_(table_ids_, cluster_ids_, slots_, retired_, registry_,
                     [this](const plan::FilterConfig& config) {
-                      return filters::buildFilterConfig(config, {registry_, slots_});
+                      return filters::buildFilterConfig(
+                          config, {registry_, slots_, cluster_ids_, options_.workers, publishers_,
+                                   &chain_scope_});
                     }),
-      builder_({registry_, options.workers, slots_, logs_, cluster_ids_, route_tables_, drain_,
-                taps_, faults_, grpc_calls_, gates_, all_connections_, tls_sockets_,
-                options.transport, options.last_filter}),
+      builder_({registry_,
+                options.workers,
+                slots_,
+                logs_,
+                service_logs_,
+                cluster_ids_,
+                route_tables_,
+                drain_,
+                taps_,
+                faults_,
+                late_counts_,
+                publishers_,
+                discovered_,
+                demands_,
+                jwt_keys_,
+                gates_,
+                all_connections_,
+                tls_sockets_,
+                spans_,
+                options.transport,
+                options.last_filter,
+                names_}),
       workers_(makeWorkers(options, logs_)),
       listeners_(registry_, builder_, drain_, retired_, workers_) {
+  clusters_.useNames(names_);
+  watchdog_stats_ = {registry_.create<stats::Server>(plainScope("server.")),
+                     registry_.create<stats::Watchdog>(plainScope("main_thread.")),
+                     registry_.create<stats::Watchdog>(plainScope("workers.")),
+                     {}};
   const auto hold = [this]<typename Layout>(std::type_identity<Layout>, const stats::Scope& scope) {
     other_stats_.push_back(registry_.create<Layout>(scope));
   };
-  hold(std::type_identity<stats::Server>(), plainScope("server."));
   hold(std::type_identity<stats::Runtime>(), plainScope("runtime."));
   hold(std::type_identity<stats::Http1Codec>(), plainScope("http1."));
   hold(std::type_identity<stats::Overload>(), plainScope("overload."));
   hold(std::type_identity<stats::OverloadAction>(), plainScope("envoy."));
-  hold(std::type_identity<stats::Watchdog>(), plainScope("main_thread."));
-  hold(std::type_identity<stats::Watchdog>(), plainScope("workers."));
-  hold(std::type_identity<stats::AsyncClient>(), stats::httpScope("async-client"));
+  const auto own_calls = registry_.create<stats::AsyncClient>(stats::httpScope("async-client"));
+  other_stats_.push_back(own_calls);
+  for (unsigned i = 0; i < options.workers; ++i) {
+    workers_[i]->countCallsIn(own_calls->shard(i + 1));
+  }
   hold(std::type_identity<stats::HttpAdmin>(), stats::httpScope("admin"));
   hold(std::type_identity<stats::ListenerAdmin>(), plainScope("listener.admin."));
   hold(std::type_identity<stats::ListenerHttp>(), stats::listenerAdminHttpScope());
   for (unsigned i = 0; i < options.workers; ++i) {
-    hold(std::type_identity<stats::ServerWorker>(), stats::workerScope("server.", i));
+    watchdog_stats_.worker.push_back(
+        registry_.create<stats::ServerWorker>(stats::workerScope("server.", i)));
     const MakeDriver& make = options.make_driver ? options.make_driver : makeThreadDriver;
     drivers_.push_back(make(*workers_[i]));
   }
@@ -109,12 +156,19 @@ std::vector<ApplyError> DataPlane::start() {
     const Result<void> started = drivers_[i]->start();
     if (!started) errors.push_back({"worker", std::to_string(i), started.error().message});
   }
+  const int unwatched = watchdog_ ? watchdog_->start() : 0;
+  if (unwatched != 0) {
+    errors.push_back({"worker", "guard_dog",
+                      std::string("cannot start its thread: ") + std::strerror(unwatched)});
+  }
   clusters_.showStarted();
   return errors;
 }
 
 void DataPlane::beginStop() {
   is_stopping_ = true;
+  // From here on threads may take their time.
+  if (watchdog_) watchdog_->stop();
   checker_.beginStop();
   for (const auto& worker : workers_) worker->beginStop();
 }
@@ -164,6 +218,7 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
     note("tls", std::to_string(context.id), tls_sockets_.replace(context));
   }
   openOutlierLog(update.outlier_log_path, &errors);
+  for (const plan::NameCache& cache : update.name_caches) names_.declare(cache);
   for (const plan::Cluster& cluster : update.clusters) {
     note("cluster", cluster.name, clusters_.apply(cluster, &delta));
   }
@@ -185,11 +240,18 @@ std::vector<ApplyError> DataPlane::apply(plan::Update update) {
   }
   faults_.runtimes().apply(update.fault_runtimes);
   publish(std::move(delta));
+  if (update.watchdogs) watch(*update.watchdogs);
+  applyNames(update.name_answers);
   if (update.overload_manager) declareOverload(*update.overload_manager);
   if (update.overload) publishOverload(*update.overload);
   if (update.shrink_heap) ::malloc_trim(0);
   applyListeners(update, &errors);
+  for (const plan::DiscoveredFilter& filter : update.discovered_filters) {
+    applyDiscovered(filter, &errors);
+  }
+  tellMet(update.met_demands);
   for (const plan::TapFilter& tap : update.taps) applyTap(tap, &errors);
+  for (const plan::JwksUpdate& jwks : update.jwks) applyJwks(jwks, &errors);
   applyAdminLogs(update.admin_access_logs, &errors);
   return errors;
 }
@@ -275,6 +337,20 @@ const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
   return other_stats_.back()->scope().prefix;
 }
 
+const std::string& DataPlane::addTracerStats(std::string_view kind) {
+  const auto scope = [kind] { return plainScope("tracing." + std::string(kind) + "."); };
+  if (kind == "zipkin") {
+    other_stats_.push_back(registry_.create<stats::ZipkinTracer>(scope()));
+  } else if (kind == "opentelemetry") {
+    other_stats_.push_back(registry_.create<stats::OpenTelemetryTracer>(scope()));
+  } else if (kind == "datadog") {
+    other_stats_.push_back(registry_.create<stats::DatadogTracer>(scope()));
+  } else {
+    other_stats_.push_back(registry_.create<stats::SkyWalkingTracer>(scope()));
+  }
+  return other_stats_.back()->scope().prefix;
+}
+
 const std::string& DataPlane::addLdsStats() {
   other_stats_.push_back(registry_.create<stats::Lds>(plainScope("listener_manager.lds.")));
   return other_stats_.back()->scope().prefix;
@@ -290,6 +366,29 @@ const std::string& DataPlane::addRdsStats(std::string_view http_prefix, std::str
   return other_stats_.back()->scope().prefix;
 }
 
+const std::string& DataPlane::addVhdsStats(std::string_view http_prefix, std::string_view name) {
+  other_stats_.push_back(registry_.create<stats::Vhds>(stats::vhdsScope(http_prefix, name)));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addScopedRdsStats(std::string_view http_prefix,
+                                                std::string_view name) {
+  other_stats_.push_back(
+      registry_.create<stats::ScopedRds>(stats::scopedRdsScope(http_prefix, name)));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addExtensionStats(std::string_view kind, std::string_view name) {
+  other_stats_.push_back(
+      registry_.create<stats::ExtensionDiscovery>(stats::extensionDiscoveryScope(kind, name)));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addOdcdsStats() {
+  other_stats_.push_back(registry_.create<stats::Odcds>(plainScope("cluster_manager.odcds.")));
+  return other_stats_.back()->scope().prefix;
+}
+
 const std::string& DataPlane::addControlPlaneStats(const std::string& prefix) {
   const auto owner =
       std::find_if(other_stats_.begin(), other_stats_.end(),
@@ -297,6 +396,16 @@ const std::string& DataPlane::addControlPlaneStats(const std::string& prefix) {
   other_stats_.push_back(registry_.create<stats::ControlPlane>(
       owner == other_stats_.end() ? plainScope(prefix + "control_plane.")
                                   : innerScope((*owner)->scope(), "control_plane.")));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addLoadReporterStats() {
+  other_stats_.push_back(registry_.create<stats::LoadReporter>(plainScope("load_reporter.")));
+  return other_stats_.back()->scope().prefix;
+}
+
+const std::string& DataPlane::addHdsStats() {
+  other_stats_.push_back(registry_.create<stats::HdsDelegate>(plainScope("hds_delegate.")));
   return other_stats_.back()->scope().prefix;
 }
 
@@ -317,9 +426,78 @@ const std::string& DataPlane::addSdsStats(std::string_view secret) {
   return other_stats_.back()->scope().prefix;
 }
 
+void DataPlane::watch(const plan::Watchdogs& plan) {
+  std::vector<WatchedThread> threads;
+  for (const auto& worker : workers_) {
+    threads.push_back({"wrk:worker_" + std::to_string(worker->index()),
+                       [of = worker.get()] { return of->busySince(); },
+                       [of = worker.get()] { return of->threadId(); }});
+  }
+  if (options_.control_turn) {
+    profile::answerWithStack();
+    const auto id = static_cast<pid_t>(::syscall(SYS_gettid));
+    threads.push_back({"main", options_.control_turn, [id] { return id; }, true});
+  }
+  watchdog_ = std::make_unique<Watchdog>(plan, std::move(threads));
+}
+
+// The control thread writes them, as it does all else that no worker counts.
+void DataPlane::countMisses() {
+  const auto add = [](auto& block, auto miss, auto mega_miss, const Watchdog::Misses& misses) {
+    block->shard(0)->add(miss, misses.misses);
+    block->shard(0)->add(mega_miss, misses.mega_misses);
+  };
+  using All = stats::Watchdog::Counter;
+  for (size_t i = 0; watchdog_ && i < watchdog_->threads(); ++i) {
+    const Watchdog::Misses misses = watchdog_->takeMisses(i);
+    if (misses.misses + misses.mega_misses == 0) continue;
+    const bool is_main = i == watchdog_stats_.worker.size();
+    add(is_main ? watchdog_stats_.main : watchdog_stats_.workers, All::WatchdogMiss,
+        All::WatchdogMegaMiss, misses);
+    if (is_main) {
+      using One = stats::Server::Counter;
+      add(watchdog_stats_.server, One::MainThreadWatchdogMiss, One::MainThreadWatchdogMegaMiss,
+          misses);
+    } else {
+      using One = stats::ServerWorker::Counter;
+      add(watchdog_stats_.worker[i], One::WatchdogMiss, One::WatchdogMegaMiss, misses);
+    }
+  }
+}
+
+// Workers have the hosts by then.
+void DataPlane::applyNames(const std::vector<plan::NameAnswer>& answers) {
+  for (const plan::NameAnswer& answer : answers) {
+    const std::shared_ptr<upstream::NameCache> cache = names_.find(answer.cache);
+    if (!cache) continue;
+    if (answer.is_removed) {
+      cache->forget(answer.name);
+      for (const auto& worker : workers_) {
+        worker->post(
+            [cache, index = worker->index(), name = answer.name] { cache->drop(index, name); });
+      }
+      continue;
+    }
+    const upstream::KnownName known = cache->note(answer, net::Loop::readClockMicros() / 1000);
+    for (const auto& worker : workers_) {
+      worker->post([cache, index = worker->index(), name = answer.name, known] {
+        cache->put(index, name, known);
+      });
+    }
+  }
+}
+
+uint64_t DataPlane::nameAgeMs(const std::string& cache, const std::string& name) const {
+  const auto found = names_.find(cache);
+  return found ? found->ageMs(name, net::Loop::readClockMicros() / 1000) : 0;
+}
+
 void DataPlane::refreshStats() {
+  countMisses();
+  names_.refreshGauges();
   faults_.publish(registry_);
-  grpc_calls_.publish(registry_);
+  late_counts_.publish(registry_);
+  publishers_.publish();
   clusters_.refreshGauges();
   listeners_.refreshGauges();
   sweep();
@@ -365,6 +543,33 @@ std::vector<ApplyError> DataPlane::takeBack() {
   return errors;
 }
 
+void DataPlane::applyDiscovered(const plan::DiscoveredFilter& plan,
+                                std::vector<ApplyError>* errors) {
+  const std::shared_ptr<filters::DiscoveredConfig> place = discovered_.find(plan.id);
+  if (!place) return;
+  auto made = place->make(plan);
+  if (!made) {
+    errors->push_back({"filter", std::to_string(plan.id), made.error().message});
+    return;
+  }
+  for (const auto& worker : workers_) {
+    worker->post(
+        [index = worker->index(), place, filter = made.value()] { place->set(index, filter); });
+  }
+}
+
+// After what was published before: workers take it in order.
+void DataPlane::tellMet(const std::vector<plan::Demand>& demands) {
+  for (const plan::Demand& demand : demands) {
+    const filters::DemandKey key{demand.kind, demand.source, demand.name};
+    for (const auto& waiting : demands_.waiting()) {
+      for (const auto& worker : workers_) {
+        worker->post([index = worker->index(), waiting, key] { waiting->onMet(index, key); });
+      }
+    }
+  }
+}
+
 void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors) {
   const std::shared_ptr<filters::TapConfig> tap = taps_.find(plan.id);
   if (!tap) {
@@ -382,6 +587,25 @@ void DataPlane::applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* e
   }
   for (const auto& worker : workers_) {
     worker->post([index = worker->index(), tap, settings] { tap->set(index, settings); });
+  }
+}
+
+void DataPlane::applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors) {
+  const std::shared_ptr<filters::JwtKeyStore> store = jwt_keys_.find(plan.id);
+  if (!store) {
+    errors->push_back({"jwks", std::to_string(plan.id), "nobody wants keys of this number"});
+    return;
+  }
+  filters::JwtKeyStore::Keys keys;
+  if (plan.jwks) {
+    auto built = filters::JwtKeySet::build(*plan.jwks);
+    if (built) keys = std::move(built.value());
+  }
+  store->count(keys != nullptr);
+  for (const auto& worker : workers_) {
+    worker->post([index = worker->index(), store, keys] {
+      store->deliver(index, keys, net::Loop::readClockMicros() / 1000);
+    });
   }
 }
 

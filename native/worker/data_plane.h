@@ -14,11 +14,16 @@
 
 #include "access_log/log_files.h"
 #include "base/runtime_slots.h"
+#include "filters/http/demands.h"
+#include "filters/http/discovered.h"
 #include "filters/http/faults.h"
-#include "filters/http/grpc_calls.h"
+#include "filters/http/late_counts.h"
+#include "filters/http/published.h"
 #include "filters/http/tap.h"
+#include "filters/jwt/key_store.h"
 #include "plan/plan.gen.h"
 #include "stats/registry.h"
+#include "tracing/spans.h"
 #include "worker/admin_log.h"
 #include "worker/clusters.h"
 #include "worker/cpu_profile.h"
@@ -28,12 +33,13 @@
 #include "worker/listeners.h"
 #include "worker/retired.h"
 #include "worker/route_tables.h"
+#include "worker/watchdog.h"
 #include "worker/worker.h"
 
 namespace fairlead::worker {
 
 struct ApplyError {
-  // "plan", "cluster", "assignment", "route_table", "listener", "tap", "tls", "worker".
+  // "plan", "cluster", "assignment", "route_table", "listener", "filter", "tap", "tls", "worker".
   const char* kind;
   std::string name;
   std::string message;
@@ -50,6 +56,12 @@ class DataPlane {
     bool keeps_samples = false;
     // Takes what taps record; null: there cannot be any.
     std::shared_ptr<filters::TapSink> tap_sink = nullptr;
+    // Takes names of hosts that are to be looked up; null: nobody does.
+    std::shared_ptr<upstream::NameSink> name_sink = nullptr;
+    // Takes what access logs gather for services; null: it is thrown away.
+    std::shared_ptr<access_log::EntrySink> entry_sink = nullptr;
+    // Takes what workers ask of the control plane; null: it is not asked.
+    std::shared_ptr<filters::ControlAsks> asks = nullptr;
     // Beneath every connection of HTTP and TCP proxies; null: raw sockets.
     net::SharedTransport transport = nullptr;
     // Passed last in every HTTP connection manager, after those of its plan.
@@ -57,6 +69,14 @@ class DataPlane {
     // Asks that the control thread calls takeHealth() soon; on any thread. Null: it is called
     // without.
     std::function<void()> on_health = nullptr;
+    // What a watchdog asks of the control thread's loop (`WatchedThread::turn`); null: that one is
+    // not watched.
+    std::function<uint64_t()> control_turn = nullptr;
+    // Asks that the control thread takes the spans that there are; on any thread. Null: nobody
+    // asks.
+    std::function<void()> on_spans = nullptr;
+    // Asks that the control thread calls takeDemands() soon; on any thread. Null: nobody does.
+    std::function<void()> on_demand = nullptr;
     // Who drives the workers; null: each has a thread of its own.
     MakeDriver make_driver = nullptr;
   };
@@ -65,6 +85,8 @@ class DataPlane {
   explicit DataPlane(const Options& options);
   ~DataPlane();
 
+  // What requests wait for, each once; see `on_demand`.
+  std::set<filters::DemandKey> takeDemands() { return demands_.take(); }
   // What has been found out of hosts' health takes effect.
   void takeHealth();
   // Some host that is to be checked has not been yet.
@@ -100,6 +122,10 @@ class DataPlane {
   // applied later are left out.
   void stopListening(DrainScope scope);
   void reopenLogs() { logs_.reopen(); }
+  // Control thread: what is held for that service goes to the sink; it takes no more, or does
+  // again.
+  void flushServiceLog(uint32_t id) { service_logs_.flush(id); }
+  void blockServiceLog(uint32_t id, bool is_blocked) { service_logs_.setBlocked(id, is_blocked); }
   // A request to the admin server.
   AdminLog& adminLog() { return admin_log_; }
   net::AllConnections& allConnections() { return *all_connections_; }
@@ -132,12 +158,31 @@ class DataPlane {
   // Of a stream to a control plane: "<prefix>control_plane."; `prefix` is that of a subscription
   // whose own stream it is, or empty.
   const std::string& addControlPlaneStats(const std::string& prefix);
+  // Of virtual hosts: "http.<http_prefix>.rds.vhds.<name>."
+  const std::string& addVhdsStats(std::string_view http_prefix, std::string_view name);
+  // Of scopes: "http.<http_prefix>.scoped_rds.<name>."
+  const std::string& addScopedRdsStats(std::string_view http_prefix, std::string_view name);
+  // Of extensions: "extension_config_discovery.<kind>.<name>."
+  const std::string& addExtensionStats(std::string_view kind, std::string_view name);
+  // Of clusters that requests ask for: "cluster_manager.odcds."
+  const std::string& addOdcdsStats();
   // Of runtime layers that come by RTDS: "runtime.".
   const std::string& addRtdsStats();
+  // Of who reports loads: "load_reporter."; of who checks what a control plane asks for:
+  // "hds_delegate.".
+  const std::string& addLoadReporterStats();
+  const std::string& addHdsStats();
   // They end, unless somebody else has asked for the same.
   void removeStats(std::string_view prefix);
   // Of a secret that comes by SDS: "sds.<name>.".
   const std::string& addSdsStats(std::string_view secret);
+  // Of a kind of tracer: "zipkin", "opentelemetry", "datadog" or "skywalking".
+  const std::string& addTracerStats(std::string_view kind);
+  // What was traced since the last time, see tracing/record.h; and how much was lost, ever.
+  std::string takeSpans() { return spans_.take(); }
+  uint64_t droppedSpans() const { return spans_.dropped(); }
+  // Milliseconds since anybody asked for a name; 0: it is not known.
+  uint64_t nameAgeMs(const std::string& cache, const std::string& name) const;
   unsigned workerCount() const { return options_.workers; }
   // Those that are made only when someone reads or they are sent: gauges of circuit breakers, and
   // faults by downstream cluster.
@@ -157,13 +202,19 @@ class DataPlane {
  private:
   // Workers look which of their connections drain.
   void tellDrain();
+  void applyNames(const std::vector<plan::NameAnswer>& answers);
   void applyListeners(const plan::Update& update, std::vector<ApplyError>* errors);
   void publish(Delta delta);
   // Their statistics are there from here on.
   void declareOverload(const plan::OverloadManager& manager);
   void publishOverload(const plan::OverloadState& state);
+  void applyDiscovered(const plan::DiscoveredFilter& plan, std::vector<ApplyError>* errors);
+  void tellMet(const std::vector<plan::Demand>& demands);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
+  void applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors);
   void openOutlierLog(const std::string& path, std::vector<ApplyError>* errors);
+  void watch(const plan::Watchdogs& plan);
+  void countMisses();
   void applyAdminLogs(const std::vector<plan::AccessLog>& plans, std::vector<ApplyError>* errors);
 
   const Options options_;
@@ -179,6 +230,7 @@ class DataPlane {
   // Of load shed points: where workers count.
   net::Overload::PointStats point_stats_;
   access_log::LogFiles logs_;
+  access_log::ServiceLogs service_logs_{options_.workers + 1, logs_.post(), options_.entry_sink};
   AdminLog admin_log_;
   // The numbers of the names of clusters and route tables: held by much of what follows, so they go
   // after that.
@@ -186,19 +238,36 @@ class DataPlane {
   NameIds table_ids_;
   Retired retired_;
   TlsSockets tls_sockets_;
+  upstream::NameCaches names_{registry_, options_.name_sink, options_.workers};
   health::Checker checker_{health_};
   Clusters clusters_;
-  RouteTables route_tables_;
   Drain drain_;
+  tracing::Spans spans_{options_.workers, options_.on_spans};
   filters::Faults faults_;
-  filters::GrpcCallsOfAll grpc_calls_;
+  filters::LateCountsOfAll late_counts_;
+  filters::Publishers publishers_;
   filters::Gates gates_;
   filters::Taps taps_{options_.tap_sink};
+  filters::JwtKeyStores jwt_keys_{options_.asks};
+  filters::DiscoveredFilters discovered_;
+  filters::Demands demands_{options_.on_demand};
+  // What filters that routes name are built with.
+  const std::function<filters::ConfigScope(const std::string& stat_prefix)> chain_scope_;
+  RouteTables route_tables_;
   ListenerBuilder builder_;
   Listeners::Workers workers_;
   // One of each worker.
   std::vector<std::unique_ptr<Driver>> drivers_;
   Listeners listeners_;
+  // Ends before those it watches. Null: nobody is watched.
+  std::unique_ptr<Watchdog> watchdog_;
+  struct WatchdogStats {
+    std::shared_ptr<stats::Block<stats::Server>> server;
+    std::shared_ptr<stats::Block<stats::Watchdog>> main;
+    std::shared_ptr<stats::Block<stats::Watchdog>> workers;
+    std::vector<std::shared_ptr<stats::Block<stats::ServerWorker>>> worker;
+  };
+  WatchdogStats watchdog_stats_;
   bool started_ = false;
   bool is_stopping_ = false;
   std::once_flag stop_awaited_;

@@ -5,6 +5,8 @@
 
 #include "filters/http/http_filters.h"
 #include "filters/listener/listener_filters.h"
+#include "filters/network/network_rbac.h"
+#include "http/joined_headers.h"
 
 namespace fairlead::worker {
 
@@ -69,9 +71,16 @@ Result<std::shared_ptr<const FilterChainsPlan>> ListenerBuilder::buildChains(
 // Null: bytes in the clear.
 Result<net::SharedTransport> ListenerBuilder::makeTransport(const plan::Listener& listener,
                                                             const plan::FilterChain& chain) const {
-  if (!chain.tls) return parts_.transport;
-  const stats::Scope scope = stats::listenerScope(listener.stat_name);
-  return parts_.tls_sockets.make(chain, scope, parts_.registry.create<stats::Listener>(scope));
+  net::SharedTransport transport = parts_.transport;
+  if (chain.tls) {
+    const stats::Scope scope = stats::listenerScope(listener.stat_name);
+    auto made =
+        parts_.tls_sockets.make(chain, scope, parts_.registry.create<stats::Listener>(scope));
+    if (!made) return made.error();
+    transport = std::move(made.value());
+  }
+  if (chain.rbacs.empty()) return transport;
+  return filters::NetworkRbac::guard(chain.rbacs, std::move(transport), parts_.registry);
 }
 
 Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,
@@ -101,11 +110,19 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   if (const auto& seconds = plan.premature_reset_s) {
     config->premature_reset_s = RuntimeNumber(seconds->value, seconds->slot, &parts_.slots);
   }
+  if (plan.tracing) {
+    const bool is_egress = listener.direction == plan::Listener::Direction::Outbound;
+    config->tracing = std::make_unique<const tracing::Tracing>(*plan.tracing, is_egress,
+                                                               &parts_.slots, parts_.spans);
+  }
   config->routes = parts_.route_tables.slotOf(plan.route_table);
+  if (auto built = buildRequestParts(plan, config.get()); !built) return built.error();
   config->drain = std::move(drain);
   config->codec.bypasses_overload = listener.bypasses_overload;
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
+  config->listener_metadata = listener.metadata;
+  config->chain_metadata = chain.metadata;
   config->stats = registry.create<stats::Http>(stats::httpScope(plan.stat_prefix));
   config->listener_stats = registry.create<stats::ListenerHttp>(
       stats::listenerHttpScope(listener.stat_name, plan.stat_prefix));
@@ -114,13 +131,22 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   Result<AccessLogs> logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->setAccessLogs(std::move(logs.value()));
+  if (plan.local_replies) {
+    auto replies = proxy::LocalReplies::build(*plan.local_replies, &parts_.slots);
+    if (!replies) return replies.error();
+    config->local_replies = std::move(replies.value());
+    config->logs_request_head |= config->local_replies->readsRequestHead();
+  }
   if (plan.http_filters.size() + plan.upgrade_filters.size() >= 64) {
     return Error{"a connection manager has at most 63 HTTP filters"};
   }
-  const filters::ConfigScope scope = {
-      registry,         stats::httpScope(plan.stat_prefix), parts_.workers, parts_.slots,
-      parts_.clusters,  parts_.drain.healthCheckFailed(),   parts_.taps,    parts_.faults,
-      parts_.grpc_calls};
+  const filters::ConfigScope scope = {registry,           stats::httpScope(plan.stat_prefix),
+                                      parts_.workers,     parts_.slots,
+                                      parts_.clusters,    parts_.drain.healthCheckFailed(),
+                                      parts_.taps,        parts_.faults,
+                                      parts_.late_counts, parts_.publishers,
+                                      &parts_.names,      parts_.discovered,
+                                      parts_.demands,     parts_.jwt_keys};
   uint64_t on_always = 0;
   if (parts_.last_filter) {
     on_always = uint64_t{1} << (plan.http_filters.size() + plan.upgrade_filters.size());
@@ -136,6 +162,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
       bits |= bit;
       if (!filter.disabled) config->filters_on |= bit;
       config->filters.push_back(std::move(built.value()));
+      config->filter_names.push_back(filter.name);
     }
     return bits | on_always;
   };
@@ -155,8 +182,26 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
     }
     config->upgrades.push_back({upgrade.name, upgrade.enabled, own});
   }
-  if (parts_.last_filter) config->filters.push_back(parts_.last_filter);
+  if (parts_.last_filter) {
+    config->filters.push_back(parts_.last_filter);
+    config->filter_names.emplace_back();
+  }
   return FilterPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
+}
+
+// What is done to requests before they are routed.
+Result<void> ListenerBuilder::buildRequestParts(const plan::HttpConnectionManager& plan,
+                                                proxy::HttpConfig* config) const {
+  auto early = route::HeaderChanges::build(plan.early_changes, http::isJoinedInRequests);
+  if (!early) return early.error();
+  config->early_changes = std::move(early.value());
+  if (!plan.client_cert_tree) return {};
+  auto tree = match::MatchTree::build(plan.client_cert_tree->tree.value_or(plan::MatchTree()),
+                                      &parts_.slots);
+  if (!tree) return tree.error();
+  config->client_cert_tree = std::make_unique<const proxy::ClientCertTree>(
+      proxy::ClientCertTree{std::move(tree.value()), plan.client_cert_tree->actions});
+  return {};
 }
 
 Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
@@ -172,7 +217,14 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
   if (config->plan.tunneling) config->tunneling.emplace(*config->plan.tunneling);
   config->transport = std::move(transport);
   config->filter_chain_name = chain.name;
+  config->listener_metadata = listener.metadata;
+  config->chain_metadata = chain.metadata;
   config->cluster_of_server_name = chain.cluster_of_server_name;
+  if (const auto& lookup = chain.server_name_lookup) {
+    config->names = parts_.names.find(lookup->cache);
+    config->names_port = lookup->port;
+    if (!config->names) return Error{"there is no cache of names '" + lookup->cache + "'"};
+  }
   config->buffer_limit_bytes = listener.per_connection_buffer_limit_bytes;
   config->bypasses_overload = listener.bypasses_overload;
   config->stats = parts_.registry.create<stats::Tcp>(stats::tcpScope(chain.tcp->stat_prefix));
@@ -185,7 +237,8 @@ Result<FilterPlan> ListenerBuilder::buildTcp(const plan::Listener& listener,
 Result<AccessLogs> ListenerBuilder::buildLogs(const std::vector<plan::AccessLog>& plans) const {
   AccessLogs logs;
   for (const plan::AccessLog& plan : plans) {
-    auto log = access_log::AccessLog::build(plan, parts_.logs, &parts_.slots);
+    auto log = access_log::AccessLog::build(
+        plan, {parts_.logs, parts_.service_logs, parts_.registry, &parts_.slots});
     if (!log) return log.error();
     logs.push_back(std::move(log.value()));
   }

@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "access_log/log_files.h"
+#include "access_log/service_logs.h"
 #include "base/name_ids.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "filters/http/demands.h"
+#include "filters/http/discovered.h"
 #include "filters/http/faults.h"
-#include "filters/http/grpc_calls.h"
+#include "filters/http/late_counts.h"
+#include "filters/http/published.h"
 #include "filters/http/tap.h"
 #include "filters/network/gates.h"
 #include "plan/plan.gen.h"
@@ -30,20 +34,27 @@ struct ListenerParts {
   unsigned workers;
   RuntimeSlots& slots;
   access_log::LogFiles& logs;
+  access_log::ServiceLogs& service_logs;
   // The numbers of their names.
   NameIds& clusters;
   RouteTables& route_tables;
   Drain& drain;
   filters::Taps& taps;
   filters::Faults& faults;
-  filters::GrpcCallsOfAll& grpc_calls;
+  filters::LateCountsOfAll& late_counts;
+  filters::Publishers& publishers;
+  filters::DiscoveredFilters& discovered;
+  filters::Demands& demands;
+  filters::JwtKeyStores& jwt_keys;
   filters::Gates& gates;
   std::shared_ptr<net::AllConnections> all_connections;
   TlsSockets& tls_sockets;
+  tracing::Spans& spans;
   // Beneath connections in the clear.
   net::SharedTransport transport;
   // Passed last in every HTTP connection manager; null: none.
   std::shared_ptr<const filters::HttpFilterConfig> last_filter;
+  const upstream::NameCaches& names;
 };
 
 class ListenerBuilder {
@@ -68,6 +79,8 @@ class ListenerBuilder {
                                  net::SharedTransport transport, SharedDrain drain) const;
   Result<FilterPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
                                net::SharedTransport transport, SharedDrain drain) const;
+  Result<void> buildRequestParts(const plan::HttpConnectionManager& plan,
+                                 proxy::HttpConfig* config) const;
   Result<FilterPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain,
                               net::SharedTransport transport) const;
 

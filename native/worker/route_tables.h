@@ -20,16 +20,18 @@ class RouteTables {
  public:
   // `ids`: what numbers their names have; `clusters`: those of clusters' names.
   RouteTables(NameIds& ids, NameIds& clusters, RuntimeSlots& slots, Retired& retired,
-              route::BuildFilterConfig build_filter)
+              stats::Registry& registry, route::BuildFilterConfig build_filter)
       : ids_(ids),
         clusters_(clusters),
         slots_(slots),
         retired_(retired),
+        registry_(registry),
         build_filter_(std::move(build_filter)) {}
 
   // In the place of the table of that name, if there is one: for requests that begin later.
   Result<void> apply(const plan::RouteTable& plan, Delta* delta) {
-    auto built = route::RouteTable::build(plan, clusters_, &slots_, build_filter_);
+    auto built =
+        route::RouteTable::build(plan, clusters_, &slots_, build_filter_, &registry_, &ids_);
     if (!built) return built.error();
     Entry& entry = tables_[plan.name];
     if (!entry.slot) entry.slot = ids_.hold(plan.name);
@@ -61,6 +63,7 @@ class RouteTables {
   NameIds& clusters_;
   RuntimeSlots& slots_;
   Retired& retired_;
+  stats::Registry& registry_;
   const route::BuildFilterConfig build_filter_;
   std::unordered_map<std::string, Entry> tables_;
 };

@@ -15,6 +15,8 @@ stats::SinkFormat formatOf(const plan::SinkFormat& plan) {
   format.prefix = plan.prefix;
   format.deltas = plan.deltas;
   format.labels = plan.labels;
+  format.whole_names = plan.whole_names;
+  format.totals = plan.totals;
   format.summaries = plan.summaries;
   format.histograms = plan.histograms;
   return format;

@@ -1,5 +1,8 @@
 #include "worker/worker.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -7,6 +10,7 @@
 #include "filters/network/direct_response.h"
 #include "filters/network/echo.h"
 #include "filters/network/gated_factory.h"
+#include "profile/stack_of_thread.h"
 #include "proxy/http_server.h"
 #include "tcp/tcp_proxy.h"
 #include "worker/listener_log.h"
@@ -37,6 +41,7 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& inte
             [this] {
               pipes_.trim();
               context_.streams.trim();
+              context_.calls.trim();
               http2_streams_.trim();
             }),
       look_(loop_, kLookMs, [] {}) {
@@ -46,6 +51,8 @@ Worker::Worker(unsigned index, access_log::LogFiles& logs, const Intervals& inte
 // ---- turns ----
 
 void Worker::begin() {
+  profile::answerWithStack();
+  thread_id_ = static_cast<pid_t>(::syscall(SYS_gettid));
   // One for all: the files' lines come from every worker.
   if (index_ == 0) flush_.arm();
   trim_.arm();
@@ -79,6 +86,7 @@ bool Worker::finish() {
   std::exchange(listeners_, {}).clear();
   draining_.clear();
   context_.mirrors.endActive();
+  context_.calls.endActive();
   clusters_.clear();
   // Frees what ended just now.
   loop_.turn(0);

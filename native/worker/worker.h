@@ -3,6 +3,9 @@
 // (driver.h). Other threads only post.
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -37,6 +40,9 @@ class Worker final : private net::ListenerDirectory,
   unsigned index() const { return index_; }
   // errno of what the system refused it; 0: it may be started.
   int error() const { return loop_.error(); }
+  // Any thread: when the turn began that is under way, 0: none is; who does it, 0: nobody yet.
+  uint64_t busySince() const { return loop_.busySince(); }
+  pid_t threadId() const { return thread_id_.load(std::memory_order_relaxed); }
   // Any thread. All connections end, those with a request under way a little later; then a turn
   // says that it was the last. Returns at once.
   void beginStop();
@@ -81,6 +87,8 @@ class Worker final : private net::ListenerDirectory,
   void stopListener(const ListenerPlan* plan);
   void pauseListener(const ListenerPlan* plan);
   void resumeListener(const ListenerPlan* plan, const std::vector<net::ListenSocket>& sockets);
+  // Before it is started: where requests of this proxy's own are counted.
+  void countCallsIn(stats::Shard<stats::AsyncClient>* stats) { context_.calls.countIn(stats); }
   // What is shed from here on.
   void setOverload(const std::shared_ptr<const net::Overload::Update>& update);
 
@@ -137,6 +145,7 @@ class Worker final : private net::ListenerDirectory,
   }
 
   const unsigned index_;
+  std::atomic<pid_t> thread_id_ = 0;
   net::Loop loop_;
   net::OutBatch batch_;
   net::SplicePipes pipes_;

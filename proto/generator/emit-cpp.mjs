@@ -40,6 +40,20 @@ function inOrder(messages) {
   return result;
 }
 
+/** Messages that others hold which they hold themselves: named before all. */
+function namedEarly(ordered) {
+  const seen = new Set();
+  const early = [];
+  for (const message of ordered) {
+    for (const { type } of message.fields) {
+      const comesLater = ordered.some(({ name }) => name === type) && !seen.has(type);
+      if (comesLater && type !== message.name && !early.includes(type)) early.push(type);
+    }
+    seen.add(message.name);
+  }
+  return early.length > 0 ? `${early.map((name) => `struct ${name};`).join('\n')}\n\n` : '';
+}
+
 function fieldType(message, field) {
   const base = CPP[field.type] ?? field.type;
   if (field.repeated) return `std::vector<${base}>`;
@@ -82,7 +96,7 @@ export function emitHeader(messages) {
 
 namespace fairlead::plan {
 
-${inOrder(messages).map(emitStruct).join('\n')}
+${namedEarly(inOrder(messages))}${inOrder(messages).map(emitStruct).join('\n')}
 // Reads an update. Unknown fields are skipped; anything that is not the wire format is an error that
 // names message, field and offset. Pure; any thread.
 Result<Update> readUpdate(const void* data, size_t size);

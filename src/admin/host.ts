@@ -37,7 +37,16 @@ export interface AdminHost {
   readonly xds:
     | Pick<
         Xds,
-        'routes' | 'endpointsOf' | 'clusters' | 'isWarming' | 'unready' | 'listeners' | 'secrets'
+        | 'routes'
+        | 'endpointsOf'
+        | 'clusters'
+        | 'isWarming'
+        | 'unready'
+        | 'listeners'
+        | 'secrets'
+        | 'scopes'
+        | 'extensions'
+        | 'hasExtensions'
       >
     | undefined;
   /** Statistics are merged when they are asked for, not on a timer. */

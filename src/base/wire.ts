@@ -24,14 +24,26 @@ export class WireWriter {
     else this.#varint(value);
   }
 
-  /** Eight bytes: 0 to 2^53 - 1. */
-  fixed64(tag: number, value: number): void {
+  /** Eight bytes: 0 to 2^53 - 1, or a bigint. */
+  fixed64(tag: number, value: number | bigint): void {
     this.#reserve(20);
     this.#varint(tag);
     const view = new DataView(this.#bytes.buffer);
-    view.setUint32(this.#at, value % 2 ** 32, true);
-    view.setUint32(this.#at + 4, Math.floor(value / 2 ** 32), true);
+    if (typeof value === 'bigint') {
+      view.setBigUint64(this.#at, value, true);
+    } else {
+      view.setUint32(this.#at, value % 2 ** 32, true);
+      view.setUint32(this.#at + 4, Math.floor(value / 2 ** 32), true);
+    }
     this.#at += 8;
+  }
+
+  /** Four bytes. */
+  fixed32(tag: number, value: number): void {
+    this.#reserve(20);
+    this.#varint(tag);
+    new DataView(this.#bytes.buffer).setUint32(this.#at, value, true);
+    this.#at += 4;
   }
 
   double(tag: number, value: number): void {
@@ -59,6 +71,13 @@ export class WireWriter {
     this.#varint(value.length);
     this.#bytes.set(value, this.#at);
     this.#at += value.length;
+  }
+
+  /** Fields that are written already. */
+  raw(fields: Uint8Array): void {
+    this.#reserve(fields.length);
+    this.#bytes.set(fields, this.#at);
+    this.#at += fields.length;
   }
 
   message<T>(tag: number, value: T, write: (out: WireWriter, value: T) => void): void {

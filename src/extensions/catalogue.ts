@@ -15,6 +15,10 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   retryPriorities: 'envoy.retry_priorities',
   statSinks: 'envoy.stats_sinks',
   resourceMonitors: 'envoy.resource_monitors',
+  tracers: 'envoy.tracers',
+  responsePolicies: 'envoy.http.custom_response',
+  encoders: 'envoy.compression.compressor',
+  decoders: 'envoy.compression.decompressor',
 };
 
 export interface ListedExtension {

@@ -2,8 +2,11 @@
 // here.
 import type { Registry } from '../plan/extension.js';
 import { fileAccessLog } from './access-loggers/file.js';
+import { httpGrpcAccessLog } from './access-loggers/http-grpc.js';
+import { openTelemetryAccessLog } from './access-loggers/open-telemetry.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
 import { stdoutAccessLog } from './access-loggers/stdout.js';
+import { tcpGrpcAccessLog } from './access-loggers/tcp-grpc.js';
 import { leastRequest } from './balancers/least-request.js';
 import { maglev } from './balancers/maglev.js';
 import { random } from './balancers/random.js';
@@ -11,11 +14,30 @@ import { ringHash } from './balancers/ring-hash.js';
 import { roundRobin } from './balancers/round-robin.js';
 import { subset } from './balancers/subset.js';
 import { wrrLocality } from './balancers/wrr-locality.js';
+import {
+  brotliDecoder,
+  brotliEncoder,
+  gzipDecoder,
+  gzipEncoder,
+  zstdDecoder,
+  zstdEncoder,
+} from './codings/libraries.js';
+import { adaptiveConcurrency } from './http/adaptive-concurrency.js';
+import { admissionControl } from './http/admission-control.js';
+import { bandwidthLimit } from './http/bandwidth-limit.js';
+import { apiKeyAuth } from './http/api-key-auth.js';
+import { awsRequestSigning } from './http/aws-request-signing.js';
 import { basicAuth } from './http/basic-auth.js';
 import { buffer } from './http/buffer.js';
+import { compressor } from './http/compressor.js';
 import { connectGrpcBridge } from './http/connect-grpc-bridge.js';
 import { cors } from './http/cors.js';
+import { credentialInjector } from './http/credential-injector.js';
 import { csrf } from './http/csrf.js';
+import { dynamicForwardProxy } from './http/dynamic-forward-proxy.js';
+import { extAuthz } from './http/ext-authz.js';
+import { customResponse } from './http/custom-response.js';
+import { decompressor } from './http/decompressor.js';
 import { fault } from './http/fault.js';
 import { grpcHttp1Bridge } from './http/grpc-http1-bridge.js';
 import { grpcHttp1ReverseBridge } from './http/grpc-http1-reverse-bridge.js';
@@ -23,10 +45,20 @@ import { grpcJsonTranscoder } from './http/grpc-json-transcoder.js';
 import { grpcStats } from './http/grpc-stats.js';
 import { grpcWeb } from './http/grpc-web.js';
 import { headerMutation } from './http/header-mutation.js';
+import { headerToMetadata } from './http/header-to-metadata.js';
 import { healthCheck } from './http/health-check.js';
+import { ipTagging } from './http/ip-tagging.js';
+import { jsonToMetadata } from './http/json-to-metadata.js';
+import { jwtAuthn } from './http/jwt-authn.js';
 import { localRatelimit } from './http/local-ratelimit.js';
+import { composite, matchDelegate } from './http/matched.js';
+import { onDemand } from './http/on-demand.js';
+import { ratelimit } from './http/ratelimit.js';
 import { rbac } from './http/rbac.js';
 import { router } from './http/router.js';
+import { setFilterState } from './http/set-filter-state.js';
+import { setMetadata } from './http/set-metadata.js';
+import { statefulSession } from './http/stateful-session.js';
 import { tap } from './http/tap.js';
 import { httpInspector } from './listener/http-inspector.js';
 import { originalDst } from './listener/original-dst.js';
@@ -37,13 +69,16 @@ import { directResponse } from './network/direct-response.js';
 import { echo } from './network/echo.js';
 import { httpConnectionManager } from './network/http-connection-manager.js';
 import { networkLocalRatelimit } from './network/local-ratelimit.js';
+import { networkRbac } from './network/rbac.js';
 import { sniCluster } from './network/sni-cluster.js';
+import { sniDynamicForwardProxy } from './network/sni-dynamic-forward-proxy.js';
 import { tcpProxy } from './network/tcp-proxy.js';
 import { cgroupMemory } from './resource-monitors/cgroup-memory.js';
 import { cpuUtilization } from './resource-monitors/cpu-utilization.js';
 import { downstreamConnections } from './resource-monitors/downstream-connections.js';
 import { fixedHeap } from './resource-monitors/fixed-heap.js';
 import { injectedResource } from './resource-monitors/injected-resource.js';
+import { localResponsePolicy } from './response-policies/local-response.js';
 import { omitCanaryHosts } from './retry/omit-canary-hosts.js';
 import { omitHostMetadata } from './retry/omit-host-metadata.js';
 import { previousHosts } from './retry/previous-hosts.js';
@@ -60,6 +95,11 @@ import { upstreamProxyProtocol } from './transport-sockets/upstream-proxy-protoc
 import { upstreamTls } from './transport-sockets/upstream-tls.js';
 import { httpProtocolOptions } from './upstreams/http-protocol-options.js';
 import { tcpProtocolOptions } from './upstreams/tcp-protocol-options.js';
+import { openTelemetryStats } from './stat-sinks/open-telemetry.js';
+import { datadog } from './tracers/datadog.js';
+import { openTelemetry } from './tracers/open-telemetry.js';
+import { skyWalking } from './tracers/sky-walking.js';
+import { zipkin } from './tracers/zipkin.js';
 
 export const REGISTRY: Registry = {
   listenerFilters: [proxyProtocol, originalDst, httpInspector, tlsInspector],
@@ -69,6 +109,8 @@ export const REGISTRY: Registry = {
     directResponse,
     echo,
     sniCluster,
+    sniDynamicForwardProxy,
+    networkRbac,
     connectionLimit,
     networkLocalRatelimit,
   ],
@@ -89,9 +131,38 @@ export const REGISTRY: Registry = {
     basicAuth,
     headerMutation,
     rbac,
+    dynamicForwardProxy,
+    matchDelegate,
+    composite,
+    onDemand,
+    extAuthz,
+    ratelimit,
+    compressor,
+    decompressor,
+    bandwidthLimit,
+    customResponse,
+    admissionControl,
+    adaptiveConcurrency,
+    jwtAuthn,
+    apiKeyAuth,
+    credentialInjector,
+    awsRequestSigning,
+    headerToMetadata,
+    ipTagging,
+    jsonToMetadata,
+    setFilterState,
+    setMetadata,
+    statefulSession,
     router,
   ],
-  accessLoggers: [fileAccessLog, stdoutAccessLog, stderrAccessLog],
+  accessLoggers: [
+    fileAccessLog,
+    stdoutAccessLog,
+    stderrAccessLog,
+    httpGrpcAccessLog,
+    tcpGrpcAccessLog,
+    openTelemetryAccessLog,
+  ],
   downstreamTransportSockets: [rawBuffer, downstreamTls],
   upstreamTransportSockets: [
     rawBuffer,
@@ -104,7 +175,10 @@ export const REGISTRY: Registry = {
   balancers: [roundRobin, leastRequest, random, ringHash, maglev, subset, wrrLocality],
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
   retryPriorities: [previousPriorities],
-  statSinks: [statsd, dogStatsd, metricsService, hystrix],
+  statSinks: [statsd, dogStatsd, metricsService, hystrix, openTelemetryStats],
+  responsePolicies: [localResponsePolicy],
+  encoders: [gzipEncoder, brotliEncoder, zstdEncoder],
+  decoders: [gzipDecoder, brotliDecoder, zstdDecoder],
   resourceMonitors: [
     fixedHeap,
     cgroupMemory,
@@ -112,4 +186,5 @@ export const REGISTRY: Registry = {
     downstreamConnections,
     injectedResource,
   ],
+  tracers: [zipkin, openTelemetry, datadog, skyWalking],
 };

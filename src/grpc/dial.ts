@@ -70,9 +70,13 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
     () => fail(FAULT),
   );
   const opened = (): void => {
-    const { tls } = cluster;
-    if (!tls) {
+    if (!cluster.tls) {
       succeed(raw);
+      return;
+    }
+    const tls = tlsNow(cluster.tls);
+    if (typeof tls === 'string') {
+      fail({ kind: 'tls', message: tls });
       return;
     }
     const socket = connectTls({
@@ -93,6 +97,14 @@ export function dial(cluster: GrpcClusterPlan, host: ControlHost, events: DialEv
     guarded(WHERE, opened, () => fail(FAULT)),
   );
   return giveUp;
+}
+
+/** Why there is none. */
+function tlsNow(tls: UpstreamTlsPlan): UpstreamTlsPlan | string {
+  const now = tls.live ? tls.live.current : tls;
+  if (!now) return 'TLS: a secret has not come yet';
+  if (now.unsupported !== undefined) return `TLS: ${now.unsupported} is not supported here`;
+  return now;
 }
 
 /** OpenSSL's own message tells of its sources. */

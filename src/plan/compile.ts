@@ -7,9 +7,12 @@ import type {
   envoy_config_bootstrap_v3_ClusterManager as ClusterManager,
   envoy_config_cluster_v3_Cluster as Cluster,
 } from '../../build/messages.gen.js';
+import { TagNames } from './tag-names.js';
+import { TracerPlans } from './tracer-plans.js';
 import type { Issue } from '../config/issues/issue.js';
 import type { Registry, CompileContext } from './extension.js';
 import type { SinkPlan } from './extension-plans.js';
+import { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
 import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
@@ -19,6 +22,9 @@ import { compileOutlierLog } from './cluster/outlier-detection.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
 import { compileListener } from './listener/listener.js';
+import { ClusterSources } from './cluster-sources.js';
+import type { DiscoveredPlace } from './discovered.js';
+import { JwksSources } from './jwks-source.js';
 import { Place } from './message/place.js';
 import type { Assignment, ConnectionLimit, Listener, TlsContext, Update } from './plan.gen.js';
 import type { RuntimeValues } from './runtime/runtime.js';
@@ -27,14 +33,17 @@ import { checkLayers } from './runtime/runtime-layers.js';
 import { compileRtds, type RtdsPlan } from './rtds.js';
 import { checkRegexEngine } from './bootstrap/regex-engine.js';
 import { compileStatsSinks } from './bootstrap/stats-sinks.js';
+import { compileWatchdogs } from './bootstrap/watchdogs.js';
 import { refuseOtherFields, supportedFields } from './message/supported-fields.js';
 import type { CdsPlan } from './cluster/cds-plan.js';
 import type { EdsPlan } from './cluster/eds-cluster.js';
 import type { LdsPlan } from './listener/lds-plan.js';
 import { compileConfigSource } from './config-source.js';
-import { compileAds } from './grpc/api-config-source.js';
+import { compileAds, compileServiceStream } from './grpc/api-config-source.js';
 import type { Source, StreamPlan } from './sources.js';
 import { RouteSlots } from './route-slots.js';
+import type { NamedClusterPlan } from './cluster/cluster-plan.js';
+import { NamePlans } from './cluster/names.js';
 import { StaticSecrets } from './static-secrets.js';
 import type { TlsSocketPlan } from './tls-socket.js';
 
@@ -49,11 +58,13 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'static_resources',
     'dynamic_resources',
     'cluster_manager',
+    'hds_config',
     'layered_runtime',
     'admin',
     'bootstrap_extensions',
     'default_regex_engine',
     // src/server/settings.ts uses, refuses or warns of each of these.
+    'flags_path',
     'stats_flush_interval',
     'stats_flush_on_admin',
     'stats_config',
@@ -65,9 +76,11 @@ const BOOTSTRAP = supportedFields<Bootstrap>(
     'application_log_config',
     'overload_manager',
     'deferred_stat_options',
+    'tracing',
   ],
   {
-    tracing: {},
+    // The one that there is.
+    default_socket_interface: 'envoy.extensions.network.socket_interface.default_socket_interface',
   },
 );
 const STATIC = supportedFields<StaticResources>(
@@ -86,6 +99,7 @@ const CLUSTER_MANAGER = supportedFields<ClusterManager>(
     'upstream_bind_config',
     'local_cluster_name',
     'enable_deferred_cluster_creation',
+    'load_stats_config',
   ],
 );
 
@@ -103,16 +117,23 @@ export interface CompileOptions {
   readonly extensions: Registry;
   /** What OpenSSL says is wrong with a context of TLS; absent: nobody asks it. */
   readonly checkTls?: (context: TlsContext) => string | undefined;
+  /** Whether a library of content codings is there; absent: nobody asks. */
+  readonly hasCoding?: (coding: 'brotli' | 'zstd') => boolean;
 }
 
 /** What is compiled later can ask which route configurations are wanted. */
-export type LaterContext = CompileContext & { readonly routes: RouteSlots };
+export type LaterContext = CompileContext & {
+  readonly routes: RouteSlots;
+  readonly names: NamePlans;
+};
 
 export interface CompiledBootstrap {
   /** All static resources; clusters of `dnsClusters` and `eds` get their assignments later. */
   readonly update: Update;
   readonly dnsClusters: readonly DnsClusterPlan[];
   readonly eds: readonly EdsPlan[];
+  /** Clusters whose hosts are those that requests name. */
+  readonly named: readonly NamedClusterPlan[];
   /** Absent: no cluster comes later. */
   readonly cds?: CdsPlan;
   /** Absent: no listener comes later. */
@@ -121,6 +142,9 @@ export interface CompiledBootstrap {
   readonly context: LaterContext;
   /** By the numbers that the update has for them. */
   readonly taps: readonly TapDeclaration[];
+  readonly logServices: LogServices;
+  /** Where keys are fetched from, by the numbers that the update has for them. */
+  readonly jwks: JwksSources;
   /** Absent: nothing is shed. */
   readonly overload?: OverloadPlan;
   /** Absent: no admin server. */
@@ -130,13 +154,27 @@ export interface CompiledBootstrap {
   readonly sinks: readonly SinkPlan[];
   /** Of clusters and then of listeners, in their order. */
   readonly tls: readonly TlsSocketPlan[];
+  /** As a static cluster is compiled. */
+  readonly compileClusterLater: CdsPlan['compile'];
+  /** Filters that come later, of listeners of the bootstrap. */
+  readonly discovered: readonly DiscoveredPlace[];
   readonly issues: readonly Issue[];
   /** What is wrong with control planes that only a start asks: `--mode validate` lets it pass. */
   readonly startIssues: readonly Issue[];
   /** Absent: there is no aggregated stream. */
   readonly ads?: StreamPlan;
+  /** Who hears what clusters have to do; absent: nobody. */
+  readonly loadReports?: StreamPlan;
+  /** Who says what else is to be checked; absent: nobody. */
+  readonly healthDiscovery?: HealthDiscoveryPlan;
   /** Layers of the runtime that come by RTDS, in their order. */
   readonly rtds: readonly RtdsPlan[];
+}
+
+export interface HealthDiscoveryPlan {
+  readonly stream: StreamPlan;
+  /** A cluster whose hosts are to be checked. Undefined after an error. */
+  readonly compile: (message: Cluster, place: Place) => ClusterPlan | undefined;
 }
 
 /** What is still asked for once the workers have the update. */
@@ -159,6 +197,9 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     place.field('static_resources').field('secrets'),
   );
   const taps: TapDeclaration[] = [];
+  const discovered: DiscoveredPlace[] = [];
+  const logServices = new LogServices();
+  const jwks = new JwksSources();
   const sockets: TlsSocketPlan[] = [];
   const internalListeners = compileBootstrapExtensions(
     bootstrap.bootstrap_extensions,
@@ -168,8 +209,18 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     ...contextOf(bootstrap, options),
     start,
     ...(internalListeners && { internalListeners }),
+    ...(bootstrap.tracing?.http && {
+      defaultTracer: {
+        message: bootstrap.tracing.http,
+        place: place.field('tracing').field('http'),
+      },
+    }),
     secrets,
+    discovered: { add: (one) => discovered.push(one) },
+    clusterSources: new ClusterSources(),
+    logServices,
     addTap: (tap) => taps.push(tap) - 1,
+    addJwks: (source) => jwks.add(source),
     addTls: (socket) => sockets.push(socket),
   };
   const bind = compileClusterManager(bootstrap, place.field('cluster_manager'), context);
@@ -177,6 +228,11 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
   const ads =
     dynamic.ads_config &&
     compileAds(dynamic.ads_config, start.field('dynamic_resources').field('ads_config'), context);
+  const loads = bootstrap.cluster_manager?.load_stats_config;
+  const loadsAt = start.field('cluster_manager').field('load_stats_config');
+  const loadReports = loads && compileServiceStream(loads, loadsAt, context);
+  const hds = bootstrap.hds_config;
+  const hdsStream = hds && compileServiceStream(hds, start.field('hds_config'), context);
   const at = place.field('dynamic_resources');
   const cds = compileCds(dynamic, at.field('cds_config'), context, bind);
   // As the real server: of listeners that come later only a start looks at the source.
@@ -192,6 +248,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     bootstrap.overload_manager &&
     compileOverload(bootstrap.overload_manager, place.field('overload_manager'), context);
   const admin = bootstrap.admin && compileAdmin(bootstrap.admin, place.field('admin'), context);
+  const named = clusters.flatMap((plan) => plan.names ?? []);
   return {
     update: {
       clusters: clusters.map((plan) => plan.cluster),
@@ -204,21 +261,40 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
         place.field('cluster_manager').field('outlier_detection'),
       ),
       admin_access_logs: [...(admin?.accessLogs ?? [])],
+      watchdogs: compileWatchdogs(bootstrap, place),
+      name_caches: [
+        ...context.names.hosts.map(({ cache }) => cache),
+        ...named.flatMap((one) => (one.kind === 'clusters' ? one.clusters.cache : [])),
+      ],
     },
+    named,
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
     eds: clusters.flatMap((plan) => plan.eds ?? []),
     ...(cds && { cds }),
     ...(lds && { lds: { source: lds, staticListeners: listeners } }),
     context: { ...context, start: undefined },
     taps,
+    logServices,
+    jwks,
     ...(overload && { overload }),
     ...(admin && { admin }),
     runtimeReads: context.runtime,
     sinks: compileStatsSinks(bootstrap, place.field('stats_sinks'), context),
     tls: [...clusters.flatMap((plan) => plan.sockets), ...sockets],
+    discovered,
+    compileClusterLater: (message, at) =>
+      compileCluster(message, at, { ...context, start: undefined }, bind),
     issues,
     startIssues,
     ...(ads && { ads }),
+    ...(loadReports && { loadReports }),
+    ...(hdsStream && {
+      healthDiscovery: {
+        stream: hdsStream,
+        compile: (message, one) =>
+          compileCluster(message, one, { ...context, start: undefined }, bind),
+      },
+    }),
     rtds,
   };
 }
@@ -255,7 +331,10 @@ function connectionLimitOf(
 function contextOf(
   bootstrap: Bootstrap,
   options: CompileOptions,
-): Omit<LaterContext, 'secrets' | 'addTap' | 'addTls'> {
+): Omit<
+  LaterContext,
+  'secrets' | 'discovered' | 'clusterSources' | 'addTap' | 'addJwks' | 'addTls' | 'logServices'
+> {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
   const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');
   const local = bootstrap.cluster_manager?.local_cluster_name;
@@ -271,6 +350,7 @@ function contextOf(
       },
     }),
     hasNode: serviceNode !== '' && serviceCluster !== '',
+    nodeMetadata: bootstrap.node?.metadata ?? {},
     hasAds: bootstrap.dynamic_resources?.ads_config !== undefined,
     primaryClusters: new Set(
       (bootstrap.static_resources?.clusters ?? []).flatMap(({ name = '', type }) =>
@@ -285,7 +365,11 @@ function contextOf(
     runtime: new RuntimeReads(options.runtime),
     extensions: options.extensions,
     routes: new RouteSlots(),
+    tracers: new TracerPlans(),
+    tagNames: TagNames.in(bootstrap.static_resources?.listeners),
+    names: new NamePlans(),
     checkTls: options.checkTls,
+    hasCoding: options.hasCoding,
   };
 }
 

@@ -5,9 +5,10 @@ import type {
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
   envoy_config_core_v3_UpstreamHttpProtocolOptions as SniOptions,
 } from '../../build/messages.gen.js';
-import type { PlainObject } from '../config/values/objects.js';
+import type { ReadFormat } from './format/format-string.js';
 import type { Place } from './message/place.js';
 import type {
+  AccessLog,
   Cluster,
   Cluster_Protocol,
   FilterChain,
@@ -16,6 +17,7 @@ import type {
   Router,
   SinkFormat,
 } from './plan.gen.js';
+import type { HttpServicePlan } from './http-service.js';
 import type { GrpcServicePlan } from './service-plan.js';
 
 /** What a listener filter becomes. */
@@ -31,20 +33,11 @@ export type NetworkFilterPlan = Omit<FilterChain, 'name' | 'match' | 'is_default
 export type HttpFilterPlan = { readonly router: Router } | Omit<HttpFilter, 'disabled'>;
 
 /** How lines read. */
-export interface LogFormat {
-  /** A substitution format, or a JSON object of such. */
-  readonly format: string | PlainObject;
-  /** Whether what has no value reads as nothing. */
-  readonly omitsEmpty?: boolean;
-  /** Where the configuration has it. */
-  readonly place: Place;
-}
+export type LogFormat = ReadFormat;
 
-/** Where a logger writes, and what. */
-export interface LogTarget {
-  readonly path: string;
-  readonly format: LogFormat;
-}
+/** Where a logger writes, and what: lines to a file, or entries to a service. */
+export type LogTarget =
+  { readonly path: string; readonly format: LogFormat } | Pick<AccessLog, 'grpc' | 'otel'>;
 
 /** What a cluster says of HTTP, in the extension's message or in its own older fields. */
 export interface UpstreamHttpOptions {
@@ -101,4 +94,23 @@ export type SinkPlan =
       /** How many metrics a message may have; 0: any number. */
       readonly batchSize: number;
     }
+  /** opentelemetry.proto.collector.metrics.v1.MetricsService */
+  | {
+      readonly kind: 'otlp';
+      readonly format: SinkFormat;
+      readonly collector: OtlpCollector;
+      /** Of the resource. */
+      readonly attributes: Readonly<Record<string, string>>;
+      readonly prefix: string;
+      readonly hasLabels: boolean;
+      readonly countersAreDeltas: boolean;
+      readonly histogramsAreDeltas: boolean;
+      /** How many a request may have; 0: any number. */
+      readonly maxPoints: number;
+    }
   | { readonly kind: 'hystrix'; readonly buckets: number };
+
+/** Who collects what OpenTelemetry tells. */
+export type OtlpCollector =
+  | { readonly how: 'grpc'; readonly service: GrpcServicePlan }
+  | { readonly how: 'http'; readonly service: HttpServicePlan };

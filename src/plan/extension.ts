@@ -1,6 +1,9 @@
 // The contract of an extension: one configuration message, compiled to its part of the plan; and what
 // every compile function may look at besides its own message.
-import type { Any } from '../../build/messages.gen.js';
+import type {
+  Any,
+  envoy_config_trace_v3_Tracing_Http as TracerProvider,
+} from '../../build/messages.gen.js';
 import { nearestName } from '../base/suggest.js';
 import { isKnown, knownByName, namesOf, unregistered, type Kind } from './known-extensions.js';
 import type {
@@ -13,14 +16,28 @@ import type {
   SinkPlan,
   UpstreamHttpOptions,
 } from './extension-plans.js';
+import type { LogServices } from './log-service.js';
 import type { TapDeclaration } from './match/tap.js';
+import type { ClusterSources } from './cluster-sources.js';
+import type { DiscoveredPlaces } from './discovered.js';
 import type { Place } from './message/place.js';
-import type { FilterConfig, RetryHosts, TlsContext } from './plan.gen.js';
+import type {
+  Decoder,
+  Encoder,
+  FilterConfig,
+  ResponsePolicy,
+  RetryHosts,
+  TlsContext,
+} from './plan.gen.js';
 import type { RuntimeReads } from './runtime/runtime-reads.js';
 import type { GrpcClusterPlan } from './service-plan.js';
+import type { JwksSource } from './jwks-source.js';
 import type { LocalCluster } from './local-cluster.js';
+import type { SharedNames } from './shared-names.js';
 import type { RoutePlaces } from './route-slots.js';
 import type { StaticSecrets } from './static-secrets.js';
+import type { TagNames } from './tag-names.js';
+import type { TracerPlan, TracerPlans } from './tracer-plans.js';
 import type { TlsSocketPlan, UpstreamSocketPlan, UpstreamTlsSocketPlan } from './tls-socket.js';
 
 export interface Extension<Compiled> {
@@ -69,6 +86,13 @@ export interface Registry {
   readonly statSinks: readonly Extension<SinkPlan | undefined>[];
   /** Undefined after an error. */
   readonly resourceMonitors: readonly Extension<MonitorPlan | undefined>[];
+  /** Undefined after an error. */
+  readonly tracers: readonly Extension<TracerPlan | undefined>[];
+  /** Of answers that take another's place; undefined after an error. */
+  readonly responsePolicies: readonly Extension<ResponsePolicy | undefined>[];
+  /** Of content codings; undefined after an error. */
+  readonly encoders: readonly Extension<Encoder | undefined>[];
+  readonly decoders: readonly Extension<Decoder | undefined>[];
 }
 
 export interface InternalListenersPlan {
@@ -83,6 +107,8 @@ export interface CompileContext {
   readonly serviceNode: string;
   /** The node has an id and a cluster, as some extensions demand. */
   readonly hasNode: boolean;
+  /** What the bootstrap says of the node besides. */
+  readonly nodeMetadata: Readonly<Record<string, unknown>>;
   /** The bootstrap has an aggregated stream. */
   readonly hasAds: boolean;
   /** This machine's address as clients on loopback are called (--local-address-ip-version). */
@@ -104,12 +130,29 @@ export interface CompileContext {
   /** Of connection managers. */
   readonly routes: RoutePlaces;
   readonly secrets: StaticSecrets;
+  /** Takes the tracers of connection managers. */
+  readonly tracers: TracerPlans;
+  /** The bootstrap's, for connection managers that name none. */
+  readonly defaultTracer?: { readonly message: TracerProvider; readonly place: Place };
+  /** What tags of spans name of metadata. */
+  readonly tagNames: TagNames;
+  /** Where hosts are looked up that requests name. */
+  readonly names: SharedNames;
   /** What OpenSSL says is wrong; absent: nobody asks it. */
   readonly checkTls: ((context: TlsContext) => string | undefined) | undefined;
+  /** Of filters that come later. */
+  readonly discovered: DiscoveredPlaces;
+  readonly clusterSources: ClusterSources;
+  /** Whether a library of content codings is there; absent: nobody asks. */
+  readonly hasCoding: ((coding: 'brotli' | 'zstd') => boolean) | undefined;
   /** Takes a transport socket of a filter chain. */
   addTls(socket: TlsSocketPlan): void;
+  /** Services that access logs are sent to. */
+  readonly logServices: LogServices;
   /** Takes a tap and gives the number under which the plan has it. */
   addTap(tap: TapDeclaration): number;
+  /** Takes a place that keys are fetched from and gives the number under which the plan has it. */
+  addJwks(source: JwksSource): number;
 }
 
 /** Declares an extension whose message is a `Config`: the type name vouches for it. */

@@ -216,6 +216,18 @@ const KNOWN = {
     },
     { name: 'envoy.stat_sinks.statsd', type: 'envoy.config.metrics.v3.StatsdSink' },
   ],
+  responsePolicies: [
+    {
+      name: 'envoy.extensions.http.custom_response.local_response_policy',
+      type: 'envoy.extensions.http.custom_response.local_response_policy.v3.LocalResponsePolicy',
+    },
+    {
+      name: 'envoy.extensions.http.custom_response.redirect_policy',
+      type: 'envoy.extensions.http.custom_response.redirect_policy.v3.RedirectPolicy',
+    },
+  ],
+  encoders: codings('compressor'),
+  decoders: codings('decompressor'),
   resourceMonitors: [
     ...family('envoy.resource_monitors.', 'envoy.extensions.resource_monitors.', {
       cgroup_memory: 'CgroupMemoryConfig',
@@ -227,6 +239,20 @@ const KNOWN = {
       name: 'envoy.resource_monitors.global_downstream_max_connections',
       type: 'envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
     },
+  ],
+  tracers: [
+    { name: 'envoy.tracers.datadog', type: 'envoy.config.trace.v3.DatadogConfig' },
+    { name: 'envoy.tracers.dynamic_ot', type: 'envoy.config.trace.v3.DynamicOtConfig' },
+    {
+      name: 'envoy.tracers.fluentd',
+      type: 'envoy.extensions.tracers.fluentd.v3.FluentdConfig',
+    },
+    { name: 'envoy.tracers.lightstep', type: 'envoy.config.trace.v3.LightstepConfig' },
+    { name: 'envoy.tracers.opencensus', type: 'envoy.config.trace.v3.OpenCensusConfig' },
+    { name: 'envoy.tracers.opentelemetry', type: 'envoy.config.trace.v3.OpenTelemetryConfig' },
+    { name: 'envoy.tracers.skywalking', type: 'envoy.config.trace.v3.SkyWalkingConfig' },
+    { name: 'envoy.tracers.xray', type: 'envoy.config.trace.v3.XRayConfig' },
+    { name: 'envoy.tracers.zipkin', type: 'envoy.config.trace.v3.ZipkinConfig' },
   ],
 } as const satisfies Readonly<Record<string, readonly KnownExtension[]>>;
 
@@ -246,6 +272,15 @@ export function knownByName(kind: Kind, name: string): KnownExtension | undefine
 }
 
 export const namesOf = (kind: Kind): readonly string[] => KNOWN[kind].map(({ name }) => name);
+
+function codings(side: 'compressor' | 'decompressor'): readonly KnownExtension[] {
+  return Object.entries({ brotli: 'Brotli', gzip: 'Gzip', zstd: 'Zstd' }).map(
+    ([name, message]) => ({
+      name: `envoy.compression.${name}.${side}`,
+      type: `envoy.extensions.compression.${name}.${side}.v3.${message}`,
+    }),
+  );
+}
 
 function family(
   names: string,

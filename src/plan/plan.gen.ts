@@ -20,6 +20,16 @@ export interface MetadataValue {
   readonly is_json?: boolean | undefined;
 }
 
+export interface MetadataSpace {
+  readonly name?: string | undefined;
+  readonly values?: readonly MetadataValue[] | undefined;
+}
+
+/** What a configuration says of one thing: a listener, a route, a cluster. */
+export interface Metadata {
+  readonly spaces?: readonly MetadataSpace[] | undefined;
+}
+
 export const SocketOption_State = {
   BEFORE_BIND: 0,
   BOUND: 1,
@@ -156,8 +166,54 @@ export const FormatPiece_Operator = {
   TLS_JA4_FINGERPRINT: 75,
   TUNNEL_RESPONSE_HEADERS: 76,
   TUNNEL_RESPONSE_TRAILERS: 77,
+  FILTER_STATE: 200,
+  TRACE_ID: 130,
+  SPAN_ID: 131,
+  EMIT_TIME: 90,
+  REQUEST_TX_DURATION: 91,
+  DOWNSTREAM_HANDSHAKE_DURATION: 92,
+  UPSTREAM_CONNECTION_POOL_READY_DURATION: 93,
+  ZERO: 94,
+  UPSTREAM_HOST_NAME: 95,
+  UPSTREAM_HOST_NAME_WITHOUT_PORT: 96,
+  UPSTREAM_CONNECTION_ID: 97,
+  UPSTREAM_DECOMPRESSED_HEADER_BYTES_SENT: 98,
+  UPSTREAM_DECOMPRESSED_HEADER_BYTES_RECEIVED: 99,
+  DOWNSTREAM_DECOMPRESSED_HEADER_BYTES_SENT: 100,
+  DOWNSTREAM_DECOMPRESSED_HEADER_BYTES_RECEIVED: 101,
+  UPSTREAM_DETECTED_CLOSE_TYPE: 102,
+  UPSTREAM_LOCAL_CLOSE_REASON: 103,
+  UPSTREAM_HOSTS_ATTEMPTED: 104,
+  UPSTREAM_HOSTS_ATTEMPTED_WITHOUT_PORT: 105,
+  UPSTREAM_HOST_NAMES_ATTEMPTED: 106,
+  UPSTREAM_HOST_NAMES_ATTEMPTED_WITHOUT_PORT: 107,
+  UPSTREAM_CONNECTION_IDS_ATTEMPTED: 108,
+  DOWNSTREAM_LOCAL_CLOSE_REASON: 109,
+  DOWNSTREAM_DETECTED_CLOSE_TYPE: 110,
+  DOWNSTREAM_LOCAL_ADDRESS_ENDPOINT_ID: 111,
+  DOWNSTREAM_DIRECT_LOCAL_ADDRESS_ENDPOINT_ID: 112,
+  UPSTREAM_REMOTE_ADDRESS_ENDPOINT_ID: 113,
+  DOWNSTREAM_CX_RTT: 114,
+  QUERY_PARAMS: 115,
+  METADATA: 116,
+  COALESCE: 117,
+  XFCC_VALUE: 118,
+  ACCESS_LOG_TYPE: 119,
+  REQ_WITHOUT_QUERY: 120,
+  LOCAL_REPLY_OWNER: 121,
+  SERVER_NAME_OF_REQUEST: 122,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
+
+export const FormatPiece_MetadataSource = {
+  ROUTE: 0,
+  VIRTUAL_HOST: 1,
+  CLUSTER: 2,
+  UPSTREAM_HOST: 3,
+  LISTENER: 4,
+  FILTER_CHAIN: 5,
+} as const;
+export type FormatPiece_MetadataSource = (typeof FormatPiece_MetadataSource)[keyof typeof FormatPiece_MetadataSource];
 
 /** One piece of a substitution format ("%REQ(:PATH)% and text"): a literal or an operator. */
 export interface FormatPiece {
@@ -166,8 +222,14 @@ export interface FormatPiece {
   readonly argument?: string | undefined;
   /** The header to fall back on (%REQ(a?b)%), in lower case; a second argument. */
   readonly alternative?: string | undefined;
-  /** 0: not shortened. */
+  /** Absent: not shortened. */
   readonly max_length?: number | undefined;
+  readonly metadata_source?: FormatPiece_MetadataSource | undefined;
+  /** Of an address without its port: as a network of so many bits. */
+  readonly prefix_length?: number | undefined;
+  readonly alternatives?: readonly FormatPiece[] | undefined;
+  /** Times read as this machine's clock has them. */
+  readonly local_time?: boolean | undefined;
 }
 
 export interface Format {
@@ -176,6 +238,12 @@ export interface Format {
   readonly json?: JsonFormat | undefined;
   /** What has no value reads as nothing, not as "-"; members of JSON objects that have none, or that are objects without members, are left out. */
   readonly omit_empty?: boolean | undefined;
+}
+
+/** What an answer of the proxy's own says. */
+export interface ReplyFormat {
+  readonly format?: Format | undefined;
+  readonly content_type?: string | undefined;
 }
 
 export const JsonFormat_Kind = {
@@ -269,6 +337,14 @@ export interface MetadataMatch {
   readonly fallbacks?: readonly HostLabels[] | undefined;
 }
 
+/** Names of headers stay as whoever sent them wrote them. */
+export interface PreserveCase {
+  /** The status line's reason, too. */
+  readonly forwards_reason?: boolean | undefined;
+  /** Those that nobody sent are written as "Content-Type". */
+  readonly capitalizes_own?: boolean | undefined;
+}
+
 export const HeaderMatch_Kind = {
   PRESENT: 0,
   STRING: 1,
@@ -293,6 +369,8 @@ export interface QueryMatch {
   readonly name?: string | undefined;
   /** Absent: presence is enough. */
   readonly string_match?: StringMatch | undefined;
+  /** It must not be there. */
+  readonly is_absent?: boolean | undefined;
 }
 
 /** The matcher trees of xds.type.matcher.v3.Matcher, whatever they are asked of: the first action that fits is taken. */
@@ -316,6 +394,19 @@ export const MatchInput_Kind = {
   NOTHING: 9,
   ENDPOINT_METADATA: 10,
   LOCALITY_METADATA: 11,
+  REQUEST_HEADER: 12,
+  REQUEST_TRAILER: 13,
+  RESPONSE_HEADER: 14,
+  RESPONSE_TRAILER: 15,
+  QUERY_PARAMETER: 16,
+  STATUS_CODE: 17,
+  STATUS_CLASS: 18,
+  LOCAL_REPLY: 19,
+  DYNAMIC_METADATA: 20,
+  TLS_SUBJECT: 21,
+  TLS_URI_NAMES: 22,
+  TLS_DNS_NAMES: 23,
+  CONSTANT: 24,
 } as const;
 export type MatchInput_Kind = (typeof MatchInput_Kind)[keyof typeof MatchInput_Kind];
 
@@ -325,6 +416,33 @@ export interface MatchInput {
   /** Of metadata: a namespace, and the keys on the way to the value. */
   readonly metadata_namespace?: string | undefined;
   readonly path?: readonly string[] | undefined;
+  /** Of a header, in lower case, or of a query parameter; the constant. */
+  readonly name?: string | undefined;
+}
+
+export const MetadataCondition_Value = {
+  PRESENT: 0,
+  TEXT: 1,
+  LITERAL: 2,
+  NUMBER: 3,
+  ANY_OF: 4,
+} as const;
+export type MetadataCondition_Value = (typeof MetadataCondition_Value)[keyof typeof MetadataCondition_Value];
+
+/** What a value of a request's metadata is to be like. */
+export interface MetadataCondition {
+  readonly metadata_namespace?: string | undefined;
+  /** Its keys, with a NUL between each two. */
+  readonly metadata_path?: string | undefined;
+  readonly inverts?: boolean | undefined;
+  readonly value?: MetadataCondition_Value | undefined;
+  readonly text?: StringMatch | undefined;
+  readonly literal?: string | undefined;
+  /** In millionths; from the first on, below the second. */
+  readonly first_number?: number | undefined;
+  readonly end_number?: number | undefined;
+  /** Of the value alone. */
+  readonly parts?: readonly MetadataCondition[] | undefined;
 }
 
 export const MatchPredicate_Kind = {
@@ -333,6 +451,9 @@ export const MatchPredicate_Kind = {
   AND: 2,
   OR: 3,
   NOT: 4,
+  METADATA: 5,
+  RUNTIME_FRACTION: 6,
+  CONSISTENT_HASH: 7,
 } as const;
 export type MatchPredicate_Kind = (typeof MatchPredicate_Kind)[keyof typeof MatchPredicate_Kind];
 
@@ -343,6 +464,13 @@ export interface MatchPredicate {
   readonly input?: MatchInput | undefined;
   readonly text?: StringMatch | undefined;
   readonly ranges?: readonly CidrRange[] | undefined;
+  readonly metadata?: MetadataCondition | undefined;
+  /** Of a hash with the seed: modulo the second it is at least the first; or the share in millionths, and the runtime slot that it follows. */
+  readonly seed?: number | undefined;
+  readonly threshold?: number | undefined;
+  readonly modulo?: number | undefined;
+  readonly share_millionths?: number | undefined;
+  readonly share_slot?: number | undefined;
 }
 
 /** Goes on with a node, or ends with an action. */
@@ -521,6 +649,40 @@ export interface FilterConfig {
   readonly basic_auth?: BasicAuthUsers | undefined;
   readonly header_mutation?: HeaderMutation | undefined;
   readonly rbac?: Rbac | undefined;
+  readonly ext_authz?: ExtAuthzRoute | undefined;
+  readonly ratelimit?: RatelimitRoute | undefined;
+  readonly name_rewrite?: NameRewrite | undefined;
+  /** In place of what a filter's own tree says. */
+  readonly match?: MatchSettings | undefined;
+  readonly on_demand?: OnDemandSettings | undefined;
+  readonly compressor?: CompressorSettings | undefined;
+  readonly bandwidth_limit?: BandwidthLimit | undefined;
+  readonly custom_response?: CustomResponse | undefined;
+  readonly jwt_authn?: JwtRoute | undefined;
+  readonly header_to_metadata?: HeaderToMetadata | undefined;
+  readonly set_filter_state?: SetFilterState | undefined;
+  readonly json_to_metadata?: JsonToMetadata | undefined;
+  readonly api_key_auth?: ApiKeyAuth | undefined;
+  readonly stateful_session?: StatefulSession | undefined;
+  readonly aws_request_signing?: AwsSigning | undefined;
+}
+
+/** What requests name in place of what they do. */
+export interface NameRewrite {
+  readonly literal?: string | undefined;
+  /** In lower case: what this header says, where a request has it. */
+  readonly header?: string | undefined;
+}
+
+export interface OnDemandSettings {
+  /** Absent: no clusters are asked for. */
+  readonly clusters?: OnDemandClusters | undefined;
+}
+
+export interface OnDemandClusters {
+  /** Among all the places that there are to ask; more than 0. */
+  readonly source?: number | undefined;
+  readonly timeout_ms?: number | undefined;
 }
 
 export interface GrpcReverseBridgeSettings {
@@ -660,6 +822,124 @@ export interface QueryChange {
   readonly value?: Format | undefined;
 }
 
+export const Tracing_Kind = {
+  ZIPKIN: 0,
+  OPEN_TELEMETRY: 1,
+  DATADOG: 2,
+  SKYWALKING: 3,
+} as const;
+export type Tracing_Kind = (typeof Tracing_Kind)[keyof typeof Tracing_Kind];
+
+/** Which requests a connection manager traces, and what is told of them. */
+export interface Tracing {
+  /** The number that its spans carry: the control plane's. */
+  readonly tracer?: number | undefined;
+  readonly kind?: Tracing_Kind | undefined;
+  readonly sampling?: TraceSampling | undefined;
+  /** Spans say when bytes came and went. */
+  readonly verbose?: boolean | undefined;
+  /** Of a request's path. */
+  readonly max_path_bytes?: number | undefined;
+  /** Each try at a host has a span of its own. */
+  readonly spawns_upstream?: boolean | undefined;
+  /** What spans are called; absent: as their kind has it. */
+  readonly operation?: Format | undefined;
+  readonly upstream_operation?: Format | undefined;
+  /** Hosts hear what the client said. */
+  readonly keeps_context?: boolean | undefined;
+  readonly tags?: readonly TraceTag[] | undefined;
+  readonly zipkin?: ZipkinSpans | undefined;
+  /** Of OPEN_TELEMETRY; absent: as the parent has it, or else as decided here. */
+  readonly sampler?: SpanSampler | undefined;
+  /** Of SKYWALKING: what hosts are told of this proxy. */
+  readonly service?: string | undefined;
+  readonly instance?: string | undefined;
+  /** Another one decides whether a request is traced. */
+  readonly ignores_request_id?: boolean | undefined;
+}
+
+/** All of these, in millionths of what there is. */
+export interface TraceSampling {
+  readonly client?: Share | undefined;
+  readonly random?: Share | undefined;
+  readonly overall?: Share | undefined;
+}
+
+export interface ZipkinSpans {
+  readonly trace_id_128bit?: boolean | undefined;
+  /** A server's span is that of its client. */
+  readonly shared_context?: boolean | undefined;
+  readonly splits_spans?: boolean | undefined;
+  /** The W3C's headers go along, and are read where there are no others. */
+  readonly with_w3c?: boolean | undefined;
+  /** The first 32 bits of a long id are the time. */
+  readonly timestamps_ids?: boolean | undefined;
+}
+
+export const SpanSampler_Kind = {
+  ALWAYS: 0,
+  RATIO: 1,
+  PARENT: 2,
+} as const;
+export type SpanSampler_Kind = (typeof SpanSampler_Kind)[keyof typeof SpanSampler_Kind];
+
+export interface SpanSampler {
+  readonly kind?: SpanSampler_Kind | undefined;
+  /** Of RATIO: so many of so many. */
+  readonly share?: number | undefined;
+  readonly of?: number | undefined;
+  readonly next?: SpanSampler | undefined;
+}
+
+export const TraceTag_Source = {
+  FORMAT: 0,
+  ROUTE: 1,
+  CLUSTER: 2,
+  HOST: 3,
+} as const;
+export type TraceTag_Source = (typeof TraceTag_Source)[keyof typeof TraceTag_Source];
+
+export const TraceTag_Type = {
+  TEXT: 0,
+  INT: 1,
+  DOUBLE: 2,
+  BOOL: 3,
+} as const;
+export type TraceTag_Type = (typeof TraceTag_Type)[keyof typeof TraceTag_Type];
+
+/** A tag that a configuration adds. It is left out where it has no value. */
+export interface TraceTag {
+  readonly name?: string | undefined;
+  readonly source?: TraceTag_Source | undefined;
+  /** Of FORMAT. */
+  readonly format?: Format | undefined;
+  /** Of the others: the filter's metadata, and the keys in it with a NUL between each two. */
+  readonly space?: string | undefined;
+  readonly path?: string | undefined;
+  readonly default_value?: string | undefined;
+  readonly type?: TraceTag_Type | undefined;
+}
+
+/** What a route says of it, in place of the connection manager. */
+export interface RouteTracing {
+  readonly sampling?: TraceSampling | undefined;
+  /** Beside those of the connection manager, in place of those of the same name. */
+  readonly tags?: readonly TraceTag[] | undefined;
+  readonly operation?: Format | undefined;
+  readonly upstream_operation?: Format | undefined;
+}
+
+export interface Decorator {
+  readonly operation?: string | undefined;
+  /** Nobody else hears of it. */
+  readonly is_private?: boolean | undefined;
+}
+
+/** Metadata that tags name. */
+export interface TagMetadata {
+  readonly spaces?: readonly MetadataSpace[] | undefined;
+}
+
 export const Cluster_Balancer = {
   ROUND_ROBIN: 0,
   LEAST_REQUEST: 1,
@@ -698,6 +978,10 @@ export interface Cluster {
   /** 0: no limit. */
   readonly max_requests_per_connection?: number | undefined;
   readonly enable_trailers?: boolean | undefined;
+  /** Names of headers as "Content-Type". */
+  readonly proper_case_words?: boolean | undefined;
+  /** Of answers: names stay as hosts wrote them. */
+  readonly preserve_case?: PreserveCase | undefined;
   readonly max_response_headers_kb?: number | undefined;
   readonly max_headers_count?: number | undefined;
   /** 0: none. */
@@ -772,6 +1056,56 @@ export interface Cluster {
   readonly outlier_detection?: OutlierDetection | undefined;
   /** Its hosts are made as requests ask for them; absent: they are those that it is assigned. */
   readonly destination_hosts?: DestinationHosts | undefined;
+  /** Hosts of these may be chosen by a session that names them; as bits of 1 << HealthStatus. */
+  readonly override_statuses?: number | undefined;
+  /** For formats. Absent: none. */
+  readonly metadata?: Metadata | undefined;
+  readonly tag_metadata?: TagMetadata | undefined;
+  /** It has no hosts of its own: requests go to those of these clusters, the priorities of the first before those of the second; none: it has its own. */
+  readonly members?: readonly string[] | undefined;
+  /** Its hosts have names that requests ask for; absent: they do not. */
+  readonly named_hosts?: NamedHosts | undefined;
+  /** How much of the time that requests had they took is recorded. */
+  readonly tracks_timeout_budgets?: boolean | undefined;
+  /** How large requests and answers are is recorded. */
+  readonly tracks_sizes?: boolean | undefined;
+  /** TCP ends with its host's health. */
+  readonly closes_with_health?: boolean | undefined;
+  /** It is there for its checks alone: no page shows it, and no request goes to it. */
+  readonly is_hidden?: boolean | undefined;
+}
+
+/** Requests go to the host that they name, and to no other. */
+export interface NamedHosts {
+  /** Where names are looked up. */
+  readonly cache?: string | undefined;
+  /** Of a name without a port. */
+  readonly default_port?: number | undefined;
+  /** Each name is a cluster of its own: "<prefix><name>". Empty: it is a host of this cluster. */
+  readonly cluster_prefix?: string | undefined;
+}
+
+/** What is known of names, for all filters and clusters that have the same one. */
+export interface NameCache {
+  readonly name?: string | undefined;
+  /** How its statistics begin. */
+  readonly stat_prefix?: string | undefined;
+  readonly max_names?: number | undefined;
+  /** Requests that wait, or may, at once. */
+  readonly max_pending?: number | undefined;
+  /** What there is no room for is told so, in place of what is told of DNS. */
+  readonly holds_clusters?: boolean | undefined;
+}
+
+/** What has become of a name. It is in use by all that the same update brings. */
+export interface NameAnswer {
+  readonly cache?: string | undefined;
+  /** With its port. */
+  readonly name?: string | undefined;
+  /** Nobody has asked for it for long: it is not known any more. */
+  readonly is_removed?: boolean | undefined;
+  /** Why it is of no use; empty: it is. */
+  readonly failure?: string | undefined;
 }
 
 export const HealthCheck_Kind = {
@@ -903,11 +1237,6 @@ export interface InternalUpstreamSocket {
   readonly cluster_metadata?: readonly MetadataSpace[] | undefined;
   /** Namespaces that the cluster has not. */
   readonly missing?: number | undefined;
-}
-
-export interface MetadataSpace {
-  readonly name?: string | undefined;
-  readonly values?: readonly MetadataValue[] | undefined;
 }
 
 /** Of a host, or of its locality: what trees of matchers ask for. */
@@ -1131,10 +1460,13 @@ export interface Host {
   /** As socket_labels, of its locality: they count where its own fit nothing. */
   readonly locality_socket_labels?: readonly string[] | undefined;
   readonly socket_values?: readonly HostValue[] | undefined;
-  /** What internal listeners are told, where the cluster's sockets say so. */
+  /** All of it; internal listeners are told of it where the cluster's sockets say so. */
   readonly metadata?: readonly MetadataSpace[] | undefined;
   /** All addresses at which it is tried, one after the other; none: its own alone. */
   readonly tried_addresses?: readonly Address[] | undefined;
+  readonly tag_metadata?: TagMetadata | undefined;
+  /** It is what its hostname says: another one of the same address is another host. */
+  readonly is_named?: boolean | undefined;
 }
 
 /** A compiled route configuration. */
@@ -1146,6 +1478,39 @@ export interface RouteTable {
   readonly most_specific_header_mutations_wins?: boolean | undefined;
   /** What routes name by their places. */
   readonly filter_configs?: readonly FilterConfig[] | undefined;
+  /** Has the host that virtual hosts are found by, in place of the request's own; empty: none. */
+  readonly vhost_header?: string | undefined;
+  /** Routes see paths without what follows a ";" in them. */
+  readonly ignores_path_parameters?: boolean | undefined;
+  /** Virtual hosts may be asked for, under this name and the host's; empty: there are no others. */
+  readonly asks_for_hosts_as?: string | undefined;
+  /** In place of all else: which other table a request goes by. */
+  readonly scoped_routes?: ScopedRoutes | undefined;
+}
+
+/** Which table a request goes by. */
+export interface ScopedRoutes {
+  /** What its key is made of; without one of them it has none. */
+  readonly fragments?: readonly ScopeFragment[] | undefined;
+  readonly scopes?: readonly RouteScope[] | undefined;
+}
+
+/** Of a header's value. */
+export interface ScopeFragment {
+  readonly header?: string | undefined;
+  /** Empty: all of it. */
+  readonly element_separator?: string | undefined;
+  /** Of the elements; or the one with this key, and its value. */
+  readonly index?: number | undefined;
+  readonly key_separator?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface RouteScope {
+  readonly key?: readonly string[] | undefined;
+  readonly route_table?: string | undefined;
+  /** It is asked for once a request wants it. */
+  readonly on_demand?: boolean | undefined;
 }
 
 export const VirtualHost_RequireTls = {
@@ -1166,6 +1531,27 @@ export interface VirtualHost {
   readonly include_attempt_count_in_response?: boolean | undefined;
   readonly include_is_timeout_retry?: boolean | undefined;
   readonly retry_runtime?: RetryRuntime | undefined;
+  /** For formats. Absent: none. */
+  readonly metadata?: Metadata | undefined;
+  /** Requests that are counted apart; the first that fits. */
+  readonly virtual_clusters?: readonly VirtualCluster[] | undefined;
+  /** In place of `routes`. */
+  readonly tree?: RouteTree | undefined;
+}
+
+export interface VirtualCluster {
+  readonly name?: string | undefined;
+  readonly headers?: readonly HeaderMatch[] | undefined;
+}
+
+/** A tree whose actions are numbers of `lists`. */
+export interface RouteTree {
+  readonly tree?: MatchTree | undefined;
+  readonly lists?: readonly RouteList[] | undefined;
+}
+
+export interface RouteList {
+  readonly routes?: readonly Route[] | undefined;
 }
 
 export interface Route {
@@ -1177,6 +1563,13 @@ export interface Route {
   readonly direct_response?: DirectResponse | undefined;
   /** What differs from the connection manager's chain. */
   readonly filters?: readonly RouteFilter[] | undefined;
+  /** For formats. Absent: none. */
+  readonly metadata?: Metadata | undefined;
+  readonly tracing?: RouteTracing | undefined;
+  readonly decorator?: Decorator | undefined;
+  readonly tag_metadata?: TagMetadata | undefined;
+  /** Its requests are counted under this name; empty: they are not. */
+  readonly stat_prefix?: string | undefined;
 }
 
 export interface RouteFilter {
@@ -1212,6 +1605,24 @@ export interface RouteMatch {
   /** The client has shown a certificate, or has not; it was found to be good, or was not. */
   readonly certificate_presented?: boolean | undefined;
   readonly certificate_validated?: boolean | undefined;
+  readonly cookies?: readonly CookieMatch[] | undefined;
+  readonly metadata?: readonly MetadataCondition[] | undefined;
+  readonly filter_states?: readonly FilterStateMatch[] | undefined;
+}
+
+export interface CookieMatch {
+  readonly name?: string | undefined;
+  readonly string_match?: StringMatch | undefined;
+  readonly invert?: boolean | undefined;
+}
+
+/** One of `text` and `ranges`. */
+export interface FilterStateMatch {
+  readonly key?: string | undefined;
+  readonly text?: StringMatch | undefined;
+  readonly ranges?: readonly CidrRange[] | undefined;
+  /** Of ranges. */
+  readonly inverts?: boolean | undefined;
 }
 
 export const ClusterAction_NotFound = {
@@ -1257,6 +1668,33 @@ export interface ClusterAction {
   /** Which hosts will do. Absent: all. */
   readonly metadata_match?: MetadataMatch | undefined;
   readonly upgrades?: readonly RouteUpgrade[] | undefined;
+  /** Absent: hosts' redirects are the client's. */
+  readonly internal_redirect?: InternalRedirect | undefined;
+}
+
+/** Redirects of hosts that are followed here. */
+export interface InternalRedirect {
+  readonly max_redirects?: number | undefined;
+  readonly statuses?: readonly number[] | undefined;
+  readonly allows_cross_scheme?: boolean | undefined;
+  /** From the answer to the next request, in lower case. */
+  readonly copied_headers?: readonly string[] | undefined;
+  readonly predicates?: readonly RedirectPredicate[] | undefined;
+}
+
+export const RedirectPredicate_Kind = {
+  PREVIOUS_ROUTES: 0,
+  ALLOWED_ROUTES: 1,
+  SAFE_CROSS_SCHEME: 2,
+  FILTER_STATE: 3,
+} as const;
+export type RedirectPredicate_Kind = (typeof RedirectPredicate_Kind)[keyof typeof RedirectPredicate_Kind];
+
+export interface RedirectPredicate {
+  readonly kind?: RedirectPredicate_Kind | undefined;
+  readonly routes?: readonly string[] | undefined;
+  readonly key?: string | undefined;
+  readonly if_absent?: boolean | undefined;
 }
 
 /** One of these. What is not there adds nothing. */
@@ -1395,6 +1833,7 @@ export const PathRewrite_Kind = {
   PREFIX: 1,
   REGEX: 2,
   FULL: 3,
+  FORMAT: 4,
 } as const;
 export type PathRewrite_Kind = (typeof PathRewrite_Kind)[keyof typeof PathRewrite_Kind];
 
@@ -1402,6 +1841,7 @@ export interface PathRewrite {
   readonly kind?: PathRewrite_Kind | undefined;
   readonly value?: string | undefined;
   readonly regex?: RegexRewrite | undefined;
+  readonly format?: Format | undefined;
 }
 
 export const HostRewrite_Kind = {
@@ -1410,6 +1850,7 @@ export const HostRewrite_Kind = {
   HEADER: 2,
   AUTO: 3,
   PATH_REGEX: 4,
+  FORMAT: 5,
 } as const;
 export type HostRewrite_Kind = (typeof HostRewrite_Kind)[keyof typeof HostRewrite_Kind];
 
@@ -1418,6 +1859,7 @@ export interface HostRewrite {
   readonly value?: string | undefined;
   readonly regex?: RegexRewrite | undefined;
   readonly append_x_forwarded_host?: boolean | undefined;
+  readonly format?: Format | undefined;
 }
 
 export interface Redirect {
@@ -1436,6 +1878,8 @@ export interface Redirect {
 export interface DirectResponse {
   readonly status?: number | undefined;
   readonly body?: Uint8Array | undefined;
+  /** Absent: the body as it is. */
+  readonly format?: ReplyFormat | undefined;
 }
 
 /** A filter before the router, in the order of the chain. */
@@ -1460,6 +1904,74 @@ export interface HttpFilter {
   readonly basic_auth?: BasicAuth | undefined;
   readonly header_mutation?: HeaderMutationFilter | undefined;
   readonly rbac?: Rbac | undefined;
+  readonly ext_authz?: ExtAuthz | undefined;
+  readonly ratelimit?: Ratelimit | undefined;
+  readonly dynamic_forward_proxy?: NameLookup | undefined;
+  /** Others in its place, by what `match` says of a request. */
+  readonly composite?: CompositeFilter | undefined;
+  readonly discovered?: DiscoveredFilter | undefined;
+  readonly on_demand?: OnDemandFilter | undefined;
+  readonly compressor?: Compressor | undefined;
+  readonly decompressor?: Decompressor | undefined;
+  readonly bandwidth_limit?: BandwidthLimit | undefined;
+  readonly custom_response?: CustomResponse | undefined;
+  readonly admission_control?: AdmissionControl | undefined;
+  readonly adaptive_concurrency?: AdaptiveConcurrency | undefined;
+  readonly jwt_authn?: JwtAuthn | undefined;
+  readonly header_to_metadata?: HeaderToMetadata | undefined;
+  readonly set_metadata?: SetMetadata | undefined;
+  readonly set_filter_state?: SetFilterState | undefined;
+  readonly json_to_metadata?: JsonToMetadata | undefined;
+  readonly ip_tagging?: IpTagging | undefined;
+  readonly api_key_auth?: ApiKeyAuth | undefined;
+  readonly stateful_session?: StatefulSession | undefined;
+  readonly credential_injector?: CredentialInjector | undefined;
+  readonly aws_request_signing?: AwsSigning | undefined;
+  /** Whether requests pass it; absent: all of them. */
+  readonly match?: MatchSettings | undefined;
+}
+
+export type CompositeFilter = Readonly<Record<string, never>>;
+
+/** A tree whose actions are numbers in `actions`. Where none fits, the request passes the filter. */
+export interface MatchSettings {
+  readonly tree?: MatchTree | undefined;
+  readonly actions?: readonly MatchAction[] | undefined;
+  /** Of a route: the connection manager's, whose filters these are. */
+  readonly stat_prefix?: string | undefined;
+}
+
+export interface MatchAction {
+  /** The request does not pass the filter at all. */
+  readonly skips?: boolean | undefined;
+  /** As configurations call the action. */
+  readonly name?: string | undefined;
+  /** What stands in the filter's place, in this order. */
+  readonly filters?: readonly HttpFilter[] | undefined;
+  /** Of the requests; absent: all. */
+  readonly share?: Share | undefined;
+}
+
+/** The host that a request names is looked up before it goes on to a cluster of such hosts. */
+export interface NameLookup {
+  /** Of hosts; clusters have caches of their own. */
+  readonly cache?: string | undefined;
+  /** How long a request waits for a cluster of its name. */
+  readonly cluster_timeout_ms?: number | undefined;
+}
+
+/** A filter whose configuration comes, and changes, while requests pass it. */
+export interface DiscoveredFilter {
+  /** Among all there ever are. */
+  readonly id?: number | undefined;
+  /** One; none: requests are answered that it is not there. */
+  readonly filter?: readonly HttpFilter[] | undefined;
+}
+
+/** Asks the control plane for what a request needs and is not there, and holds the request meanwhile. */
+export interface OnDemandFilter {
+  /** Absent: no clusters are asked for. */
+  readonly clusters?: OnDemandClusters | undefined;
 }
 
 export type GrpcWebFilter = Readonly<Record<string, never>>;
@@ -1691,6 +2203,8 @@ export interface Listener {
   readonly bypasses_overload?: boolean | undefined;
   /** Of one whose address is within: how much either end may have on its way; 0: as the kernel has it. */
   readonly internal_buffer_bytes?: number | undefined;
+  /** For formats. Absent: none. */
+  readonly metadata?: Metadata | undefined;
 }
 
 /** A tree whose actions are numbers in `chains`. */
@@ -1735,6 +2249,32 @@ export interface FilterChain {
   readonly gates?: readonly ConnectionGate[] | undefined;
   /** TCP goes to the cluster that has the name the client asks for, where it asks for any. */
   readonly cluster_of_server_name?: boolean | undefined;
+  /** For formats. Absent: none. */
+  readonly metadata?: Metadata | undefined;
+  /** Asked once the first bytes of a connection have come. */
+  readonly rbacs?: readonly NetworkRbac[] | undefined;
+  /** The host that a client asks for by TLS is looked up before TCP goes on to it. */
+  readonly server_name_lookup?: ServerNameLookup | undefined;
+}
+
+/** Who may connect. */
+export interface NetworkRbac {
+  /** Absent: everybody, and nobody is counted. */
+  readonly rules?: RbacRules | undefined;
+  /** Counted and told of alone. */
+  readonly shadow?: RbacRules | undefined;
+  readonly stat_prefix?: string | undefined;
+  /** A part of statistics' names and of metadata's keys. */
+  readonly shadow_stat_prefix?: string | undefined;
+  /** With all that comes, not only the first of it. */
+  readonly is_continuous?: boolean | undefined;
+  /** Who may not is left so long. */
+  readonly delay_ms?: number | undefined;
+}
+
+export interface ServerNameLookup {
+  readonly cache?: string | undefined;
+  readonly port?: number | undefined;
 }
 
 export const FilterChainMatch_SourceType = {
@@ -1804,6 +2344,10 @@ export interface TcpProxy {
   readonly hashes_source_ip?: boolean | undefined;
   /** Absent: bytes go to hosts as they are. */
   readonly tunneling?: TunnelingConfig | undefined;
+  /** Logs have a line when a connection comes, when it has a host, and then every so often; 0: never. */
+  readonly logs_start?: boolean | undefined;
+  readonly logs_connected?: boolean | undefined;
+  readonly log_interval_ms?: number | undefined;
 }
 
 /** How hosts, which are proxies, are asked for a tunnel. */
@@ -1934,6 +2478,94 @@ export interface HttpConnectionManager {
   readonly upgrades?: readonly UpgradeConfig[] | undefined;
   /** Of upgrades that have a chain of their own, one after another. */
   readonly upgrade_filters?: readonly HttpFilter[] | undefined;
+  /** What becomes of answers that are the proxy's own; absent: nothing. */
+  readonly local_replies?: LocalReplies | undefined;
+  /** Logs have a line when a request comes, when its tunnel is there, and then every so often; 0: never. */
+  readonly logs_new_requests?: boolean | undefined;
+  readonly logs_tunnels?: boolean | undefined;
+  readonly log_interval_ms?: number | undefined;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing | undefined;
+  /** Why a request is traced is not written into its id. */
+  readonly keeps_request_ids?: boolean | undefined;
+  readonly append_x_forwarded_port?: boolean | undefined;
+  /** An answer that overload made says so. */
+  readonly append_local_overload?: boolean | undefined;
+  /** A connection of HTTP/1 whose time is over waits for its client to end it. */
+  readonly safe_max_connection_duration?: boolean | undefined;
+  /** Absent: the stream's idle timeout. 0: none. */
+  readonly stream_flush_timeout_ms?: number | undefined;
+  /** Of 10,000ths of max_connection_duration_ms and drain_timeout_ms: chance adds up to so much. */
+  readonly max_connection_duration_jitter?: number | undefined;
+  readonly drain_timeout_jitter?: number | undefined;
+  /** Absent: nothing is told. */
+  readonly proxy_status?: ProxyStatus | undefined;
+  /** Before a request is routed, one after the other. */
+  readonly early_changes?: readonly HeaderChange[] | undefined;
+  /** In place of the connection's address; the first that knows one. */
+  readonly ip_detections?: readonly IpDetection[] | undefined;
+  /** Clients on pipes are internal. */
+  readonly internal_pipes?: boolean | undefined;
+  /** By the port that a client came to, what it speaks. */
+  readonly https_ports?: readonly number[] | undefined;
+  readonly http_ports?: readonly number[] | undefined;
+  /** Absent: names are in lower case, unless proper_case_words. */
+  readonly preserve_case?: PreserveCase | undefined;
+  /** In place of forward_client_cert and client_cert_details, where it knows better. */
+  readonly client_cert_tree?: ClientCertTree | undefined;
+}
+
+/** What the header proxy-status says (RFC 9209) of answers that the proxy makes itself. */
+export interface ProxyStatus {
+  readonly proxy_name?: string | undefined;
+  readonly removes_details?: boolean | undefined;
+  readonly removes_connection_details?: boolean | undefined;
+  readonly removes_flags?: boolean | undefined;
+  readonly sets_status?: boolean | undefined;
+}
+
+/** Who a client is, as a header says. */
+export interface IpDetection {
+  /** In lower case; empty: x-forwarded-for. */
+  readonly header?: string | undefined;
+  /** The address is as good as the connection's. */
+  readonly is_trusted?: boolean | undefined;
+  /** Of a request without an address; 0: it goes on. */
+  readonly reject_status?: number | undefined;
+  /** Of x-forwarded-for: so many of its last addresses are proxies'. */
+  readonly trusted_hops?: number | undefined;
+  /** In place of that: all of its last addresses that are within. */
+  readonly trusted?: readonly CidrRange[] | undefined;
+  /** Of x-forwarded-for: whether the connection's address is not added to it. */
+  readonly skips_append?: boolean | undefined;
+}
+
+/** A tree whose actions are numbers in `actions`. */
+export interface ClientCertTree {
+  readonly tree?: MatchTree | undefined;
+  readonly actions?: readonly ClientCertAction[] | undefined;
+}
+
+export interface ClientCertAction {
+  /** As HttpConnectionManager.ForwardClientCert. */
+  readonly forward?: number | undefined;
+  readonly details?: ClientCertDetails | undefined;
+}
+
+export interface LocalReplies {
+  /** The first whose filter takes an answer changes it. */
+  readonly mappers?: readonly ReplyMapper[] | undefined;
+  /** Of all whose mapper has none. Absent: bodies as they are. */
+  readonly format?: ReplyFormat | undefined;
+}
+
+export interface ReplyMapper {
+  /** Absent: it takes none. */
+  readonly filter?: AccessLogFilter | undefined;
+  readonly status?: number | undefined;
+  readonly body?: Uint8Array | undefined;
+  readonly format?: ReplyFormat | undefined;
+  readonly headers?: readonly HeaderAddition[] | undefined;
 }
 
 /** Which upgrades clients may ask for, where routes say nothing. */
@@ -1964,13 +2596,73 @@ export interface Router {
   readonly respect_expected_rq_timeout?: boolean | undefined;
   /** Clusters count no answers by status, and take no times of them. */
   readonly counts_no_answers?: boolean | undefined;
+  /** As Tracing.spawns_upstream. */
+  readonly start_child_span?: boolean | undefined;
+  /** As the configuration calls it. */
+  readonly name?: string | undefined;
 }
 
-/** Where lines go and how they read. `file` is an index that the control thread gave out: the flusher owns the descriptor. */
+/** Where lines go and how they read. One of these three. */
 export interface AccessLog {
   readonly path?: string | undefined;
   readonly format?: Format | undefined;
   readonly filter?: AccessLogFilter | undefined;
+  /** In place of lines of a file: entries for a service. */
+  readonly grpc?: GrpcAccessLog | undefined;
+  readonly otel?: OtelAccessLog | undefined;
+}
+
+/** What workers gather for a service, which the control thread talks to. */
+export interface LogBuffer {
+  /** Among all there ever are: the control thread's number of the service. */
+  readonly id?: number | undefined;
+  /** What a worker holds goes when it is as much; 0: at once. */
+  readonly bytes?: number | undefined;
+  /** Of the statistics: "access_logs.grpc_access_log." */
+  readonly stat_prefix?: string | undefined;
+  /** Only what is lost is counted here: whoever sends counts what is written. */
+  readonly counts_losses_alone?: boolean | undefined;
+  /** It is a service of HTTP. */
+  readonly is_http?: boolean | undefined;
+}
+
+/** Of envoy.data.accesslog.v3: HTTPAccessLogEntry, or TCPAccessLogEntry. */
+export interface GrpcAccessLog {
+  readonly buffer?: LogBuffer | undefined;
+  readonly is_tcp?: boolean | undefined;
+  /** In lower case. */
+  readonly request_headers?: readonly string[] | undefined;
+  readonly response_headers?: readonly string[] | undefined;
+  readonly response_trailers?: readonly string[] | undefined;
+  readonly tags?: readonly LogTag[] | undefined;
+  readonly filter_state_objects?: readonly string[] | undefined;
+}
+
+/** Of opentelemetry.proto.logs.v1: LogRecord. */
+export interface OtelAccessLog {
+  readonly buffer?: LogBuffer | undefined;
+  /** Absent: none. */
+  readonly body?: OtelValue | undefined;
+  readonly attributes?: readonly OtelValue[] | undefined;
+  readonly tags?: readonly LogTag[] | undefined;
+  readonly filter_state_objects?: readonly string[] | undefined;
+}
+
+/** An AnyValue of OpenTelemetry. */
+export interface OtelValue {
+  /** Of a KeyValue. */
+  readonly key?: string | undefined;
+  /** Absent: it is a list, of values or of members. */
+  readonly text?: Format | undefined;
+  readonly is_map?: boolean | undefined;
+  readonly items?: readonly OtelValue[] | undefined;
+}
+
+export interface LogTag {
+  readonly name?: string | undefined;
+  readonly value?: Format | undefined;
+  /** Where the format has no value; empty: then there is no tag. */
+  readonly fallback?: string | undefined;
 }
 
 export const AccessLogFilter_Kind = {
@@ -1982,6 +2674,10 @@ export const AccessLogFilter_Kind = {
   FLAGS: 5,
   NOT_HEALTH_CHECK: 6,
   RUNTIME: 7,
+  GRPC_STATUS: 8,
+  LOG_TYPE: 9,
+  METADATA: 10,
+  TRACEABLE: 11,
 } as const;
 export type AccessLogFilter_Kind = (typeof AccessLogFilter_Kind)[keyof typeof AccessLogFilter_Kind];
 
@@ -1999,19 +2695,43 @@ export interface AccessLogFilter {
   readonly filters?: readonly AccessLogFilter[] | undefined;
   readonly comparison?: AccessLogFilter_Comparison | undefined;
   readonly value?: number | undefined;
-  readonly header?: HeaderCondition | undefined;
+  readonly header?: HeaderMatch | undefined;
   /** Response flags' short names; empty: any flag. */
   readonly flags?: readonly string[] | undefined;
   readonly share_millionths?: number | undefined;
   /** The runtime slot that `value` or `share_millionths` follows; 0: none. */
   readonly slot?: number | undefined;
+  /** Numbers of gRPC's statuses, or of kinds of logs. */
+  readonly numbers?: readonly number[] | undefined;
+  /** What `numbers` names is left out, and nothing else. */
+  readonly excludes?: boolean | undefined;
+  /** Of dynamic metadata: a namespace, and the keys on the way to the value. */
+  readonly metadata_namespace?: string | undefined;
+  readonly metadata_path?: string | undefined;
+  readonly metadata_value?: ValueMatch | undefined;
+  /** What becomes of a request that has no such value. */
+  readonly matches_missing?: boolean | undefined;
+  /** Of RUNTIME: chance decides for each log by itself, not for all logs of a request. */
+  readonly is_independent?: boolean | undefined;
 }
 
-export interface HeaderCondition {
-  readonly name?: string | undefined;
-  readonly present_only?: boolean | undefined;
-  readonly string_match?: StringMatch | undefined;
-  readonly invert?: boolean | undefined;
+export const ValueMatch_Kind = {
+  PRESENT: 0,
+  TEXT: 1,
+  LITERAL: 2,
+  NUMBER: 3,
+} as const;
+export type ValueMatch_Kind = (typeof ValueMatch_Kind)[keyof typeof ValueMatch_Kind];
+
+/** What is asked of a value of metadata. */
+export interface ValueMatch {
+  readonly kind?: ValueMatch_Kind | undefined;
+  readonly text?: StringMatch | undefined;
+  readonly literal?: string | undefined;
+  /** In millionths; from the first on, below the second. */
+  readonly first_number?: number | undefined;
+  readonly end_number?: number | undefined;
+  readonly inverts?: boolean | undefined;
 }
 
 export const OverloadLevel_Subject = {
@@ -2119,6 +2839,33 @@ export interface Update {
   readonly shrink_heap?: boolean | undefined;
   /** Where it is told of hosts that detectors of outliers put out; empty: as before. */
   readonly outlier_log_path?: string | undefined;
+  /** Keys of token issuers, for all workers. */
+  readonly jwks?: readonly JwksUpdate[] | undefined;
+  /** Once, before the workers start; absent: threads are not watched. */
+  readonly watchdogs?: Watchdogs | undefined;
+  /** Before all clusters and filters, which name them. One of a name that is there already is that one. */
+  readonly name_caches?: readonly NameCache[] | undefined;
+  /** Known to workers once they have the clusters of this update. */
+  readonly name_answers?: readonly NameAnswer[] | undefined;
+  /** What filters that were discovered are from here on; of those that are not there any more nothing becomes. */
+  readonly discovered_filters?: readonly DiscoveredFilter[] | undefined;
+  /** What requests waited for, be it there now or not: they go on. */
+  readonly met_demands?: readonly Demand[] | undefined;
+}
+
+export const Demand_Kind = {
+  VIRTUAL_HOST: 0,
+  CLUSTER: 1,
+  ROUTE_TABLE: 2,
+} as const;
+export type Demand_Kind = (typeof Demand_Kind)[keyof typeof Demand_Kind];
+
+/** Something that a request needs, and that is not there. */
+export interface Demand {
+  readonly kind?: Demand_Kind | undefined;
+  readonly name?: string | undefined;
+  /** Of a cluster: where to ask. */
+  readonly source?: number | undefined;
 }
 
 /** How many connections may be open at once. */
@@ -2173,6 +2920,10 @@ export interface SinkFormat {
   readonly histograms?: boolean | undefined;
   /** Where lines go; absent: they are handed to the control plane. */
   readonly datagrams?: Datagrams | undefined;
+  /** Labels beside names that are whole. */
+  readonly whole_names?: boolean | undefined;
+  /** Histograms of all that was ever recorded, instead of since the previous flush. */
+  readonly totals?: boolean | undefined;
 }
 
 export interface Datagrams {
@@ -2252,6 +3003,283 @@ export interface AdminRequest {
   readonly connection_id?: number | undefined;
 }
 
+export interface JwtRoute {
+  readonly disabled?: boolean | undefined;
+  readonly requirement?: string | undefined;
+}
+
+export interface ApiKeySource {
+  /** One of these; the header in lower case. */
+  readonly header?: string | undefined;
+  readonly query?: string | undefined;
+  readonly cookie?: string | undefined;
+}
+
+export interface ApiKey {
+  readonly key?: string | undefined;
+  readonly client?: string | undefined;
+}
+
+export interface ApiKeyAuth {
+  /** Of a route: none of a list means those of the filter. */
+  readonly keys?: readonly ApiKey[] | undefined;
+  readonly sources?: readonly ApiKeySource[] | undefined;
+  /** Absent: as the filter has it. */
+  readonly forwarding?: ApiKeyForwarding | undefined;
+  /** Of a route; none: all. */
+  readonly allowed_clients?: readonly string[] | undefined;
+}
+
+export interface ApiKeyForwarding {
+  /** In lower case; empty: nobody is told. */
+  readonly header?: string | undefined;
+  readonly hides_key?: boolean | undefined;
+}
+
+export interface StatefulSession {
+  readonly disabled?: boolean | undefined;
+  readonly strict?: boolean | undefined;
+  /** One of these three. */
+  readonly cookie?: SessionCookie | undefined;
+  /** In lower case. */
+  readonly header?: string | undefined;
+  /** In lower case. */
+  readonly envelope_header?: string | undefined;
+  /** Of what is strict and whose host is not there; 0: 503. */
+  readonly strict_status?: number | undefined;
+  /** Empty: nothing is counted. */
+  readonly stat_prefix?: string | undefined;
+}
+
+export interface SessionCookie {
+  readonly name?: string | undefined;
+  /** Empty: all paths. */
+  readonly path?: string | undefined;
+  /** 0: it lives as long as the client's session. */
+  readonly ttl_s?: number | undefined;
+  /** "; Name=Value" each, as it is sent. */
+  readonly attributes?: string | undefined;
+}
+
+export interface CredentialInjector {
+  readonly overwrites?: boolean | undefined;
+  readonly allows_without?: boolean | undefined;
+  /** In lower case. */
+  readonly header?: string | undefined;
+  readonly value?: string | undefined;
+  /** It has a value. */
+  readonly has_credential?: boolean | undefined;
+}
+
+export interface AwsSigning {
+  readonly service?: string | undefined;
+  readonly region?: string | undefined;
+  readonly host_rewrite?: string | undefined;
+  readonly unsigned_payload?: boolean | undefined;
+  readonly excluded_headers?: readonly StringMatch[] | undefined;
+  readonly included_headers?: readonly StringMatch[] | undefined;
+  /** Of a query; absent: signed in headers. */
+  readonly query_expiration_s?: number | undefined;
+  /** Empty: requests are not signed. */
+  readonly access_key_id?: string | undefined;
+  readonly secret_access_key?: string | undefined;
+  readonly session_token?: string | undefined;
+  /** Of a route: what follows "aws_request_signing." in names of statistics. */
+  readonly stat_prefix?: string | undefined;
+}
+
+export const Encoder_Coding = {
+  GZIP: 0,
+  BROTLI: 1,
+  ZSTD: 2,
+} as const;
+export type Encoder_Coding = (typeof Encoder_Coding)[keyof typeof Encoder_Coding];
+
+export interface Encoder {
+  readonly coding?: Encoder_Coding | undefined;
+  /** GZIP: -1 (zlib's own choice) to 9. BROTLI: quality. ZSTD: level. */
+  readonly level?: number | undefined;
+  /** GZIP, BROTLI. */
+  readonly window_bits?: number | undefined;
+  /** As the libraries number them: GZIP, ZSTD. */
+  readonly strategy?: number | undefined;
+  /** GZIP. */
+  readonly memory_level?: number | undefined;
+  /** BROTLI. */
+  readonly block_bits?: number | undefined;
+  readonly mode?: number | undefined;
+  readonly without_literal_contexts?: boolean | undefined;
+  /** ZSTD. */
+  readonly checksum?: boolean | undefined;
+  /** Empty: none. */
+  readonly dictionary?: Uint8Array | undefined;
+  /** By how much room for what comes out grows. */
+  readonly chunk_bytes?: number | undefined;
+}
+
+export const Decoder_Coding = {
+  GZIP: 0,
+  BROTLI: 1,
+  ZSTD: 2,
+} as const;
+export type Decoder_Coding = (typeof Decoder_Coding)[keyof typeof Decoder_Coding];
+
+export interface Decoder {
+  readonly coding?: Decoder_Coding | undefined;
+  /** GZIP; 0: as the stream says. */
+  readonly window_bits?: number | undefined;
+  /** How much more may come out of a piece than it has bytes. */
+  readonly max_ratio?: number | undefined;
+  /** BROTLI. */
+  readonly keeps_ring_buffer?: boolean | undefined;
+  /** ZSTD: each of a number of its own. */
+  readonly dictionaries?: readonly Uint8Array[] | undefined;
+  /** As an encoder's. */
+  readonly chunk_bytes?: number | undefined;
+}
+
+/** What is compressed of requests, or of answers. */
+export interface CompressorDirection {
+  /** 1: it is on. */
+  readonly enabled?: LiveNumber | undefined;
+  readonly min_content_length?: number | undefined;
+  /** One of these; a message without a type is compressed, too. */
+  readonly content_types?: readonly StringMatch[] | undefined;
+}
+
+export interface Compressor {
+  readonly encoder?: Encoder | undefined;
+  /** As the configuration calls its library: where the statistics are. */
+  readonly library?: string | undefined;
+  /** Absent: requests are left alone. */
+  readonly request?: CompressorDirection | undefined;
+  readonly response?: CompressorDirection | undefined;
+  /** Statistics of answers have a part of their own. */
+  readonly names_response?: boolean | undefined;
+  readonly disable_on_etag?: boolean | undefined;
+  readonly weaken_etag?: boolean | undefined;
+  readonly remove_accept_encoding?: boolean | undefined;
+  readonly uncompressible_statuses?: readonly number[] | undefined;
+  readonly tells_status?: boolean | undefined;
+  readonly choose_first?: boolean | undefined;
+}
+
+/** By route: what is absent is left as the filter has it. */
+export interface CompressorSettings {
+  readonly response_enabled?: boolean | undefined;
+  readonly remove_accept_encoding?: boolean | undefined;
+  readonly encoder?: Encoder | undefined;
+}
+
+export interface DecompressorDirection {
+  /** 1: it is on. */
+  readonly enabled?: LiveNumber | undefined;
+  readonly ignores_no_transform?: boolean | undefined;
+}
+
+export interface Decompressor {
+  readonly decoder?: Decoder | undefined;
+  /** As the configuration calls its library: where the statistics are. */
+  readonly library?: string | undefined;
+  readonly request?: DecompressorDirection | undefined;
+  readonly response?: DecompressorDirection | undefined;
+  /** Hosts are told that they may compress. */
+  readonly advertises?: boolean | undefined;
+}
+
+/** How a service is asked, over gRPC or HTTP. */
+export interface ExtAuthzService {
+  readonly service?: Service | undefined;
+  /** Absent: it is gRPC. */
+  readonly http?: ExtAuthzHttp | undefined;
+}
+
+export interface ExtAuthzHttp {
+  readonly path_prefix?: string | undefined;
+  /** In place of the request's own path; empty: that. */
+  readonly path_override?: string | undefined;
+  /** Of the answer, in lower case. Absent: the ones of the real server. */
+  readonly upstream_headers?: StringMatches | undefined;
+  readonly upstream_append_headers?: StringMatches | undefined;
+  readonly client_headers?: StringMatches | undefined;
+  readonly client_headers_on_success?: StringMatches | undefined;
+  readonly metadata_headers?: StringMatches | undefined;
+  /** Of the request, beside those of the filter. Absent: none of its own. */
+  readonly allowed_headers?: StringMatches | undefined;
+}
+
+/** One of them has to match. */
+export interface StringMatches {
+  readonly any?: readonly StringMatch[] | undefined;
+}
+
+export interface ExtAuthzBody {
+  readonly max_bytes?: number | undefined;
+  readonly allow_partial?: boolean | undefined;
+  readonly as_bytes?: boolean | undefined;
+}
+
+/** What may be changed of requests. */
+export interface MutationRules {
+  readonly allow_all_routing?: boolean | undefined;
+  readonly allow_envoy?: boolean | undefined;
+  readonly disallow_system?: boolean | undefined;
+  readonly disallow_all?: boolean | undefined;
+  readonly allow?: Regex | undefined;
+  readonly disallow?: Regex | undefined;
+  /** What may not be makes an error. */
+  readonly disallow_is_error?: boolean | undefined;
+}
+
+export interface ExtAuthz {
+  readonly service?: ExtAuthzService | undefined;
+  readonly failure_mode_allow?: boolean | undefined;
+  readonly failure_mode_allow_header_add?: boolean | undefined;
+  /** Absent: requests are asked about at their heads. */
+  readonly body?: ExtAuthzBody | undefined;
+  readonly clear_route_cache?: boolean | undefined;
+  readonly status_on_error?: number | undefined;
+  readonly metadata_namespaces?: readonly string[] | undefined;
+  /** Absent: all. */
+  readonly enabled?: Share | undefined;
+  /** Absent: whatever the metadata. */
+  readonly enabled_metadata?: RbacCondition | undefined;
+  readonly include_peer_certificate?: boolean | undefined;
+  readonly include_tls_session?: boolean | undefined;
+  /** Whether requests are refused that are not asked about: 0 or 1. */
+  readonly deny_at_disable?: RuntimeNumber | undefined;
+  readonly stat_prefix?: string | undefined;
+  readonly charge_cluster?: boolean | undefined;
+  /** Of the request. Absent: all, or those that HTTP services are told anyway. */
+  readonly allowed_headers?: StringMatches | undefined;
+  readonly disallowed_headers?: StringMatches | undefined;
+  readonly raw_headers?: boolean | undefined;
+  readonly validate_mutations?: boolean | undefined;
+  /** Absent: everything may be. */
+  readonly rules?: MutationRules | undefined;
+  readonly takes_metadata?: boolean | undefined;
+  /** 0: without a limit. */
+  readonly max_denied_body_bytes?: number | undefined;
+  /** Refusals are counted alone. */
+  readonly shadow_mode?: boolean | undefined;
+  /** What the service is told of this proxy. */
+  readonly labels?: readonly TextPair[] | undefined;
+}
+
+export interface TextPair {
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+export interface ExtAuthzRoute {
+  readonly disabled?: boolean | undefined;
+  readonly context_extensions?: readonly TextPair[] | undefined;
+  readonly disable_body?: boolean | undefined;
+  readonly body?: ExtAuthzBody | undefined;
+  /** In place of the filter's. */
+  readonly service?: ExtAuthzService | undefined;
+}
+
 export interface HeaderMutations {
   readonly request_add?: readonly HeaderAddition[] | undefined;
   readonly request_remove?: readonly string[] | undefined;
@@ -2279,6 +3307,245 @@ export interface HeaderAddition {
   readonly value?: Format | undefined;
   readonly action?: HeaderAddition_Action | undefined;
   readonly keep_empty?: boolean | undefined;
+}
+
+export const Jwk_Kind = {
+  RSA: 0,
+  EC: 1,
+  OCTETS: 2,
+  ED25519: 3,
+} as const;
+export type Jwk_Kind = (typeof Jwk_Kind)[keyof typeof Jwk_Kind];
+
+/** A key that tokens are verified with. */
+export interface Jwk {
+  readonly kind?: Jwk_Kind | undefined;
+  /** Empty: any. */
+  readonly kid?: string | undefined;
+  readonly alg?: string | undefined;
+  /** SubjectPublicKeyInfo in DER; of OCTETS: the secret itself. */
+  readonly key?: Uint8Array | undefined;
+}
+
+export interface Jwks {
+  readonly keys?: readonly Jwk[] | undefined;
+}
+
+/** Keys that were fetched, or could not be. */
+export interface JwksUpdate {
+  /** The control plane's number for where they come from. */
+  readonly id?: number | undefined;
+  /** Absent: the fetch has failed. */
+  readonly jwks?: Jwks | undefined;
+  /** Nobody has asked: they are fetched at intervals. */
+  readonly is_ahead?: boolean | undefined;
+}
+
+export interface JwtHeader {
+  /** In lower case. */
+  readonly name?: string | undefined;
+  readonly prefix?: string | undefined;
+}
+
+export interface JwtClaimHeader {
+  /** In lower case. */
+  readonly header?: string | undefined;
+  /** Keys on the way to the claim. */
+  readonly path?: readonly string[] | undefined;
+}
+
+export interface JwtProvider {
+  readonly name?: string | undefined;
+  /** Empty: any. */
+  readonly issuer?: string | undefined;
+  readonly audiences?: readonly string[] | undefined;
+  readonly subjects?: StringMatch | undefined;
+  readonly require_expiration?: boolean | undefined;
+  readonly max_lifetime_s?: number | undefined;
+  readonly clock_skew_s?: number | undefined;
+  readonly from_headers?: readonly JwtHeader[] | undefined;
+  readonly from_params?: readonly string[] | undefined;
+  readonly from_cookies?: readonly string[] | undefined;
+  readonly forward?: boolean | undefined;
+  /** In lower case; empty: hosts do not hear of the payload. */
+  readonly forward_payload_header?: string | undefined;
+  readonly pads_payload?: boolean | undefined;
+  /** Keys in the filter's metadata; empty: not there. */
+  readonly payload_in_metadata?: string | undefined;
+  readonly header_in_metadata?: string | undefined;
+  readonly failed_status_in_metadata?: string | undefined;
+  readonly space_delimited_claims?: readonly string[] | undefined;
+  readonly claim_headers?: readonly JwtClaimHeader[] | undefined;
+  readonly clears_route?: boolean | undefined;
+  /** 0: tokens are not remembered. */
+  readonly cache_size?: number | undefined;
+  readonly cache_max_token_bytes?: number | undefined;
+  /** One of these two. */
+  readonly local?: Jwks | undefined;
+  /** As in JwksUpdate. */
+  readonly remote?: number | undefined;
+  readonly cache_duration_ms?: number | undefined;
+  /** Keys come by themselves. */
+  readonly is_ahead?: boolean | undefined;
+}
+
+export const JwtRequirement_Kind = {
+  NONE: 0,
+  PROVIDER: 1,
+  ANY: 2,
+  ALL: 3,
+  MISSING_OR_FAILED: 4,
+  MISSING: 5,
+  EXTRACT_ONLY: 6,
+} as const;
+export type JwtRequirement_Kind = (typeof JwtRequirement_Kind)[keyof typeof JwtRequirement_Kind];
+
+/** A tree. */
+export interface JwtRequirement {
+  readonly kind?: JwtRequirement_Kind | undefined;
+  /** Among the providers. Of MISSING and MISSING_OR_FAILED: whose tokens are looked at. */
+  readonly providers?: readonly number[] | undefined;
+  /** Of PROVIDER, in place of its own. */
+  readonly audiences?: readonly string[] | undefined;
+  readonly has_audiences?: boolean | undefined;
+  readonly parts?: readonly JwtRequirement[] | undefined;
+  /** Of EXTRACT_ONLY, in lower case: where hosts hear what became of it. Empty: nowhere. */
+  readonly status_header?: string | undefined;
+}
+
+export interface JwtRule {
+  readonly match?: RouteMatch | undefined;
+  /** Absent: nothing is required. */
+  readonly requirement?: JwtRequirement | undefined;
+}
+
+export interface JwtNamedRequirement {
+  readonly name?: string | undefined;
+  readonly requirement?: JwtRequirement | undefined;
+}
+
+export interface JwtAuthn {
+  readonly providers?: readonly JwtProvider[] | undefined;
+  readonly rules?: readonly JwtRule[] | undefined;
+  readonly requirements?: readonly JwtNamedRequirement[] | undefined;
+  /** The key of the filter state whose value chooses; empty: none. */
+  readonly filter_state?: string | undefined;
+  readonly filter_state_rules?: readonly JwtNamedRequirement[] | undefined;
+  readonly bypasses_preflights?: boolean | undefined;
+  readonly strips_reasons?: boolean | undefined;
+  readonly stat_prefix?: string | undefined;
+}
+
+export const MetadataTarget_Type = {
+  STRING: 0,
+  NUMBER: 1,
+  PROTOBUF_VALUE: 2,
+} as const;
+export type MetadataTarget_Type = (typeof MetadataTarget_Type)[keyof typeof MetadataTarget_Type];
+
+export interface MetadataTarget {
+  readonly space?: string | undefined;
+  readonly key?: string | undefined;
+  /** Empty: what was found. */
+  readonly value?: string | undefined;
+  readonly type?: MetadataTarget_Type | undefined;
+  readonly base64?: boolean | undefined;
+  readonly rewrite?: RegexRewrite | undefined;
+}
+
+export interface MetadataRule {
+  /** One of these two; the header in lower case. */
+  readonly header?: string | undefined;
+  readonly cookie?: string | undefined;
+  readonly present?: MetadataTarget | undefined;
+  readonly missing?: MetadataTarget | undefined;
+  readonly remove?: boolean | undefined;
+}
+
+export interface HeaderToMetadata {
+  readonly request?: readonly MetadataRule[] | undefined;
+  readonly response?: readonly MetadataRule[] | undefined;
+  /** Empty: nothing is counted. */
+  readonly stat_prefix?: string | undefined;
+}
+
+export interface SetMetadataEntry {
+  readonly space?: string | undefined;
+  readonly overwrites?: boolean | undefined;
+  /** An object in JSON. */
+  readonly value?: string | undefined;
+}
+
+export interface SetMetadata {
+  readonly entries?: readonly SetMetadataEntry[] | undefined;
+}
+
+export const JsonMetadataTarget_Type = {
+  PROTOBUF_VALUE: 0,
+  STRING: 1,
+  NUMBER: 2,
+} as const;
+export type JsonMetadataTarget_Type = (typeof JsonMetadataTarget_Type)[keyof typeof JsonMetadataTarget_Type];
+
+export interface JsonMetadataTarget {
+  readonly space?: string | undefined;
+  readonly key?: string | undefined;
+  /** A value in JSON; empty: what was found. */
+  readonly value?: string | undefined;
+  readonly type?: JsonMetadataTarget_Type | undefined;
+  readonly preserves?: boolean | undefined;
+}
+
+export interface JsonMetadataRule {
+  readonly path?: readonly string[] | undefined;
+  readonly present?: JsonMetadataTarget | undefined;
+  readonly missing?: JsonMetadataTarget | undefined;
+  readonly error?: JsonMetadataTarget | undefined;
+}
+
+export interface JsonMetadataRules {
+  readonly rules?: readonly JsonMetadataRule[] | undefined;
+  readonly content_types?: readonly string[] | undefined;
+  readonly allows_no_content_type?: boolean | undefined;
+  readonly content_type_regex?: Regex | undefined;
+}
+
+export interface JsonToMetadata {
+  readonly request?: JsonMetadataRules | undefined;
+  readonly response?: JsonMetadataRules | undefined;
+}
+
+export interface FilterStateValue {
+  readonly key?: string | undefined;
+  readonly value?: Format | undefined;
+  readonly skips_empty?: boolean | undefined;
+  readonly read_only?: boolean | undefined;
+}
+
+export interface SetFilterState {
+  readonly values?: readonly FilterStateValue[] | undefined;
+  readonly clears_route?: boolean | undefined;
+}
+
+export interface IpTag {
+  readonly name?: string | undefined;
+  readonly ranges?: readonly CidrRange[] | undefined;
+}
+
+export const IpTagging_Requests = {
+  BOTH: 0,
+  INTERNAL: 1,
+  EXTERNAL: 2,
+} as const;
+export type IpTagging_Requests = (typeof IpTagging_Requests)[keyof typeof IpTagging_Requests];
+
+export interface IpTagging {
+  readonly requests?: IpTagging_Requests | undefined;
+  readonly tags?: readonly IpTag[] | undefined;
+  /** In lower case; empty: x-envoy-ip-tags, added to. */
+  readonly header?: string | undefined;
+  /** Added to, where it is there; else in its place. */
+  readonly appends?: boolean | undefined;
 }
 
 /** Full at first. */
@@ -2340,10 +3607,42 @@ export interface RateLimits {
   readonly limits?: readonly RateLimit[] | undefined;
 }
 
+export const RateLimit_XRateLimit = {
+  UNSPECIFIED: 0,
+  OFF: 1,
+  DRAFT_VERSION_03: 2,
+} as const;
+export type RateLimit_XRateLimit = (typeof RateLimit_XRateLimit)[keyof typeof RateLimit_XRateLimit];
+
 /** Makes one descriptor of a request, or none where one of its actions has nothing to say. */
 export interface RateLimit {
   readonly stage?: number | undefined;
   readonly actions?: readonly RateLimitAction[] | undefined;
+  /** Absent: as the service has it. */
+  readonly override?: LimitOverride | undefined;
+  /** Absent: 1, unless metadata says otherwise. */
+  readonly hits?: HitsAddend | undefined;
+  /** Counted when the request has ended. */
+  readonly at_end?: boolean | undefined;
+  /** The runtime slot that says whether it is asked, 0 or 1; none: it always is. */
+  readonly enabled?: RuntimeNumber | undefined;
+  /** Whether answers tell of it, whatever the filter says. */
+  readonly tells_limit?: RateLimit_XRateLimit | undefined;
+}
+
+export interface LimitOverride {
+  /** Dynamic metadata: a namespace, and the keys to a struct with `requests_per_unit` and `unit`, with a NUL between each two. Empty: the limit below. */
+  readonly metadata_namespace?: string | undefined;
+  readonly metadata_path?: string | undefined;
+  readonly requests_per_unit?: number | undefined;
+  readonly unit?: number | undefined;
+}
+
+export interface HitsAddend {
+  /** Absent: what the format makes. */
+  readonly number?: number | undefined;
+  readonly format?: Format | undefined;
+  readonly is_negative?: boolean | undefined;
 }
 
 export const RateLimitAction_Kind = {
@@ -2355,6 +3654,8 @@ export const RateLimitAction_Kind = {
   QUERY_MATCH: 5,
   QUERY_PARAMETER: 6,
   ADDRESS_MATCH: 7,
+  METADATA: 8,
+  FORMAT: 9,
 } as const;
 export type RateLimitAction_Kind = (typeof RateLimitAction_Kind)[keyof typeof RateLimitAction_Kind];
 
@@ -2375,6 +3676,61 @@ export interface RateLimitAction {
   /** Of REMOTE_ADDRESS: so much of it, as a range. Absent: all, as an address. */
   readonly ipv4_bits?: number | undefined;
   readonly ipv6_bits?: number | undefined;
+  /** Of METADATA: where it is, as in LimitOverride; of the route in place of the request. */
+  readonly metadata_namespace?: string | undefined;
+  readonly metadata_path?: string | undefined;
+  readonly route_metadata?: readonly MetadataValue[] | undefined;
+  readonly is_of_route?: boolean | undefined;
+  /** In place of a value that formats make empty, and of metadata that there is none. */
+  readonly otherwise?: string | undefined;
+  /** Of FORMAT. */
+  readonly format?: Format | undefined;
+}
+
+export const Ratelimit_Requests = {
+  BOTH: 0,
+  INTERNAL: 1,
+  EXTERNAL: 2,
+} as const;
+export type Ratelimit_Requests = (typeof Ratelimit_Requests)[keyof typeof Ratelimit_Requests];
+
+/** envoy.filters.http.ratelimit: a service says how many requests there may be. */
+export interface Ratelimit {
+  readonly service?: Service | undefined;
+  readonly domain?: string | undefined;
+  readonly stage?: number | undefined;
+  readonly requests?: Ratelimit_Requests | undefined;
+  readonly failure_mode_deny?: boolean | undefined;
+  /** Absent: as failure_mode_deny says. */
+  readonly failure_deny_share?: Share | undefined;
+  readonly as_resource_exhausted?: boolean | undefined;
+  readonly tells_limit?: boolean | undefined;
+  readonly hides_ratelimited?: boolean | undefined;
+  readonly status?: number | undefined;
+  readonly status_on_error?: number | undefined;
+  readonly response_add?: readonly HeaderAddition[] | undefined;
+  readonly stat_prefix?: string | undefined;
+  readonly enabled?: Share | undefined;
+  readonly enforced?: Share | undefined;
+  /** In place of what routes have; absent: those. */
+  readonly own_limits?: RateLimits | undefined;
+  /** The filter's name, for metadata. */
+  readonly name?: string | undefined;
+  readonly tells_retry_after?: boolean | undefined;
+}
+
+export const RatelimitRoute_VirtualHostLimits = {
+  OVERRIDE: 0,
+  INCLUDE: 1,
+  IGNORE: 2,
+} as const;
+export type RatelimitRoute_VirtualHostLimits = (typeof RatelimitRoute_VirtualHostLimits)[keyof typeof RatelimitRoute_VirtualHostLimits];
+
+export interface RatelimitRoute {
+  readonly virtual_host_limits?: RatelimitRoute_VirtualHostLimits | undefined;
+  /** Empty: the filter's. */
+  readonly domain?: string | undefined;
+  readonly limits?: RateLimits | undefined;
 }
 
 export interface Rbac {
@@ -2387,6 +3743,27 @@ export interface Rbac {
   readonly shadow_stat_prefix?: string | undefined;
   /** Policies are counted each apart, too. */
   readonly counts_policies?: boolean | undefined;
+  /** In place of rules, and of shadow rules. */
+  readonly tree?: RbacTree | undefined;
+  readonly shadow_tree?: RbacTree | undefined;
+}
+
+/** A tree whose actions are numbers in `actions`; where none fits, the request is denied. */
+export interface RbacTree {
+  readonly tree?: MatchTree | undefined;
+  readonly actions?: readonly RbacTreeAction[] | undefined;
+}
+
+export const RbacTreeAction_Action = {
+  ALLOW: 0,
+  DENY: 1,
+  LOG: 2,
+} as const;
+export type RbacTreeAction_Action = (typeof RbacTreeAction_Action)[keyof typeof RbacTreeAction_Action];
+
+export interface RbacTreeAction {
+  readonly name?: string | undefined;
+  readonly action?: RbacTreeAction_Action | undefined;
 }
 
 export const RbacRules_Action = {
@@ -2427,14 +3804,6 @@ export const RbacCondition_Kind = {
 } as const;
 export type RbacCondition_Kind = (typeof RbacCondition_Kind)[keyof typeof RbacCondition_Kind];
 
-export const RbacCondition_Value = {
-  PRESENT: 0,
-  TEXT: 1,
-  LITERAL: 2,
-  NUMBER: 3,
-} as const;
-export type RbacCondition_Value = (typeof RbacCondition_Value)[keyof typeof RbacCondition_Value];
-
 /** A tree. */
 export interface RbacCondition {
   readonly kind?: RbacCondition_Kind | undefined;
@@ -2444,15 +3813,108 @@ export interface RbacCondition {
   readonly range?: CidrRange | undefined;
   readonly first_port?: number | undefined;
   readonly end_port?: number | undefined;
-  readonly metadata_namespace?: string | undefined;
-  /** Its keys, with a NUL between each two. */
-  readonly metadata_path?: string | undefined;
-  readonly inverts?: boolean | undefined;
-  readonly value?: RbacCondition_Value | undefined;
-  readonly literal?: string | undefined;
-  /** In millionths; from the first on, below the second. */
-  readonly first_number?: number | undefined;
-  readonly end_number?: number | undefined;
+  readonly metadata?: MetadataCondition | undefined;
+}
+
+export interface CustomResponse {
+  readonly tree?: MatchTree | undefined;
+  /** By the actions of the tree. */
+  readonly policies?: readonly ResponsePolicy[] | undefined;
+}
+
+export interface ResponsePolicy {
+  /** Absent: as it is. */
+  readonly status?: number | undefined;
+  readonly response_add?: readonly HeaderAddition[] | undefined;
+  /** Of an answer that is made here. */
+  readonly body?: string | undefined;
+  /** Absent: the body is as it is. %LOCAL_REPLY_BODY% is it. */
+  readonly body_format?: Format | undefined;
+  /** Empty: none are given. */
+  readonly details?: string | undefined;
+  readonly keeps_details?: boolean | undefined;
+}
+
+export interface Service {
+  readonly cluster?: string | undefined;
+  /** 0: without a limit. */
+  readonly timeout_ms?: number | undefined;
+  /** Of gRPC, as its calls have it. */
+  readonly authority?: string | undefined;
+  /** What calls say besides. Values are made of the request that the call is about. */
+  readonly metadata?: readonly HeaderAddition[] | undefined;
+  /** Calls are told apart as this proxy's own (x-envoy-internal). */
+  readonly is_internal?: boolean | undefined;
+  /** Of this proxy, for x-forwarded-for; empty: calls have none. */
+  readonly local_address?: string | undefined;
+  /** Of a message of gRPC; 0: as large as may be. */
+  readonly max_message_bytes?: number | undefined;
+  /** Absent: no call is made again. */
+  readonly retry?: ServiceRetry | undefined;
+}
+
+export interface ServiceRetry {
+  /** As route policies have it: "5xx,unavailable". */
+  readonly retry_on?: string | undefined;
+  readonly num_retries?: number | undefined;
+  readonly base_interval_ms?: number | undefined;
+  readonly max_interval_ms?: number | undefined;
+}
+
+export interface BandwidthLimit {
+  readonly stat_prefix?: string | undefined;
+  readonly limits_request?: boolean | undefined;
+  readonly limits_response?: boolean | undefined;
+  /** KiB per second. */
+  readonly limit_kbps?: number | undefined;
+  readonly fill_interval_ms?: number | undefined;
+  /** 1: it is on. */
+  readonly enabled?: LiveNumber | undefined;
+  readonly adds_trailers?: boolean | undefined;
+  /** Before the names of trailers, with a dash behind it; may be empty. */
+  readonly trailer_prefix?: string | undefined;
+}
+
+export interface SuccessRange {
+  readonly first?: number | undefined;
+  /** One behind the last. */
+  readonly end?: number | undefined;
+}
+
+export interface AdmissionControl {
+  /** 1: it is on. */
+  readonly enabled?: LiveNumber | undefined;
+  /** What counts as success. */
+  readonly http_success?: readonly SuccessRange[] | undefined;
+  readonly grpc_success?: readonly number[] | undefined;
+  readonly sampling_window_ms?: number | undefined;
+  /** In millionths of 1, of a percent, and of a percent. */
+  readonly aggression?: LiveNumber | undefined;
+  readonly success_threshold?: LiveNumber | undefined;
+  readonly max_rejection?: LiveNumber | undefined;
+  /** Requests per second below which none is turned away. */
+  readonly rps_threshold?: LiveNumber | undefined;
+}
+
+export interface AdaptiveConcurrency {
+  /** 1: it is on. */
+  readonly enabled?: LiveNumber | undefined;
+  readonly status?: number | undefined;
+  /** In millionths of a percent. */
+  readonly sample_percentile?: LiveNumber | undefined;
+  readonly max_concurrency?: LiveNumber | undefined;
+  readonly update_interval_ms?: LiveNumber | undefined;
+  /** 0: the least time is not measured, but known. */
+  readonly min_rtt_interval_ms?: LiveNumber | undefined;
+  readonly min_rtt_requests?: LiveNumber | undefined;
+  /** In millionths of a percent. */
+  readonly jitter?: LiveNumber | undefined;
+  readonly min_concurrency?: LiveNumber | undefined;
+  /** In millionths of a percent. */
+  readonly buffer?: LiveNumber | undefined;
+  readonly fixed_min_rtt_ms?: number | undefined;
+  /** What the limit never falls below. */
+  readonly min_limit?: LiveNumber | undefined;
 }
 
 export interface ProtoField {
@@ -2568,6 +4030,27 @@ export interface GrpcJsonTranscoder {
   readonly status_message?: number | undefined;
 }
 
+/** How long threads may be away from their loops. */
+export interface Watchdogs {
+  readonly main?: Watchdog | undefined;
+  readonly workers?: Watchdog | undefined;
+}
+
+/** Of all times 0: never. */
+export interface Watchdog {
+  /** Counted from then on, once. */
+  readonly miss_ms?: number | undefined;
+  /** Counted again, and told of with the thread's stack. */
+  readonly mega_miss_ms?: number | undefined;
+  /** The process ends. */
+  readonly kill_ms?: number | undefined;
+  /** Later by no more than so much, at random. */
+  readonly kill_jitter_ms?: number | undefined;
+  /** It ends once this share of the threads, and two at least, have been away for so long. */
+  readonly multikill_ms?: number | undefined;
+  readonly multikill_millionths?: number | undefined;
+}
+
 function writeAddress(out: WireWriter, message: Address): void {
   if (message.ip?.length) out.bytes(10, message.ip);
   if (message.port) out.number(16, message.port);
@@ -2580,6 +4063,15 @@ function writeMetadataValue(out: WireWriter, message: MetadataValue): void {
   if (message.path?.length) out.text(10, message.path);
   if (message.text?.length) out.text(18, message.text);
   if (message.is_json) out.number(24, message.is_json ? 1 : 0);
+}
+
+function writeMetadataSpace(out: WireWriter, message: MetadataSpace): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.values) for (const item of message.values) out.message(18, item, writeMetadataValue);
+}
+
+function writeMetadata(out: WireWriter, message: Metadata): void {
+  if (message.spaces) for (const item of message.spaces) out.message(10, item, writeMetadataSpace);
 }
 
 function writeSocketOption(out: WireWriter, message: SocketOption): void {
@@ -2620,13 +4112,22 @@ function writeFormatPiece(out: WireWriter, message: FormatPiece): void {
   if (message.operator) out.number(8, message.operator);
   if (message.argument?.length) out.text(18, message.argument);
   if (message.alternative?.length) out.text(26, message.alternative);
-  if (message.max_length) out.number(32, message.max_length);
+  if (message.max_length !== undefined) out.number(32, message.max_length);
+  if (message.metadata_source) out.number(1120, message.metadata_source);
+  if (message.prefix_length !== undefined) out.number(1128, message.prefix_length);
+  if (message.alternatives) for (const item of message.alternatives) out.message(1138, item, writeFormatPiece);
+  if (message.local_time) out.number(1144, message.local_time ? 1 : 0);
 }
 
 function writeFormat(out: WireWriter, message: Format): void {
   if (message.pieces) for (const item of message.pieces) out.message(10, item, writeFormatPiece);
   if (message.json !== undefined) out.message(18, message.json, writeJsonFormat);
   if (message.omit_empty) out.number(24, message.omit_empty ? 1 : 0);
+}
+
+function writeReplyFormat(out: WireWriter, message: ReplyFormat): void {
+  if (message.format !== undefined) out.message(10, message.format, writeFormat);
+  if (message.content_type?.length) out.text(18, message.content_type);
 }
 
 function writeJsonFormat(out: WireWriter, message: JsonFormat): void {
@@ -2686,6 +4187,11 @@ function writeMetadataMatch(out: WireWriter, message: MetadataMatch): void {
   if (message.fallbacks) for (const item of message.fallbacks) out.message(18, item, writeHostLabels);
 }
 
+function writePreserveCase(out: WireWriter, message: PreserveCase): void {
+  if (message.forwards_reason) out.number(8, message.forwards_reason ? 1 : 0);
+  if (message.capitalizes_own) out.number(16, message.capitalizes_own ? 1 : 0);
+}
+
 function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.kind) out.number(16, message.kind);
@@ -2700,6 +4206,7 @@ function writeHeaderMatch(out: WireWriter, message: HeaderMatch): void {
 function writeQueryMatch(out: WireWriter, message: QueryMatch): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.string_match !== undefined) out.message(18, message.string_match, writeStringMatch);
+  if (message.is_absent) out.number(1280, message.is_absent ? 1 : 0);
 }
 
 function writeMatchTree(out: WireWriter, message: MatchTree): void {
@@ -2711,6 +4218,19 @@ function writeMatchInput(out: WireWriter, message: MatchInput): void {
   if (message.kind) out.number(8, message.kind);
   if (message.metadata_namespace?.length) out.text(18, message.metadata_namespace);
   if (message.path) for (const item of message.path) out.text(26, item);
+  if (message.name?.length) out.text(1282, message.name);
+}
+
+function writeMetadataCondition(out: WireWriter, message: MetadataCondition): void {
+  if (message.metadata_namespace?.length) out.text(10, message.metadata_namespace);
+  if (message.metadata_path?.length) out.text(18, message.metadata_path);
+  if (message.inverts) out.number(24, message.inverts ? 1 : 0);
+  if (message.value) out.number(32, message.value);
+  if (message.text !== undefined) out.message(42, message.text, writeStringMatch);
+  if (message.literal?.length) out.text(50, message.literal);
+  if (message.first_number) out.number(56, message.first_number);
+  if (message.end_number) out.number(64, message.end_number);
+  if (message.parts) for (const item of message.parts) out.message(74, item, writeMetadataCondition);
 }
 
 function writeMatchPredicate(out: WireWriter, message: MatchPredicate): void {
@@ -2719,6 +4239,12 @@ function writeMatchPredicate(out: WireWriter, message: MatchPredicate): void {
   if (message.input !== undefined) out.message(26, message.input, writeMatchInput);
   if (message.text !== undefined) out.message(34, message.text, writeStringMatch);
   if (message.ranges) for (const item of message.ranges) out.message(42, item, writeCidrRange);
+  if (message.metadata !== undefined) out.message(1282, message.metadata, writeMetadataCondition);
+  if (message.seed) out.number(1288, message.seed);
+  if (message.threshold) out.number(1296, message.threshold);
+  if (message.modulo) out.number(1304, message.modulo);
+  if (message.share_millionths) out.number(1312, message.share_millionths);
+  if (message.share_slot) out.number(1320, message.share_slot);
 }
 
 function writeMatchOutcome(out: WireWriter, message: MatchOutcome): void {
@@ -2831,6 +4357,35 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.basic_auth !== undefined) out.message(266, message.basic_auth, writeBasicAuthUsers);
   if (message.header_mutation !== undefined) out.message(274, message.header_mutation, writeHeaderMutation);
   if (message.rbac !== undefined) out.message(282, message.rbac, writeRbac);
+  if (message.ext_authz !== undefined) out.message(802, message.ext_authz, writeExtAuthzRoute);
+  if (message.ratelimit !== undefined) out.message(810, message.ratelimit, writeRatelimitRoute);
+  if (message.name_rewrite !== undefined) out.message(1762, message.name_rewrite, writeNameRewrite);
+  if (message.match !== undefined) out.message(1282, message.match, writeMatchSettings);
+  if (message.on_demand !== undefined) out.message(1922, message.on_demand, writeOnDemandSettings);
+  if (message.compressor !== undefined) out.message(1442, message.compressor, writeCompressorSettings);
+  if (message.bandwidth_limit !== undefined) out.message(1458, message.bandwidth_limit, writeBandwidthLimit);
+  if (message.custom_response !== undefined) out.message(1466, message.custom_response, writeCustomResponse);
+  if (message.jwt_authn !== undefined) out.message(1602, message.jwt_authn, writeJwtRoute);
+  if (message.header_to_metadata !== undefined) out.message(1610, message.header_to_metadata, writeHeaderToMetadata);
+  if (message.set_filter_state !== undefined) out.message(1618, message.set_filter_state, writeSetFilterState);
+  if (message.json_to_metadata !== undefined) out.message(1626, message.json_to_metadata, writeJsonToMetadata);
+  if (message.api_key_auth !== undefined) out.message(1634, message.api_key_auth, writeApiKeyAuth);
+  if (message.stateful_session !== undefined) out.message(1642, message.stateful_session, writeStatefulSession);
+  if (message.aws_request_signing !== undefined) out.message(1650, message.aws_request_signing, writeAwsSigning);
+}
+
+function writeNameRewrite(out: WireWriter, message: NameRewrite): void {
+  if (message.literal?.length) out.text(10, message.literal);
+  if (message.header?.length) out.text(18, message.header);
+}
+
+function writeOnDemandSettings(out: WireWriter, message: OnDemandSettings): void {
+  if (message.clusters !== undefined) out.message(10, message.clusters, writeOnDemandClusters);
+}
+
+function writeOnDemandClusters(out: WireWriter, message: OnDemandClusters): void {
+  if (message.source) out.number(8, message.source);
+  if (message.timeout_ms) out.number(16, message.timeout_ms);
 }
 
 function writeGrpcReverseBridgeSettings(out: WireWriter, message: GrpcReverseBridgeSettings): void {
@@ -2937,6 +4492,71 @@ function writeQueryChange(out: WireWriter, message: QueryChange): void {
   if (message.value !== undefined) out.message(26, message.value, writeFormat);
 }
 
+function writeTracing(out: WireWriter, message: Tracing): void {
+  if (message.tracer) out.number(8, message.tracer);
+  if (message.kind) out.number(16, message.kind);
+  if (message.sampling !== undefined) out.message(26, message.sampling, writeTraceSampling);
+  if (message.verbose) out.number(32, message.verbose ? 1 : 0);
+  if (message.max_path_bytes) out.number(40, message.max_path_bytes);
+  if (message.spawns_upstream) out.number(48, message.spawns_upstream ? 1 : 0);
+  if (message.operation !== undefined) out.message(58, message.operation, writeFormat);
+  if (message.upstream_operation !== undefined) out.message(66, message.upstream_operation, writeFormat);
+  if (message.keeps_context) out.number(72, message.keeps_context ? 1 : 0);
+  if (message.tags) for (const item of message.tags) out.message(82, item, writeTraceTag);
+  if (message.zipkin !== undefined) out.message(90, message.zipkin, writeZipkinSpans);
+  if (message.sampler !== undefined) out.message(98, message.sampler, writeSpanSampler);
+  if (message.service?.length) out.text(106, message.service);
+  if (message.instance?.length) out.text(114, message.instance);
+  if (message.ignores_request_id) out.number(120, message.ignores_request_id ? 1 : 0);
+}
+
+function writeTraceSampling(out: WireWriter, message: TraceSampling): void {
+  if (message.client !== undefined) out.message(10, message.client, writeShare);
+  if (message.random !== undefined) out.message(18, message.random, writeShare);
+  if (message.overall !== undefined) out.message(26, message.overall, writeShare);
+}
+
+function writeZipkinSpans(out: WireWriter, message: ZipkinSpans): void {
+  if (message.trace_id_128bit) out.number(8, message.trace_id_128bit ? 1 : 0);
+  if (message.shared_context) out.number(16, message.shared_context ? 1 : 0);
+  if (message.splits_spans) out.number(24, message.splits_spans ? 1 : 0);
+  if (message.with_w3c) out.number(32, message.with_w3c ? 1 : 0);
+  if (message.timestamps_ids) out.number(40, message.timestamps_ids ? 1 : 0);
+}
+
+function writeSpanSampler(out: WireWriter, message: SpanSampler): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.share) out.number(16, message.share);
+  if (message.of) out.number(24, message.of);
+  if (message.next !== undefined) out.message(34, message.next, writeSpanSampler);
+}
+
+function writeTraceTag(out: WireWriter, message: TraceTag): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.source) out.number(16, message.source);
+  if (message.format !== undefined) out.message(26, message.format, writeFormat);
+  if (message.space?.length) out.text(34, message.space);
+  if (message.path?.length) out.text(42, message.path);
+  if (message.default_value?.length) out.text(50, message.default_value);
+  if (message.type) out.number(56, message.type);
+}
+
+function writeRouteTracing(out: WireWriter, message: RouteTracing): void {
+  if (message.sampling !== undefined) out.message(10, message.sampling, writeTraceSampling);
+  if (message.tags) for (const item of message.tags) out.message(18, item, writeTraceTag);
+  if (message.operation !== undefined) out.message(26, message.operation, writeFormat);
+  if (message.upstream_operation !== undefined) out.message(34, message.upstream_operation, writeFormat);
+}
+
+function writeDecorator(out: WireWriter, message: Decorator): void {
+  if (message.operation?.length) out.text(10, message.operation);
+  if (message.is_private) out.number(16, message.is_private ? 1 : 0);
+}
+
+function writeTagMetadata(out: WireWriter, message: TagMetadata): void {
+  if (message.spaces) for (const item of message.spaces) out.message(10, item, writeMetadataSpace);
+}
+
 function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.observability_name?.length) out.text(18, message.observability_name);
@@ -2951,6 +4571,8 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.limits) for (const item of message.limits) out.message(90, item, writeCircuitLimits);
   if (message.max_requests_per_connection) out.number(96, message.max_requests_per_connection);
   if (message.enable_trailers) out.number(104, message.enable_trailers ? 1 : 0);
+  if (message.proper_case_words) out.number(1280, message.proper_case_words ? 1 : 0);
+  if (message.preserve_case !== undefined) out.message(1290, message.preserve_case, writePreserveCase);
   if (message.max_response_headers_kb) out.number(112, message.max_response_headers_kb);
   if (message.max_headers_count) out.number(120, message.max_headers_count);
   if (message.max_connection_duration_ms) out.number(128, message.max_connection_duration_ms);
@@ -2992,6 +4614,36 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.excludes_unchecked) out.number(496, message.excludes_unchecked ? 1 : 0);
   if (message.outlier_detection !== undefined) out.message(506, message.outlier_detection, writeOutlierDetection);
   if (message.destination_hosts !== undefined) out.message(514, message.destination_hosts, writeDestinationHosts);
+  if (message.override_statuses) out.number(1600, message.override_statuses);
+  if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
+  if (message.tag_metadata !== undefined) out.message(962, message.tag_metadata, writeTagMetadata);
+  if (message.members) for (const item of message.members) out.text(1762, item);
+  if (message.named_hosts !== undefined) out.message(1770, message.named_hosts, writeNamedHosts);
+  if (message.tracks_timeout_budgets) out.number(1776, message.tracks_timeout_budgets ? 1 : 0);
+  if (message.tracks_sizes) out.number(1784, message.tracks_sizes ? 1 : 0);
+  if (message.closes_with_health) out.number(1792, message.closes_with_health ? 1 : 0);
+  if (message.is_hidden) out.number(1800, message.is_hidden ? 1 : 0);
+}
+
+function writeNamedHosts(out: WireWriter, message: NamedHosts): void {
+  if (message.cache?.length) out.text(10, message.cache);
+  if (message.default_port) out.number(16, message.default_port);
+  if (message.cluster_prefix?.length) out.text(26, message.cluster_prefix);
+}
+
+function writeNameCache(out: WireWriter, message: NameCache): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.stat_prefix?.length) out.text(18, message.stat_prefix);
+  if (message.max_names) out.number(24, message.max_names);
+  if (message.max_pending) out.number(32, message.max_pending);
+  if (message.holds_clusters) out.number(40, message.holds_clusters ? 1 : 0);
+}
+
+function writeNameAnswer(out: WireWriter, message: NameAnswer): void {
+  if (message.cache?.length) out.text(10, message.cache);
+  if (message.name?.length) out.text(18, message.name);
+  if (message.is_removed) out.number(24, message.is_removed ? 1 : 0);
+  if (message.failure?.length) out.text(34, message.failure);
 }
 
 function writeHealthCheck(out: WireWriter, message: HealthCheck): void {
@@ -3080,11 +4732,6 @@ function writeInternalUpstreamSocket(out: WireWriter, message: InternalUpstreamS
   if (message.host_namespaces) for (const item of message.host_namespaces) out.text(10, item);
   if (message.cluster_metadata) for (const item of message.cluster_metadata) out.message(18, item, writeMetadataSpace);
   if (message.missing) out.number(24, message.missing);
-}
-
-function writeMetadataSpace(out: WireWriter, message: MetadataSpace): void {
-  if (message.name?.length) out.text(10, message.name);
-  if (message.values) for (const item of message.values) out.message(18, item, writeMetadataValue);
 }
 
 function writeHostValue(out: WireWriter, message: HostValue): void {
@@ -3227,6 +4874,8 @@ function writeHost(out: WireWriter, message: Host): void {
   if (message.socket_values) for (const item of message.socket_values) out.message(170, item, writeHostValue);
   if (message.metadata) for (const item of message.metadata) out.message(178, item, writeMetadataSpace);
   if (message.tried_addresses) for (const item of message.tried_addresses) out.message(186, item, writeAddress);
+  if (message.tag_metadata !== undefined) out.message(962, message.tag_metadata, writeTagMetadata);
+  if (message.is_named) out.number(1760, message.is_named ? 1 : 0);
 }
 
 function writeRouteTable(out: WireWriter, message: RouteTable): void {
@@ -3236,6 +4885,29 @@ function writeRouteTable(out: WireWriter, message: RouteTable): void {
   if (message.ignore_port_in_host_matching) out.number(32, message.ignore_port_in_host_matching ? 1 : 0);
   if (message.most_specific_header_mutations_wins) out.number(40, message.most_specific_header_mutations_wins ? 1 : 0);
   if (message.filter_configs) for (const item of message.filter_configs) out.message(50, item, writeFilterConfig);
+  if (message.vhost_header?.length) out.text(1282, message.vhost_header);
+  if (message.ignores_path_parameters) out.number(1288, message.ignores_path_parameters ? 1 : 0);
+  if (message.asks_for_hosts_as?.length) out.text(1922, message.asks_for_hosts_as);
+  if (message.scoped_routes !== undefined) out.message(1930, message.scoped_routes, writeScopedRoutes);
+}
+
+function writeScopedRoutes(out: WireWriter, message: ScopedRoutes): void {
+  if (message.fragments) for (const item of message.fragments) out.message(10, item, writeScopeFragment);
+  if (message.scopes) for (const item of message.scopes) out.message(18, item, writeRouteScope);
+}
+
+function writeScopeFragment(out: WireWriter, message: ScopeFragment): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.element_separator?.length) out.text(18, message.element_separator);
+  if (message.index) out.number(24, message.index);
+  if (message.key_separator?.length) out.text(34, message.key_separator);
+  if (message.key?.length) out.text(42, message.key);
+}
+
+function writeRouteScope(out: WireWriter, message: RouteScope): void {
+  if (message.key) for (const item of message.key) out.text(10, item);
+  if (message.route_table?.length) out.text(18, message.route_table);
+  if (message.on_demand) out.number(1920, message.on_demand ? 1 : 0);
 }
 
 function writeVirtualHost(out: WireWriter, message: VirtualHost): void {
@@ -3248,6 +4920,23 @@ function writeVirtualHost(out: WireWriter, message: VirtualHost): void {
   if (message.include_attempt_count_in_response) out.number(56, message.include_attempt_count_in_response ? 1 : 0);
   if (message.include_is_timeout_retry) out.number(64, message.include_is_timeout_retry ? 1 : 0);
   if (message.retry_runtime !== undefined) out.message(74, message.retry_runtime, writeRetryRuntime);
+  if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
+  if (message.virtual_clusters) for (const item of message.virtual_clusters) out.message(1282, item, writeVirtualCluster);
+  if (message.tree !== undefined) out.message(1290, message.tree, writeRouteTree);
+}
+
+function writeVirtualCluster(out: WireWriter, message: VirtualCluster): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.headers) for (const item of message.headers) out.message(18, item, writeHeaderMatch);
+}
+
+function writeRouteTree(out: WireWriter, message: RouteTree): void {
+  if (message.tree !== undefined) out.message(10, message.tree, writeMatchTree);
+  if (message.lists) for (const item of message.lists) out.message(18, item, writeRouteList);
+}
+
+function writeRouteList(out: WireWriter, message: RouteList): void {
+  if (message.routes) for (const item of message.routes) out.message(10, item, writeRoute);
 }
 
 function writeRoute(out: WireWriter, message: Route): void {
@@ -3258,6 +4947,11 @@ function writeRoute(out: WireWriter, message: Route): void {
   if (message.redirect !== undefined) out.message(42, message.redirect, writeRedirect);
   if (message.direct_response !== undefined) out.message(50, message.direct_response, writeDirectResponse);
   if (message.filters) for (const item of message.filters) out.message(66, item, writeRouteFilter);
+  if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
+  if (message.tracing !== undefined) out.message(962, message.tracing, writeRouteTracing);
+  if (message.decorator !== undefined) out.message(970, message.decorator, writeDecorator);
+  if (message.tag_metadata !== undefined) out.message(978, message.tag_metadata, writeTagMetadata);
+  if (message.stat_prefix?.length) out.text(1282, message.stat_prefix);
 }
 
 function writeRouteFilter(out: WireWriter, message: RouteFilter): void {
@@ -3278,6 +4972,22 @@ function writeRouteMatch(out: WireWriter, message: RouteMatch): void {
   if (message.runtime_fraction_slot) out.number(72, message.runtime_fraction_slot);
   if (message.certificate_presented !== undefined) out.number(80, message.certificate_presented ? 1 : 0);
   if (message.certificate_validated !== undefined) out.number(88, message.certificate_validated ? 1 : 0);
+  if (message.cookies) for (const item of message.cookies) out.message(1282, item, writeCookieMatch);
+  if (message.metadata) for (const item of message.metadata) out.message(1290, item, writeMetadataCondition);
+  if (message.filter_states) for (const item of message.filter_states) out.message(1298, item, writeFilterStateMatch);
+}
+
+function writeCookieMatch(out: WireWriter, message: CookieMatch): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.string_match !== undefined) out.message(18, message.string_match, writeStringMatch);
+  if (message.invert) out.number(24, message.invert ? 1 : 0);
+}
+
+function writeFilterStateMatch(out: WireWriter, message: FilterStateMatch): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.text !== undefined) out.message(18, message.text, writeStringMatch);
+  if (message.ranges) for (const item of message.ranges) out.message(26, item, writeCidrRange);
+  if (message.inverts) out.number(32, message.inverts ? 1 : 0);
 }
 
 function writeClusterAction(out: WireWriter, message: ClusterAction): void {
@@ -3303,6 +5013,22 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.hash_policies) for (const item of message.hash_policies) out.message(162, item, writeHashPolicy);
   if (message.metadata_match !== undefined) out.message(170, message.metadata_match, writeMetadataMatch);
   if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
+  if (message.internal_redirect !== undefined) out.message(1282, message.internal_redirect, writeInternalRedirect);
+}
+
+function writeInternalRedirect(out: WireWriter, message: InternalRedirect): void {
+  if (message.max_redirects) out.number(8, message.max_redirects);
+  if (message.statuses) for (const item of message.statuses) out.number(16, item);
+  if (message.allows_cross_scheme) out.number(24, message.allows_cross_scheme ? 1 : 0);
+  if (message.copied_headers) for (const item of message.copied_headers) out.text(34, item);
+  if (message.predicates) for (const item of message.predicates) out.message(42, item, writeRedirectPredicate);
+}
+
+function writeRedirectPredicate(out: WireWriter, message: RedirectPredicate): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.routes) for (const item of message.routes) out.text(18, item);
+  if (message.key?.length) out.text(26, message.key);
+  if (message.if_absent) out.number(32, message.if_absent ? 1 : 0);
 }
 
 function writeHashPolicy(out: WireWriter, message: HashPolicy): void {
@@ -3403,6 +5129,7 @@ function writePathRewrite(out: WireWriter, message: PathRewrite): void {
   if (message.kind) out.number(8, message.kind);
   if (message.value?.length) out.text(18, message.value);
   if (message.regex !== undefined) out.message(26, message.regex, writeRegexRewrite);
+  if (message.format !== undefined) out.message(1282, message.format, writeFormat);
 }
 
 function writeHostRewrite(out: WireWriter, message: HostRewrite): void {
@@ -3410,6 +5137,7 @@ function writeHostRewrite(out: WireWriter, message: HostRewrite): void {
   if (message.value?.length) out.text(18, message.value);
   if (message.regex !== undefined) out.message(26, message.regex, writeRegexRewrite);
   if (message.append_x_forwarded_host) out.number(32, message.append_x_forwarded_host ? 1 : 0);
+  if (message.format !== undefined) out.message(1282, message.format, writeFormat);
 }
 
 function writeRedirect(out: WireWriter, message: Redirect): void {
@@ -3426,6 +5154,7 @@ function writeRedirect(out: WireWriter, message: Redirect): void {
 function writeDirectResponse(out: WireWriter, message: DirectResponse): void {
   if (message.status) out.number(8, message.status);
   if (message.body?.length) out.bytes(18, message.body);
+  if (message.format !== undefined) out.message(1122, message.format, writeReplyFormat);
 }
 
 function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
@@ -3447,6 +5176,59 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.basic_auth !== undefined) out.message(258, message.basic_auth, writeBasicAuth);
   if (message.header_mutation !== undefined) out.message(266, message.header_mutation, writeHeaderMutationFilter);
   if (message.rbac !== undefined) out.message(274, message.rbac, writeRbac);
+  if (message.ext_authz !== undefined) out.message(802, message.ext_authz, writeExtAuthz);
+  if (message.ratelimit !== undefined) out.message(810, message.ratelimit, writeRatelimit);
+  if (message.dynamic_forward_proxy !== undefined) out.message(1762, message.dynamic_forward_proxy, writeNameLookup);
+  if (message.composite !== undefined) out.message(1282, message.composite, writeCompositeFilter);
+  if (message.discovered !== undefined) out.message(1922, message.discovered, writeDiscoveredFilter);
+  if (message.on_demand !== undefined) out.message(1930, message.on_demand, writeOnDemandFilter);
+  if (message.compressor !== undefined) out.message(1442, message.compressor, writeCompressor);
+  if (message.decompressor !== undefined) out.message(1450, message.decompressor, writeDecompressor);
+  if (message.bandwidth_limit !== undefined) out.message(1458, message.bandwidth_limit, writeBandwidthLimit);
+  if (message.custom_response !== undefined) out.message(1466, message.custom_response, writeCustomResponse);
+  if (message.admission_control !== undefined) out.message(1474, message.admission_control, writeAdmissionControl);
+  if (message.adaptive_concurrency !== undefined) out.message(1482, message.adaptive_concurrency, writeAdaptiveConcurrency);
+  if (message.jwt_authn !== undefined) out.message(1602, message.jwt_authn, writeJwtAuthn);
+  if (message.header_to_metadata !== undefined) out.message(1610, message.header_to_metadata, writeHeaderToMetadata);
+  if (message.set_metadata !== undefined) out.message(1618, message.set_metadata, writeSetMetadata);
+  if (message.set_filter_state !== undefined) out.message(1626, message.set_filter_state, writeSetFilterState);
+  if (message.json_to_metadata !== undefined) out.message(1634, message.json_to_metadata, writeJsonToMetadata);
+  if (message.ip_tagging !== undefined) out.message(1642, message.ip_tagging, writeIpTagging);
+  if (message.api_key_auth !== undefined) out.message(1650, message.api_key_auth, writeApiKeyAuth);
+  if (message.stateful_session !== undefined) out.message(1658, message.stateful_session, writeStatefulSession);
+  if (message.credential_injector !== undefined) out.message(1674, message.credential_injector, writeCredentialInjector);
+  if (message.aws_request_signing !== undefined) out.message(1682, message.aws_request_signing, writeAwsSigning);
+  if (message.match !== undefined) out.message(1290, message.match, writeMatchSettings);
+}
+
+function writeCompositeFilter(_out: WireWriter, _message: CompositeFilter): void {
+}
+
+function writeMatchSettings(out: WireWriter, message: MatchSettings): void {
+  if (message.tree !== undefined) out.message(10, message.tree, writeMatchTree);
+  if (message.actions) for (const item of message.actions) out.message(18, item, writeMatchAction);
+  if (message.stat_prefix?.length) out.text(26, message.stat_prefix);
+}
+
+function writeMatchAction(out: WireWriter, message: MatchAction): void {
+  if (message.skips) out.number(8, message.skips ? 1 : 0);
+  if (message.name?.length) out.text(18, message.name);
+  if (message.filters) for (const item of message.filters) out.message(26, item, writeHttpFilter);
+  if (message.share !== undefined) out.message(34, message.share, writeShare);
+}
+
+function writeNameLookup(out: WireWriter, message: NameLookup): void {
+  if (message.cache?.length) out.text(10, message.cache);
+  if (message.cluster_timeout_ms) out.number(16, message.cluster_timeout_ms);
+}
+
+function writeDiscoveredFilter(out: WireWriter, message: DiscoveredFilter): void {
+  if (message.id) out.number(8, message.id);
+  if (message.filter) for (const item of message.filter) out.message(18, item, writeHttpFilter);
+}
+
+function writeOnDemandFilter(out: WireWriter, message: OnDemandFilter): void {
+  if (message.clusters !== undefined) out.message(10, message.clusters, writeOnDemandClusters);
 }
 
 function writeGrpcWebFilter(_out: WireWriter, _message: GrpcWebFilter): void {
@@ -3597,6 +5379,7 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.chain_tree !== undefined) out.message(210, message.chain_tree, writeChainTree);
   if (message.bypasses_overload) out.number(216, message.bypasses_overload ? 1 : 0);
   if (message.internal_buffer_bytes) out.number(224, message.internal_buffer_bytes);
+  if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
 }
 
 function writeChainTree(out: WireWriter, message: ChainTree): void {
@@ -3628,6 +5411,23 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.handshake_timeout_ms) out.number(80, message.handshake_timeout_ms);
   if (message.gates) for (const item of message.gates) out.message(490, item, writeConnectionGate);
   if (message.cluster_of_server_name) out.number(480, message.cluster_of_server_name ? 1 : 0);
+  if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
+  if (message.rbacs) for (const item of message.rbacs) out.message(1762, item, writeNetworkRbac);
+  if (message.server_name_lookup !== undefined) out.message(1770, message.server_name_lookup, writeServerNameLookup);
+}
+
+function writeNetworkRbac(out: WireWriter, message: NetworkRbac): void {
+  if (message.rules !== undefined) out.message(10, message.rules, writeRbacRules);
+  if (message.shadow !== undefined) out.message(18, message.shadow, writeRbacRules);
+  if (message.stat_prefix?.length) out.text(26, message.stat_prefix);
+  if (message.shadow_stat_prefix?.length) out.text(34, message.shadow_stat_prefix);
+  if (message.is_continuous) out.number(40, message.is_continuous ? 1 : 0);
+  if (message.delay_ms) out.number(48, message.delay_ms);
+}
+
+function writeServerNameLookup(out: WireWriter, message: ServerNameLookup): void {
+  if (message.cache?.length) out.text(10, message.cache);
+  if (message.port) out.number(16, message.port);
 }
 
 function writeFilterChainMatch(out: WireWriter, message: FilterChainMatch): void {
@@ -3680,6 +5480,9 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.access_logs) for (const item of message.access_logs) out.message(58, item, writeAccessLog);
   if (message.hashes_source_ip) out.number(64, message.hashes_source_ip ? 1 : 0);
   if (message.tunneling !== undefined) out.message(162, message.tunneling, writeTunnelingConfig);
+  if (message.logs_start) out.number(1120, message.logs_start ? 1 : 0);
+  if (message.logs_connected) out.number(1128, message.logs_connected ? 1 : 0);
+  if (message.log_interval_ms) out.number(1136, message.log_interval_ms);
 }
 
 function writeTunnelingConfig(out: WireWriter, message: TunnelingConfig): void {
@@ -3753,6 +5556,66 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.scheme_of_upstream) out.number(432, message.scheme_of_upstream ? 1 : 0);
   if (message.upgrades) for (const item of message.upgrades) out.message(482, item, writeUpgradeConfig);
   if (message.upgrade_filters) for (const item of message.upgrade_filters) out.message(490, item, writeHttpFilter);
+  if (message.local_replies !== undefined) out.message(1122, message.local_replies, writeLocalReplies);
+  if (message.logs_new_requests) out.number(1128, message.logs_new_requests ? 1 : 0);
+  if (message.logs_tunnels) out.number(1136, message.logs_tunnels ? 1 : 0);
+  if (message.log_interval_ms) out.number(1144, message.log_interval_ms);
+  if (message.tracing !== undefined) out.message(962, message.tracing, writeTracing);
+  if (message.keeps_request_ids) out.number(968, message.keeps_request_ids ? 1 : 0);
+  if (message.append_x_forwarded_port) out.number(1280, message.append_x_forwarded_port ? 1 : 0);
+  if (message.append_local_overload) out.number(1288, message.append_local_overload ? 1 : 0);
+  if (message.safe_max_connection_duration) out.number(1296, message.safe_max_connection_duration ? 1 : 0);
+  if (message.stream_flush_timeout_ms !== undefined) out.number(1304, message.stream_flush_timeout_ms);
+  if (message.max_connection_duration_jitter) out.number(1312, message.max_connection_duration_jitter);
+  if (message.drain_timeout_jitter) out.number(1320, message.drain_timeout_jitter);
+  if (message.proxy_status !== undefined) out.message(1330, message.proxy_status, writeProxyStatus);
+  if (message.early_changes) for (const item of message.early_changes) out.message(1338, item, writeHeaderChange);
+  if (message.ip_detections) for (const item of message.ip_detections) out.message(1346, item, writeIpDetection);
+  if (message.internal_pipes) out.number(1352, message.internal_pipes ? 1 : 0);
+  if (message.https_ports) for (const item of message.https_ports) out.number(1368, item);
+  if (message.http_ports) for (const item of message.http_ports) out.number(1376, item);
+  if (message.preserve_case !== undefined) out.message(1386, message.preserve_case, writePreserveCase);
+  if (message.client_cert_tree !== undefined) out.message(1402, message.client_cert_tree, writeClientCertTree);
+}
+
+function writeProxyStatus(out: WireWriter, message: ProxyStatus): void {
+  if (message.proxy_name?.length) out.text(10, message.proxy_name);
+  if (message.removes_details) out.number(16, message.removes_details ? 1 : 0);
+  if (message.removes_connection_details) out.number(24, message.removes_connection_details ? 1 : 0);
+  if (message.removes_flags) out.number(32, message.removes_flags ? 1 : 0);
+  if (message.sets_status) out.number(40, message.sets_status ? 1 : 0);
+}
+
+function writeIpDetection(out: WireWriter, message: IpDetection): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.is_trusted) out.number(16, message.is_trusted ? 1 : 0);
+  if (message.reject_status) out.number(24, message.reject_status);
+  if (message.trusted_hops) out.number(32, message.trusted_hops);
+  if (message.trusted) for (const item of message.trusted) out.message(42, item, writeCidrRange);
+  if (message.skips_append) out.number(48, message.skips_append ? 1 : 0);
+}
+
+function writeClientCertTree(out: WireWriter, message: ClientCertTree): void {
+  if (message.tree !== undefined) out.message(10, message.tree, writeMatchTree);
+  if (message.actions) for (const item of message.actions) out.message(18, item, writeClientCertAction);
+}
+
+function writeClientCertAction(out: WireWriter, message: ClientCertAction): void {
+  if (message.forward) out.number(8, message.forward);
+  if (message.details !== undefined) out.message(18, message.details, writeClientCertDetails);
+}
+
+function writeLocalReplies(out: WireWriter, message: LocalReplies): void {
+  if (message.mappers) for (const item of message.mappers) out.message(10, item, writeReplyMapper);
+  if (message.format !== undefined) out.message(18, message.format, writeReplyFormat);
+}
+
+function writeReplyMapper(out: WireWriter, message: ReplyMapper): void {
+  if (message.filter !== undefined) out.message(10, message.filter, writeAccessLogFilter);
+  if (message.status !== undefined) out.number(16, message.status);
+  if (message.body !== undefined) out.bytes(26, message.body);
+  if (message.format !== undefined) out.message(34, message.format, writeReplyFormat);
+  if (message.headers) for (const item of message.headers) out.message(42, item, writeHeaderAddition);
 }
 
 function writeUpgradeConfig(out: WireWriter, message: UpgradeConfig): void {
@@ -3778,12 +5641,55 @@ function writeRouter(out: WireWriter, message: Router): void {
   if (message.strict_check_headers) for (const item of message.strict_check_headers) out.text(18, item);
   if (message.respect_expected_rq_timeout) out.number(24, message.respect_expected_rq_timeout ? 1 : 0);
   if (message.counts_no_answers) out.number(32, message.counts_no_answers ? 1 : 0);
+  if (message.start_child_span) out.number(960, message.start_child_span ? 1 : 0);
+  if (message.name?.length) out.text(1122, message.name);
 }
 
 function writeAccessLog(out: WireWriter, message: AccessLog): void {
   if (message.path?.length) out.text(10, message.path);
   if (message.format !== undefined) out.message(18, message.format, writeFormat);
   if (message.filter !== undefined) out.message(26, message.filter, writeAccessLogFilter);
+  if (message.grpc !== undefined) out.message(1122, message.grpc, writeGrpcAccessLog);
+  if (message.otel !== undefined) out.message(1130, message.otel, writeOtelAccessLog);
+}
+
+function writeLogBuffer(out: WireWriter, message: LogBuffer): void {
+  if (message.id) out.number(8, message.id);
+  if (message.bytes) out.number(16, message.bytes);
+  if (message.stat_prefix?.length) out.text(26, message.stat_prefix);
+  if (message.counts_losses_alone) out.number(32, message.counts_losses_alone ? 1 : 0);
+  if (message.is_http) out.number(40, message.is_http ? 1 : 0);
+}
+
+function writeGrpcAccessLog(out: WireWriter, message: GrpcAccessLog): void {
+  if (message.buffer !== undefined) out.message(10, message.buffer, writeLogBuffer);
+  if (message.is_tcp) out.number(16, message.is_tcp ? 1 : 0);
+  if (message.request_headers) for (const item of message.request_headers) out.text(26, item);
+  if (message.response_headers) for (const item of message.response_headers) out.text(34, item);
+  if (message.response_trailers) for (const item of message.response_trailers) out.text(42, item);
+  if (message.tags) for (const item of message.tags) out.message(50, item, writeLogTag);
+  if (message.filter_state_objects) for (const item of message.filter_state_objects) out.text(58, item);
+}
+
+function writeOtelAccessLog(out: WireWriter, message: OtelAccessLog): void {
+  if (message.buffer !== undefined) out.message(10, message.buffer, writeLogBuffer);
+  if (message.body !== undefined) out.message(18, message.body, writeOtelValue);
+  if (message.attributes) for (const item of message.attributes) out.message(26, item, writeOtelValue);
+  if (message.tags) for (const item of message.tags) out.message(34, item, writeLogTag);
+  if (message.filter_state_objects) for (const item of message.filter_state_objects) out.text(42, item);
+}
+
+function writeOtelValue(out: WireWriter, message: OtelValue): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.text !== undefined) out.message(18, message.text, writeFormat);
+  if (message.is_map) out.number(24, message.is_map ? 1 : 0);
+  if (message.items) for (const item of message.items) out.message(34, item, writeOtelValue);
+}
+
+function writeLogTag(out: WireWriter, message: LogTag): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.value !== undefined) out.message(18, message.value, writeFormat);
+  if (message.fallback?.length) out.text(26, message.fallback);
 }
 
 function writeAccessLogFilter(out: WireWriter, message: AccessLogFilter): void {
@@ -3791,17 +5697,26 @@ function writeAccessLogFilter(out: WireWriter, message: AccessLogFilter): void {
   if (message.filters) for (const item of message.filters) out.message(18, item, writeAccessLogFilter);
   if (message.comparison) out.number(24, message.comparison);
   if (message.value) out.number(32, message.value);
-  if (message.header !== undefined) out.message(42, message.header, writeHeaderCondition);
+  if (message.header !== undefined) out.message(42, message.header, writeHeaderMatch);
   if (message.flags) for (const item of message.flags) out.text(50, item);
   if (message.share_millionths) out.number(56, message.share_millionths);
   if (message.slot) out.number(64, message.slot);
+  if (message.numbers) for (const item of message.numbers) out.number(1120, item);
+  if (message.excludes) out.number(1128, message.excludes ? 1 : 0);
+  if (message.metadata_namespace?.length) out.text(1138, message.metadata_namespace);
+  if (message.metadata_path?.length) out.text(1146, message.metadata_path);
+  if (message.metadata_value !== undefined) out.message(1154, message.metadata_value, writeValueMatch);
+  if (message.matches_missing) out.number(1160, message.matches_missing ? 1 : 0);
+  if (message.is_independent) out.number(1168, message.is_independent ? 1 : 0);
 }
 
-function writeHeaderCondition(out: WireWriter, message: HeaderCondition): void {
-  if (message.name?.length) out.text(10, message.name);
-  if (message.present_only) out.number(16, message.present_only ? 1 : 0);
-  if (message.string_match !== undefined) out.message(26, message.string_match, writeStringMatch);
-  if (message.invert) out.number(32, message.invert ? 1 : 0);
+function writeValueMatch(out: WireWriter, message: ValueMatch): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.text !== undefined) out.message(18, message.text, writeStringMatch);
+  if (message.literal?.length) out.text(26, message.literal);
+  if (message.first_number) out.number(32, message.first_number);
+  if (message.end_number) out.number(40, message.end_number);
+  if (message.inverts) out.number(48, message.inverts ? 1 : 0);
 }
 
 function writeOverloadLevel(out: WireWriter, message: OverloadLevel): void {
@@ -3856,6 +5771,18 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.overload !== undefined) out.message(162, message.overload, writeOverloadState);
   if (message.shrink_heap) out.number(168, message.shrink_heap ? 1 : 0);
   if (message.outlier_log_path?.length) out.text(322, message.outlier_log_path);
+  if (message.jwks) for (const item of message.jwks) out.message(1602, item, writeJwksUpdate);
+  if (message.watchdogs !== undefined) out.message(2402, message.watchdogs, writeWatchdogs);
+  if (message.name_caches) for (const item of message.name_caches) out.message(1762, item, writeNameCache);
+  if (message.name_answers) for (const item of message.name_answers) out.message(1770, item, writeNameAnswer);
+  if (message.discovered_filters) for (const item of message.discovered_filters) out.message(1922, item, writeDiscoveredFilter);
+  if (message.met_demands) for (const item of message.met_demands) out.message(1930, item, writeDemand);
+}
+
+function writeDemand(out: WireWriter, message: Demand): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.name?.length) out.text(18, message.name);
+  if (message.source) out.number(24, message.source);
 }
 
 function writeConnectionLimit(out: WireWriter, message: ConnectionLimit): void {
@@ -3883,6 +5810,8 @@ function writeSinkFormat(out: WireWriter, message: SinkFormat): void {
   if (message.summaries) out.number(40, message.summaries ? 1 : 0);
   if (message.histograms) out.number(48, message.histograms ? 1 : 0);
   if (message.datagrams !== undefined) out.message(58, message.datagrams, writeDatagrams);
+  if (message.whole_names) out.number(960, message.whole_names ? 1 : 0);
+  if (message.totals) out.number(968, message.totals ? 1 : 0);
 }
 
 function writeDatagrams(out: WireWriter, message: Datagrams): void {
@@ -3938,6 +5867,210 @@ function writeAdminRequest(out: WireWriter, message: AdminRequest): void {
   if (message.connection_id) out.number(168, message.connection_id);
 }
 
+function writeJwtRoute(out: WireWriter, message: JwtRoute): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.requirement?.length) out.text(18, message.requirement);
+}
+
+function writeApiKeySource(out: WireWriter, message: ApiKeySource): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.query?.length) out.text(18, message.query);
+  if (message.cookie?.length) out.text(26, message.cookie);
+}
+
+function writeApiKey(out: WireWriter, message: ApiKey): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.client?.length) out.text(18, message.client);
+}
+
+function writeApiKeyAuth(out: WireWriter, message: ApiKeyAuth): void {
+  if (message.keys) for (const item of message.keys) out.message(10, item, writeApiKey);
+  if (message.sources) for (const item of message.sources) out.message(18, item, writeApiKeySource);
+  if (message.forwarding !== undefined) out.message(26, message.forwarding, writeApiKeyForwarding);
+  if (message.allowed_clients) for (const item of message.allowed_clients) out.text(34, item);
+}
+
+function writeApiKeyForwarding(out: WireWriter, message: ApiKeyForwarding): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.hides_key) out.number(16, message.hides_key ? 1 : 0);
+}
+
+function writeStatefulSession(out: WireWriter, message: StatefulSession): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.strict) out.number(16, message.strict ? 1 : 0);
+  if (message.cookie !== undefined) out.message(26, message.cookie, writeSessionCookie);
+  if (message.header?.length) out.text(34, message.header);
+  if (message.envelope_header?.length) out.text(42, message.envelope_header);
+  if (message.strict_status) out.number(48, message.strict_status);
+  if (message.stat_prefix?.length) out.text(58, message.stat_prefix);
+}
+
+function writeSessionCookie(out: WireWriter, message: SessionCookie): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.path?.length) out.text(18, message.path);
+  if (message.ttl_s) out.number(24, message.ttl_s);
+  if (message.attributes?.length) out.text(34, message.attributes);
+}
+
+function writeCredentialInjector(out: WireWriter, message: CredentialInjector): void {
+  if (message.overwrites) out.number(8, message.overwrites ? 1 : 0);
+  if (message.allows_without) out.number(16, message.allows_without ? 1 : 0);
+  if (message.header?.length) out.text(26, message.header);
+  if (message.value?.length) out.text(34, message.value);
+  if (message.has_credential) out.number(40, message.has_credential ? 1 : 0);
+}
+
+function writeAwsSigning(out: WireWriter, message: AwsSigning): void {
+  if (message.service?.length) out.text(10, message.service);
+  if (message.region?.length) out.text(18, message.region);
+  if (message.host_rewrite?.length) out.text(26, message.host_rewrite);
+  if (message.unsigned_payload) out.number(32, message.unsigned_payload ? 1 : 0);
+  if (message.excluded_headers) for (const item of message.excluded_headers) out.message(42, item, writeStringMatch);
+  if (message.included_headers) for (const item of message.included_headers) out.message(50, item, writeStringMatch);
+  if (message.query_expiration_s !== undefined) out.number(56, message.query_expiration_s);
+  if (message.access_key_id?.length) out.text(66, message.access_key_id);
+  if (message.secret_access_key?.length) out.text(74, message.secret_access_key);
+  if (message.session_token?.length) out.text(82, message.session_token);
+  if (message.stat_prefix?.length) out.text(90, message.stat_prefix);
+}
+
+function writeEncoder(out: WireWriter, message: Encoder): void {
+  if (message.coding) out.number(8, message.coding);
+  if (message.level) out.number(16, message.level);
+  if (message.window_bits) out.number(24, message.window_bits);
+  if (message.strategy) out.number(32, message.strategy);
+  if (message.memory_level) out.number(40, message.memory_level);
+  if (message.block_bits) out.number(48, message.block_bits);
+  if (message.mode) out.number(56, message.mode);
+  if (message.without_literal_contexts) out.number(64, message.without_literal_contexts ? 1 : 0);
+  if (message.checksum) out.number(72, message.checksum ? 1 : 0);
+  if (message.dictionary?.length) out.bytes(82, message.dictionary);
+  if (message.chunk_bytes) out.number(88, message.chunk_bytes);
+}
+
+function writeDecoder(out: WireWriter, message: Decoder): void {
+  if (message.coding) out.number(8, message.coding);
+  if (message.window_bits) out.number(16, message.window_bits);
+  if (message.max_ratio) out.number(24, message.max_ratio);
+  if (message.keeps_ring_buffer) out.number(32, message.keeps_ring_buffer ? 1 : 0);
+  if (message.dictionaries) for (const item of message.dictionaries) out.bytes(42, item);
+  if (message.chunk_bytes) out.number(48, message.chunk_bytes);
+}
+
+function writeCompressorDirection(out: WireWriter, message: CompressorDirection): void {
+  if (message.enabled !== undefined) out.message(10, message.enabled, writeLiveNumber);
+  if (message.min_content_length) out.number(16, message.min_content_length);
+  if (message.content_types) for (const item of message.content_types) out.message(26, item, writeStringMatch);
+}
+
+function writeCompressor(out: WireWriter, message: Compressor): void {
+  if (message.encoder !== undefined) out.message(10, message.encoder, writeEncoder);
+  if (message.library?.length) out.text(18, message.library);
+  if (message.request !== undefined) out.message(26, message.request, writeCompressorDirection);
+  if (message.response !== undefined) out.message(34, message.response, writeCompressorDirection);
+  if (message.names_response) out.number(40, message.names_response ? 1 : 0);
+  if (message.disable_on_etag) out.number(48, message.disable_on_etag ? 1 : 0);
+  if (message.weaken_etag) out.number(56, message.weaken_etag ? 1 : 0);
+  if (message.remove_accept_encoding) out.number(64, message.remove_accept_encoding ? 1 : 0);
+  if (message.uncompressible_statuses) for (const item of message.uncompressible_statuses) out.number(72, item);
+  if (message.tells_status) out.number(80, message.tells_status ? 1 : 0);
+  if (message.choose_first) out.number(88, message.choose_first ? 1 : 0);
+}
+
+function writeCompressorSettings(out: WireWriter, message: CompressorSettings): void {
+  if (message.response_enabled !== undefined) out.number(8, message.response_enabled ? 1 : 0);
+  if (message.remove_accept_encoding !== undefined) out.number(16, message.remove_accept_encoding ? 1 : 0);
+  if (message.encoder !== undefined) out.message(26, message.encoder, writeEncoder);
+}
+
+function writeDecompressorDirection(out: WireWriter, message: DecompressorDirection): void {
+  if (message.enabled !== undefined) out.message(10, message.enabled, writeLiveNumber);
+  if (message.ignores_no_transform) out.number(16, message.ignores_no_transform ? 1 : 0);
+}
+
+function writeDecompressor(out: WireWriter, message: Decompressor): void {
+  if (message.decoder !== undefined) out.message(10, message.decoder, writeDecoder);
+  if (message.library?.length) out.text(18, message.library);
+  if (message.request !== undefined) out.message(26, message.request, writeDecompressorDirection);
+  if (message.response !== undefined) out.message(34, message.response, writeDecompressorDirection);
+  if (message.advertises) out.number(40, message.advertises ? 1 : 0);
+}
+
+function writeExtAuthzService(out: WireWriter, message: ExtAuthzService): void {
+  if (message.service !== undefined) out.message(10, message.service, writeService);
+  if (message.http !== undefined) out.message(18, message.http, writeExtAuthzHttp);
+}
+
+function writeExtAuthzHttp(out: WireWriter, message: ExtAuthzHttp): void {
+  if (message.path_prefix?.length) out.text(10, message.path_prefix);
+  if (message.path_override?.length) out.text(18, message.path_override);
+  if (message.upstream_headers !== undefined) out.message(34, message.upstream_headers, writeStringMatches);
+  if (message.upstream_append_headers !== undefined) out.message(42, message.upstream_append_headers, writeStringMatches);
+  if (message.client_headers !== undefined) out.message(50, message.client_headers, writeStringMatches);
+  if (message.client_headers_on_success !== undefined) out.message(58, message.client_headers_on_success, writeStringMatches);
+  if (message.metadata_headers !== undefined) out.message(66, message.metadata_headers, writeStringMatches);
+  if (message.allowed_headers !== undefined) out.message(74, message.allowed_headers, writeStringMatches);
+}
+
+function writeStringMatches(out: WireWriter, message: StringMatches): void {
+  if (message.any) for (const item of message.any) out.message(10, item, writeStringMatch);
+}
+
+function writeExtAuthzBody(out: WireWriter, message: ExtAuthzBody): void {
+  if (message.max_bytes) out.number(8, message.max_bytes);
+  if (message.allow_partial) out.number(16, message.allow_partial ? 1 : 0);
+  if (message.as_bytes) out.number(24, message.as_bytes ? 1 : 0);
+}
+
+function writeMutationRules(out: WireWriter, message: MutationRules): void {
+  if (message.allow_all_routing) out.number(8, message.allow_all_routing ? 1 : 0);
+  if (message.allow_envoy) out.number(16, message.allow_envoy ? 1 : 0);
+  if (message.disallow_system) out.number(24, message.disallow_system ? 1 : 0);
+  if (message.disallow_all) out.number(32, message.disallow_all ? 1 : 0);
+  if (message.allow !== undefined) out.message(42, message.allow, writeRegex);
+  if (message.disallow !== undefined) out.message(50, message.disallow, writeRegex);
+  if (message.disallow_is_error) out.number(56, message.disallow_is_error ? 1 : 0);
+}
+
+function writeExtAuthz(out: WireWriter, message: ExtAuthz): void {
+  if (message.service !== undefined) out.message(10, message.service, writeExtAuthzService);
+  if (message.failure_mode_allow) out.number(16, message.failure_mode_allow ? 1 : 0);
+  if (message.failure_mode_allow_header_add) out.number(24, message.failure_mode_allow_header_add ? 1 : 0);
+  if (message.body !== undefined) out.message(34, message.body, writeExtAuthzBody);
+  if (message.clear_route_cache) out.number(40, message.clear_route_cache ? 1 : 0);
+  if (message.status_on_error) out.number(48, message.status_on_error);
+  if (message.metadata_namespaces) for (const item of message.metadata_namespaces) out.text(58, item);
+  if (message.enabled !== undefined) out.message(66, message.enabled, writeShare);
+  if (message.enabled_metadata !== undefined) out.message(74, message.enabled_metadata, writeRbacCondition);
+  if (message.include_peer_certificate) out.number(80, message.include_peer_certificate ? 1 : 0);
+  if (message.include_tls_session) out.number(88, message.include_tls_session ? 1 : 0);
+  if (message.deny_at_disable !== undefined) out.message(98, message.deny_at_disable, writeRuntimeNumber);
+  if (message.stat_prefix?.length) out.text(106, message.stat_prefix);
+  if (message.charge_cluster) out.number(112, message.charge_cluster ? 1 : 0);
+  if (message.allowed_headers !== undefined) out.message(122, message.allowed_headers, writeStringMatches);
+  if (message.disallowed_headers !== undefined) out.message(130, message.disallowed_headers, writeStringMatches);
+  if (message.raw_headers) out.number(136, message.raw_headers ? 1 : 0);
+  if (message.validate_mutations) out.number(144, message.validate_mutations ? 1 : 0);
+  if (message.rules !== undefined) out.message(154, message.rules, writeMutationRules);
+  if (message.takes_metadata) out.number(160, message.takes_metadata ? 1 : 0);
+  if (message.max_denied_body_bytes) out.number(176, message.max_denied_body_bytes);
+  if (message.shadow_mode) out.number(192, message.shadow_mode ? 1 : 0);
+  if (message.labels) for (const item of message.labels) out.message(202, item, writeTextPair);
+}
+
+function writeTextPair(out: WireWriter, message: TextPair): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.value?.length) out.text(18, message.value);
+}
+
+function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.context_extensions) for (const item of message.context_extensions) out.message(18, item, writeTextPair);
+  if (message.disable_body) out.number(24, message.disable_body ? 1 : 0);
+  if (message.body !== undefined) out.message(34, message.body, writeExtAuthzBody);
+  if (message.service !== undefined) out.message(42, message.service, writeExtAuthzService);
+}
+
 function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
   if (message.request_add) for (const item of message.request_add) out.message(10, item, writeHeaderAddition);
   if (message.request_remove) for (const item of message.request_remove) out.text(18, item);
@@ -3956,6 +6089,175 @@ function writeHeaderAddition(out: WireWriter, message: HeaderAddition): void {
   if (message.value !== undefined) out.message(18, message.value, writeFormat);
   if (message.action) out.number(24, message.action);
   if (message.keep_empty) out.number(32, message.keep_empty ? 1 : 0);
+}
+
+function writeJwk(out: WireWriter, message: Jwk): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.kid?.length) out.text(18, message.kid);
+  if (message.alg?.length) out.text(26, message.alg);
+  if (message.key?.length) out.bytes(34, message.key);
+}
+
+function writeJwks(out: WireWriter, message: Jwks): void {
+  if (message.keys) for (const item of message.keys) out.message(10, item, writeJwk);
+}
+
+function writeJwksUpdate(out: WireWriter, message: JwksUpdate): void {
+  if (message.id) out.number(8, message.id);
+  if (message.jwks !== undefined) out.message(18, message.jwks, writeJwks);
+  if (message.is_ahead) out.number(24, message.is_ahead ? 1 : 0);
+}
+
+function writeJwtHeader(out: WireWriter, message: JwtHeader): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.prefix?.length) out.text(18, message.prefix);
+}
+
+function writeJwtClaimHeader(out: WireWriter, message: JwtClaimHeader): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.path) for (const item of message.path) out.text(18, item);
+}
+
+function writeJwtProvider(out: WireWriter, message: JwtProvider): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.issuer?.length) out.text(18, message.issuer);
+  if (message.audiences) for (const item of message.audiences) out.text(26, item);
+  if (message.subjects !== undefined) out.message(34, message.subjects, writeStringMatch);
+  if (message.require_expiration) out.number(40, message.require_expiration ? 1 : 0);
+  if (message.max_lifetime_s !== undefined) out.number(48, message.max_lifetime_s);
+  if (message.clock_skew_s) out.number(56, message.clock_skew_s);
+  if (message.from_headers) for (const item of message.from_headers) out.message(66, item, writeJwtHeader);
+  if (message.from_params) for (const item of message.from_params) out.text(74, item);
+  if (message.from_cookies) for (const item of message.from_cookies) out.text(82, item);
+  if (message.forward) out.number(88, message.forward ? 1 : 0);
+  if (message.forward_payload_header?.length) out.text(98, message.forward_payload_header);
+  if (message.pads_payload) out.number(104, message.pads_payload ? 1 : 0);
+  if (message.payload_in_metadata?.length) out.text(114, message.payload_in_metadata);
+  if (message.header_in_metadata?.length) out.text(122, message.header_in_metadata);
+  if (message.failed_status_in_metadata?.length) out.text(130, message.failed_status_in_metadata);
+  if (message.space_delimited_claims) for (const item of message.space_delimited_claims) out.text(138, item);
+  if (message.claim_headers) for (const item of message.claim_headers) out.message(146, item, writeJwtClaimHeader);
+  if (message.clears_route) out.number(152, message.clears_route ? 1 : 0);
+  if (message.cache_size) out.number(160, message.cache_size);
+  if (message.cache_max_token_bytes) out.number(168, message.cache_max_token_bytes);
+  if (message.local !== undefined) out.message(178, message.local, writeJwks);
+  if (message.remote) out.number(184, message.remote);
+  if (message.cache_duration_ms) out.number(192, message.cache_duration_ms);
+  if (message.is_ahead) out.number(200, message.is_ahead ? 1 : 0);
+}
+
+function writeJwtRequirement(out: WireWriter, message: JwtRequirement): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.providers) for (const item of message.providers) out.number(16, item);
+  if (message.audiences) for (const item of message.audiences) out.text(26, item);
+  if (message.has_audiences) out.number(32, message.has_audiences ? 1 : 0);
+  if (message.parts) for (const item of message.parts) out.message(42, item, writeJwtRequirement);
+  if (message.status_header?.length) out.text(50, message.status_header);
+}
+
+function writeJwtRule(out: WireWriter, message: JwtRule): void {
+  if (message.match !== undefined) out.message(10, message.match, writeRouteMatch);
+  if (message.requirement !== undefined) out.message(18, message.requirement, writeJwtRequirement);
+}
+
+function writeJwtNamedRequirement(out: WireWriter, message: JwtNamedRequirement): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.requirement !== undefined) out.message(18, message.requirement, writeJwtRequirement);
+}
+
+function writeJwtAuthn(out: WireWriter, message: JwtAuthn): void {
+  if (message.providers) for (const item of message.providers) out.message(10, item, writeJwtProvider);
+  if (message.rules) for (const item of message.rules) out.message(18, item, writeJwtRule);
+  if (message.requirements) for (const item of message.requirements) out.message(26, item, writeJwtNamedRequirement);
+  if (message.filter_state?.length) out.text(34, message.filter_state);
+  if (message.filter_state_rules) for (const item of message.filter_state_rules) out.message(42, item, writeJwtNamedRequirement);
+  if (message.bypasses_preflights) out.number(48, message.bypasses_preflights ? 1 : 0);
+  if (message.strips_reasons) out.number(56, message.strips_reasons ? 1 : 0);
+  if (message.stat_prefix?.length) out.text(66, message.stat_prefix);
+}
+
+function writeMetadataTarget(out: WireWriter, message: MetadataTarget): void {
+  if (message.space?.length) out.text(10, message.space);
+  if (message.key?.length) out.text(18, message.key);
+  if (message.value?.length) out.text(26, message.value);
+  if (message.type) out.number(32, message.type);
+  if (message.base64) out.number(40, message.base64 ? 1 : 0);
+  if (message.rewrite !== undefined) out.message(50, message.rewrite, writeRegexRewrite);
+}
+
+function writeMetadataRule(out: WireWriter, message: MetadataRule): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.cookie?.length) out.text(18, message.cookie);
+  if (message.present !== undefined) out.message(26, message.present, writeMetadataTarget);
+  if (message.missing !== undefined) out.message(34, message.missing, writeMetadataTarget);
+  if (message.remove) out.number(40, message.remove ? 1 : 0);
+}
+
+function writeHeaderToMetadata(out: WireWriter, message: HeaderToMetadata): void {
+  if (message.request) for (const item of message.request) out.message(10, item, writeMetadataRule);
+  if (message.response) for (const item of message.response) out.message(18, item, writeMetadataRule);
+  if (message.stat_prefix?.length) out.text(26, message.stat_prefix);
+}
+
+function writeSetMetadataEntry(out: WireWriter, message: SetMetadataEntry): void {
+  if (message.space?.length) out.text(10, message.space);
+  if (message.overwrites) out.number(16, message.overwrites ? 1 : 0);
+  if (message.value?.length) out.text(26, message.value);
+}
+
+function writeSetMetadata(out: WireWriter, message: SetMetadata): void {
+  if (message.entries) for (const item of message.entries) out.message(10, item, writeSetMetadataEntry);
+}
+
+function writeJsonMetadataTarget(out: WireWriter, message: JsonMetadataTarget): void {
+  if (message.space?.length) out.text(10, message.space);
+  if (message.key?.length) out.text(18, message.key);
+  if (message.value?.length) out.text(26, message.value);
+  if (message.type) out.number(32, message.type);
+  if (message.preserves) out.number(40, message.preserves ? 1 : 0);
+}
+
+function writeJsonMetadataRule(out: WireWriter, message: JsonMetadataRule): void {
+  if (message.path) for (const item of message.path) out.text(10, item);
+  if (message.present !== undefined) out.message(18, message.present, writeJsonMetadataTarget);
+  if (message.missing !== undefined) out.message(26, message.missing, writeJsonMetadataTarget);
+  if (message.error !== undefined) out.message(34, message.error, writeJsonMetadataTarget);
+}
+
+function writeJsonMetadataRules(out: WireWriter, message: JsonMetadataRules): void {
+  if (message.rules) for (const item of message.rules) out.message(10, item, writeJsonMetadataRule);
+  if (message.content_types) for (const item of message.content_types) out.text(18, item);
+  if (message.allows_no_content_type) out.number(24, message.allows_no_content_type ? 1 : 0);
+  if (message.content_type_regex !== undefined) out.message(34, message.content_type_regex, writeRegex);
+}
+
+function writeJsonToMetadata(out: WireWriter, message: JsonToMetadata): void {
+  if (message.request !== undefined) out.message(10, message.request, writeJsonMetadataRules);
+  if (message.response !== undefined) out.message(18, message.response, writeJsonMetadataRules);
+}
+
+function writeFilterStateValue(out: WireWriter, message: FilterStateValue): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.value !== undefined) out.message(18, message.value, writeFormat);
+  if (message.skips_empty) out.number(24, message.skips_empty ? 1 : 0);
+  if (message.read_only) out.number(32, message.read_only ? 1 : 0);
+}
+
+function writeSetFilterState(out: WireWriter, message: SetFilterState): void {
+  if (message.values) for (const item of message.values) out.message(10, item, writeFilterStateValue);
+  if (message.clears_route) out.number(16, message.clears_route ? 1 : 0);
+}
+
+function writeIpTag(out: WireWriter, message: IpTag): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.ranges) for (const item of message.ranges) out.message(18, item, writeCidrRange);
+}
+
+function writeIpTagging(out: WireWriter, message: IpTagging): void {
+  if (message.requests) out.number(8, message.requests);
+  if (message.tags) for (const item of message.tags) out.message(18, item, writeIpTag);
+  if (message.header?.length) out.text(26, message.header);
+  if (message.appends) out.number(32, message.appends ? 1 : 0);
 }
 
 function writeTokenBucket(out: WireWriter, message: TokenBucket): void {
@@ -4001,6 +6303,24 @@ function writeRateLimits(out: WireWriter, message: RateLimits): void {
 function writeRateLimit(out: WireWriter, message: RateLimit): void {
   if (message.stage) out.number(8, message.stage);
   if (message.actions) for (const item of message.actions) out.message(18, item, writeRateLimitAction);
+  if (message.override !== undefined) out.message(802, message.override, writeLimitOverride);
+  if (message.hits !== undefined) out.message(810, message.hits, writeHitsAddend);
+  if (message.at_end) out.number(816, message.at_end ? 1 : 0);
+  if (message.enabled !== undefined) out.message(826, message.enabled, writeRuntimeNumber);
+  if (message.tells_limit) out.number(832, message.tells_limit);
+}
+
+function writeLimitOverride(out: WireWriter, message: LimitOverride): void {
+  if (message.metadata_namespace?.length) out.text(10, message.metadata_namespace);
+  if (message.metadata_path?.length) out.text(18, message.metadata_path);
+  if (message.requests_per_unit) out.number(24, message.requests_per_unit);
+  if (message.unit) out.number(32, message.unit);
+}
+
+function writeHitsAddend(out: WireWriter, message: HitsAddend): void {
+  if (message.number !== undefined) out.number(8, message.number);
+  if (message.format !== undefined) out.message(18, message.format, writeFormat);
+  if (message.is_negative) out.number(24, message.is_negative ? 1 : 0);
 }
 
 function writeRateLimitAction(out: WireWriter, message: RateLimitAction): void {
@@ -4015,6 +6335,39 @@ function writeRateLimitAction(out: WireWriter, message: RateLimitAction): void {
   if (message.ranges) for (const item of message.ranges) out.message(82, item, writeCidrRange);
   if (message.ipv4_bits !== undefined) out.number(88, message.ipv4_bits);
   if (message.ipv6_bits !== undefined) out.number(96, message.ipv6_bits);
+  if (message.metadata_namespace?.length) out.text(802, message.metadata_namespace);
+  if (message.metadata_path?.length) out.text(810, message.metadata_path);
+  if (message.route_metadata) for (const item of message.route_metadata) out.message(818, item, writeMetadataValue);
+  if (message.is_of_route) out.number(824, message.is_of_route ? 1 : 0);
+  if (message.otherwise?.length) out.text(834, message.otherwise);
+  if (message.format !== undefined) out.message(842, message.format, writeFormat);
+}
+
+function writeRatelimit(out: WireWriter, message: Ratelimit): void {
+  if (message.service !== undefined) out.message(10, message.service, writeService);
+  if (message.domain?.length) out.text(18, message.domain);
+  if (message.stage) out.number(24, message.stage);
+  if (message.requests) out.number(32, message.requests);
+  if (message.failure_mode_deny) out.number(40, message.failure_mode_deny ? 1 : 0);
+  if (message.failure_deny_share !== undefined) out.message(50, message.failure_deny_share, writeShare);
+  if (message.as_resource_exhausted) out.number(56, message.as_resource_exhausted ? 1 : 0);
+  if (message.tells_limit) out.number(64, message.tells_limit ? 1 : 0);
+  if (message.hides_ratelimited) out.number(72, message.hides_ratelimited ? 1 : 0);
+  if (message.status) out.number(80, message.status);
+  if (message.status_on_error) out.number(88, message.status_on_error);
+  if (message.response_add) for (const item of message.response_add) out.message(98, item, writeHeaderAddition);
+  if (message.stat_prefix?.length) out.text(106, message.stat_prefix);
+  if (message.enabled !== undefined) out.message(114, message.enabled, writeShare);
+  if (message.enforced !== undefined) out.message(122, message.enforced, writeShare);
+  if (message.own_limits !== undefined) out.message(130, message.own_limits, writeRateLimits);
+  if (message.name?.length) out.text(138, message.name);
+  if (message.tells_retry_after) out.number(144, message.tells_retry_after ? 1 : 0);
+}
+
+function writeRatelimitRoute(out: WireWriter, message: RatelimitRoute): void {
+  if (message.virtual_host_limits) out.number(8, message.virtual_host_limits);
+  if (message.domain?.length) out.text(18, message.domain);
+  if (message.limits !== undefined) out.message(26, message.limits, writeRateLimits);
 }
 
 function writeRbac(out: WireWriter, message: Rbac): void {
@@ -4023,6 +6376,18 @@ function writeRbac(out: WireWriter, message: Rbac): void {
   if (message.stat_prefix?.length) out.text(26, message.stat_prefix);
   if (message.shadow_stat_prefix?.length) out.text(34, message.shadow_stat_prefix);
   if (message.counts_policies) out.number(40, message.counts_policies ? 1 : 0);
+  if (message.tree !== undefined) out.message(1282, message.tree, writeRbacTree);
+  if (message.shadow_tree !== undefined) out.message(1290, message.shadow_tree, writeRbacTree);
+}
+
+function writeRbacTree(out: WireWriter, message: RbacTree): void {
+  if (message.tree !== undefined) out.message(10, message.tree, writeMatchTree);
+  if (message.actions) for (const item of message.actions) out.message(18, item, writeRbacTreeAction);
+}
+
+function writeRbacTreeAction(out: WireWriter, message: RbacTreeAction): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.action) out.number(16, message.action);
 }
 
 function writeRbacRules(out: WireWriter, message: RbacRules): void {
@@ -4044,13 +6409,81 @@ function writeRbacCondition(out: WireWriter, message: RbacCondition): void {
   if (message.range !== undefined) out.message(42, message.range, writeCidrRange);
   if (message.first_port) out.number(48, message.first_port);
   if (message.end_port) out.number(56, message.end_port);
-  if (message.metadata_namespace?.length) out.text(66, message.metadata_namespace);
-  if (message.metadata_path?.length) out.text(74, message.metadata_path);
-  if (message.inverts) out.number(80, message.inverts ? 1 : 0);
-  if (message.value) out.number(88, message.value);
-  if (message.literal?.length) out.text(98, message.literal);
-  if (message.first_number) out.number(104, message.first_number);
-  if (message.end_number) out.number(112, message.end_number);
+  if (message.metadata !== undefined) out.message(1282, message.metadata, writeMetadataCondition);
+}
+
+function writeCustomResponse(out: WireWriter, message: CustomResponse): void {
+  if (message.tree !== undefined) out.message(10, message.tree, writeMatchTree);
+  if (message.policies) for (const item of message.policies) out.message(18, item, writeResponsePolicy);
+}
+
+function writeResponsePolicy(out: WireWriter, message: ResponsePolicy): void {
+  if (message.status !== undefined) out.number(8, message.status);
+  if (message.response_add) for (const item of message.response_add) out.message(18, item, writeHeaderAddition);
+  if (message.body?.length) out.text(26, message.body);
+  if (message.body_format !== undefined) out.message(34, message.body_format, writeFormat);
+  if (message.details?.length) out.text(42, message.details);
+  if (message.keeps_details) out.number(48, message.keeps_details ? 1 : 0);
+}
+
+function writeService(out: WireWriter, message: Service): void {
+  if (message.cluster?.length) out.text(10, message.cluster);
+  if (message.timeout_ms) out.number(16, message.timeout_ms);
+  if (message.authority?.length) out.text(26, message.authority);
+  if (message.metadata) for (const item of message.metadata) out.message(34, item, writeHeaderAddition);
+  if (message.is_internal) out.number(40, message.is_internal ? 1 : 0);
+  if (message.local_address?.length) out.text(50, message.local_address);
+  if (message.max_message_bytes) out.number(56, message.max_message_bytes);
+  if (message.retry !== undefined) out.message(66, message.retry, writeServiceRetry);
+}
+
+function writeServiceRetry(out: WireWriter, message: ServiceRetry): void {
+  if (message.retry_on?.length) out.text(10, message.retry_on);
+  if (message.num_retries) out.number(16, message.num_retries);
+  if (message.base_interval_ms) out.number(24, message.base_interval_ms);
+  if (message.max_interval_ms) out.number(32, message.max_interval_ms);
+}
+
+function writeBandwidthLimit(out: WireWriter, message: BandwidthLimit): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.limits_request) out.number(16, message.limits_request ? 1 : 0);
+  if (message.limits_response) out.number(24, message.limits_response ? 1 : 0);
+  if (message.limit_kbps) out.number(32, message.limit_kbps);
+  if (message.fill_interval_ms) out.number(40, message.fill_interval_ms);
+  if (message.enabled !== undefined) out.message(50, message.enabled, writeLiveNumber);
+  if (message.adds_trailers) out.number(56, message.adds_trailers ? 1 : 0);
+  if (message.trailer_prefix?.length) out.text(66, message.trailer_prefix);
+}
+
+function writeSuccessRange(out: WireWriter, message: SuccessRange): void {
+  if (message.first) out.number(8, message.first);
+  if (message.end) out.number(16, message.end);
+}
+
+function writeAdmissionControl(out: WireWriter, message: AdmissionControl): void {
+  if (message.enabled !== undefined) out.message(10, message.enabled, writeLiveNumber);
+  if (message.http_success) for (const item of message.http_success) out.message(18, item, writeSuccessRange);
+  if (message.grpc_success) for (const item of message.grpc_success) out.number(24, item);
+  if (message.sampling_window_ms) out.number(32, message.sampling_window_ms);
+  if (message.aggression !== undefined) out.message(42, message.aggression, writeLiveNumber);
+  if (message.success_threshold !== undefined) out.message(50, message.success_threshold, writeLiveNumber);
+  if (message.max_rejection !== undefined) out.message(58, message.max_rejection, writeLiveNumber);
+  if (message.rps_threshold !== undefined) out.message(66, message.rps_threshold, writeLiveNumber);
+}
+
+function writeAdaptiveConcurrency(out: WireWriter, message: AdaptiveConcurrency): void {
+  if (message.enabled !== undefined) out.message(10, message.enabled, writeLiveNumber);
+  if (message.status) out.number(16, message.status);
+  if (message.sample_percentile !== undefined) out.message(26, message.sample_percentile, writeLiveNumber);
+  if (message.max_concurrency !== undefined) out.message(34, message.max_concurrency, writeLiveNumber);
+  if (message.update_interval_ms !== undefined) out.message(42, message.update_interval_ms, writeLiveNumber);
+  if (message.min_rtt_interval_ms !== undefined) out.message(50, message.min_rtt_interval_ms, writeLiveNumber);
+  if (message.min_rtt_requests !== undefined) out.message(58, message.min_rtt_requests, writeLiveNumber);
+  if (message.jitter !== undefined) out.message(66, message.jitter, writeLiveNumber);
+  if (message.min_concurrency !== undefined) out.message(74, message.min_concurrency, writeLiveNumber);
+  if (message.buffer !== undefined) out.message(82, message.buffer, writeLiveNumber);
+  if (message.fixed_min_rtt_ms) out.number(88, message.fixed_min_rtt_ms);
+  if (message.min_limit !== undefined) out.message(98, message.min_limit, writeLiveNumber);
 }
 
 function writeProtoField(out: WireWriter, message: ProtoField): void {
@@ -4136,6 +6569,20 @@ function writeGrpcJsonTranscoder(out: WireWriter, message: GrpcJsonTranscoder): 
   if (message.max_request_bytes) out.number(184, message.max_request_bytes);
   if (message.max_response_bytes) out.number(192, message.max_response_bytes);
   if (message.status_message !== undefined) out.number(200, message.status_message);
+}
+
+function writeWatchdogs(out: WireWriter, message: Watchdogs): void {
+  if (message.main !== undefined) out.message(10, message.main, writeWatchdog);
+  if (message.workers !== undefined) out.message(18, message.workers, writeWatchdog);
+}
+
+function writeWatchdog(out: WireWriter, message: Watchdog): void {
+  if (message.miss_ms) out.number(8, message.miss_ms);
+  if (message.mega_miss_ms) out.number(16, message.mega_miss_ms);
+  if (message.kill_ms) out.number(24, message.kill_ms);
+  if (message.kill_jitter_ms) out.number(32, message.kill_jitter_ms);
+  if (message.multikill_ms) out.number(40, message.multikill_ms);
+  if (message.multikill_millionths) out.number(48, message.multikill_millionths);
 }
 
 /** The bytes that NativeProxy.apply takes. */

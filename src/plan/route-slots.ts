@@ -1,5 +1,5 @@
 // The names under which the plan has route tables: each once, whatever the configuration calls them.
-import type { RouteTable } from './plan.gen.js';
+import type { RouteTable, ScopeFragment } from './plan.gen.js';
 import type { Source } from './sources.js';
 import type { ChainFilter } from './chain-filter.js';
 
@@ -29,12 +29,31 @@ export interface RdsRequest {
   readonly chain: readonly ChainFilter[];
 }
 
+/** Scopes that come by SRDS: a table that names others. */
+export interface SrdsPlan {
+  /** Of the subscription: its statistics have it. */
+  readonly name: string;
+  readonly source: Source;
+  readonly statPrefix: string;
+  readonly fragments: readonly ScopeFragment[];
+  /** Of the filters that the tables' requests pass. */
+  readonly chain: readonly ChainFilter[];
+  /** Where route configurations come from that scopes name; absent: they have their own. */
+  readonly routes?: Source;
+  /** The name under which the plan has the table. */
+  readonly slot: string;
+}
+
+/** What a connection manager asks SRDS for. */
+export type SrdsRequest = Omit<SrdsPlan, 'slot'>;
+
 /** Where connection managers leave what they need of routes; both answer with the name of the table. */
 export interface RoutePlaces {
   /** A table that is written into a listener. It need not have a name, nor one of its own. */
   add(table: RouteTable): string;
   /** One that comes later. */
   request(request: RdsRequest): string;
+  requestScopes(request: SrdsRequest): string;
 }
 
 interface Requested extends RdsPlan {
@@ -50,6 +69,7 @@ export class RouteSlots implements RoutePlaces {
   readonly #names = new Set<string>();
   #tables: RouteTable[] = [];
   readonly #requests = new Map<string, Requested>();
+  readonly #scopes = new Map<string, { readonly plan: SrdsPlan; users: number }>();
 
   /** Tables that are written into listeners of the bootstrap, which are not kept here afterwards. */
   takeTables(): readonly RouteTable[] {
@@ -63,13 +83,31 @@ export class RouteSlots implements RoutePlaces {
     return [...this.#requests.values()];
   }
 
+  /** The same plan is the same object each time. */
+  get scopes(): readonly SrdsPlan[] {
+    return [...this.#scopes.values()].map(({ plan }) => plan);
+  }
+
   add(table: RouteTable): string {
     const name = this.take(table.name ?? '');
     this.#tables.push({ ...table, name });
     return name;
   }
 
-  request({ name, source, statPrefix, chain }: RdsRequest): string {
+  requestScopes(request: SrdsRequest): string {
+    const key = JSON.stringify(request);
+    const known = this.#scopes.get(key);
+    if (known) {
+      known.users++;
+      return known.plan.slot;
+    }
+    const slot = this.take(request.name);
+    this.#scopes.set(key, { plan: { ...request, slot }, users: 1 });
+    return slot;
+  }
+
+  /** `own`: the name of a table that nobody shares, which was taken for it. */
+  request({ name, source, statPrefix, chain }: RdsRequest, own?: string): string {
     const key = JSON.stringify([name, source]);
     let plan = this.#requests.get(key);
     if (!plan) {
@@ -78,11 +116,11 @@ export class RouteSlots implements RoutePlaces {
     }
     const filters = JSON.stringify(chain);
     const known = plan.tables.find((table) => JSON.stringify(table.chain) === filters);
-    if (known) {
+    if (known && own === undefined) {
       known.users++;
       return known.slot;
     }
-    const slot = this.take(name);
+    const slot = own ?? this.take(name);
     plan.tables.push({ slot, chain, users: 1 });
     return slot;
   }
@@ -101,6 +139,14 @@ export class RouteSlots implements RoutePlaces {
 
   /** A connection manager that asked for it is gone. Whether it was the last. */
   leave(slot: string): boolean {
+    for (const [key, scopes] of this.#scopes) {
+      if (scopes.plan.slot !== slot) continue;
+      scopes.users--;
+      if (scopes.users > 0) return false;
+      this.#scopes.delete(key);
+      this.giveBack(slot);
+      return true;
+    }
     for (const [key, plan] of this.#requests) {
       const index = plan.tables.findIndex((table) => table.slot === slot);
       const table = plan.tables[index];
@@ -136,8 +182,14 @@ export class ChainRoutes implements RoutePlaces {
     return name;
   }
 
-  request(request: RdsRequest): string {
-    const slot = this.#slots.request(request);
+  request(request: RdsRequest, own?: string): string {
+    const slot = this.#slots.request(request, own);
+    this.#requested.push(slot);
+    return slot;
+  }
+
+  requestScopes(request: SrdsRequest): string {
+    const slot = this.#slots.requestScopes(request);
     this.#requested.push(slot);
     return slot;
   }

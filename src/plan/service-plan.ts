@@ -1,5 +1,5 @@
 // gRPC services of the control plane, as the configuration has them.
-import type { Address, Cluster } from './plan.gen.js';
+import { Cluster_Protocol, type Address, type Cluster } from './plan.gen.js';
 
 /** In the order in which they are sent; names are lower case. */
 export type GrpcMetadata = readonly (readonly [name: string, value: string | Buffer])[];
@@ -58,6 +58,8 @@ export interface GrpcClusterPlan {
   readonly keepalive?: { readonly idleMs: number };
   readonly source?: Address;
   readonly http2: Http2Plan;
+  /** Its hosts are spoken to in HTTP/2 and nothing else. */
+  readonly isHttp2Alone?: boolean;
   readonly tls?: UpstreamTlsPlan;
   /** Its hosts expect the header of the PROXY protocol. */
   readonly goesThrough?: string;
@@ -128,6 +130,13 @@ export interface UpstreamTlsPlan {
   readonly keyHashes: readonly string[];
   /** What the data plane does and connections of the control plane do not; absent: nothing. */
   readonly unsupported?: string;
+  /** In place of all else: some of its secrets come while the server runs. */
+  readonly live?: LiveTls;
+}
+
+/** As its secrets are now; undefined: one has not come yet. */
+export interface LiveTls {
+  current?: UpstreamTlsPlan;
 }
 
 export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
@@ -150,6 +159,7 @@ export function grpcCluster(
     }),
     ...(source && { source }),
     http2: options.http2 ?? { settings: {} },
+    ...(cluster.protocol === Cluster_Protocol.HTTP2 && { isHttp2Alone: true }),
     ...(cluster.proxy_protocol && { goesThrough: 'the PROXY protocol' }),
     ...(cluster.http11_proxy && { goesThrough: 'an HTTP/1.1 proxy' }),
     ...(cluster.internal_upstream && { goesThrough: 'internal listeners' }),

@@ -15,6 +15,8 @@ export interface TlsSocketPlan {
   readonly files: TlsFiles;
   /** Absent: all that it needs is there. */
   readonly recipe?: TlsRecipe;
+  /** The data plane has it: from here on it is the control plane's, too. */
+  readonly use?: () => void;
 }
 
 /** How a socket is made again when a secret comes. */

@@ -63,6 +63,7 @@ export function readConfiguration(options: Options, log: Log): Configuration {
   const { update, ...compiled } = compileBootstrap(bootstrap, {
     ...compileOptions(options, valuesOf(runtime)),
     checkTls: (context) => loadAddon().checkTls(encodeUpdate({ tls_contexts: [context] })),
+    hasCoding: (coding) => loadAddon().hasCoding(coding),
   });
   const settingIssues: Issue[] = [];
   const settings = readSettings(bootstrap, options.fixedTags, settingIssues);

@@ -4,18 +4,23 @@ import type { Options } from '../options/parse.js';
 import type { Log } from '../logging/logger.js';
 import type { NativeProxy } from '../native.js';
 import type { DnsClusterPlan } from '../plan/cluster/dns-cluster.js';
+import type { Level } from '../logging/levels.js';
 import type { CompiledRest } from '../plan/compile.js';
+import type { StreamPlan } from '../plan/sources.js';
 import type { Drain } from '../lifecycle/drain.js';
 import { encodeUpdate } from '../plan/plan.gen.js';
 import type { ControlStats } from '../stats/control-stats.js';
 import type { envoy_config_core_v3_Node as Node } from '../../build/messages.gen.js';
 import type { GrpcClients } from '../grpc/clients.js';
+import type { JwksFetches } from '../jwks/jwks.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { nodeBytes, type Sender } from '../stats/node-bytes.js';
 import type { Xds, XdsHost } from '../xds/xds.js';
 import { senderOf } from './sender.js';
 import { describeRefusal } from './refusal.js';
+import type { ClusterPlan } from '../plan/cluster/cluster.js';
 import type { DnsMonitor } from './dns/dns.js';
+import type { Names } from './dns/names.js';
 
 export interface DiscoveryHost {
   readonly options: Options;
@@ -40,8 +45,11 @@ export class Discovery {
   /** First answers that the start waits for; undefined once it is over. */
   #answers: Promise<void>[] | undefined = [];
   #makeMonitor: ((plan: DnsClusterPlan) => DnsMonitor) | undefined;
+  #names: Names | undefined;
+  #services: readonly { stop(): void }[] = [];
   #xds: Xds | undefined;
   #clients: GrpcClients | undefined;
+  #jwks: JwksFetches | undefined;
   #isStopped = false;
 
   constructor(compiled: CompiledRest, host: DiscoveryHost) {
@@ -61,11 +69,28 @@ export class Discovery {
   async start(): Promise<void> {
     await this.#prepareDns();
     for (const plan of this.#compiled.dnsClusters) this.#followDns(plan);
+    await this.#startNames();
+    await this.#startServices();
     const xds = await this.#makeXds();
     // Control planes may be there.
     if (this.#compiled.ads || hasServer(this.#compiled)) await Promise.all(this.#answers ?? []);
     if (xds && !this.#isStopped) await xds.start(() => this.#clustersReady());
     else await this.#clustersReady();
+    await this.#startJwks();
+  }
+
+  /** Loaded only where keys of issuers may be wanted. */
+  async #startJwks(): Promise<void> {
+    const { jwks, lds } = this.#compiled;
+    if (jwks.entries().length === 0 && !lds) return;
+    const { JwksFetches } = await import('../jwks/jwks.js');
+    if (this.#isStopped) return;
+    const { native, stats, log } = this.#host;
+    this.#jwks = new JwksFetches(jwks, {
+      ...{ native, stats },
+      log: (level, message) => log.write(level, 'jwt', message),
+    });
+    await this.#jwks.start();
   }
 
   async #clustersReady(): Promise<void> {
@@ -80,19 +105,29 @@ export class Discovery {
   stop(): void {
     this.#isStopped = true;
     for (const monitor of this.#monitors.values()) monitor.stop();
+    this.#names?.stop();
+    for (const service of this.#services) service.stop();
     this.#xds?.stop();
+    this.#jwks?.stop();
   }
 
   async #makeXds(): Promise<Xds | undefined> {
-    const { eds, cds, lds, tls, ads, rtds, context } = this.#compiled;
+    const { eds, cds, lds, tls, ads, rtds, context, discovered } = this.#compiled;
+    const { compileClusterLater } = this.#compiled;
     const hasSecrets = tls.some(({ recipe }) => recipe !== undefined);
-    const hasRoutes = context.routes.requests.length > 0;
+    const { routes, clusterSources } = context;
+    const hasRoutes =
+      routes.requests.length > 0 ||
+      routes.scopes.length > 0 ||
+      discovered.length > 0 ||
+      !clusterSources.isEmpty;
     const isEmpty = eds.length === 0 && rtds.length === 0 && !cds && !lds && !ads;
     if (!hasRoutes && !hasSecrets && isEmpty) return undefined;
     const { Xds } = await import('../xds/xds.js');
     if (this.#isStopped) return undefined;
     const { native, stats, log, options, drain, node, runtime } = this.#host;
-    this.#xds = new Xds({ eds, cds, lds, tls, ads, rtds, context }, native, {
+    const plan = { eds, cds, lds, tls, ads, rtds, context, discovered, compileClusterLater };
+    this.#xds = new Xds(plan, native, {
       unknownFields: unknownFields(options),
       stats,
       log: (level, message) => log.write(level, 'config', message),
@@ -101,20 +136,69 @@ export class Discovery {
         !this.#host.isSucceeded && !drain.isStopped(direction === 'INBOUND' ? 'inbound' : 'all'),
       followDns: (plan) => this.#followDns(plan),
       forgetDns: (cluster) => this.#forgetDns(cluster),
+      followNames: (plan) => this.#names?.follow(plan),
+      forgetNames: (cluster) => this.#names?.forget(cluster),
       useLayer: (name, values) => runtime.useLayer(name, values),
       node: nodeOf(senderOf(node, options)),
-      clients: async () => {
-        const { GrpcClients } = await import('../grpc/clients.js');
-        return (this.#clients ??= new GrpcClients(native, stats));
-      },
+      clients: () => this.#grpcClients(),
     });
     return this.#xds;
   }
 
+  async #grpcClients(): Promise<GrpcClients> {
+    const { GrpcClients } = await import('../grpc/clients.js');
+    return (this.#clients ??= new GrpcClients(this.#host.native, this.#host.stats));
+  }
+
+  /** Those that are told how hosts do. */
+  async #startServices(): Promise<void> {
+    const { loadReports, healthDiscovery, context } = this.#compiled;
+    if (!loadReports && !healthDiscovery) return;
+    const { LoadReporter } = await import('../xds/load-reporter.js');
+    const { HealthDiscovery } = await import('../xds/health-discovery.js');
+    if (this.#isStopped) return;
+    const { native, stats, log, options, node } = this.#host;
+    const partsOf = (plan: StreamPlan, component: 'upstream' | 'hc') => ({
+      native,
+      stats,
+      log: (level: Level, message: string) => log.write(level, component, message),
+      node: nodeOf(senderOf(node, options)).bytes,
+      makeClient: async () => (await this.#grpcClients()).make(plan.service),
+    });
+    const services = [
+      ...(loadReports
+        ? [
+            new LoadReporter({
+              ...partsOf(loadReports, 'upstream'),
+              clusters: () => this.#reported(context.clusterNames),
+            }),
+          ]
+        : []),
+      ...(healthDiscovery
+        ? [
+            new HealthDiscovery({
+              ...partsOf(healthDiscovery.stream, 'hc'),
+              compile: healthDiscovery.compile,
+            }),
+          ]
+        : []),
+    ];
+    this.#services = services;
+    for (const service of services) unawaited('a service that is told of hosts', service.start());
+  }
+
+  #reported(names: ReadonlySet<string>): { name: string; serviceName: string }[] {
+    const dynamic = this.#xds?.clusters().all.map(({ message }) => message.name ?? '') ?? [];
+    return [...new Set([...names, ...dynamic])].map((name) => ({
+      name,
+      serviceName: this.#xds?.endpointsOf(name)?.serviceName ?? '',
+    }));
+  }
+
   /** Loaded only where a cluster may need it. */
   async #prepareDns(): Promise<void> {
-    const { dnsClusters, cds } = this.#compiled;
-    if (dnsClusters.length === 0 && !cds) return;
+    const { dnsClusters, cds, named } = this.#compiled;
+    if (dnsClusters.length === 0 && named.length === 0 && !cds) return;
     const { DnsMonitor, QuestionCounts } = await import('./dns/dns.js');
     const { native, stats, log } = this.#host;
     const questions = new QuestionCounts(stats);
@@ -136,11 +220,48 @@ export class Discovery {
     };
   }
 
-  #followDns(plan: DnsClusterPlan): void {
+  /** Hosts that requests name, where there are any, or may be. */
+  async #startNames(): Promise<void> {
+    const { named, context, cds, lds } = this.#compiled;
+    if (context.names.hosts.length === 0 && !cds && !lds) return;
+    const { Names } = await import('./dns/names.js');
+    const { QuestionCounts } = await import('./dns/dns.js');
+    if (this.#isStopped) return;
+    const { native, stats, log } = this.#host;
+    this.#names = new Names(context.names, {
+      native,
+      stats,
+      questions: new QuestionCounts(stats),
+      log: (level, message) => log.write(level, 'forward_proxy', message),
+      addCluster: (plan) => this.#addCluster(plan),
+      removeCluster: (name) => {
+        this.#forgetDns(name);
+        native.apply(encodeUpdate({ removed_clusters: [name] }));
+      },
+      nameAgeMs: (cache, name) => native.nameAge(cache, name),
+    });
+    for (const plan of named) this.#names.follow(plan);
+    await this.#names.start();
+  }
+
+  async #addCluster({ cluster, dns }: ClusterPlan): Promise<void> {
+    const update = encodeUpdate({ clusters: [{ ...cluster, added_via_api: true }] });
+    for (const error of this.#host.native.apply(update)) {
+      this.#host.log.error('upstream', describeRefusal(error));
+    }
+    if (dns) await this.#beginDns(dns);
+  }
+
+  #beginDns(plan: DnsClusterPlan): Promise<void> | undefined {
     const monitor = this.#isStopped ? undefined : this.#makeMonitor?.(plan);
-    if (!monitor) return;
+    if (!monitor) return undefined;
     this.#monitors.set(plan.name, monitor);
-    const answer = monitor.start();
+    return monitor.start();
+  }
+
+  #followDns(plan: DnsClusterPlan): void {
+    const answer = this.#beginDns(plan);
+    if (!answer) return;
     if (this.#answers) this.#answers.push(answer);
     else unawaited(`the hosts of ${plan.name}`, answer);
   }

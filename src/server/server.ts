@@ -1,6 +1,7 @@
 // A proxy from its start to its end, in order. Everything here is rare and on the control thread.
-import { closeSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
+import { join } from 'node:path';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_core_v3_Node as Node,
@@ -33,10 +34,13 @@ import { senderOf } from './sender.js';
 import { DEFAULT_FLUSH_INTERVAL_MS } from './settings.js';
 import { Discovery } from './discovery.js';
 import { describeRefusal } from './refusal.js';
+import { SpanExport } from './span-export.js';
 import { Drain } from '../lifecycle/drain.js';
 import { StartError } from './start-error.js';
 import type { ServerState } from '../lifecycle/state.js';
 import { StatsFlush } from './stats-flush.js';
+import type { GrpcClients } from '../grpc/clients.js';
+import { LogServices } from '../log-services/log-services.js';
 import { Taps } from '../taps/taps.js';
 import { startInterval } from '../base/timers.js';
 import type { Xds } from '../xds/xds.js';
@@ -77,6 +81,8 @@ export class Server implements AdminHost, RestartHost {
   readonly #startedMs = monotonicMs();
   readonly #flush: StatsFlush;
   readonly #discovery: Discovery;
+  readonly #logServices: LogServices;
+  #logClients: GrpcClients | undefined;
   #overload: OverloadManager | undefined;
   /** Workers are nothing that Node would wait for. */
   #staysAlive: NodeJS.Timeout | undefined;
@@ -87,6 +93,7 @@ export class Server implements AdminHost, RestartHost {
   #isHealthy = true;
   #isServing = false;
   #drainsForSuccessor = false;
+  #spanExport: SpanExport | undefined;
   #ending: Promise<void> | undefined;
   readonly #stopListeningForBugs: () => void;
 
@@ -129,6 +136,16 @@ export class Server implements AdminHost, RestartHost {
     const { taps, lds } = configuration.compiled;
     const onTapError = (message: string): void => log.error('tap', message);
     this.taps = new Taps(this.native, taps, onTapError, lds !== undefined);
+    this.#logServices = new LogServices(configuration.compiled.logServices, {
+      native: this.native,
+      sender: senderOf(this.node, options),
+      clients: async () => {
+        const { GrpcClients } = await import('../grpc/clients.js');
+        return (this.#logClients ??= new GrpcClients(this.native, this.stats));
+      },
+      count: (name, amount) => this.stats.count(name, amount),
+      warn: (message) => log.warn('config', message),
+    });
     this.runtime = new Runtime(configuration.runtimeSource, configuration.runtime, {
       stats: this.stats,
       reads: configuration.compiled.runtimeReads,
@@ -214,6 +231,7 @@ export class Server implements AdminHost, RestartHost {
     if (this.#ending) return;
     this.#applyConfiguration();
     this.#makeOverload();
+    this.#makeSpanExport();
     this.runtime.start();
     await this.#startAdmin();
     // What was opened only now was not there to be closed.
@@ -328,6 +346,7 @@ export class Server implements AdminHost, RestartHost {
     this.#configuredMs = Date.now();
     this.stats.setGauge('server.concurrency', this.concurrency);
     this.stats.setGauge('server.live', 1);
+    this.#followFlags();
     if (this.#epoch) {
       this.stats.setGauge('server.hot_restart_epoch', this.options.restartEpoch);
       this.stats.setGauge('server.hot_restart_generation', this.#epoch.generation);
@@ -337,6 +356,16 @@ export class Server implements AdminHost, RestartHost {
     this.stats.count('server.static_unknown_fields', unknownFieldCount);
     this.stats.count('server.wip_protos', 0);
     this.stats.count('server.dynamic_unknown_fields', 0);
+  }
+
+  /** A file `drain` in the folder of flags: clients are asked to leave from the first one on. */
+  #followFlags(): void {
+    const path = this.bootstrap.flags_path;
+    if (path === undefined) return;
+    this.log.info('main', `server flags path: ${path}`);
+    if (!existsSync(join(path, 'drain'))) return;
+    this.log.info('main', 'starting server in drain mode');
+    this.setHealthy(false);
   }
 
   /** Its statistics are there before the first page can show them. */
@@ -354,6 +383,26 @@ export class Server implements AdminHost, RestartHost {
     } catch (error) {
       throw new StartError(`overload_manager: ${(error as Error).message}`);
     }
+  }
+
+  #makeSpanExport(): void {
+    const { context } = this.#configuration.compiled;
+    this.#spanExport = new SpanExport(context.tracers, {
+      native: this.native,
+      stats: this.stats,
+      findCluster: (name) => context.grpcClusters.get(name),
+      local: {
+        nodeId: context.serviceNode,
+        zone: this.options.serviceZone || (this.node.locality?.zone ?? ''),
+        serviceCluster: context.serviceCluster,
+        address: context.localAddress,
+        threads: this.concurrency + 1,
+      },
+      number: (key, fallback) => valuesOf(this.runtime.snapshot).number(key, fallback),
+      count: (name, amount) => this.stats.count(name, amount),
+      warn: (message) => this.log.warn('tracing', message),
+      info: (message) => this.log.info('tracing', message),
+    });
   }
 
   #warnOfNoLimit(): void {
@@ -407,6 +456,8 @@ export class Server implements AdminHost, RestartHost {
       countOf: (cluster, statistic, amount) =>
         this.stats.count((this.native.clusterPrefix(cluster) ?? '') + statistic, amount),
       count: (name) => this.stats.count(name),
+      findCluster: (name) => compiled.context.grpcClusters.get(name),
+      localAddress: compiled.context.localAddress,
       warn: (message) => this.log.warn('stats_sinks', message),
       info: (message) => this.log.info('stats_sinks', message),
     });
@@ -434,11 +485,13 @@ export class Server implements AdminHost, RestartHost {
     this.runtime.stop();
     this.#overload?.stop();
     this.#discovery.stop();
+    this.#logServices.close();
     this.#admin?.close();
     await this.#epoch?.beginEnd();
     // Whoever gets an answer from now on asks nothing more on the same connection.
     this.native.startDrain('all', 0, 'immediate');
     await Promise.all([this.#epoch?.eldersEnded(), this.native.shutdown()]);
+    await this.#spanExport?.close();
     // With all that was counted to the end, here and before.
     await this.#flush.stop();
     await this.#epoch?.connectionsEnded();

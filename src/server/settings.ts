@@ -12,7 +12,7 @@ import { compileStatsConfig } from '../plan/bootstrap/stats-config.js';
 
 const LOG_FORMAT = supportedFields<LogFormat>(
   'envoy.config.bootstrap.v3.Bootstrap.ApplicationLogConfig.LogFormat',
-  ['text_format'],
+  ['text_format', 'json_format'],
 );
 
 export const DEFAULT_FLUSH_INTERVAL_MS = 5000;
@@ -37,24 +37,12 @@ export function readSettings(
   if (bootstrap.enable_dispatcher_stats) {
     place.field('enable_dispatcher_stats').error('statistics of event loops are not supported yet');
   }
-  for (const name of ['watchdog', 'watchdogs'] as const) {
-    if (bootstrap[name]) place.field(name).warn('threads are not watched yet: this has no effect');
-  }
   if (bootstrap.stats_flush_on_admin && bootstrap.stats_flush_interval !== undefined) {
     place
       .field('stats_flush_on_admin')
       .error('Only one of stats_flush_interval or stats_flush_on_admin should be set!');
   }
-  if (bootstrap.watchdog && bootstrap.watchdogs)
-    place.field('watchdogs').error('Only one of watchdog or watchdogs should be set!');
   const logFormat = bootstrap.application_log_config?.log_format;
-  if (logFormat) {
-    refuseOtherFields(
-      place.field('application_log_config').field('log_format'),
-      logFormat,
-      LOG_FORMAT,
-    );
-  }
   return {
     statsFlushIntervalMs: bootstrap.stats_flush_on_admin
       ? undefined
@@ -64,6 +52,23 @@ export function readSettings(
       defers_traffic: bootstrap.deferred_stat_options?.enable_deferred_creation_stats,
     },
     versionOverride: bootstrap.stats_server_version_override,
-    logFormat: logFormat?.text_format,
+    logFormat:
+      logFormat && patternOf(logFormat, place.field('application_log_config').field('log_format')),
   };
+}
+
+/** Of JSON: its text, in which flags stand as they do in any other pattern. */
+function patternOf(format: LogFormat, place: Place): string | undefined {
+  refuseOtherFields(place, format, LOG_FORMAT);
+  if (format.json_format === undefined) return format.text_format;
+  const pattern = JSON.stringify(format.json_format);
+  for (const flag of ['%v', '%_']) {
+    if (!pattern.includes(flag)) continue;
+    place
+      .field('json_format')
+      .error(`setJsonLogFormat error: Usage of ${flag} is unavailable for JSON log formats`, {
+        expected: '%j, which is the message as JSON has it',
+      });
+  }
+  return pattern;
 }

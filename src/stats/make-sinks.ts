@@ -33,8 +33,32 @@ export async function makeSinks(
       const client = await clients.make(plan.service);
       sinks.push(new MetricsSink(plan, client, identifierBytes(sender), host));
     }
+    if (plan.kind === 'otlp') {
+      sinks.push(await makeOtlpSink(plan, counted, host, (clients ??= await loadClients(counted))));
+    }
   }
   return sinks;
+}
+
+const OTLP_METHOD = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
+
+async function makeOtlpSink(
+  plan: Extract<SinkPlan, { kind: 'otlp' }>,
+  counted: { readonly native: ClusterNative; readonly stats: StatsHost },
+  host: SinkHost,
+  clients: GrpcClients,
+): Promise<StatsSink> {
+  const { OtlpGrpcSender, OtlpHttpSender } = await import('../otlp/otlp-senders.js');
+  const { OtlpSink } = await import('./otlp-sink.js');
+  const { collector } = plan;
+  if (collector.how === 'grpc') {
+    const client = await clients.make(collector.service);
+    return new OtlpSink(plan, new OtlpGrpcSender(client, OTLP_METHOD), host);
+  }
+  const { ClusterHttp } = await import('../http/cluster-http.js');
+  const { findCluster, localAddress } = host;
+  const http = new ClusterHttp(collector.service.cluster, findCluster, counted, localAddress);
+  return new OtlpSink(plan, new OtlpHttpSender(http, collector.service), host);
 }
 
 /** gRPC is loaded only where it is used. */

@@ -1,4 +1,5 @@
 // What takes statistics away from here.
+import type { FindCluster } from '../http/cluster-http.js';
 
 /** On the control thread. Nothing of it throws: what cannot be sent is lost, and said once. */
 export interface StatsSink {
@@ -18,6 +19,10 @@ export interface SinkHost {
   countOf(cluster: string, statistic: string, amount: number): void;
   /** Adds to a statistic by its full name. */
   count(name: string): void;
+  /** What there is of a cluster, for those who post to its hosts. */
+  readonly findCluster: FindCluster;
+  /** This machine's, as hosts are told it. */
+  readonly localAddress: string;
   warn(message: string): void;
   info(message: string): void;
 }

@@ -54,6 +54,26 @@ export const RTDS = api(
   'runtime',
 );
 
+export const SRDS = api(
+  'envoy.config.route.v3.ScopedRouteConfiguration',
+  'envoy.service.route.v3.ScopedRoutesDiscoveryService',
+  'ScopedRoutes',
+  'scoped-routes',
+);
+/** Incremental alone. */
+export const VHDS = api(
+  'envoy.config.route.v3.VirtualHost',
+  'envoy.service.route.v3.VirtualHostDiscoveryService',
+  'VirtualHosts',
+  'virtual-hosts',
+);
+export const ECDS = api(
+  'envoy.config.core.v3.TypedExtensionConfig',
+  'envoy.service.extension.v3.ExtensionConfigDiscoveryService',
+  'ExtensionConfigs',
+  'extension_configs',
+);
+
 const ADS = '/envoy.service.discovery.v3.AggregatedDiscoveryService/';
 export const ADS_STREAM = `${ADS}StreamAggregatedResources`;
 export const ADS_DELTA = `${ADS}DeltaAggregatedResources`;

@@ -128,6 +128,9 @@ export class ClusterSubscription {
           ({ plan }) => plan.assignment ?? this.#sources.hostsOf(plan) ?? [],
         ),
         removed_clusters: gone,
+        name_caches: changed.flatMap(({ plan: { names } }) =>
+          names?.kind === 'clusters' ? names.clusters.cache : [],
+        ),
       }),
     );
     if (errors.length > 0) return errors.map((error) => error.message).join('\n');

@@ -27,6 +27,8 @@ export interface Wanted {
   readonly source: Source;
   readonly names: readonly string[];
   readonly statPrefix: string;
+  readonly onAnswered?: (names: readonly string[]) => void;
+  readonly onAbsent?: () => void;
 }
 
 export class ControlPlanes {
@@ -43,10 +45,16 @@ export class ControlPlanes {
     this.#ads?.stop();
   }
 
-  transport({ api, source, names, statPrefix }: Wanted, updates: Updates): Transport {
+  transport(
+    { api, source, names, statPrefix, onAnswered, onAbsent }: Wanted,
+    updates: Updates,
+  ): Transport {
     const host = this.#host;
     if (source.kind === 'file') return new FileSubscription(source, updates, host);
-    const wants = { api, names, initialFetchTimeoutMs: source.initialFetchTimeoutMs };
+    const wants = {
+      ...{ api, names, onAnswered, onAbsent },
+      initialFetchTimeoutMs: source.initialFetchTimeoutMs,
+    };
     if (source.kind === 'rest') {
       return new RestSubscription(
         source,

@@ -1,6 +1,6 @@
 // Incremental: each response has what is new, what has changed, and the names of what is gone.
 import { encodeDelta, type DiscoveryResponse } from './discovery-wire.js';
-import { TypeState } from './type-state.js';
+import { TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -9,10 +9,19 @@ export class DeltaState extends TypeState {
   /** Names that this stream was told of. */
   #subscribed: ReadonlySet<string> = NONE;
   #isFirst = true;
+  /** Beside what watchers ask for, and those that are to be told of yet. */
+  readonly #asked = new Set<string>();
+  readonly #toAsk = new Set<string>();
   #answers: { readonly nonce: string; readonly error: string | undefined }[] = [];
+
+  override ask(name: string): void {
+    this.#asked.add(name);
+    this.#toAsk.add(name);
+  }
 
   override opened(): void {
     super.opened();
+    for (const name of this.#asked) this.#toAsk.add(name);
     this.#subscribed = NONE;
     this.#isFirst = true;
     this.#answers = [];
@@ -34,21 +43,35 @@ export class DeltaState extends TypeState {
     }
     for (const resource of resources) this.known.set(resource.name, resource);
     for (const name of removed) this.known.delete(name);
-    const gone = new Set(removed);
-    for (const watcher of [...this.watchers]) {
-      if (watcher.names.some((name) => gone.has(name))) watcher.onAbsent();
-    }
+    this.tellAbsent(new Set(removed));
+    this.keepTime(response, namesIn(response, resources));
     this.version = version;
+    this.#tellAnswered(response);
     this.answer(response, undefined);
+  }
+
+  protected override expire(names: ReadonlySet<string>): void {
+    for (const name of names) this.known.delete(name);
+    this.tellAll([...this.known.values()], this.version);
+    this.tellAbsent(names);
+  }
+
+  #tellAnswered({ resources, removed }: DiscoveryResponse): void {
+    const answered = resources.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+    for (const watcher of [...this.watchers]) watcher.onAnswered?.([...answered, ...removed]);
   }
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {
     const names = this.names();
     if (!this.isWildcard) this.forgetOthers(names);
-    const subscribe = [...names].filter((name) => !this.#subscribed.has(name));
+    const isFirst = this.#isFirst && this.watchers.size > 0;
+    const fresh = [...names].filter((name) => !this.#subscribed.has(name));
+    // What is asked for beside all that there is comes after it: the first request would ask for no more.
+    const asked = isFirst && this.isWildcard ? [] : [...this.#toAsk];
+    const subscribe = [...new Set([...fresh, ...asked])];
+    for (const name of asked) this.#toAsk.delete(name);
     const unsubscribe = [...this.#subscribed].filter((name) => !names.has(name));
     const hasNews = subscribe.length > 0 || unsubscribe.length > 0;
-    const isFirst = this.#isFirst && this.watchers.size > 0;
     const answer = this.#answers.shift();
     if (!hasNews && !isFirst && !answer) return undefined;
     this.#subscribed = names;

@@ -23,6 +23,8 @@ export interface RawResource {
   readonly isHeartbeat: boolean;
   /** Milliseconds; undefined: for ever. */
   readonly ttlMs?: number;
+  /** Other names that it was asked for under. */
+  readonly aliases?: readonly string[];
 }
 
 export interface DiscoveryResponse {
@@ -171,10 +173,12 @@ function decodeResource(bytes: Buffer): RawResource {
   const fields = { name: '', version: '' };
   let any: Pick<RawResource, 'url' | 'bytes'> | undefined;
   let ttlMs: number | undefined;
+  const aliases: string[] = [];
   walk(bytes, (field, reader) => {
     if (field === 1) fields.version = reader.string();
     else if (field === 2) any = decodeAny(bytesOf(reader));
     else if (field === 3) fields.name = reader.string();
+    else if (field === 4) aliases.push(reader.string());
     else if (field === 6) ttlMs = decodeDuration(bytesOf(reader));
     else return false;
     return true;
@@ -184,6 +188,7 @@ function decodeResource(bytes: Buffer): RawResource {
     ...(any ?? { url: '', bytes: Buffer.alloc(0) }),
     isHeartbeat: any === undefined,
     ...(ttlMs !== undefined && { ttlMs }),
+    ...(aliases.length > 0 && { aliases }),
   };
 }
 

@@ -15,6 +15,10 @@ export class EndpointSubscription {
   readonly #statPrefix: string;
   readonly #subscription: Subscription;
   #current: ClusterLoadAssignment | undefined;
+  #onWarm: () => void = () => undefined;
+  readonly #warmed = new Promise<void>((resolve) => {
+    this.#onWarm = resolve;
+  });
   /** As the data plane has it. */
   #applied: Assignment;
 
@@ -35,6 +39,11 @@ export class EndpointSubscription {
       },
       host,
     );
+  }
+
+  /** Resolves when its hosts have come, or are not waited for any longer. */
+  get warmed(): Promise<void> {
+    return this.#warmed;
   }
 
   /** Its hosts are waited for. */
@@ -66,11 +75,12 @@ export class EndpointSubscription {
   }
 
   start(): void {
-    this.#subscription.start();
+    this.#subscription.start(() => this.#onWarm());
   }
 
   stop(): void {
     this.#subscription.stop();
+    this.#onWarm();
   }
 
   #judge(resources: readonly Resource[]): string | Commit {

@@ -82,10 +82,22 @@ export class Mux {
     };
   }
 
+  /** A watcher asks for more. */
+  nudge(): void {
+    this.#flushSoon();
+  }
+
+  /** Beside what watchers ask for: each name once more each time. Of incremental streams. */
+  ask(api: DiscoveryApi, name: string): void {
+    this.#stateOf(api).ask(name);
+    this.#flushSoon();
+  }
+
   stop(): void {
     this.#stream.stop();
     this.#responses = [];
     this.#current++;
+    for (const state of this.#types.values()) state.stop();
     this.#onStop();
   }
 

@@ -1,15 +1,20 @@
 // Route configurations that come by RDS.
-import type { envoy_config_route_v3_RouteConfiguration as RouteConfiguration } from '../../build/messages.gen.js';
+import type {
+  envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
+  envoy_config_route_v3_VirtualHost as VirtualHost,
+} from '../../build/messages.gen.js';
 import { formatIssue, type Issue } from '../config/issues/issue.js';
 import type { NativeProxy } from '../native.js';
+import { compileConfigSource } from '../plan/config-source.js';
 import type { CompileContext } from '../plan/extension.js';
 import { Place } from '../plan/message/place.js';
-import { encodeUpdate, type RouteTable } from '../plan/plan.gen.js';
+import { Demand_Kind, encodeUpdate, type RouteTable } from '../plan/plan.gen.js';
 import { compileRouteTable } from '../plan/route/route-table.js';
 import type { RdsPlan, RdsTable } from '../plan/route-slots.js';
 import { RDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
+import { VirtualHostSubscription, withHosts, type VhdsPlan } from './virtual-hosts.js';
 
 export interface DynamicRoutes {
   readonly version: string;
@@ -27,6 +32,15 @@ export class RouteSubscription {
   readonly #subscription: Subscription;
   #current: DynamicRoutes | undefined;
   #onFirst: () => void = () => undefined;
+  #onArrived: () => void = () => undefined;
+  /** Resolves when routes have come, or are not waited for any longer. */
+  readonly arrived = new Promise<void>((resolve) => {
+    this.#onArrived = resolve;
+  });
+  /** How much of it is waited for: itself, and its virtual hosts. */
+  #held = 0;
+  /** Absent: the route configuration has no virtual hosts but its own. */
+  #hosts: VirtualHostSubscription | undefined;
   /** Slots whose tables are made of it. */
   readonly #filled = new Set<string>();
 
@@ -57,16 +71,47 @@ export class RouteSubscription {
   /** `onFirst`: routes have come, or are not waited for any longer. */
   start(onFirst: () => void): void {
     this.#onFirst = onFirst;
-    this.#subscription.start(onFirst);
+    const leave = this.#hold();
+    this.#subscription.start(leave);
+  }
+
+  /** What comes back is called when something has come; with the last of them all has. */
+  #hold(): () => void {
+    this.#held++;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      if (--this.#held > 0) return;
+      this.#onArrived();
+      this.#onFirst();
+    };
   }
 
   stop(): void {
+    this.#hosts?.stop();
     this.#subscription.stop();
+  }
+
+  /** A request wants a virtual host; false: nobody can be asked. */
+  ask(name: string): boolean {
+    return this.#hosts?.ask(name) ?? false;
+  }
+
+  get name(): string {
+    return this.#plan.name;
+  }
+
+  /** Whether it is what the table of that slot is made of. */
+  fills(slot: string): boolean {
+    return this.#plan.tables.some((table) => table.slot === slot);
   }
 
   /** Nobody asks for it any more: its statistics end with it. */
   end(): void {
     this.stop();
+    this.#hosts?.end();
+    this.#onArrived();
     this.#onFirst();
     this.#native.removeStats(this.#statPrefix);
   }
@@ -75,8 +120,9 @@ export class RouteSubscription {
   fillNewTables(): void {
     const slots = new Set(this.#plan.tables.map(({ slot }) => slot));
     for (const slot of this.#filled) if (!slots.has(slot)) this.#filled.delete(slot);
-    const message = this.#current?.message;
-    if (!message) return;
+    const current = this.#current?.message;
+    if (!current) return;
+    const message = withHosts(current, this.#hosts?.hosts ?? []);
     const issues: Issue[] = [];
     const fresh = this.#plan.tables.filter(({ slot }) => !this.#filled.has(slot));
     const tables = this.#compile(fresh, message, Place.root(issues));
@@ -91,8 +137,13 @@ export class RouteSubscription {
     place: Place,
   ): readonly RouteTable[] {
     return tables.map(({ slot, chain }) => ({
-      ...compileRouteTable(message, place, this.#context, { validatesClusters: false, chain }),
+      ...compileRouteTable(message, place, this.#context, {
+        validatesClusters: false,
+        chain,
+        statPrefix: this.#plan.statPrefix,
+      }),
       name: slot,
+      ...(message.vhds && { asks_for_hosts_as: this.#plan.name }),
     }));
   }
 
@@ -118,16 +169,63 @@ export class RouteSubscription {
     if (message.name !== name) {
       return `Unexpected RDS configuration (expecting ${name}): ${message.name ?? ''}`;
     }
-    const tables = this.#compile(this.#plan.tables, message, first.place);
+    const vhds = this.#compileVhds(message, first.place);
+    const known = vhds && this.#hosts?.isFor(vhds) ? this.#hosts : undefined;
+    const whole = withHosts(message, known?.hosts ?? []);
+    const tables = this.#compile(this.#plan.tables, whole, first.place);
     return () => {
       if (JSON.stringify(message) === JSON.stringify(this.#current?.message)) return undefined;
       const errors = this.#fill(tables);
       if (errors.length > 0) return errors.join('\n');
       const updatedMs = Date.now();
+      if (!known) this.#follow(vhds);
       this.#current = { version: first.version || version, message, updatedMs };
       this.#host.stats.count(`${this.#statPrefix}config_reload`);
       this.#host.stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, updatedMs);
       return undefined;
+    };
+  }
+
+  /** Where more virtual hosts come from; undefined: there are none, or after an error. */
+  #compileVhds({ name = '', vhds }: RouteConfiguration, place: Place): VhdsPlan | undefined {
+    if (!vhds) return undefined;
+    const at = place.field('vhds').field('config_source');
+    const type = 'envoy.config.route.v3.VirtualHost';
+    const source = compileConfigSource(vhds.config_source, type, at, this.#context);
+    if (!source) return undefined;
+    const isDelta = source.kind === 'ads' || (source.kind === 'grpc' && source.stream.isDelta);
+    if (!isDelta) {
+      at.error("vhds: only 'DELTA_GRPC' is supported as an api_type.", { expected: 'DELTA_GRPC' });
+      return undefined;
+    }
+    return { name, statPrefix: this.#plan.statPrefix, source };
+  }
+
+  #follow(plan: VhdsPlan | undefined): void {
+    this.#hosts?.end();
+    this.#hosts =
+      plan &&
+      new VirtualHostSubscription(plan, this.#native, this.#host, {
+        use: (hosts, resources) => this.#useHosts(hosts, resources),
+        onAnswered: (names) => {
+          const kind = Demand_Kind.VIRTUAL_HOST;
+          const met_demands = names.map((name) => ({ kind, name }));
+          this.#native.apply(encodeUpdate({ met_demands }));
+        },
+      });
+    this.#hosts?.start(this.#hold());
+  }
+
+  #useHosts(hosts: readonly VirtualHost[], resources: readonly Resource[]): string | Commit {
+    const message = this.#current?.message;
+    const [first] = resources;
+    if (!message) return () => undefined;
+    const issues: Issue[] = [];
+    const place = first?.place ?? Place.root(issues);
+    const tables = this.#compile(this.#plan.tables, withHosts(message, hosts), place);
+    return () => {
+      const errors = this.#fill(tables);
+      return errors.length > 0 ? errors.join('\n') : undefined;
     };
   }
 }

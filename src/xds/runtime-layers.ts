@@ -14,6 +14,7 @@ export function subscribeToRuntime(
   return new Subscription(
     {
       ...{ source, statPrefix, api: RTDS, names: [name], target: 'RTDS' },
+      onAbsent: () => use({}),
       judge: (resources) => {
         const [first] = resources;
         if (!first || resources.length > 1) {

@@ -12,6 +12,7 @@ import { encodeUpdate } from '../plan/plan.gen.js';
 import type { SecretLookup, SecretRequest } from '../plan/secret-request.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
 import { FileWatch } from './file-watch.js';
+import { withContents } from './secret-files.js';
 import { SDS } from './api.js';
 import { Subscription, type Subscribing } from './subscription.js';
 import type { Commit, Resource } from './updates.js';
@@ -108,7 +109,8 @@ export class Secrets {
   ): Map<TlsSocketPlan, TlsSocketPlan> | undefined {
     const lookup: SecretLookup = (request) => {
       const key = keyOf(request);
-      return key === news?.key ? news.offered : this.#subscriptions.get(key)?.offered;
+      const offered = key === news?.key ? news.offered : this.#subscriptions.get(key)?.offered;
+      return offered && { ...offered, secret: withContents(offered.secret) };
     };
     const made = new Map<TlsSocketPlan, TlsSocketPlan>();
     for (const plan of plans) {
@@ -126,7 +128,8 @@ export class Secrets {
     const contexts = [...made.values()].map(({ context }) => context);
     const errors = this.#native.apply(encodeUpdate({ tls_contexts: contexts }));
     if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
-    for (const [plan, { files }] of made) {
+    for (const [plan, { files, context, use }] of made) {
+      if (!context.is_incomplete) use?.();
       const socket = this.#sockets.get(plan);
       if (socket) socket.files = files;
     }

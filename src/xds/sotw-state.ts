@@ -1,13 +1,15 @@
 // State of the world: each response has all resources of its type, or all that have changed of those
 // that are asked for by name.
 import { encodeSotw, type DiscoveryResponse } from './discovery-wire.js';
-import { TypeState } from './type-state.js';
+import { TypeState, namesIn } from './type-state.js';
 import type { KnownResource } from './watcher.js';
 
 export class SotwState extends TypeState {
   #nonce = '';
   /** To be told with the next request; undefined: it was told. */
   #answer: { readonly error: string | undefined } | undefined;
+  /** What watchers of all were told, where resources have times to live. */
+  #latest: readonly KnownResource[] = [];
   /** As they were sent on this stream. */
   #sent: string | undefined;
 
@@ -24,7 +26,11 @@ export class SotwState extends TypeState {
   ): Promise<void> {
     const { version } = response;
     const { streams } = this;
-    const told = this.tellAll(resources, version);
+    const beats = response.resources.filter(({ isHeartbeat }) => isHeartbeat);
+    const isAllBeats = beats.length > 0 && resources.length === 0;
+    const living = new Set(beats.map(({ name }) => name));
+    const all = [...resources, ...this.#latest.filter(({ name }) => living.has(name))];
+    const told = isAllBeats ? [] : this.tellAll(all, version);
     const errors = [...told, ...(await this.tellNamed(resources, version))];
     if (streams !== this.streams) return;
     if (errors.length > 0) {
@@ -35,8 +41,22 @@ export class SotwState extends TypeState {
     for (const resource of resources) {
       if (names.has(resource.name)) this.known.set(resource.name, resource);
     }
+    if (!isAllBeats) this.#latest = this.#keepsLatest(response) ? all : [];
+    this.keepTime(response, namesIn(response, resources));
     this.version = version;
     this.answer(response, undefined);
+  }
+
+  /** Only where some of them may go by themselves. */
+  #keepsLatest({ resources }: DiscoveryResponse): boolean {
+    return resources.some(({ ttlMs }) => ttlMs !== undefined);
+  }
+
+  protected override expire(names: ReadonlySet<string>): void {
+    for (const name of names) this.known.delete(name);
+    this.#latest = this.#latest.filter(({ name }) => !names.has(name));
+    this.tellAll(this.#latest, this.version);
+    this.tellAbsent(names);
   }
 
   override nextRequest(node: Uint8Array | undefined): Buffer | undefined {

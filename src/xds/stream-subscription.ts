@@ -11,10 +11,14 @@ export interface StreamWants {
   /** None: all that there are. */
   readonly names: readonly string[];
   readonly initialFetchTimeoutMs: number;
+  readonly onAnswered?: ((names: readonly string[]) => void) | undefined;
+  readonly onAbsent?: (() => void) | undefined;
 }
 
 export class StreamSubscription implements Transport {
   readonly #wants: StreamWants;
+  /** More may be wanted by and by. */
+  readonly #names: string[];
   readonly #mux: Mux;
   readonly #ownsMux: boolean;
   readonly #updates: Updates;
@@ -30,6 +34,7 @@ export class StreamSubscription implements Transport {
     host: SubscriptionHost,
   ) {
     this.#wants = wants;
+    this.#names = [...wants.names];
     this.#mux = stream.mux;
     this.#ownsMux = stream.ownsMux;
     this.#updates = updates;
@@ -38,7 +43,7 @@ export class StreamSubscription implements Transport {
   }
 
   start(onFirst: () => void): void {
-    const { api, names } = this.#wants;
+    const { api, onAnswered } = this.#wants;
     const { log } = this.#host;
     const url = urlOf(api);
     this.#updates.count('update_attempt');
@@ -55,7 +60,7 @@ export class StreamSubscription implements Transport {
       return why;
     };
     this.#leave = this.#mux.watch(api, {
-      names,
+      names: this.#names,
       onUpdate: (resources, version) => {
         const wrong = this.#updates.take(resources, version, performance.now());
         if (wrong !== undefined) return refused(wrong);
@@ -68,7 +73,11 @@ export class StreamSubscription implements Transport {
         return undefined;
       },
       onRefused: refused,
-      onAbsent: () => this.#first.end(),
+      onAbsent: () => {
+        this.#wants.onAbsent?.();
+        this.#first.end();
+      },
+      ...(onAnswered && { onAnswered }),
       onFailure: () => {
         this.#updates.count('update_failure');
         this.#updates.count('update_attempt');
@@ -80,6 +89,19 @@ export class StreamSubscription implements Transport {
     this.#first.stop();
     this.#leave?.();
     if (this.#ownsMux) this.#mux.stop();
+  }
+
+  want(name: string): void {
+    if (this.#names.includes(name)) {
+      this.#mux.ask(this.#wants.api, name);
+      return;
+    }
+    this.#names.push(name);
+    this.#mux.nudge();
+  }
+
+  ask(name: string): void {
+    this.#mux.ask(this.#wants.api, name);
   }
 
   /** All of it was told. */

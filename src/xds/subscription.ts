@@ -18,6 +18,12 @@ export interface SubscriptionPlan {
   /** What /init_dump calls it while its first update is waited for. */
   readonly target: string;
   readonly judge: JudgeResources;
+  /** As Watcher's. */
+  readonly onAnswered?: (names: readonly string[]) => void;
+  /** What it asks for is not there, or not any more. */
+  readonly onAbsent?: () => void;
+  /** An update was refused, or has not come in time. */
+  readonly onRejected?: () => void;
 }
 
 /** What all subscriptions of a server share. */
@@ -34,8 +40,8 @@ export class Subscription {
   #isFirstDone = false;
 
   constructor(plan: SubscriptionPlan, host: Subscribing) {
-    const { statPrefix, judge, api } = plan;
-    const updates = new Updates({ statPrefix, judge, type: api.type }, host);
+    const { statPrefix, judge, api, onRejected } = plan;
+    const updates = new Updates({ statPrefix, judge, type: api.type, onRejected }, host);
     this.#transport = host.planes.transport(plan, updates);
     this.#target = plan.target;
     this.#targets = host.targets;
@@ -46,8 +52,9 @@ export class Subscription {
     return this.#isFirstDone;
   }
 
-  start(onFirst: () => void = () => undefined): void {
-    const leave = this.#targets.add(this.#target);
+  /** `isWaitedFor`: the start of the server waits for the first update. */
+  start(onFirst: () => void = () => undefined, isWaitedFor = true): void {
+    const leave = isWaitedFor ? this.#targets.add(this.#target) : () => undefined;
     this.#leave = leave;
     this.#transport.start(() => {
       this.#isFirstDone = true;
@@ -59,6 +66,18 @@ export class Subscription {
   stop(): void {
     this.#transport.stop();
     this.#leave?.();
+  }
+
+  /** One name more to be followed; false: it has to be made anew for that. */
+  want(name: string): boolean {
+    this.#transport.want?.(name);
+    return this.#transport.want !== undefined;
+  }
+
+  /** Beside what it is there for; false: that is not to be had. */
+  ask(name: string): boolean {
+    this.#transport.ask?.(name);
+    return this.#transport.ask !== undefined;
   }
 
   /** Takes what is there once more. */

@@ -4,6 +4,10 @@ export interface Transport {
   /** `onFirst`: once, when the first update was taken or refused, or is not waited for any longer. */
   start(onFirst: () => void): void;
   stop(): void;
+  /** One name more to be followed; absent: it has to be made anew for that. */
+  want?(name: string): void;
+  /** Beside what it is there for; absent: that is not to be had. */
+  ask?(name: string): void;
   /** Takes what is there once more; does nothing where it is told of all that changes. */
   refresh(): void;
 }

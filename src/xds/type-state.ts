@@ -3,7 +3,21 @@
 import { urlOf, type DiscoveryApi } from './api.js';
 import type { DiscoveryResponse } from './discovery-wire.js';
 import { Slices } from './slices.js';
+import { TimesToLive } from './times-to-live.js';
 import type { KnownResource, Watcher } from './watcher.js';
+
+/** Of the response's resources, by their places in it; undefined: it is a heartbeat's. */
+type NamesOf = (index: number) => string | undefined;
+
+/** Of resources as they were decoded, which leaves out heartbeats. */
+export function namesIn(
+  { resources: raw }: DiscoveryResponse,
+  decoded: readonly KnownResource[],
+): NamesOf {
+  let next = 0;
+  const names = raw.map(({ isHeartbeat }) => (isHeartbeat ? undefined : decoded[next++]?.name));
+  return (index) => names[index];
+}
 
 export abstract class TypeState {
   readonly api: DiscoveryApi;
@@ -11,6 +25,7 @@ export abstract class TypeState {
   readonly watchers = new Set<Watcher>();
   /** What has come, by name: who asks for the same later has it at once. */
   readonly known = new Map<string, KnownResource>();
+  readonly #times = new TimesToLive((names) => this.expire(new Set(names)));
   /** Of the latest update that was taken. */
   protected version = '';
   /** How many streams there have been: what came on one is not answered on another. */
@@ -28,6 +43,9 @@ export abstract class TypeState {
     if (found.length > 0) watcher.onUpdate(found, this.version);
   }
 
+  /** Asks for it beside what watchers ask for; where that is not to be had it does nothing. */
+  ask(_name: string): void {}
+
   /** Nothing was sent on the new stream. */
   opened(): void {
     this.streams++;
@@ -35,6 +53,26 @@ export abstract class TypeState {
 
   /** Tells watchers; what they refuse is told to the control plane. */
   abstract take(response: DiscoveryResponse, resources: readonly KnownResource[]): Promise<void>;
+
+  /** How long resources of an update that was taken stay. */
+  protected keepTime({ resources: raw, removed }: DiscoveryResponse, nameOf: NamesOf): void {
+    for (const name of removed) this.#times.forget(name);
+    raw.forEach((one, index) => this.#times.take(one, one.name || (nameOf(index) ?? '')));
+  }
+
+  /** The time of these is over. */
+  protected abstract expire(names: ReadonlySet<string>): void;
+
+  protected tellAbsent(names: ReadonlySet<string>): void {
+    for (const watcher of [...this.watchers]) {
+      if (watcher.names.some((name) => names.has(name))) watcher.onAbsent();
+    }
+  }
+
+  /** The stream is not needed any more. */
+  stop(): void {
+    this.#times.stop();
+  }
 
   refuse(response: DiscoveryResponse, why: string): void {
     for (const watcher of [...this.watchers]) watcher.onRefused(why);

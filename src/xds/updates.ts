@@ -6,6 +6,8 @@ import { Place } from '../plan/message/place.js';
 import type { SubscriptionHost } from './subscription-host.js';
 
 export interface Resource {
+  /** Of incremental streams; '' where only its message says it. */
+  readonly name: string;
   readonly message: PlainObject;
   readonly place: Place;
   /** Its own; '' where only the update has one. */
@@ -25,12 +27,21 @@ export type JudgeResources = (
   describe: (issue: Issue) => string,
 ) => string | Commit;
 
+/** A resource as it came. */
+export interface Offered {
+  readonly message: PlainObject;
+  readonly name?: string;
+  readonly version?: string;
+}
+
 export interface UpdatesPlan {
   /** How the names of its statistics begin. */
   readonly statPrefix: string;
   /** Resources of any other type are refused. */
   readonly type: string;
   readonly judge: JudgeResources;
+  /** An update was refused, or has not come in time. */
+  readonly onRejected?: (() => void) | undefined;
 }
 
 export class Updates {
@@ -46,11 +57,12 @@ export class Updates {
     name: 'update_attempt' | 'update_failure' | 'update_rejected' | 'init_fetch_timeout',
   ): void {
     this.#host.stats.count(this.#plan.statPrefix + name);
+    if (name === 'update_rejected' || name === 'init_fetch_timeout') this.#plan.onRejected?.();
   }
 
   /** What is wrong; `startedMs`: of performance.now(). */
   take(
-    messages: readonly { readonly message: PlainObject; readonly version?: string }[],
+    messages: readonly Offered[],
     version: string,
     startedMs: number,
     describe: (issue: Issue) => string = formatIssue,
@@ -68,14 +80,14 @@ export class Updates {
   }
 
   #apply(
-    messages: readonly { readonly message: PlainObject; readonly version?: string }[],
+    messages: readonly Offered[],
     version: string,
     describe: (issue: Issue) => string,
   ): string | undefined {
     const issues: Issue[] = [];
     const at = Place.root(issues).field('resources');
-    const resources = messages.map(({ message, version: own = '' }, index) => ({
-      message,
+    const resources = messages.map(({ message, name = '', version: own = '' }, index) => ({
+      ...{ name, message },
       version: own,
       place: at.index(index),
     }));

@@ -18,6 +18,8 @@ export interface Watcher {
   onRefused(why: string): void;
   /** What it asks for is not there. */
   onAbsent(): void;
+  /** Of what was asked for beside that: these names have been answered, one way or the other. */
+  onAnswered?(names: readonly string[]): void;
   /** The control plane cannot be reached. */
   onFailure(): void;
 }

@@ -7,16 +7,22 @@ import type { LaterContext } from '../plan/compile.js';
 import type { CdsPlan } from '../plan/cluster/cds-plan.js';
 import type { EdsPlan } from '../plan/cluster/eds-cluster.js';
 import type { DynamicChain, LdsPlan } from '../plan/listener/lds-plan.js';
-import type { RdsPlan } from '../plan/route-slots.js';
+import type { DiscoveredPlace } from '../plan/discovered.js';
+import type { RdsPlan, SrdsPlan } from '../plan/route-slots.js';
 import type { TlsFiles, TlsSocketPlan } from '../plan/tls-socket.js';
-import { ClusterSubscription, type DynamicCluster } from './clusters.js';
+import { unawaited } from '../base/bugs.js';
+import { ClusterSubscription, type DynamicCluster, type HostSources } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { EndpointSubscription } from './endpoints.js';
 import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
+import { Extensions, type DynamicExtension } from './extensions.js';
+import { Demands } from './on-demand.js';
+import { ScopeSubscription, type DynamicScope } from './scopes.js';
 import { RouteSubscription, type DynamicRoutes } from './routes.js';
 import { Secrets, type DynamicSecret } from './secrets.js';
 import type { PlainObject } from '../config/values/objects.js';
 import type { RtdsPlan } from '../plan/rtds.js';
+import type { NamedClusterPlan } from '../plan/cluster/cluster-plan.js';
 import type { StreamPlan } from '../plan/sources.js';
 import { ControlPlanes, type ControlPlanesHost } from './control-planes.js';
 import { InitTargets } from './init-targets.js';
@@ -30,6 +36,10 @@ export interface XdsPlan {
   readonly lds: LdsPlan | undefined;
   readonly rtds: readonly RtdsPlan[];
   readonly ads: StreamPlan | undefined;
+  /** Filters of static listeners that come later. */
+  readonly discovered: readonly DiscoveredPlace[];
+  /** Of clusters that requests ask for. */
+  readonly compileClusterLater: CdsPlan['compile'];
   /** Of static clusters and of listeners. */
   readonly tls: readonly TlsSocketPlan[];
   /** It knows which route configurations are wanted. */
@@ -44,6 +54,10 @@ export interface XdsHost
   followDns(plan: DnsClusterPlan): void;
   /** Of any cluster that has gone. */
   forgetDns(cluster: string): void;
+  /** A cluster has come whose hosts are those that requests name. */
+  followNames(plan: NamedClusterPlan): void;
+  /** Of any cluster that has gone. */
+  forgetNames(cluster: string): void;
 }
 
 /** What EDS says of a cluster. */
@@ -78,6 +92,11 @@ export class Xds {
   readonly #clusters: ClusterSubscription | undefined;
   readonly #listeners: ListenerSubscription | undefined;
   readonly #secrets: Secrets;
+  readonly #scopes = new Map<SrdsPlan, ScopeSubscription>();
+  readonly #extensions: Extensions;
+  readonly #demands: Demands;
+  /** Of listeners of LDS. */
+  #discovered: ReadonlySet<DiscoveredPlace> = new Set();
   #isStopped = false;
   #areClustersReady = false;
   /** Of clusters of CDS. */
@@ -98,16 +117,26 @@ export class Xds {
       ),
     );
     for (const one of plan.context.routes.requests) this.#addRoutes(one);
+    for (const one of plan.context.routes.scopes) this.#addScopes(one);
+    this.#extensions = new Extensions(native, this.#host, () => this.#routesToCome.add('filters'));
+    for (const one of plan.discovered) this.#extensions.add(one);
     for (const one of plan.eds) this.#addEndpoints(one);
     this.#secrets = new Secrets(native, this.#host);
     for (const one of plan.tls) this.#secrets.add(one);
-    this.#clusters =
-      plan.cds &&
-      new ClusterSubscription(plan.cds, native, this.#host, {
-        follow: (cluster) => this.#follow(cluster),
-        hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
-        forget: (name) => this.#forget(name),
-      });
+    const hosts: HostSources = {
+      follow: (cluster) => this.#follow(cluster),
+      hostsOf: ({ eds }) => eds && this.#sameEndpoints(eds)?.applied,
+      forget: (name) => this.#forget(name),
+    };
+    this.#clusters = plan.cds && new ClusterSubscription(plan.cds, native, this.#host, hosts);
+    const parts = { sources: plan.context.clusterSources, compile: plan.compileClusterLater };
+    this.#demands = new Demands(parts, native, this.#host, {
+      ...hosts,
+      askForHost: (name) => this.#askForHost(name),
+      askForRoutes: (table, onDone) => this.#askForRoutes(table, onDone),
+      isStatic: (name) => this.#clusterNames().has(name),
+      warmed: async (name) => this.#endpoints.get(name)?.warmed,
+    });
     this.#listeners =
       plan.lds &&
       new ListenerSubscription(plan.lds, native, plan.context, {
@@ -115,8 +144,14 @@ export class Xds {
         routesToCome: () =>
           this.#routesToCome.names.length > 0 ? this.#routesToCome.settled() : undefined,
         clusterNames: () => this.#clusterNames(),
-        onRoutes: () => this.#followRoutes(),
-        onSockets: () => this.#followSockets(),
+        onRoutes: () => {
+          this.#followRoutes();
+          this.#beginExtensions();
+        },
+        onSockets: () => {
+          this.#followSockets();
+          this.#followExtensions();
+        },
       });
   }
 
@@ -126,10 +161,13 @@ export class Xds {
    * not waited for any longer.
    */
   async start(onClusters: () => Promise<void>): Promise<void> {
+    // Control planes may be behind them.
+    this.#secrets.start();
+    await this.#targets.settled();
+    if (this.#isStopped) return;
     for (const one of this.#layers) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
-    this.#secrets.start();
     for (const one of this.#endpoints.values()) one.start();
     await this.#targets.settled();
     if (this.#isStopped) return;
@@ -139,7 +177,10 @@ export class Xds {
     this.#areClustersReady = true;
     if (this.#isStopped) return;
     for (const one of this.#routes.values()) this.#startRoutes(one);
+    for (const one of this.#scopes.values()) one.start(this.#routesToCome.add('scopes'));
+    this.#extensions.start();
     this.#listeners?.start();
+    await this.#routesToCome.settled();
     await this.#targets.settled();
   }
 
@@ -153,6 +194,9 @@ export class Xds {
     for (const one of this.#layers) one.stop();
     this.#listeners?.stop();
     for (const one of [...this.#endpoints.values(), ...this.#routes.values()]) one.stop();
+    for (const one of this.#scopes.values()) one.stop();
+    this.#extensions.stop();
+    this.#demands.stop();
     this.#clusters?.stop();
     this.#secrets.stop();
     this.#planes.stop();
@@ -165,6 +209,20 @@ export class Xds {
 
   secrets(): DynamicSecret[] {
     return this.#secrets.current;
+  }
+
+  /** By the name of their scopes. */
+  scopes(): readonly { readonly name: string; readonly all: readonly DynamicScope[] }[] {
+    return [...this.#scopes.values()].map(({ name, current }) => ({ name, all: current }));
+  }
+
+  /** Some filter comes by ECDS, or may. */
+  get hasExtensions(): boolean {
+    return this.#extensions.isUsed;
+  }
+
+  extensions(): DynamicExtension[] {
+    return this.#extensions.current;
   }
 
   /** Those that have come. */
@@ -180,7 +238,10 @@ export class Xds {
 
   /** Those of CDS, and the version of its latest update. */
   clusters(): { readonly version: string; readonly all: readonly DynamicCluster[] } {
-    return { version: this.#clusters?.version ?? '', all: [...(this.#clusters?.current ?? [])] };
+    return {
+      version: this.#clusters?.version ?? '',
+      all: [...(this.#clusters?.current ?? []), ...this.#demands.clusters],
+    };
   }
 
   /** The hosts of a cluster of CDS are waited for. */
@@ -201,6 +262,20 @@ export class Xds {
     this.#listeners?.refresh();
   }
 
+  #askForHost(name: string): boolean {
+    // Names of route configurations may have slashes of their own.
+    const owners = [...this.#routes.values()].filter((one) => name.startsWith(`${one.name}/`));
+    return owners.map((one) => one.ask(name)).includes(true);
+  }
+
+  #askForRoutes(table: string, onDone: () => void): boolean {
+    const isAsked = [...this.#scopes.values()].some((one) => one.ask(table));
+    const routes = [...this.#routes.values()].find((one) => one.fills(table));
+    if (!isAsked || !routes) return false;
+    unawaited('routes on demand', routes.arrived.then(onDone));
+    return true;
+  }
+
   #clusterNames(): ReadonlySet<string> {
     const dynamic = [...(this.#clusters?.current ?? [])].map(({ message }) => message.name ?? '');
     return new Set([...this.#context.clusterNames, ...dynamic]);
@@ -208,6 +283,15 @@ export class Xds {
 
   /** Those that are wanted are asked for; those that nobody wants any more end. */
   #followRoutes(): void {
+    const scopes = new Set(this.#context.routes.scopes);
+    for (const [plan, subscription] of this.#scopes) {
+      if (scopes.has(plan)) continue;
+      this.#scopes.delete(plan);
+      subscription.end();
+    }
+    for (const plan of scopes) {
+      if (!this.#scopes.has(plan)) this.#addScopes(plan).start(this.#routesToCome.add('scopes'));
+    }
     const wanted = new Set(this.#context.routes.requests);
     for (const [plan, subscription] of this.#routes) {
       if (wanted.has(plan)) continue;
@@ -225,6 +309,14 @@ export class Xds {
     one.start(this.#routesToCome.add('routes'));
   }
 
+  #addScopes(plan: SrdsPlan): ScopeSubscription {
+    const one = new ScopeSubscription(plan, this.#native, this.#context, this.#host, {
+      onRoutes: () => this.#followRoutes(),
+    });
+    this.#scopes.set(plan, one);
+    return one;
+  }
+
   #addRoutes(plan: RdsPlan): RouteSubscription {
     const one = new RouteSubscription(plan, this.#native, this.#context, this.#host);
     this.#routes.set(plan, one);
@@ -240,7 +332,24 @@ export class Xds {
     this.#ofListeners = wanted;
   }
 
-  #follow({ eds, dns, sockets, cluster: { name = '' } }: ClusterPlan): void {
+  /** Filters of listeners that are to come are asked for. */
+  #beginExtensions(): void {
+    for (const { discovered } of this.#listeners?.chains ?? []) {
+      for (const one of discovered) if (!this.#discovered.has(one)) this.#extensions.add(one);
+    }
+  }
+
+  /** Filters of listeners that have come and gone. */
+  #followExtensions(): void {
+    const chains = this.#listeners?.chains ?? [];
+    const wanted = new Set(chains.flatMap(({ discovered }) => discovered));
+    for (const one of wanted) if (!this.#discovered.has(one)) this.#extensions.add(one);
+    for (const one of this.#discovered) if (!wanted.has(one)) this.#extensions.remove(one);
+    this.#extensions.fill([...wanted].filter((one) => !this.#discovered.has(one)));
+    this.#discovered = wanted;
+  }
+
+  #follow({ eds, dns, names, sockets, cluster: { name = '' } }: ClusterPlan): void {
     const before = this.#sockets.get(name) ?? [];
     this.#sockets.set(name, sockets);
     for (const socket of sockets) this.#secrets.add(socket);
@@ -251,6 +360,8 @@ export class Xds {
     if (eds && !same) this.#addEndpoints(eds).start();
     this.#host.forgetDns(name);
     if (dns) this.#host.followDns(dns);
+    this.#host.forgetNames(name);
+    if (names) this.#host.followNames(names);
   }
 
   #forget(cluster: string): void {
@@ -258,6 +369,7 @@ export class Xds {
     this.#sockets.delete(cluster);
     this.#forgetEndpoints(cluster);
     this.#host.forgetDns(cluster);
+    this.#host.forgetNames(cluster);
   }
 
   #forgetEndpoints(cluster: string): void {

@@ -69,7 +69,7 @@ plan::Route routeOf(std::string_view line, bool redirects) {
 }
 
 const route::Route* findInTurn(const route::VirtualHost& host, const route::RequestView& request) {
-  for (const route::Route& route : host.routes) {
+  for (const route::Route& route : host.routes.routes) {
     if (route.match.matches(request, request.pathOnly())) return &route;
   }
   return nullptr;
@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto location = result.route->redirect->location(request, match, arena);
     FL_CHECK(location.starts_with("https://"));
   } else {
-    const auto rewritten = result.route->cluster->path_rewrite.apply(path, match, arena);
+    const auto rewritten = result.route->cluster->path_rewrite.apply(request, path, match, arena);
     FL_CHECK(rewritten.starts_with("/new"));
   }
   return 0;

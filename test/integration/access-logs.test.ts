@@ -5,7 +5,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ADMIN_ONLY, address, says, webBootstrap } from './support/bootstraps.js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import {
+  ADMIN_ONLY,
+  address,
+  says,
+  webBootstrap,
+  webListener,
+  webRoutes,
+} from './support/bootstraps.js';
 import { packageRoot } from '../../src/base/package-root.js';
 import {
   Program,
@@ -238,4 +246,55 @@ test('an access log of the admin server that cannot be opened is named', async (
 
   assert.equal(code, 1);
   assert.match(stderr, /unable to open file '\/nowhere\/log': No such file or directory/);
+});
+
+test('a gRPC service is told of requests, and of who tells it', async (t) => {
+  const server = new Server();
+  t.after(() => server.forceShutdown());
+  const messages: Buffer[] = [];
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  const serve = (call: { on(event: 'data', take: (bytes: Buffer) => void): void }): void =>
+    call.on('data', (bytes) => messages.push(bytes));
+  server.register(
+    '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs',
+    serve as never,
+    asIs,
+    asIs,
+    'clientStream',
+  );
+  const port = await new Promise<number>((resolve, reject) => {
+    const credentials = ServerCredentials.createInsecure();
+    server.bindAsync('127.0.0.1:0', credentials, (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+  const log = {
+    name: 'grpc',
+    typed_config: {
+      '@type': `${LOGGERS}.grpc.v3.HttpGrpcAccessLogConfig`,
+      common_config: {
+        log_name: 'the-log',
+        transport_api_version: 'V3',
+        buffer_flush_interval: '0.05s',
+        grpc_service: {
+          google_grpc: { target_uri: `127.0.0.1:${port}`, stat_prefix: 'logs' },
+        },
+      },
+    },
+  };
+  const listener = webListener(
+    { route_config: webRoutes([says('/', 'yes')]), access_log: [log] },
+    0,
+  );
+  const proxy = await startProxy(t, {
+    ...ADMIN_ONLY,
+    node: { id: 'the-node', cluster: 'c' },
+    static_resources: { listeners: [listener] },
+  });
+  await fetch(`${await proxy.listenerUrl('web')}/the-path`);
+  while (messages.length === 0) await sleep(10);
+  const text = messages[0]?.toString('latin1') ?? '';
+  for (const word of ['the-node', 'the-log', '/the-path', 'direct_response']) {
+    assert.ok(text.includes(word), word);
+  }
 });

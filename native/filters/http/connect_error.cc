@@ -15,7 +15,6 @@ namespace {
 using http::HeaderEntry;
 using http::HeaderId;
 using http::HeaderMap;
-using transcoder::appendJsonString;
 
 std::string codeOf(int64_t status) {
   static constexpr std::string_view kCodes[] = {"",
@@ -42,9 +41,9 @@ std::string codeOf(int64_t status) {
 }
 
 void appendMember(std::string* out, std::string_view name, std::string_view value) {
-  appendJsonString(out, name);
+  transcoder::appendJsonString(out, name);
   out->push_back(':');
-  appendJsonString(out, value);
+  transcoder::appendJsonString(out, value);
 }
 
 // A google.protobuf.Any.
@@ -103,14 +102,14 @@ void appendMetadata(std::string* out, const HeaderMap& trailers) {
     if (is_known) continue;
     out->append(names.empty() ? "\"metadata\":{" : ",");
     names.push_back(name);
-    appendJsonString(out, name);
+    transcoder::appendJsonString(out, name);
     out->append(":[");
     bool is_first = true;
     for (const HeaderEntry& other : trailers) {
       if (other.name() != name) continue;
       if (!is_first) out->push_back(',');
       is_first = false;
-      appendJsonString(out, other.value());
+      transcoder::appendJsonString(out, other.value());
     }
     out->push_back(']');
   }

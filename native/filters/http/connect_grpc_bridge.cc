@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "filters/http/connect_error.h"
-#include "filters/http/grpc_frames.h"
 #include "format/grpc_status.h"
 #include "format/url_text.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -252,7 +252,7 @@ class ConnectGrpcBridge final : public HttpFilter {
   FilterStatus giveMessage() {
     gives_answer_ = false;
     std::string frame;
-    appendGrpcFrameHeader(&frame, flags_, request_.size());
+    http::appendGrpcFrameHeader(&frame, flags_, request_.size());
     request_.insert(0, frame);
     return FilterStatus::Replace;
   }
@@ -272,7 +272,7 @@ class ConnectGrpcBridge final : public HttpFilter {
   void endStream(const HeaderMap& trailers, bool has_metadata) {
     const std::string end = connectEndOf(trailers, has_metadata);
     answer_.clear();
-    appendGrpcFrameHeader(&answer_, kEndOfStream, end.size());
+    http::appendGrpcFrameHeader(&answer_, kEndOfStream, end.size());
     answer_.append(end);
   }
 
@@ -325,7 +325,7 @@ class ConnectGrpcBridge final : public HttpFilter {
   // Of an answer in place of the host's.
   std::string_view text_;
   std::string_view details_;
-  size_t frame_header_left_ = kGrpcFrameHeaderBytes;
+  size_t frame_header_left_ = http::kGrpcFrameHeaderBytes;
   uint16_t refusal_ = 0;
   uint16_t status_ = 0;
   uint8_t flags_ = 0;

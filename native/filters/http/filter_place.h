@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "filters/http/local_reply.h"
@@ -16,6 +17,8 @@
 #include "route/filter_settings.h"
 
 namespace fairlead::filters {
+
+class HttpFilterConfig;
 
 class FilterPlace {
  public:
@@ -31,26 +34,36 @@ class FilterPlace {
   // What a filter keeps with the client's connection, under a number that is its own; null at
   // first. For inside, too.
   virtual std::shared_ptr<void>& keptByConnection(uint64_t number) = 0;
-  // Of an answer's body that waits; 0: without a limit.
+  // Of a body that waits, of the answer and of the request; 0: without a limit.
   virtual uint32_t bufferLimit() const = 0;
+  virtual uint32_t requestBufferLimit() const = 0;
   // Of the request's body from here on, for all filters. This one is for inside, too.
   virtual void limitRequestBuffer(uint32_t bytes) = 0;
-  // For inside of onRequestHead() alone, which makes another request of the head: its route is
-  // found again, for the filters behind this one as well. They are the same ones, with that route's
-  // configurations.
+  // For inside of onRequestHead() and onRequestHeadReleased(), which make another request of the
+  // head: its route is found again, for the filters behind this one as well. They are the same
+  // ones, with that route's configurations.
   virtual void clearRoute() = 0;
+  // Likewise: other filters of the request stand right behind this one, in their order.
+  virtual void insert(std::span<const std::shared_ptr<const HttpFilterConfig>> filters) = 0;
 
+  // For a filter that holds the request's head, alone: the head comes to it anew, by the newest
+  // routes. It ends with this, and another is made in its place, as of those behind it.
+  virtual void restartRequest() {}
   // What the filter stopped goes on, past it.
   virtual void continueRequest() = 0;
   virtual void continueResponse() = 0;
   // As though it came to the filter's successor, before what the filter stopped.
   virtual void injectRequestData(std::string_view data, bool end) = 0;
   virtual void injectResponseData(std::string_view data, bool end) = 0;
+  // What the filter's addTrailers() adds, as the end of the answer.
+  virtual void injectResponseTrailers() = 0;
   // In place of what becomes of the request; once an answer has begun, it breaks off.
   virtual void answer(const LocalReply& reply) = 0;
 
-  // For a filter that keeps what it takes: no more of the answer is read until as many resumes.
-  // These two are for inside, too.
+  // For a filter that keeps what it takes: no more of the message is read until as many resumes.
+  // These are for inside, too.
+  virtual void pauseRequest() = 0;
+  virtual void resumeRequest() = 0;
   virtual void pauseResponse() = 0;
   virtual void resumeResponse() = 0;
 

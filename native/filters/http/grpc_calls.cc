@@ -102,11 +102,4 @@ void GrpcCalls::publish(stats::Registry& registry) {
   }
 }
 
-void GrpcCallsOfAll::publish(stats::Registry& registry) {
-  std::erase_if(calls_, [](const auto& calls) { return calls.expired(); });
-  for (const auto& each : calls_) {
-    if (const auto calls = each.lock()) calls->publish(registry);
-  }
-}
-
 }  // namespace fairlead::filters

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "filters/http/late_counts.h"
 #include "stats/registry.h"
 
 namespace fairlead::filters {
@@ -26,7 +27,7 @@ struct GrpcMethod {
   bool isEmpty() const { return service.empty(); }
 };
 
-class GrpcCalls {
+class GrpcCalls final : public LateCounts {
  public:
   // `protocol`: "grpc-web".
   GrpcCalls(unsigned workers, std::string_view protocol) : protocol_(protocol), workers_(workers) {}
@@ -39,7 +40,7 @@ class GrpcCalls {
                    uint64_t requests, uint64_t responses);
 
   // The control thread's.
-  void publish(stats::Registry& registry);
+  void publish(stats::Registry& registry) override;
 
  private:
   // The catalogue's counters of one call's scope, in their order.
@@ -70,17 +71,6 @@ class GrpcCalls {
   std::vector<Worker> workers_;
   // The control thread's, by name.
   std::map<std::string, std::shared_ptr<stats::Block<stats::ClusterGrpc>>> blocks_;
-};
-
-// All that there are. The control thread's.
-class GrpcCallsOfAll {
- public:
-  void add(const std::shared_ptr<GrpcCalls>& calls) { calls_.push_back(calls); }
-  // What was counted since the last time becomes visible.
-  void publish(stats::Registry& registry);
-
- private:
-  std::vector<std::weak_ptr<GrpcCalls>> calls_;
 };
 
 }  // namespace fairlead::filters

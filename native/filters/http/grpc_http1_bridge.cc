@@ -1,7 +1,7 @@
 #include "filters/http/grpc_http1_bridge.h"
 
-#include "filters/http/grpc_frames.h"
 #include "format/grpc_status.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -41,8 +41,8 @@ class GrpcHttp1Bridge final : public HttpFilter {
     body_.append(data);
     if (!end) return FilterStatus::Take;
     std::string framed;
-    framed.reserve(kGrpcFrameHeaderBytes + body_.size());
-    appendGrpcFrameHeader(&framed, 0, body_.size());
+    framed.reserve(http::kGrpcFrameHeaderBytes + body_.size());
+    http::appendGrpcFrameHeader(&framed, 0, body_.size());
     framed.append(body_);
     body_ = std::move(framed);
     return FilterStatus::Replace;
@@ -110,7 +110,7 @@ class GrpcHttp1Bridge final : public HttpFilter {
     refusal_details_ = details;
     return FilterStatus::Answer;
   }
-  void unframe() { body_.erase(0, std::min(body_.size(), kGrpcFrameHeaderBytes)); }
+  void unframe() { body_.erase(0, std::min(body_.size(), http::kGrpcFrameHeaderBytes)); }
 
   const plan::GrpcHttp1Bridge& plan_;
   FilterMemory& memory_;

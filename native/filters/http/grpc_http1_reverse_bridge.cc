@@ -1,8 +1,8 @@
 #include "filters/http/grpc_http1_reverse_bridge.h"
 
 #include "base/text.h"
-#include "filters/http/grpc_frames.h"
 #include "format/grpc_status.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -33,8 +33,8 @@ class GrpcReverseBridge final : public HttpFilter {
     if (!plan_.withholds_frames) return FilterStatus::Continue;
     HeaderEntry* const length = head.headers.find(HeaderId::ContentLength);
     uint64_t bytes = 0;
-    if (length && parseDecimal(length->value(), &bytes) && bytes >= kGrpcFrameHeaderBytes) {
-      text_ = std::to_string(bytes - kGrpcFrameHeaderBytes);
+    if (length && parseDecimal(length->value(), &bytes) && bytes >= http::kGrpcFrameHeaderBytes) {
+      text_ = std::to_string(bytes - http::kGrpcFrameHeaderBytes);
       length->setValue(memory_.keep(text_));
     }
     return FilterStatus::Continue;
@@ -42,11 +42,11 @@ class GrpcReverseBridge final : public HttpFilter {
 
   FilterStatus onRequestData(std::string_view data, bool) override {
     if (!bridges_ || !plan_.withholds_frames || is_unframed_) return FilterStatus::Continue;
-    if (data.size() < kGrpcFrameHeaderBytes) {
+    if (data.size() < http::kGrpcFrameHeaderBytes) {
       return refuse("invalid request body", "grpc_bridge_data_too_small");
     }
     is_unframed_ = true;
-    rest_ = data.substr(kGrpcFrameHeaderBytes);
+    rest_ = data.substr(http::kGrpcFrameHeaderBytes);
     return FilterStatus::Replace;
   }
 
@@ -70,7 +70,7 @@ class GrpcReverseBridge final : public HttpFilter {
     uint64_t bytes = 0;
     HeaderEntry* const length = headers.find(HeaderId::ContentLength);
     if (plan_.withholds_frames && length && parseDecimal(length->value(), &bytes)) {
-      length->setValue(arena.decimal(bytes + kGrpcFrameHeaderBytes));
+      length->setValue(arena.decimal(bytes + http::kGrpcFrameHeaderBytes));
     }
     // Until there is a body, its status may still be changed.
     return end ? FilterStatus::Continue : FilterStatus::Pause;
@@ -126,8 +126,8 @@ class GrpcReverseBridge final : public HttpFilter {
   }
   void frameBody() {
     std::string framed;
-    framed.reserve(kGrpcFrameHeaderBytes + body_.size());
-    appendGrpcFrameHeader(&framed, 0, body_.size());
+    framed.reserve(http::kGrpcFrameHeaderBytes + body_.size());
+    http::appendGrpcFrameHeader(&framed, 0, body_.size());
     framed.append(body_);
     body_ = std::move(framed);
     rest_ = body_;

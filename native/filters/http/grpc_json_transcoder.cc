@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/base64.h"
-#include "filters/http/grpc_frames.h"
 #include "filters/transcoder/request_translator.h"
 #include "filters/transcoder/response_translator.h"
 #include "format/grpc_status.h"
 #include "format/url_text.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -288,7 +288,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
     std::string message = std::exchange(request_head_, {});
     transcoder::appendHttpBody(&message, call_.method->request_path,
                                std::exchange(content_type_, {}), request_data_, call_.unknown);
-    appendGrpcFrameHeader(&request_bytes_, 0, message.size());
+    http::appendGrpcFrameHeader(&request_bytes_, 0, message.size());
     request_bytes_.append(message);
     request_data_.clear();
   }
@@ -297,7 +297,7 @@ class GrpcJsonTranscoder final : public HttpFilter {
     kept_.append(data);
     std::string_view rest = kept_;
     std::string_view message;
-    while (takeGrpcFrame(&rest, &message)) {
+    while (http::takeGrpcFrame(&rest, &message)) {
       transcoder::HttpBody body;
       // Of a call that answers once, the first says it all.
       if (message.empty() || (has_http_body_ && !call_.method->plan->server_streaming)) continue;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "filters/http/grpc_frames.h"
 #include "format/grpc_status.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -107,8 +107,8 @@ class GrpcStats final : public HttpFilter {
   FilterNotes& notes_;
   FilterPlace& place_;
   GrpcMethod method_;
-  GrpcFrames requests_;
-  GrpcFrames responses_;
+  http::GrpcFrames requests_;
+  http::GrpcFrames responses_;
   uint64_t counted_requests_ = 0;
   uint64_t counted_responses_ = 0;
   bool is_counted_ = false;
@@ -122,7 +122,7 @@ BuiltFilter GrpcStatsConfig::build(const plan::GrpcStatsFilter& plan, const Conf
   config->plan_ = plan;
   config->paths_.insert(plan.paths.begin(), plan.paths.end());
   config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc");
-  scope.grpc_calls.add(config->calls_);
+  scope.late_counts.add(config->calls_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 

@@ -1,9 +1,9 @@
 #include "filters/http/grpc_web.h"
 
 #include "base/base64.h"
-#include "filters/http/grpc_frames.h"
 #include "format/grpc_message.h"
 #include "format/grpc_status.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::filters {
 
@@ -106,7 +106,7 @@ class GrpcWeb final : public HttpFilter {
       lines.append(entry.name()).append(":").append(entry.value()).append("\r\n");
     }
     std::string frame;
-    appendGrpcFrameHeader(&frame, kTrailersFrame, lines.size());
+    http::appendGrpcFrameHeader(&frame, kTrailersFrame, lines.size());
     frame.append(lines);
     bytes_.clear();
     if (is_text_response_) {
@@ -172,7 +172,7 @@ class GrpcWeb final : public HttpFilter {
   // What goes on in place of the latest piece.
   std::string bytes_;
   std::string foreign_;
-  GrpcFrames frames_;
+  http::GrpcFrames frames_;
   Base64Writer text_;
   uint16_t status_ = 0;
   bool is_web_ = false;
@@ -187,7 +187,7 @@ class GrpcWeb final : public HttpFilter {
 BuiltFilter GrpcWebConfig::build(const ConfigScope& scope) {
   auto config = std::make_shared<GrpcWebConfig>();
   config->calls_ = std::make_shared<GrpcCalls>(scope.workers, "grpc-web");
-  scope.grpc_calls.add(config->calls_);
+  scope.late_counts.add(config->calls_);
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));
 }
 

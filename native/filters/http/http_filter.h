@@ -13,10 +13,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,14 +26,19 @@
 #include "base/name_ids.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "calls/calls.h"
 #include "filters/http/filter_place.h"
 #include "filters/http/local_reply.h"
+#include "filters/http/published.h"
 #include "format/filter_metadata.h"
+#include "format/filter_state.h"
 #include "http/message.h"
 #include "net/timer_wheel.h"
 #include "route/request_view.h"
 #include "route/route.h"
+#include "route/route_table.h"
 #include "stats/registry.h"
+#include "upstream/name_cache.h"
 #include "upstream/worker_clusters.h"
 
 namespace fairlead::filters {
@@ -44,7 +51,7 @@ enum class FilterStatus : uint8_t {
   Pause,
   // The same of a body that is wanted whole: one beyond the limit is answered, 413 or 500.
   Buffer,
-  // Of data: the filter keeps this piece, and gives what it wants to its place.
+  // Of data, and of trailers: the filter keeps them, and gives what it wants to its place.
   Take,
   // Of data: what replacement() says goes on in its place. Of trailers: the same, as the last of
   // the body, and no trailers. Of a head that ends its message: the same, as its body; the head is
@@ -54,17 +61,32 @@ enum class FilterStatus : uint8_t {
   Answer,
 };
 
-// What filters tell the stream beside their statuses.
+class Compressor;
+
+// What filters tell the stream, and each other, beside their statuses.
 struct FilterNotes {
   // The request is left out of statistics, and of logs that want no health checks.
   bool& is_health_check;
   // What logs say of the request.
   format::ResponseFlags& flags;
   std::vector<format::SetMetadata>& metadata;
+  // Null: nobody has set any.
+  std::unique_ptr<format::FilterState>& filter_state;
+  // The host that the first try is to go to; no address: whoever's turn it is.
+  struct OverrideHost {
+    std::string_view address;
+    // No other host will do; what is answered then.
+    bool is_strict = false;
+    uint16_t strict_status = 503;
+    // Set by whoever chooses: it went there.
+    bool is_met = false;
+  } override_host = {};
   // Bodies of answers may not go past user space.
   bool sees_response_body = false;
   // What changes the answer speaks of the request's head: it is kept.
   bool keeps_request_head = false;
+  // The first of the request's compressors, which know each other; null: there is none.
+  Compressor* compressors = nullptr;
 };
 
 // Where a filter works. Lives as long as the filter.
@@ -77,6 +99,12 @@ struct FilterScope {
   // Null: there is none.
   const route::Route* route;
   FilterNotes& notes;
+  // Of services; null only where tests have none.
+  calls::Calls* calls = nullptr;
+  // Null: none has come yet.
+  const route::RouteTable* table = nullptr;
+  // Of that table, where it comes once it is asked for; null: it need not be asked for.
+  const std::string* missing_table = nullptr;
 };
 
 class HttpFilter {
@@ -118,8 +146,8 @@ class HttpFilter {
 
   // After FilterStatus::Replace. Lives until the filter is called again.
   virtual std::string_view replacement() const { return {}; }
-  // What ends an answer behind the last replacement. Values live in the filter or in the arena.
-  // False: there are none.
+  // What ends a message behind the last replacement, or where the filter injects it. Values live in
+  // the filter or in the arena. False: there are none.
   virtual bool addTrailers(http::HeaderMap& trailers, Arena& arena) const { return false; }
 
   // After FilterStatus::Answer. Its views live until the filter ends.
@@ -138,6 +166,15 @@ class FilterMemory {
     char* at = arena_.allocate(sizeof(Object) + kAlign - 1);
     at += (kAlign - reinterpret_cast<uintptr_t>(at) % kAlign) % kAlign;
     return new (at) Object(std::forward<Arguments>(arguments)...);
+  }
+  // Plain ones, with nothing in them so far.
+  template <typename Object>
+  Object* makeMany(size_t count) {
+    static_assert(std::is_trivially_destructible_v<Object>);
+    constexpr size_t kAlign = alignof(Object);
+    char* at = arena_.allocate(sizeof(Object) * count + kAlign - 1);
+    at += (kAlign - reinterpret_cast<uintptr_t>(at) % kAlign) % kAlign;
+    return reinterpret_cast<Object*>(at);
   }
   // A copy that lives as long as the filters do.
   std::string_view keep(std::string_view text) { return arena_.copy(text); }
@@ -162,8 +199,12 @@ class HttpFilterConfig {
 
 using BuiltFilter = Result<std::shared_ptr<const HttpFilterConfig>>;
 
+class Demands;
+class DiscoveredFilters;
 class Faults;
-class GrpcCallsOfAll;
+class JwtKeyStores;
+class LateCountsOfAll;
+class Publishers;
 class Taps;
 
 // What a config may be built with, beside its plan. The control thread's.
@@ -179,13 +220,28 @@ struct ConfigScope {
   std::shared_ptr<const std::atomic<bool>> health_check_failed;
   Taps& taps;
   Faults& faults;
-  GrpcCallsOfAll& grpc_calls;
+  LateCountsOfAll& late_counts;
+  Publishers& publishers;
+  // Null: there are none.
+  const upstream::NameCaches* names = nullptr;
+  DiscoveredFilters& discovered;
+  Demands& demands;
+  JwtKeyStores& jwt_keys;
 };
 
 // The same of what routes say of filters.
 struct RouteScope {
   stats::Registry& registry;
   RuntimeSlots& slots;
+  NameIds& clusters;
+  unsigned workers;
+  Publishers& publishers;
+  // Of the connection manager with that prefix; null: there is none.
+  const std::function<ConfigScope(const std::string& stat_prefix)>* chain_scope = nullptr;
+
+  static RouteScope of(const ConfigScope& scope) {
+    return {scope.registry, scope.slots, scope.clusters, scope.workers, scope.publishers};
+  }
 };
 
 }  // namespace fairlead::filters

@@ -88,7 +88,7 @@ class LocalRatelimit final : public HttpFilter {
   void describe(const route::RequestView& view, std::vector<std::string>* out) const {
     format::FormatContext context;
     place_.describe(&context);
-    const DescriptorSource source{view, context.downstream_remote, clusterOf(view)};
+    const DescriptorSource source{view, context, context.downstream_remote, clusterOf(view)};
     const uint32_t stage = settings_.plan.stage;
     if (settings_.own_limits) {
       settings_.own_limits->append(stage, source, out);
@@ -161,7 +161,8 @@ Result<std::unique_ptr<const RatelimitSettings>> RatelimitSettings::build(
       route::MutationList({}, plan.response_add, http::isJoinedInResponses);
   settings->request_headers = route::MutationList({}, plan.request_add, http::isJoinedInRequests);
   if (plan.own_limits) {
-    Result<std::unique_ptr<const RateLimits>> limits = RateLimits::build(*plan.own_limits);
+    Result<std::unique_ptr<const RateLimits>> limits =
+        RateLimits::build(*plan.own_limits, scope.slots);
     if (!limits) return limits.error();
     settings->own_limits = std::move(limits.value());
   }
@@ -178,7 +179,7 @@ BuiltFilter LocalRatelimitConfig::build(const plan::LocalRatelimit& plan,
                                         const ConfigScope& scope) {
   auto config = std::make_shared<LocalRatelimitConfig>();
   Result<std::unique_ptr<const RatelimitSettings>> settings =
-      RatelimitSettings::build(plan, {scope.registry, scope.slots});
+      RatelimitSettings::build(plan, RouteScope::of(scope));
   if (!settings) return settings.error();
   config->settings_ = std::move(settings.value());
   return std::shared_ptr<const HttpFilterConfig>(std::move(config));

@@ -29,8 +29,12 @@ struct LocalReply {
   std::optional<uint32_t> grpc_status = std::nullopt;
   // Without what the route adds to answers, nor made one for gRPC: a filter's own words.
   bool is_bare = false;
+  // Empty: text/plain, unless its headers say otherwise.
+  std::string_view content_type = {};
   // Of a host whose answer this one takes the place of; they live until it is given. Null: none.
   const http::HeaderMap* headers = nullptr;
+  // The overload manager has it so.
+  bool is_local_overload = false;
 };
 
 // What grpc-status says in place of an HTTP status.

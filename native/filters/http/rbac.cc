@@ -33,7 +33,7 @@ class Rbac final : public HttpFilter {
     const bool is_allowed = rules.allows(policy_);
     config_.count(settings_, scope_.worker, policy_, is_allowed);
     tell(kRbacSpace, settings_.enforced.outcome(policy_, is_allowed));
-    if (rules.action() == RbacRules::Action::Log) {
+    if (rules.tellsLogs(policy_)) {
       tell(kCommonSpace, policy_ >= 0 ? settings_.logged : settings_.not_logged);
     }
     return is_allowed ? FilterStatus::Continue : FilterStatus::Answer;
@@ -101,10 +101,12 @@ format::FilterMetadata hintOf(bool is_logged) {
 }
 
 Result<RbacSettings::Engine> engineOf(const Boxed<plan::RbacRules>& plan,
+                                      const Boxed<plan::RbacTree>& tree,
                                       const std::string& prefix) {
   RbacSettings::Engine engine;
-  if (!plan) return engine;
-  Result<std::unique_ptr<const RbacRules>> rules = RbacRules::build(*plan);
+  if (!plan && !tree) return engine;
+  Result<std::unique_ptr<const RbacRules>> rules =
+      plan ? RbacRules::build(*plan) : RbacRules::build(*tree);
   if (!rules) return rules.error();
   engine.rules = std::move(rules.value());
   for (size_t i = 0; i <= engine.rules->size(); ++i) {
@@ -126,10 +128,11 @@ std::string partOf(const std::string& prefix) {
 
 Result<std::unique_ptr<const RbacSettings>> RbacSettings::build(const plan::Rbac& plan) {
   auto settings = std::make_unique<RbacSettings>();
-  Result<Engine> enforced = engineOf(plan.rules, plan.stat_prefix + "enforced_");
+  Result<Engine> enforced = engineOf(plan.rules, plan.tree, plan.stat_prefix + "enforced_");
   if (!enforced) return enforced.error();
   settings->enforced = std::move(enforced.value());
-  Result<Engine> shadow = engineOf(plan.shadow, plan.shadow_stat_prefix + "shadow_");
+  Result<Engine> shadow =
+      engineOf(plan.shadow, plan.shadow_tree, plan.shadow_stat_prefix + "shadow_");
   if (!shadow) return shadow.error();
   settings->shadow = std::move(shadow.value());
   settings->logged = hintOf(true);

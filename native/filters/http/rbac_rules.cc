@@ -1,18 +1,15 @@
 #include "filters/http/rbac_rules.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <utility>
+
+#include "route/tree_facts.h"
 
 namespace fairlead::filters {
 
 namespace {
 
 using ConditionKind = plan::RbacCondition::Kind;
-using MetadataKind = plan::RbacCondition::Value;
-
-constexpr double kMillionths = 1'000'000;
 
 }  // namespace
 
@@ -40,6 +37,11 @@ Result<RbacCondition> RbacCondition::build(const plan::RbacCondition& plan) {
     condition.text_ = std::move(text.value());
   }
   if (plan.range) condition.range_.emplace(*plan.range);
+  if (plan.metadata) {
+    Result<match::MetadataCondition> metadata = match::MetadataCondition::build(*plan.metadata);
+    if (!metadata) return metadata.error();
+    condition.metadata_ = std::move(metadata.value());
+  }
   return condition;
 }
 
@@ -58,7 +60,7 @@ bool RbacCondition::holds(const RbacRequest& request) const {
     case ConditionKind::Header:
       return header_->matches(request.view);
     case ConditionKind::Path:
-      return text_ && text_->matches(request.view.pathOnly());
+      return text_ && !request.view.path.empty() && text_->matches(request.view.pathOnly());
     case ConditionKind::DestinationIp:
       return isIn(context.downstream_local);
     case ConditionKind::DestinationPort: {
@@ -77,7 +79,7 @@ bool RbacCondition::holds(const RbacRequest& request) const {
     case ConditionKind::Authenticated:
       return isAuthenticated(context.downstream_tls);
     case ConditionKind::Metadata:
-      return hasMetadata(context) != plan_.inverts;
+      return metadata_ && metadata_->holds(route::metadataOf(context, *metadata_));
   }
   return false;
 }
@@ -100,38 +102,6 @@ bool RbacCondition::isAuthenticated(const net::TlsInfo* tls) const {
   return text_->matches(subject);
 }
 
-// The last that was set under the name counts.
-bool RbacCondition::hasMetadata(const format::FormatContext& context) const {
-  for (size_t i = context.filter_metadata.size(); i > 0; --i) {
-    const format::SetMetadata& set = context.filter_metadata[i - 1];
-    if (set.space != plan_.metadata_namespace) continue;
-    if (const auto* value = set.metadata->find(plan_.metadata_path)) return fitsMetadata(*value);
-  }
-  return false;
-}
-
-bool RbacCondition::fitsMetadata(const format::FilterMetadata::Value& value) const {
-  switch (plan_.value) {
-    case MetadataKind::Present:
-      return true;
-    case MetadataKind::Text:
-      return !value.is_json && text_ && text_->matches(value.text);
-    case MetadataKind::Literal:
-      return value.is_json && value.text == plan_.literal;
-    case MetadataKind::Number: {
-      if (!value.is_json) return false;
-      double number = 0;
-      const char* const end = value.text.data() + value.text.size();
-      const auto read = std::from_chars(value.text.data(), end, number);
-      if (read.ec != std::errc() || read.ptr != end) return false;
-      const double millionths = number * kMillionths;
-      return millionths >= static_cast<double>(plan_.first_number) &&
-             millionths < static_cast<double>(plan_.end_number);
-    }
-  }
-  return false;
-}
-
 Result<std::unique_ptr<const RbacRules>> RbacRules::build(const plan::RbacRules& plan) {
   auto rules = std::make_unique<RbacRules>();
   rules->action_ = plan.action;
@@ -142,13 +112,31 @@ Result<std::unique_ptr<const RbacRules>> RbacRules::build(const plan::RbacRules&
     Result<RbacCondition> principal =
         RbacCondition::build(policy.principal.value_or(plan::RbacCondition()));
     if (!principal) return principal.error();
-    rules->policies_.push_back({policy.name, detailsFor(policy.name), std::move(permission.value()),
-                                std::move(principal.value())});
+    rules->policies_.push_back({policy.name,
+                                detailsFor(policy.name),
+                                std::move(permission.value()),
+                                std::move(principal.value()),
+                                {}});
+  }
+  return std::unique_ptr<const RbacRules>(std::move(rules));
+}
+
+Result<std::unique_ptr<const RbacRules>> RbacRules::build(const plan::RbacTree& plan) {
+  auto rules = std::make_unique<RbacRules>();
+  auto tree = match::MatchTree::build(plan.tree.value_or(plan::MatchTree()));
+  if (!tree) return tree.error();
+  rules->tree_ = std::move(tree.value());
+  for (const plan::RbacTreeAction& action : plan.actions) {
+    rules->policies_.push_back({action.name, detailsFor(action.name), {}, {}, action.action});
   }
   return std::unique_ptr<const RbacRules>(std::move(rules));
 }
 
 int RbacRules::find(const RbacRequest& request) const {
+  if (tree_) {
+    const int found = tree_->find(route::TreeFacts(request.view));
+    return found < static_cast<int>(policies_.size()) ? found : -1;
+  }
   for (size_t i = 0; i < policies_.size(); ++i) {
     if (policies_[i].permission.holds(request) && policies_[i].principal.holds(request)) {
       return static_cast<int>(i);

@@ -10,6 +10,8 @@
 
 #include "base/result.h"
 #include "format/context.h"
+#include "match/match_tree.h"
+#include "match/metadata_condition.h"
 #include "match/string_matcher.h"
 #include "net/address.h"
 #include "plan/plan.gen.h"
@@ -35,8 +37,6 @@ class RbacCondition {
  private:
   bool isIn(const net::Address* address) const;
   bool isAuthenticated(const net::TlsInfo* tls) const;
-  bool hasMetadata(const format::FormatContext& context) const;
-  bool fitsMetadata(const format::FilterMetadata::Value& value) const;
 
   // Numbers, names and literals; the rest is built below.
   plan::RbacCondition plan_;
@@ -44,6 +44,7 @@ class RbacCondition {
   std::optional<route::HeaderMatch> header_;
   std::optional<match::StringMatcher> text_;
   std::optional<net::Cidr> range_;
+  std::optional<match::MetadataCondition> metadata_;
 };
 
 class RbacRules {
@@ -51,13 +52,19 @@ class RbacRules {
   using Action = plan::RbacRules::Action;
 
   static Result<std::unique_ptr<const RbacRules>> build(const plan::RbacRules& plan);
+  // Of a tree, whose actions are policies.
+  static Result<std::unique_ptr<const RbacRules>> build(const plan::RbacTree& plan);
 
   // The first policy that fits, by its place; -1: none.
   int find(const RbacRequest& request) const;
   bool allows(int policy) const {
+    if (tree_) return policy >= 0 && actionOf(policy) != TreeAction::Deny;
     return action_ == Action::Log || (policy >= 0) == (action_ == Action::Allow);
   }
-  Action action() const { return action_; }
+  // Whether logs are told of the request, be it that they are not to log it.
+  bool tellsLogs(int policy) const {
+    return tree_ ? policy >= 0 && actionOf(policy) == TreeAction::Log : action_ == Action::Log;
+  }
   size_t size() const { return policies_.size(); }
   const std::string& nameOf(size_t policy) const { return policies_[policy].name; }
   // With '_' for each blank, as details have it; "none" of none.
@@ -66,16 +73,22 @@ class RbacRules {
   }
 
  private:
+  using TreeAction = plan::RbacTreeAction::Action;
+
   struct Policy {
     std::string name;
     std::string details;
     RbacCondition permission;
     RbacCondition principal;
+    // Of a tree.
+    TreeAction action = TreeAction::Allow;
   };
 
   static std::string detailsFor(const std::string& name);
+  TreeAction actionOf(int policy) const { return policies_[static_cast<size_t>(policy)].action; }
 
   Action action_ = Action::Allow;
+  std::optional<match::MatchTree> tree_;
   std::vector<Policy> policies_;
   const std::string none_ = detailsFor("none");
 };

@@ -14,12 +14,12 @@ class Answer final : public net::DownstreamConnection,
                      private net::ConnectionHandler,
                      private net::Timer {
  public:
-  Answer(net::Loop& loop, std::unique_ptr<net::Transport> transport, net::AcceptedSocket socket,
-         net::ConnectionAccounts& accounts)
+  Answer(net::Loop& loop, const net::SharedTransport& transport, unsigned worker,
+         net::AcceptedSocket socket, net::ConnectionAccounts& accounts)
       : DownstreamConnection(accounts, socket),
-        connection_(*new net::Connection(loop, std::move(socket.fd), UINT32_MAX,
-                                         net::Connection::Start::Established,
-                                         std::move(transport))) {
+        connection_(*new net::Connection(
+            loop, std::move(socket.fd), UINT32_MAX, net::Connection::Start::Established,
+            makeTransport(transport, {.worker = worker, .owner = this}))) {
     connection_.setHandler(*this);
     setTls(connection_.tls());
   }
@@ -83,8 +83,7 @@ class Answer final : public net::DownstreamConnection,
 
 net::DownstreamConnection* DirectResponse::accept(net::AcceptedSocket socket,
                                                   net::ConnectionAccounts& accounts) {
-  auto* connection =
-      new Answer(loop_, makeTransport(transport_, {worker_}), std::move(socket), accounts);
+  auto* connection = new Answer(loop_, transport_, worker_, std::move(socket), accounts);
   return connection->start(batch_, body_) ? connection : nullptr;
 }
 

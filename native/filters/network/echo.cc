@@ -11,12 +11,12 @@ class EchoConnection final : public net::DownstreamConnection,
                              private net::ConnectionHandler {
  public:
   EchoConnection(net::Loop& loop, net::OutBatch& batch, uint32_t buffer_limit_bytes,
-                 std::unique_ptr<net::Transport> transport, net::AcceptedSocket socket,
+                 const net::SharedTransport& transport, unsigned worker, net::AcceptedSocket socket,
                  net::ConnectionAccounts& accounts)
       : DownstreamConnection(accounts, socket),
-        connection_(*new net::Connection(loop, std::move(socket.fd), buffer_limit_bytes,
-                                         net::Connection::Start::Established,
-                                         std::move(transport))),
+        connection_(*new net::Connection(
+            loop, std::move(socket.fd), buffer_limit_bytes, net::Connection::Start::Established,
+            makeTransport(transport, {.worker = worker, .owner = this}))),
         batch_(batch) {
     connection_.setHandler(*this);
     setTls(connection_.tls());
@@ -84,9 +84,8 @@ class EchoConnection final : public net::DownstreamConnection,
 
 net::DownstreamConnection* Echo::accept(net::AcceptedSocket socket,
                                         net::ConnectionAccounts& accounts) {
-  auto* connection =
-      new EchoConnection(loop_, batch_, buffer_limit_bytes_, makeTransport(transport_, {worker_}),
-                         std::move(socket), accounts);
+  auto* connection = new EchoConnection(loop_, batch_, buffer_limit_bytes_, transport_, worker_,
+                                        std::move(socket), accounts);
   return connection->start() ? connection : nullptr;
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "filters/http/grpc_frames.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::transcoder {
 
@@ -78,11 +78,10 @@ void RequestTranslator::endMessage() {
     return;
   }
   const size_t begin = frames_.size();
-  frames_.append(filters::kGrpcFrameHeaderBytes, '\0');
+  frames_.append(http::kGrpcFrameHeaderBytes, '\0');
   writer_->appendTo(&frames_);
   std::string header;
-  filters::appendGrpcFrameHeader(&header, 0,
-                                 frames_.size() - begin - filters::kGrpcFrameHeaderBytes);
+  http::appendGrpcFrameHeader(&header, 0, frames_.size() - begin - http::kGrpcFrameHeaderBytes);
   frames_.replace(begin, header.size(), header);
   if (settings_.is_stream) {
     weaver_.reset();

@@ -1,6 +1,6 @@
 #include "filters/transcoder/response_translator.h"
 
-#include "filters/http/grpc_frames.h"
+#include "http/grpc_frames.h"
 
 namespace fairlead::transcoder {
 
@@ -20,7 +20,7 @@ bool ResponseTranslator::add(std::string_view frames, std::string* json) {
       error_ += std::to_string(static_cast<uint8_t>(rest[0]));
       return false;
     }
-    if (!filters::takeGrpcFrame(&rest, &message)) break;
+    if (!http::takeGrpcFrame(&rest, &message)) break;
     if (!addMessage(message, json)) return false;
     is_done_ = !is_stream_;
   }

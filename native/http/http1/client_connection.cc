@@ -165,6 +165,7 @@ void ClientConnection::sendHead(const http::RequestOut& head, bool end) {
   out_body_ = written.body;
   meter_->wire_sent += written.bytes;
   meter_->header_sent += written.header_bytes;
+  meter_->plain_sent += written.header_bytes;
   if (end) {
     request_done_ = true;
     flush();

@@ -83,6 +83,8 @@ class ClientConnection final : public http::ClientCodec,
   size_t consumeHead(char* data, size_t size);
   bool opensTunnel(const http::ResponseHead& head) const;
   void noteConnectionHeaders(const http::ResponseHead& head);
+  void collectNames(std::string_view bytes);
+  void finishNames(const http::ResponseHead& head);
   size_t consumeBody(char* data, size_t size);
   size_t consumeChunks(char* data, size_t size);
   size_t consumeTrailers(char* data, size_t size);
@@ -102,6 +104,8 @@ class ClientConnection final : public http::ClientCodec,
   // The sink's; null when there is none.
   http::ByteMeter* meter_ = nullptr;
   std::unique_ptr<std::string> leftover_;
+  // Of the latest answer; null: nobody asks for them.
+  std::unique_ptr<http::KeptNames> names_;
   net::Millis deadline_ = net::kNever;
   // max_duration_ms: no request is sent from here on.
   net::Millis duration_end_ = net::kNever;
@@ -122,6 +126,7 @@ class ClientConnection final : public http::ClientCodec,
   bool request_done_ : 1 = false;
   bool taken_raw_ : 1 = false;
   bool is_draining_ : 1 = false;
+  bool in_names_ : 1 = false;  // Of a head that has not come whole.
 };
 
 }  // namespace fairlead::http1

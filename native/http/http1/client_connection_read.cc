@@ -94,15 +94,34 @@ void ClientConnection::consume(char* data, size_t size) {
   if (sink_) sink_->onResponseReadEnd();
 }
 
+void ClientConnection::collectNames(std::string_view bytes) {
+  if (!in_names_) {
+    names_ = std::make_unique<http::KeptNames>(settings_.preserve_case->capitalizes_own);
+  }
+  in_names_ = true;
+  names_->collect(bytes);
+}
+
+void ClientConnection::finishNames(const http::ResponseHead& head) {
+  in_names_ = false;
+  if (settings_.preserve_case->forwards_reason) names_->reason = head.reason;
+}
+
 size_t ClientConnection::consumeHead(char* data, size_t size) {
   http::ResponseHead& head = scratch_;
+  if (settings_.preserve_case) collectNames({data, size});
+  head.names = names_.get();
   const ScanResult scan = scanResponse(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return 0;
   if (scan.state == Scan::Error) {
     protocolError();
     return size;
   }
-  if (meter_) meter_->header_received += head.header_bytes;
+  if (meter_) {
+    meter_->header_received += head.header_bytes;
+    meter_->plain_received += head.header_bytes;
+  }
+  if (names_) finishNames(head);
   const FramingResult framing = responseFraming(head, method_, {});
   if (!framing.ok) {
     protocolError();

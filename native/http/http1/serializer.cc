@@ -26,26 +26,26 @@ char* putHeader(char* to, std::string_view name, std::string_view value) {
   return to;
 }
 
-// "content-type" as "Content-Type".
-void capitalizeWords(char* name, size_t size) {
-  bool start = true;
-  for (size_t i = 0; i < size; ++i) {
-    if (start && name[i] >= 'a' && name[i] <= 'z') name[i] = static_cast<char>(name[i] - 32);
-    start = name[i] == '-';
-  }
-}
-
 // The names of all header lines between `begin` and `end`.
-void capitalizeNames(char* begin, char* end) {
+template <typename Rewrite>
+void rewriteNames(char* begin, char* end, Rewrite rewrite) {
   while (begin < end) {
     char* const colon =
         static_cast<char*>(std::memchr(begin, ':', static_cast<size_t>(end - begin)));
     if (!colon) return;
-    capitalizeWords(begin, static_cast<size_t>(colon - begin));
+    rewrite(begin, static_cast<size_t>(colon - begin));
     char* const line_end =
         static_cast<char*>(std::memchr(colon, '\n', static_cast<size_t>(end - colon)));
     if (!line_end) return;
     begin = line_end + 1;
+  }
+}
+
+void formatNames(char* begin, char* end, const http::KeptNames* kept, bool proper_case) {
+  if (kept) {
+    rewriteNames(begin, end, [kept](char* name, size_t size) { kept->restore(name, size); });
+  } else if (proper_case) {
+    rewriteNames(begin, end, http::capitalizeWords);
   }
 }
 
@@ -59,13 +59,13 @@ char* putHeaders(char* to, const HeaderMap& headers, bool* has_length) {
   return to;
 }
 
-char* putStatusLine(char* to, uint16_t status, bool http_10) {
+char* putStatusLine(char* to, uint16_t status, bool http_10, std::string_view reason = {}) {
   to = put(to, http_10 ? "HTTP/1.0 " : "HTTP/1.1 ");
   *to++ = static_cast<char>('0' + status / 100 % 10);
   *to++ = static_cast<char>('0' + status / 10 % 10);
   *to++ = static_cast<char>('0' + status % 10);
   *to++ = ' ';
-  to = put(to, http::reasonPhrase(status));
+  to = put(to, reason.empty() ? http::reasonPhrase(status) : reason);
   return put(to, "\r\n");
 }
 
@@ -109,8 +109,9 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
                               const ResponseForm& form, bool end) {
   // RFC 9110 §8.6: these say nothing of a length.
   if (head.status < 200 || head.status == 204) head.headers->remove(HeaderId::ContentLength);
-  char* const begin = batch.reserve(headBytes(*head.headers, 64));
-  char* to = putStatusLine(begin, head.status, form.http_10);
+  const std::string_view reason = head.names ? std::string_view(head.names->reason) : "";
+  char* const begin = batch.reserve(headBytes(*head.headers, 64 + reason.size()));
+  char* to = putStatusLine(begin, head.status, form.http_10, reason);
   char* const names = to;
   bool has_length = false;
   to = putHeaders(to, *head.headers, &has_length);
@@ -130,7 +131,7 @@ WrittenHead writeResponseHead(net::OutBatch& batch, const http::ResponseOut& hea
     to = put(to, "transfer-encoding: chunked\r\n");
     body = OutBody::Chunked;
   }
-  if (form.proper_case) capitalizeNames(names, to);
+  formatNames(names, to, head.names, form.proper_case);
   return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 
@@ -156,6 +157,7 @@ WrittenHead writeRequestHead(net::OutBatch& batch, const http::RequestOut& head,
   } else if (!isBodiless(head.method)) {
     to = put(to, "content-length: 0\r\n");
   }
+  formatNames(names, to, head.names, head.proper_case);
   return finishHead(batch, begin, names, to, end ? OutBody::None : body);
 }
 

@@ -28,8 +28,8 @@ ServerConnection::~ServerConnection() {
 }
 
 void ServerConnection::endAfter(net::Millis ms) {
-  end_ = connection_.loop().now() + ms;
-  if (state_ == State::Head && !in_head_) watch(end_);
+  touchRare().end = connection_.loop().now() + ms;
+  if (state_ == State::Head && !in_head_) watch(endsAt());
 }
 
 bool ServerConnection::isIdleFor(net::Millis ms) const {
@@ -53,6 +53,7 @@ void ServerConnection::refuse(const ScanError& error, uint32_t header_bytes) {
   close_requested_ = keep_alive_asked_ = http_10_ = head_request_ = connect_request_ = false;
   openStream(Opening::Malformed);
   meter_->header_received += header_bytes;
+  meter_->plain_received += header_bytes;
   stream_->onRequestBroken(error.status, error.details);
 }
 
@@ -77,12 +78,12 @@ void ServerConnection::finishExchange() {
   idle_since_ = connection_.loop().now();
   connection_.forgetPauses();
   countBytes();
-  if (end_ <= idle_since_) {
+  if (endsAt() <= idle_since_) {
     finish(Linger::None);
     return;
   }
-  if (end_ != net::kNever) {
-    watch(end_);
+  if (endsAt() != net::kNever) {
+    watch(endsAt());
   } else if (settings_.idle_timeout_ms > 0) {
     watch(idle_since_ + idleTimeout());
   }
@@ -112,7 +113,7 @@ void ServerConnection::finishHead(http::ResponseOut& head, bool end) {
   close_after_ = head.close || close_requested_ || is_unframed || state_ != State::Complete;
   // Told before the client has said all, an answer could be lost in a reset.
   linger_delayed_ = state_ != State::Complete || telling_head_;
-  if (close_after_ || end_ != net::kNever) {
+  if (close_after_ || endsAt() != net::kNever) {
     headers.add(HeaderId::Connection, "connection", "close");
   } else if (keep_alive_asked_) {
     headers.add(HeaderId::Connection, "connection", "keep-alive");
@@ -129,6 +130,7 @@ void ServerConnection::sendHead(const http::ResponseOut& head, bool end) {
   out_body_ = written.body;
   meter_->wire_sent += written.bytes;
   meter_->header_sent += written.header_bytes;
+  meter_->plain_sent += written.header_bytes;
   if (out_body_ == OutBody::UntilClose && !form.to_tunnel) close_after_ = true;
   if (end) answerComplete();
 }
@@ -247,7 +249,7 @@ net::Millis ServerConnection::idleTimeout() const {
 
 void ServerConnection::onRescale() {
   const bool is_idle = state_ == State::Head && !stream_ && !in_head_;
-  if (is_idle && end_ == net::kNever && settings_.idle_timeout_ms > 0) {
+  if (is_idle && endsAt() == net::kNever && settings_.idle_timeout_ms > 0) {
     watch(idle_since_ + idleTimeout());
   }
 }
@@ -275,7 +277,7 @@ void ServerConnection::onTimer() {
     callbacks_.onDelayedCloseTimeout();
     closed(false);
   } else if (state_ == State::Head && !stream_) {
-    if (end_ <= now) {
+    if (endsAt() <= now) {
       closed(false);
     } else if (leaveHead()) {
       openStream(Opening::Unfinished);

@@ -34,6 +34,7 @@ class ServerConnection final : public http::ServerCodec,
   void endAfter(net::Millis ms) override;
   void finish() override { finish(Linger::None); }
   void abort() override { closed(false); }
+  int fd() const override { return connection_.fd(); }
   bool isIdleFor(net::Millis ms) const override;
 
   // http::ServerStream
@@ -64,7 +65,6 @@ class ServerConnection final : public http::ServerCodec,
   using Opening = http::ServerCodecCallbacks::Opening;
 
   // http::RawSink
-  int fd() const override { return connection_.fd(); }
   bool canWriteNow() const override { return connection_.isWritable(); }
   void markUnwritable() override { connection_.markUnwritable(); }
   void onGiven(size_t bytes, bool end) override;
@@ -78,6 +78,14 @@ class ServerConnection final : public http::ServerCodec,
   // net::Timer
   void onTimer() override;
   void onRescale() override;
+
+  // What few connections have.
+  struct Rare {
+    // Of the latest request; null: nobody asks for them.
+    std::unique_ptr<http::KeptNames> names;
+    // Of endAfter().
+    net::Millis end = net::kNever;
+  };
 
   bool isOpen() const { return state_ != State::Closed; }
   // The answer of that status grants what the request asked for.
@@ -95,6 +103,12 @@ class ServerConnection final : public http::ServerCodec,
   void consumeLeftover();
   void consume(char* data, size_t size, std::unique_ptr<std::string> owner);
   size_t consumeHead(char* data, size_t size);
+  void collectNames(std::string_view bytes);
+  Rare& touchRare() {
+    if (!rare_) rare_ = std::make_unique<Rare>();
+    return *rare_;
+  }
+  net::Millis endsAt() const { return rare_ ? rare_->end : net::kNever; }
   void beginRequest(http::RequestHead& head, const BodyFraming& framing);
   void noteConnectionHeaders(http::RequestHead& head);
   size_t consumeBody(char* data, size_t size);
@@ -128,12 +142,12 @@ class ServerConnection final : public http::ServerCodec,
   http::ByteMeter* meter_ = nullptr;
   // What was read and not used yet: part of a head, or what follows the request that is answered.
   std::unique_ptr<std::string> leftover_;
+  // Null: it has none of that.
+  std::unique_ptr<Rare> rare_;
   // idle, head or linger deadline, by state; kNever: none.
   net::Millis deadline_ = net::kNever;
   // When the latest exchange was over.
   net::Millis idle_since_;
-  // Of endAfter().
-  net::Millis end_ = net::kNever;
   uint64_t body_remaining_ = 0;
   // The low half of what was written when the linger deadline was set.
   uint32_t written_before_linger_ = 0;

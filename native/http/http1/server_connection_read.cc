@@ -131,8 +131,23 @@ void ServerConnection::keep(const char* data, size_t size, std::unique_ptr<std::
   }
 }
 
+// Scanning makes them lower case, line by line: those of a head that comes in parts are known from
+// when they came.
+void ServerConnection::collectNames(std::string_view bytes) {
+  std::unique_ptr<http::KeptNames>& names = touchRare().names;
+  if (!in_head_ || !names) {
+    names = std::make_unique<http::KeptNames>(settings_.preserve_case->capitalizes_own);
+  }
+  names->collect(bytes);
+}
+
 size_t ServerConnection::consumeHead(char* data, size_t size) {
   http::RequestHead& head = scratch_.request;
+  head.names = nullptr;
+  if (settings_.preserve_case) {
+    collectNames({data, size});
+    head.names = rare_->names.get();
+  }
   const ScanResult scan = scanRequest(data, size, settings_.limits, &head);
   if (scan.state == Scan::Incomplete) return waitForHead(data, size);
   if (scan.state == Scan::Error && mayBecomeHttp2() && beginsHttp2({data, size})) {
@@ -184,6 +199,7 @@ void ServerConnection::beginRequest(http::RequestHead& head, const BodyFraming& 
   state_ = tunnels ? State::Raw : end ? State::Complete : State::Body;
   openStream(Opening::Request);
   meter_->header_received += head.header_bytes;
+  meter_->plain_received += head.header_bytes;
   telling_head_ = true;
   stream_->onRequestHead(head, end);
   telling_head_ = false;

@@ -287,6 +287,7 @@ bool ClientSession::isUnreadable(ClientStream& stream, const ReadHead& read) {
 
 void ClientSession::onResponse(ClientStream& stream, std::string_view block, bool end) {
   http::ResponseHead& head = scratch_head_;
+  head.names = nullptr;
   head.joined.reset();
   ReadHead read = readFields(block, Message::Response, head.headers, head.joined);
   if (isUnreadable(stream, read)) return;
@@ -297,7 +298,8 @@ void ClientSession::onResponse(ClientStream& stream, std::string_view block, boo
   head.head_bytes = head.header_bytes = static_cast<uint32_t>(block.size());
   if (http::ByteMeter* meter = sink ? &sink->upstreamMeter() : nullptr) {
     meter->wire_received += kFrameHeadBytes + block.size();
-    meter->header_received += kFrameHeadBytes + block.size();
+    meter->header_received += static_cast<uint32_t>(kFrameHeadBytes + block.size());
+    meter->plain_received += read.header_bytes;
   }
   if (head.status < 200) {
     // There is no changing of protocols, and no end before the answer.

@@ -45,6 +45,17 @@ char* writePseudo(HpackEncoder& encoder, const http::RequestOut& head, bool is_t
   return to;
 }
 
+// Names and values of what writePseudo() writes.
+uint32_t pseudoBytesOf(const http::RequestOut& head, bool is_tunnel) {
+  const auto line = [](std::string_view name, std::string_view value) {
+    return static_cast<uint32_t>(name.size() + value.size());
+  };
+  uint32_t bytes = line(":authority", head.authority) + line(":method", head.method);
+  if (!is_tunnel) bytes += line(":path", head.path) + line(":scheme", head.scheme);
+  if (!head.protocol.empty()) bytes += line(":protocol", head.protocol);
+  return bytes;
+}
+
 size_t mostBytesOf(const http::RequestOut& head) {
   constexpr size_t kPseudoNames = 64;
   size_t most = HpackEncoder::mostBytes(kPseudoNames, head.authority.size()) +
@@ -88,13 +99,17 @@ void ClientStream::sendHead(const http::RequestOut& head, bool end) {
   char* to = encoder.begin(begin);
   const bool is_tunnel = method_ == Method::Connect && head.protocol.empty();
   to = writePseudo(encoder, head, is_tunnel, to);
+  uint32_t plain_bytes = pseudoBytesOf(head, is_tunnel);
   for (const HeaderEntry& entry : *head.headers) {
-    if (isSent(entry)) to = encoder.write({entry.id, entry.name(), entry.value()}, to);
+    if (!isSent(entry)) continue;
+    to = encoder.write({entry.id, entry.name(), entry.value()}, to);
+    plain_bytes += static_cast<uint32_t>(entry.name_size + entry.value_size);
   }
   http::ByteMeter& meter = *meter_;
   const size_t bytes = session.writeBlock(*this, begin, to, end);
   meter.wire_sent += bytes;
-  meter.header_sent += bytes;
+  meter.header_sent += static_cast<uint32_t>(bytes);
+  meter.plain_sent += plain_bytes;
 }
 
 void ClientStream::sendData(std::string_view data, bool end) {

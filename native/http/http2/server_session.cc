@@ -139,7 +139,7 @@ ServerStream& ServerSession::newStream(uint32_t id, Opening opening, size_t wire
   stream->sink_ = callbacks_.newStream(*stream, opening);
   stream->meter_ = &stream->sink_->downstreamMeter();
   stream->meter_->wire_received += wire_bytes;
-  stream->meter_->header_received += wire_bytes;
+  stream->meter_->header_received += static_cast<uint32_t>(wire_bytes);
   return *stream;
 }
 
@@ -190,6 +190,7 @@ bool ServerSession::mayOpen(uint32_t id, std::string_view block) {
 
 void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   http::RequestHead& head = scratch().request;
+  head.names = nullptr;
   const ReadHead read = readFields(block, Message::Request, head.headers, head.joined);
   if (read.result == ReadHead::Result::Undecodable) {
     newStream(id, Opening::Malformed, kFrameHeadBytes + block.size());
@@ -202,6 +203,7 @@ void ServerSession::onRequest(uint32_t id, std::string_view block, bool end) {
   const Opening opening =
       is_too_large || (is_ok && is_whole) ? Opening::Request : Opening::Malformed;
   ServerStream& stream = newStream(id, opening, kFrameHeadBytes + block.size());
+  stream.meter_->plain_received += read.header_bytes;
   headReceived(stream, read, end);
   if (is_too_large) {
     refuseTooLarge(stream, read);

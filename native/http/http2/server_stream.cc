@@ -11,6 +11,9 @@ using http::HeaderMap;
 
 namespace {
 
+// ":status" and its value.
+constexpr uint32_t kStatusBytes = 10;
+
 // Its number in the static table; 0: it has none.
 uint32_t indexOfStatus(uint16_t status) {
   switch (status) {
@@ -81,6 +84,7 @@ size_t ServerStream::writeHead(uint16_t status, const HeaderMap* headers, bool e
   }
   char* const begin = session.beginBlock(most);
   char* to = encoder.begin(begin);
+  uint32_t plain_bytes = kStatusBytes;
   if (const uint32_t index = indexOfStatus(status)) {
     to = encoder.writeIndexed(index, to);
   } else {
@@ -93,13 +97,15 @@ size_t ServerStream::writeHead(uint16_t status, const HeaderMap* headers, bool e
     for (const HeaderEntry& entry : *headers) {
       if (entry.name_size == 0 || isOfConnection(entry.id)) continue;
       to = encoder.write({entry.id, entry.name(), entry.value()}, to);
+      plain_bytes += static_cast<uint32_t>(entry.name_size + entry.value_size);
     }
   }
   http::ByteMeter* const meter = meter_;
   const size_t written = session.writeBlock(*this, begin, to, end);
   if (meter) {
     meter->wire_sent += written;
-    meter->header_sent += written;
+    meter->header_sent += static_cast<uint32_t>(written);
+    meter->plain_sent += plain_bytes;
   }
   return written;
 }

@@ -1,5 +1,4 @@
 // What /config_dump consists of: a dump per kind of configuration, in the real server's order.
-import { readFileSync } from 'node:fs';
 import type {
   envoy_config_bootstrap_v3_Bootstrap as Bootstrap,
   envoy_config_cluster_v3_Cluster as Cluster,
@@ -9,6 +8,7 @@ import type {
 import { isObject, type PlainObject } from '../../config/values/objects.js';
 import type { MessageType, Schema } from '../../config/schema/schema.js';
 import type { DynamicCluster } from '../../xds/clusters.js';
+import { withContents } from '../../xds/secret-files.js';
 import type { DynamicListeners } from '../../xds/xds.js';
 import type { AdminHost } from '../host.js';
 import { buildVersion } from '../../base/version.js';
@@ -56,6 +56,7 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
       dynamic_warming_clusters: () =>
         dynamicClusterItems(dynamic.filter(({ message }) => isWarming(host, message))),
     }),
+    ...ecdsDumps(host, dump),
     ...(includesEndpoints
       ? [
           dump(
@@ -76,7 +77,14 @@ export function collectDumps(schema: Schema, host: AdminHost, includesEndpoints:
       static_listeners: () => listenerItems(listeners, time),
       dynamic_listeners: () => (lds ? dynamicListenerItems(lds) : []),
     }),
-    dump('ScopedRoutes', {}),
+    dump(
+      'ScopedRoutes',
+      {},
+      {
+        inline_scoped_route_configs: () => inlineScopeItems(listeners, time, lds),
+        dynamic_scoped_route_configs: () => dynamicScopeItems(host),
+      },
+    ),
     dump(
       'Routes',
       {},
@@ -151,8 +159,13 @@ function* dynamicClusterItems(clusters: readonly DynamicCluster[]): Generator<Du
   }
 }
 
+/** Of several of one name the first is there. */
 function* listenerItems(listeners: readonly Listener[], time: PlainObject): Generator<DumpItem> {
+  const names = new Set<string>();
   for (const listener of listeners) {
+    const { name = '' } = listener;
+    if (name !== '' && names.has(name)) continue;
+    names.add(name);
     const message = { listener: typed('envoy.config.listener.v3.Listener', listener), ...time };
     yield { name: listener.name ?? '', message };
   }
@@ -243,6 +256,77 @@ function* routeItems(chains: readonly FilterChain[], time: PlainObject): Generat
   }
 }
 
+type MakeDump = (kind: string, single: PlainObject, lists: Dump['lists']) => Dump;
+
+/** Of the one kind of filters that come later; none where nobody asks for any. */
+function ecdsDumps({ xds }: AdminHost, dump: MakeDump): Dump[] {
+  if (!xds?.hasExtensions) return [];
+  return [dump('Ecds', {}, { ecds_filters: () => extensionItems(xds) })];
+}
+
+function* extensionItems(xds: NonNullable<AdminHost['xds']>): Generator<DumpItem> {
+  for (const { version, message, updatedMs } of xds.extensions()) {
+    yield {
+      name: message.name ?? '',
+      message: {
+        ...(version !== '' && { version_info: version }),
+        ecds_filter: typed('envoy.config.core.v3.TypedExtensionConfig', message),
+        last_updated: timestamp(updatedMs),
+      },
+    };
+  }
+}
+
+const SCOPE = 'envoy.config.route.v3.ScopedRouteConfiguration';
+
+function* inlineScopeItems(
+  listeners: readonly Listener[],
+  time: PlainObject,
+  lds: DynamicListeners | undefined,
+): Generator<DumpItem> {
+  const own = listeners.flatMap(({ filter_chains: some = [], default_filter_chain: last }) =>
+    (last ? [...some, last] : some).map((chain) => ({ chain, time })),
+  );
+  const dynamic = (lds?.chains ?? []).map(({ message, createdMs }) => ({
+    chain: message,
+    time: { last_updated: timestamp(createdMs) },
+  }));
+  for (const { chain, time: at } of [...own, ...dynamic]) {
+    for (const { typed_config: config } of chain.filters ?? []) {
+      const scoped =
+        isObject(config) && config['$type'] === HCM ? config['scoped_routes'] : undefined;
+      if (!isObject(scoped)) continue;
+      const list = scoped['scoped_route_configurations_list'];
+      const scopes = isObject(list) ? list['scoped_route_configurations'] : undefined;
+      if (!Array.isArray(scopes)) continue;
+      const scoped_route_configs = (scopes as readonly object[]).map((scope) =>
+        typed(SCOPE, scope),
+      );
+      yield {
+        name: nameOf(scoped),
+        message: { name: nameOf(scoped), scoped_route_configs, ...at },
+      };
+    }
+  }
+}
+
+function* dynamicScopeItems({ xds }: AdminHost): Generator<DumpItem> {
+  for (const { name, all } of xds?.scopes() ?? []) {
+    const [first] = all;
+    const { version = '' } = first ?? {};
+    const updatedMs = Math.max(0, ...all.map((scope) => scope.updatedMs));
+    yield {
+      name,
+      message: {
+        name,
+        ...(version !== '' && { version_info: version }),
+        scoped_route_configs: all.map(({ message }) => typed(SCOPE, message)),
+        last_updated: timestamp(updatedMs),
+      },
+    };
+  }
+}
+
 function* dynamicRouteItems({ xds }: AdminHost): Generator<DumpItem> {
   for (const { version, message, updatedMs } of xds?.routes() ?? []) {
     yield {
@@ -293,21 +377,6 @@ function* dynamicSecretItems({ xds }: AdminHost, isThere: boolean): Generator<Du
       },
     };
   }
-}
-
-function withContents(message: object): object {
-  return Object.fromEntries(
-    Object.entries(message).map(([field, value]: [string, unknown]) => {
-      if (Array.isArray(value) || !isObject(value)) return [field, value];
-      const path = value['filename'];
-      if (typeof path !== 'string') return [field, withContents(value)];
-      try {
-        return [field, { inline_bytes: readFileSync(path) }];
-      } catch {
-        return [field, value];
-      }
-    }),
-  );
 }
 
 const nameOf = (message: PlainObject): string =>

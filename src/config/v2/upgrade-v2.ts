@@ -63,6 +63,12 @@ class Upgrade {
     const site = new Site(object, path, this.#log);
     this.#extension(type, site);
     REWRITERS.get(type.name)?.(site);
+    if (type.name === 'envoy.config.route.v3.RouteAction') {
+      // v3 has a field of this name, too, which is a format.
+      this.#later.push(() => {
+        site.move('host_rewrite', ['host_rewrite_literal']);
+      });
+    }
     if (type.name.endsWith('ConfigSource')) this.#later.push(() => useV3(type, site));
     for (const key of Object.keys(object)) {
       const field = type.field(key);

@@ -161,9 +161,6 @@ function routeMatch(site: Site): void {
 }
 
 function routeAction(site: Site): void {
-  // v3 has another field of this name, which is a message.
-  if (typeof site.get('host_rewrite') === 'string')
-    site.move('host_rewrite', ['host_rewrite_literal']);
   site.move('auto_host_rewrite_header', ['host_rewrite_header']);
   if (site.has('request_mirror_policy')) {
     site.put(['request_mirror_policies', 0], site.take('request_mirror_policy'), [

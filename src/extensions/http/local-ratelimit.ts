@@ -65,7 +65,9 @@ export const localRatelimit = defineHttpFilter<Message, Message>({
 
 function compile(config: Message, place: Place, context: CompileContext): LocalRatelimit {
   refuseOtherFields(place, config, FIELDS);
-  const limits = compileRateLimits(config.rate_limits, place.field('rate_limits'), context);
+  const limits = compileRateLimits(config.rate_limits, place.field('rate_limits'), context, {
+    of: 'local',
+  });
   return {
     stat_prefix: config.stat_prefix,
     status: errorStatus(config.status?.code, TOO_MANY_REQUESTS),

@@ -3,11 +3,11 @@ import type {
   envoy_extensions_filters_http_rbac_v3_RBAC as Message,
   envoy_extensions_filters_http_rbac_v3_RBACPerRoute as PerRoute,
 } from '../../../build/messages.gen.js';
-import { defineHttpFilter } from '../../plan/extension.js';
-import { compileRbacRules } from '../../plan/match/rbac.js';
+import { type CompileContext, defineHttpFilter } from '../../plan/extension.js';
+import { compileRbacRules, compileRbacTree } from '../../plan/match/rbac.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { Rbac } from '../../plan/plan.gen.js';
+import type { Rbac, RbacTree } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.rbac.v3';
 const FIELDS = supportedFields<Message>(`${PACKAGE}.RBAC`, [
@@ -16,16 +16,18 @@ const FIELDS = supportedFields<Message>(`${PACKAGE}.RBAC`, [
   'shadow_rules',
   'shadow_rules_stat_prefix',
   'track_per_rule_stats',
+  'matcher',
+  'shadow_matcher',
 ]);
 const PER_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.RBACPerRoute`, ['rbac']);
 
 export const rbac = defineHttpFilter<Message, PerRoute>({
   name: 'envoy.filters.http.rbac',
   type: FIELDS.type,
-  compile: (config, place) => ({ rbac: compile(config, place) }),
+  compile: (config, place, context) => ({ rbac: compile(config, place, context) }),
   byRoute: {
     type: PER_ROUTE.type,
-    compile(config, place) {
+    compile(config, place, context) {
       refuseOtherFields(place, config, PER_ROUTE);
       const at = place.field('rbac');
       if (config.rbac?.track_per_rule_stats) {
@@ -34,19 +36,29 @@ export const rbac = defineHttpFilter<Message, PerRoute>({
           { expected: 'track_per_rule_stats: false, or policies of the filter itself' },
         );
       }
-      return { rbac: compile(config.rbac ?? {}, at) };
+      return { rbac: compile(config.rbac ?? {}, at, context) };
     },
   },
 });
 
-function compile(config: Message, place: Place): Rbac {
+function compile(config: Message, place: Place, { runtime }: CompileContext): Rbac {
   refuseOtherFields(place, config, FIELDS);
   const { rules, shadow_rules: shadow } = config;
   return {
     rules: rules && compileRbacRules(rules, place.field('rules')),
     shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
+    tree: rules ? undefined : tree(config.matcher, place.field('matcher'), runtime),
+    shadow_tree: shadow
+      ? undefined
+      : tree(config.shadow_matcher, place.field('shadow_matcher'), runtime),
     stat_prefix: config.rules_stat_prefix,
     shadow_stat_prefix: config.shadow_rules_stat_prefix,
     counts_policies: config.track_per_rule_stats,
   };
 }
+
+const tree = (
+  message: Message['matcher'],
+  place: Place,
+  runtime: CompileContext['runtime'],
+): RbacTree | undefined => message && compileRbacTree(message, place, runtime);

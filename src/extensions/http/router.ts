@@ -4,7 +4,6 @@ import { refuseOtherFields, supportedFields } from '../../plan/message/supported
 import { defineExtension } from '../../plan/extension.js';
 import type { HttpFilterPlan } from '../../plan/extension-plans.js';
 
-// A child span is only started where tracing is on, and that is refused.
 const FIELDS = supportedFields<Router>('envoy.extensions.filters.http.router.v3.Router', [
   'dynamic_stats',
   'respect_expected_rq_timeout',
@@ -24,6 +23,7 @@ export const router = defineExtension<Router, HttpFilterPlan>({
         strict_check_headers: config.strict_check_headers?.map((name) => name.toLowerCase()),
         respect_expected_rq_timeout: config.respect_expected_rq_timeout,
         counts_no_answers: config.dynamic_stats === false,
+        start_child_span: config.start_child_span,
       },
     };
   },

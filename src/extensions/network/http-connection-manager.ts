@@ -4,8 +4,10 @@ import type {
   envoy_config_core_v3_HttpProtocolOptions as CommonHttpOptions,
   envoy_config_core_v3_SchemeHeaderTransformation as SchemeTransformation,
   envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager as HcmConfig,
+  envoy_extensions_filters_network_http_connection_manager_v3_HttpFilter as HttpFilter,
   envoy_extensions_filters_network_http_connection_manager_v3_Rds as Rds,
   envoy_extensions_filters_network_http_connection_manager_v3_HttpConnectionManager_InternalAddressConfig as InternalAddresses,
+  envoy_extensions_request_id_uuid_v3_UuidRequestIdConfig as UuidConfig,
 } from '../../../build/messages.gen.js';
 import { compileAccessLogs } from '../../plan/access-log/access-log.js';
 import { compileCidrRanges } from '../../plan/address/address.js';
@@ -22,12 +24,19 @@ import {
   HttpConnectionManager_Underscores as Underscores,
   type CidrRange,
   type HttpConnectionManager,
+  type ProxyStatus,
 } from '../../plan/plan.gen.js';
 import { compileConfigSource } from '../../plan/config-source.js';
 import type { ChainFilter } from '../../plan/chain-filter.js';
+import { compileHeaderCase } from '../../plan/header-case.js';
+import { compileLocalReplies } from '../../plan/local-replies.js';
 import { compileHttp2Options } from '../../plan/http2-options.js';
+import { ownType } from '../http/matched.js';
+import { compileCertDetails, compileRequestParts } from './http-request-parts.js';
 import { compileRouteTable } from '../../plan/route/route-table.js';
+import { compileScopedRoutes } from '../../plan/route/scopes.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import { compileTracing } from '../../plan/tracing/tracing.js';
 import { compileHttpFilters } from '../http/filter-chain.js';
 import { withOwnConfigs } from '../http/own-configs.js';
 import { compileUpgrades } from '../http/upgrades.js';
@@ -56,6 +65,10 @@ const FIELDS = supportedFields<HcmConfig>(
     'drain_timeout',
     'delayed_close_timeout',
     'access_log',
+    'access_log_flush_interval',
+    'flush_access_log_on_new_request',
+    'access_log_options',
+    'local_reply_config',
     'use_remote_address',
     'xff_num_trusted_hops',
     'internal_address_config',
@@ -75,11 +88,22 @@ const FIELDS = supportedFields<HcmConfig>(
     'set_current_client_cert_details',
     'add_proxy_protocol_connection_state',
     'upgrade_configs',
+    'tracing',
+    'scoped_routes',
+    'request_id_extension',
+    'original_ip_detection_extensions',
+    'early_header_mutation_extensions',
+    'proxy_status_config',
+    'append_x_forwarded_port',
+    'append_local_overload',
+    'http1_safe_max_connection_duration',
+    'stream_flush_timeout',
+    'forward_client_cert_matcher',
+    'forward_proto_config',
+    'drain_timeout_jitter',
   ],
   {
     http3_protocol_options: {},
-    access_log_options: {},
-    local_reply_config: {},
     path_normalization_options: {},
   },
 );
@@ -90,18 +114,19 @@ const COMMON = supportedFields<CommonHttpOptions>('envoy.config.core.v3.HttpProt
   'max_stream_duration',
   'headers_with_underscores_action',
   'max_requests_per_connection',
+  'max_connection_duration_jitter',
 ]);
-const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
-  'allow_absolute_url',
-  'accept_http_10',
-  'default_host_for_http_10',
-  'header_key_format',
-  'enable_trailers',
-  'allow_chunked_length',
-]);
-const KEY_FORMAT = supportedFields<NonNullable<Http1Options['header_key_format']>>(
-  'envoy.config.core.v3.Http1ProtocolOptions.HeaderKeyFormat',
-  ['proper_case_words'],
+const HTTP1 = supportedFields<Http1Options>(
+  'envoy.config.core.v3.Http1ProtocolOptions',
+  [
+    'allow_absolute_url',
+    'accept_http_10',
+    'default_host_for_http_10',
+    'header_key_format',
+    'enable_trailers',
+    'allow_chunked_length',
+  ],
+  { use_balsa_parser: true },
 );
 const SCHEME = supportedFields<SchemeTransformation>(
   'envoy.config.core.v3.SchemeHeaderTransformation',
@@ -109,7 +134,21 @@ const SCHEME = supportedFields<SchemeTransformation>(
 );
 const INTERNAL = supportedFields<InternalAddresses>(`${TYPE}.InternalAddressConfig`, [
   'cidr_ranges',
+  'unix_sockets',
 ]);
+
+const UUIDS = supportedFields<UuidConfig>(
+  'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig',
+  ['pack_trace_reason', 'use_request_id_for_trace_sampling'],
+);
+const LOG_OPTIONS = supportedFields<NonNullable<HcmConfig['access_log_options']>>(
+  `${TYPE}.HcmAccessLogOptions`,
+  [
+    'access_log_flush_interval',
+    'flush_access_log_on_new_request',
+    'flush_log_on_tunnel_successfully_established',
+  ],
+);
 
 const RDS = supportedFields<Rds>(
   'envoy.extensions.filters.network.http_connection_manager.v3.Rds',
@@ -161,6 +200,9 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
           'Error: Only one of `strip_matching_host_port` or `strip_any_host_port` can be set.',
         );
     }
+    const tracing =
+      config.tracing && compileTracing(config.tracing, place.field('tracing'), context);
+    const ids = compileRequestIds(config, place);
     const chain = compileHttpFilters(http_filters, place.field('http_filters'), context);
     return {
       http: {
@@ -172,6 +214,14 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
           place.field('access_log'),
           context,
         ),
+        ...compileLogOptions(config, place),
+        ...(config.local_reply_config && {
+          local_replies: compileLocalReplies(
+            config.local_reply_config,
+            place.field('local_reply_config'),
+            context,
+          ),
+        }),
         ...chain,
         ...compileUpgrades(upgrade_configs, upgradesPlace, context, chain.router),
         ...compileTimeouts(config),
@@ -181,7 +231,10 @@ export const httpConnectionManager = defineExtension<HcmConfig, NetworkFilterPla
         ),
         ...compileHttp1(config, place.field('http_protocol_options')),
         ...compileForwarding(config, place, context),
+        ...compileRequestParts(config, place, context),
         ...compilePaths(config),
+        tracing: tracing && { ...tracing, ignores_request_id: ids.isIgnored },
+        keeps_request_ids: ids.isKept,
         codec: Codec[compileCodec(config, place)],
         premature_resets: context.runtime.liveNumber(PREMATURE_RESETS, DEFAULT_PREMATURE_RESETS),
         premature_reset_s: context.runtime.liveNumber(PREMATURE_RESET_S, DEFAULT_PREMATURE_RESET_S),
@@ -200,13 +253,25 @@ function compileRoutes(config: HcmConfig, place: Place, context: CompileContext)
   const chains = [config.http_filters, ...(config.upgrade_configs ?? []).map((one) => one.filters)];
   const chain = chains
     .flatMap((filters) => (filters ?? []).slice(0, -1))
-    .map(({ name, typed_config }) => ({ name: name ?? '', type: typed_config?.$type ?? '' }));
+    .map((filter) => ({ name: filter.name ?? '', type: typeOf(filter) }));
   if (config.rds) return requestRoutes(config, config.rds, place.field('rds'), chain, context);
+  if (config.scoped_routes) {
+    const at = place.field('scoped_routes');
+    return compileScopedRoutes(config.scoped_routes, config.stat_prefix ?? '', at, chain, context);
+  }
   const table = compileRouteTable(config.route_config ?? {}, place.field('route_config'), context, {
     validatesClusters: true,
     chain,
+    statPrefix: config.stat_prefix ?? '',
   });
   return context.routes.add(table);
+}
+
+/** Of one that comes later: what it is going to be, as far as that is known. */
+function typeOf({ typed_config: config, config_discovery: discovery }: HttpFilter): string {
+  if (!discovery) return ownType(config);
+  const [first, ...others] = discovery.type_urls ?? [];
+  return others.length === 0 ? (first?.split('/').at(-1) ?? '') : '';
 }
 
 function requestRoutes(
@@ -233,6 +298,26 @@ function requestRoutes(
   });
 }
 
+/** Whether an id says why its request is traced, and whether it decides whether it is. */
+function compileRequestIds(
+  config: HcmConfig,
+  place: Place,
+): { readonly isKept: boolean; readonly isIgnored: boolean } {
+  const at = place.field('request_id_extension').field('typed_config');
+  const message = config.request_id_extension?.typed_config;
+  if (!message) return { isKept: false, isIgnored: false };
+  if (message.$type !== UUIDS.type) {
+    at.error(`request ids by ${message.$type} are not supported yet`, { expected: UUIDS.type });
+    return { isKept: false, isIgnored: false };
+  }
+  const uuids = message as UuidConfig;
+  refuseOtherFields(at, uuids, UUIDS);
+  return {
+    isKept: uuids.pack_trace_reason === false,
+    isIgnored: uuids.use_request_id_for_trace_sampling === false,
+  };
+}
+
 function compileCodec(config: HcmConfig, place: Place): 'AUTO' | 'HTTP1' | 'HTTP2' {
   const type = config.codec_type ?? 'AUTO';
   if (type !== 'HTTP3') return type;
@@ -242,12 +327,41 @@ function compileCodec(config: HcmConfig, place: Place): 'AUTO' | 'HTTP1' | 'HTTP
   return 'AUTO';
 }
 
+/** Older fields say the same, where the newer one does not. */
+function compileLogOptions(config: HcmConfig, place: Place): Partial<HttpConnectionManager> {
+  const options = config.access_log_options;
+  if (options) {
+    const at = place.field('access_log_options');
+    refuseOtherFields(at, options, LOG_OPTIONS);
+    for (const older of ['flush_access_log_on_new_request', 'access_log_flush_interval'] as const) {
+      if (config[older] !== undefined && config[older] !== false) {
+        place.field(older).error(`Only one of ${older} or access_log_options can be specified.`);
+      }
+    }
+  }
+  return {
+    logs_new_requests:
+      options?.flush_access_log_on_new_request ?? config.flush_access_log_on_new_request,
+    logs_tunnels: options?.flush_log_on_tunnel_successfully_established,
+    log_interval_ms: wholeMs(
+      options ? options.access_log_flush_interval : config.access_log_flush_interval,
+      0,
+    ),
+  };
+}
+
 function compileTimeouts(config: HcmConfig): Partial<HttpConnectionManager> {
   return {
     stream_idle_timeout_ms: wholeMs(config.stream_idle_timeout, DEFAULT_STREAM_IDLE_TIMEOUT_MS),
     request_timeout_ms: wholeMs(config.request_timeout, 0),
     request_headers_timeout_ms: wholeMs(config.request_headers_timeout, 0),
     drain_timeout_ms: wholeMs(config.drain_timeout, DEFAULT_DRAIN_TIMEOUT_MS),
+    drain_timeout_jitter: tenThousandths(config.drain_timeout_jitter),
+    safe_max_connection_duration: config.http1_safe_max_connection_duration,
+    stream_flush_timeout_ms:
+      config.stream_flush_timeout === undefined
+        ? undefined
+        : wholeMs(config.stream_flush_timeout, 0),
     delayed_close_timeout_ms: wholeMs(
       config.delayed_close_timeout,
       DEFAULT_DELAYED_CLOSE_TIMEOUT_MS,
@@ -260,6 +374,7 @@ function compileCommon(common: CommonHttpOptions, place: Place): Partial<HttpCon
   return {
     idle_timeout_ms: wholeMs(common.idle_timeout, DEFAULT_IDLE_TIMEOUT_MS),
     max_connection_duration_ms: wholeMs(common.max_connection_duration, 0),
+    max_connection_duration_jitter: tenThousandths(common.max_connection_duration_jitter),
     max_stream_duration_ms: wholeMs(common.max_stream_duration, 0),
     max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,
     max_requests_per_connection: common.max_requests_per_connection ?? 0,
@@ -277,16 +392,13 @@ function compileHttp1(config: HcmConfig, place: Place): Partial<HttpConnectionMa
         'allow_absolute_url: false of envoy.config.core.v3.Http1ProtocolOptions is not supported yet',
       );
   }
-  if (http1.header_key_format) {
-    refuseOtherFields(place.field('header_key_format'), http1.header_key_format, KEY_FORMAT);
-  }
   return {
     max_request_headers_kb: config.max_request_headers_kb ?? DEFAULT_MAX_REQUEST_HEADERS_KB,
     accept_http_10: http1.accept_http_10,
     default_host_for_http_10: http1.default_host_for_http_10,
     enable_trailers: http1.enable_trailers,
     allow_chunked_length: http1.allow_chunked_length,
-    proper_case_words: http1.header_key_format?.proper_case_words !== undefined,
+    ...compileHeaderCase(http1.header_key_format, place.field('header_key_format')),
   };
 }
 
@@ -305,6 +417,12 @@ function compileForwarding(
     scheme_of_upstream: scheme.match_upstream,
     via: config.via,
     use_remote_address: config.use_remote_address,
+    append_x_forwarded_port: config.append_x_forwarded_port,
+    append_local_overload: config.append_local_overload,
+    internal_pipes: config.internal_address_config?.unix_sockets,
+    https_ports: config.forward_proto_config?.https_destination_ports,
+    http_ports: config.forward_proto_config?.http_destination_ports,
+    proxy_status: compileProxyStatus(config, context),
     xff_num_trusted_hops: config.xff_num_trusted_hops,
     skip_xff_append: config.skip_xff_append,
     internal_addresses: compileInternal(
@@ -320,7 +438,10 @@ function compileForwarding(
     local_node: context.serviceNode,
     proxy_100_continue: config.proxy_100_continue,
     forward_client_cert: ForwardClientCert[config.forward_client_cert_details ?? 'SANITIZE'],
-    client_cert_details: config.set_current_client_cert_details,
+    client_cert_details: compileCertDetails(
+      config.set_current_client_cert_details,
+      place.field('set_current_client_cert_details'),
+    ),
   };
 }
 
@@ -329,6 +450,25 @@ function compileInternal(config: InternalAddresses | undefined, place: Place): C
   if (!config) return [];
   refuseOtherFields(place, config, INTERNAL);
   return compileCidrRanges(config.cidr_ranges, place.field('cidr_ranges'));
+}
+
+/** Of a share, as chance adds it. */
+const tenThousandths = (percent: { readonly value?: number } | undefined): number =>
+  Math.round((percent?.value ?? 0) * 100);
+
+function compileProxyStatus(
+  { proxy_status_config: status, server_name: server }: HcmConfig,
+  context: CompileContext,
+): ProxyStatus | undefined {
+  if (!status) return undefined;
+  const named = status.use_node_id ? context.serviceNode : status.literal_proxy_name;
+  return {
+    proxy_name: named || server || DEFAULT_SERVER_NAME,
+    removes_details: status.remove_details,
+    removes_connection_details: status.remove_connection_termination_details,
+    removes_flags: status.remove_response_flags,
+    sets_status: status.set_recommended_response_code,
+  };
 }
 
 function compilePaths(config: HcmConfig): Partial<HttpConnectionManager> {

@@ -12,26 +12,29 @@ import { nearestName } from '../../base/suggest.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { compileMetadataMatch } from '../../plan/route/metadata-match.js';
-import type { WeightedTarget } from '../../plan/plan.gen.js';
+import type { TcpProxy, WeightedTarget } from '../../plan/plan.gen.js';
 import { compileTunneling } from '../../plan/tunneling.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
 const TYPE = 'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy';
-const FIELDS = supportedFields<TcpProxyConfig>(
-  TYPE,
-  [
-    'stat_prefix',
-    'cluster',
-    'weighted_clusters',
-    'metadata_match',
-    'hash_policy',
-    'idle_timeout',
-    'access_log',
-    'max_connect_attempts',
-    'max_downstream_connection_duration',
-    'tunneling_config',
-  ],
-  { access_log_options: {} },
+const FIELDS = supportedFields<TcpProxyConfig>(TYPE, [
+  'stat_prefix',
+  'cluster',
+  'weighted_clusters',
+  'metadata_match',
+  'hash_policy',
+  'idle_timeout',
+  'access_log',
+  'max_connect_attempts',
+  'max_downstream_connection_duration',
+  'tunneling_config',
+  'access_log_flush_interval',
+  'flush_access_log_on_connected',
+  'access_log_options',
+]);
+const LOG_OPTIONS = supportedFields<NonNullable<TcpProxyConfig['access_log_options']>>(
+  `${TYPE}.TcpAccessLogOptions`,
+  ['access_log_flush_interval', 'flush_access_log_on_connected', 'flush_access_log_on_start'],
 );
 const WEIGHTED = supportedFields<WeightedCluster>(`${TYPE}.WeightedCluster`, ['clusters']);
 const WEIGHT = supportedFields<ClusterWeight>(`${TYPE}.WeightedCluster.ClusterWeight`, [
@@ -62,6 +65,7 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
         ),
         hashes_source_ip: hashesSourceIp(config, place.field('hash_policy')),
         tunneling: compileTunneling(config.tunneling_config, place.field('tunneling_config')),
+        ...compileLogOptions(config, place),
         access_logs: compileAccessLogs(
           config.access_log,
           'tcp_log',
@@ -72,6 +76,28 @@ export const tcpProxy = defineExtension<TcpProxyConfig, NetworkFilterPlan>({
     };
   },
 });
+
+/** Older fields say the same, where the newer one does not. */
+function compileLogOptions(config: TcpProxyConfig, place: Place): Partial<TcpProxy> {
+  const options = config.access_log_options;
+  if (options) {
+    const at = place.field('access_log_options');
+    refuseOtherFields(at, options, LOG_OPTIONS);
+    for (const older of ['flush_access_log_on_connected', 'access_log_flush_interval'] as const) {
+      if (config[older] !== undefined && config[older] !== false) {
+        place.field(older).error(`Only one of ${older} or access_log_options can be specified.`);
+      }
+    }
+  }
+  return {
+    logs_start: options?.flush_access_log_on_start,
+    logs_connected: options?.flush_access_log_on_connected ?? config.flush_access_log_on_connected,
+    log_interval_ms: wholeMs(
+      options ? options.access_log_flush_interval : config.access_log_flush_interval,
+      0,
+    ),
+  };
+}
 
 function compileTargets(
   config: TcpProxyConfig,

@@ -8,6 +8,7 @@ import { compileCommon, isTaken } from '../../plan/tls/common.js';
 import type { SecretFinder } from '../../plan/secret-finder.js';
 import { makeSocket } from '../../plan/tls/make-socket.js';
 import { controlTls } from '../../plan/tls/control-tls.js';
+import type { LiveTls } from '../../plan/service-plan.js';
 import type { UpstreamTlsSocketPlan } from '../../plan/tls-socket.js';
 
 // What a server's RSA key may be used for is always looked at.
@@ -30,8 +31,14 @@ const DEFAULT_SESSIONS = 1;
 export const upstreamTls = defineExtension<UpstreamTls, UpstreamTlsSocketPlan | undefined>({
   name: 'envoy.transport_sockets.tls',
   type: UPSTREAM.type,
-  compile: (config, place, context) =>
-    makeSocket((secrets, at) => buildSocket(config, at, context, secrets), place, context),
+  compile: (config, place, context) => {
+    const live: LiveTls = {};
+    return makeSocket(
+      (secrets, at) => buildSocket(config, at, context, secrets, live),
+      place,
+      context,
+    );
+  },
 });
 
 function buildSocket(
@@ -39,6 +46,7 @@ function buildSocket(
   place: Place,
   context: CompileContext,
   secrets: SecretFinder,
+  live: LiveTls,
 ): UpstreamTlsSocketPlan | undefined {
   refuseOtherFields(place, config, UPSTREAM);
   const at = place.field('common_tls_context');
@@ -69,9 +77,12 @@ function buildSocket(
   };
   if (!isTaken(plan, at, context, secrets)) return undefined;
   const control = controlTls(plan, common.files);
+  if (secrets.requests.length === 0) return { ...common, context: plan, control };
   return {
-    ...common,
-    context: plan,
-    control: secrets.requests.length > 0 ? { ...control, unsupported: 'secrets of SDS' } : control,
+    ...{ ...common, context: plan },
+    control: { ...control, live },
+    use: () => {
+      live.current = control;
+    },
   };
 }

@@ -2,18 +2,23 @@
 import type {
   envoy_config_accesslog_v3_AccessLogFilter as FilterMessage,
   envoy_config_accesslog_v3_ComparisonFilter as ComparisonFilter,
+  envoy_config_accesslog_v3_GrpcStatusFilter as GrpcStatusFilter,
+  envoy_config_accesslog_v3_LogTypeFilter as LogTypeFilter,
+  envoy_config_accesslog_v3_MetadataFilter as MetadataFilter,
   envoy_config_accesslog_v3_RuntimeFilter as RuntimeFilter,
-  envoy_config_route_v3_HeaderMatcher as HeaderMatcher,
+  envoy_type_matcher_v3_MetadataMatcher as MetadataMatcher,
+  envoy_type_matcher_v3_ValueMatcher as ValueMatcher,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
-import { compileHeaderMatcher } from '../match/matchers.js';
+import { PATH_SEPARATOR } from '../format/metadata-values.js';
+import { compileHeaderMatcher, compileStringMatcher } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import {
   AccessLogFilter_Comparison,
   AccessLogFilter_Kind as Kind,
-  HeaderMatch_Kind,
+  ValueMatch_Kind as Value,
   type AccessLogFilter,
-  type HeaderCondition,
+  type ValueMatch,
 } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -26,11 +31,72 @@ const FILTER = supportedFields<FilterMessage>('envoy.config.accesslog.v3.AccessL
   'or_filter',
   'header_filter',
   'response_flag_filter',
+  'grpc_status_filter',
+  'log_type_filter',
+  'metadata_filter',
+  'traceable_filter',
+]);
+const METADATA_FILTER = supportedFields<MetadataFilter>(
+  'envoy.config.accesslog.v3.MetadataFilter',
+  ['matcher', 'match_if_key_not_found'],
+);
+// What a matcher of metadata inverts is not looked at here, as in the real server.
+const METADATA = supportedFields<MetadataMatcher>('envoy.type.matcher.v3.MetadataMatcher', [
+  'filter',
+  'path',
+  'value',
+  'invert',
+]);
+const VALUE = supportedFields<ValueMatcher>('envoy.type.matcher.v3.ValueMatcher', [
+  'null_match',
+  'double_match',
+  'string_match',
+  'bool_match',
+  'present_match',
 ]);
 const RUNTIME = supportedFields<RuntimeFilter>('envoy.config.accesslog.v3.RuntimeFilter', [
   'runtime_key',
   'percent_sampled',
+  'use_independent_randomness',
 ]);
+
+const GRPC_STATUSES = [
+  'OK',
+  'CANCELED',
+  'UNKNOWN',
+  'INVALID_ARGUMENT',
+  'DEADLINE_EXCEEDED',
+  'NOT_FOUND',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'RESOURCE_EXHAUSTED',
+  'FAILED_PRECONDITION',
+  'ABORTED',
+  'OUT_OF_RANGE',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
+] as const;
+const LOG_TYPES = [
+  'NotSet',
+  'TcpUpstreamConnected',
+  'TcpPeriodic',
+  'TcpConnectionEnd',
+  'DownstreamStart',
+  'DownstreamPeriodic',
+  'DownstreamEnd',
+  'UpstreamPoolReady',
+  'UpstreamPeriodic',
+  'UpstreamEnd',
+  'DownstreamTunnelSuccessfullyEstablished',
+  'UdpTunnelUpstreamConnected',
+  'UdpPeriodic',
+  'UdpSessionEnd',
+  'TcpConnectionStart',
+] as const;
+const MILLION = 1e6;
 
 /** Undefined after an error. */
 export function compileAccessLogFilter(
@@ -57,10 +123,73 @@ export function compileAccessLogFilter(
     return { kind: Kind.FLAGS, flags: message.response_flag_filter.flags };
   if (message.header_filter) {
     const at = place.field('header_filter').field('header');
-    const header = compileCondition(message.header_filter.header ?? {}, at);
+    const header = compileHeaderMatcher(message.header_filter.header ?? {}, at);
     return header && { kind: Kind.HEADER, header };
   }
+  if (message.grpc_status_filter) return compileGrpcStatus(message.grpc_status_filter);
+  if (message.log_type_filter) return compileLogType(message.log_type_filter);
+  if (message.metadata_filter) {
+    return compileMetadata(message.metadata_filter, place.field('metadata_filter'));
+  }
+  if (message.traceable_filter) return { kind: Kind.TRACEABLE };
   return undefined;
+}
+
+function compileGrpcStatus({ statuses = [], exclude }: GrpcStatusFilter): AccessLogFilter {
+  return {
+    kind: Kind.GRPC_STATUS,
+    numbers: statuses.map((status) => GRPC_STATUSES.indexOf(status)),
+    excludes: exclude,
+  };
+}
+
+function compileLogType({ types = [], exclude }: LogTypeFilter): AccessLogFilter {
+  return {
+    kind: Kind.LOG_TYPE,
+    numbers: types.map((type) => LOG_TYPES.indexOf(type)),
+    excludes: exclude,
+  };
+}
+
+function compileMetadata(message: MetadataFilter, place: Place): AccessLogFilter {
+  refuseOtherFields(place, message, METADATA_FILTER);
+  const { matcher } = message;
+  if (matcher) refuseOtherFields(place.field('matcher'), matcher, METADATA);
+  return {
+    kind: Kind.METADATA,
+    metadata_namespace: matcher?.filter,
+    metadata_path: (matcher?.path ?? []).map(({ key = '' }) => key).join(PATH_SEPARATOR),
+    ...(matcher?.value && {
+      metadata_value: compileValue(matcher.value, place.field('matcher').field('value')),
+    }),
+    matches_missing: message.match_if_key_not_found ?? true,
+  };
+}
+
+function compileValue(value: ValueMatcher, place: Place): ValueMatch {
+  refuseOtherFields(place, value, VALUE);
+  if (value.string_match) {
+    return {
+      kind: Value.TEXT,
+      text: compileStringMatcher(value.string_match, place.field('string_match')),
+    };
+  }
+  if (value.bool_match !== undefined) {
+    return { kind: Value.LITERAL, literal: String(value.bool_match) };
+  }
+  if (value.double_match) {
+    const { exact, range } = value.double_match;
+    if (exact !== undefined) return { kind: Value.LITERAL, literal: JSON.stringify(exact) };
+    const millionths = (number = 0): number => Math.round(number * MILLION);
+    return {
+      kind: Value.NUMBER,
+      first_number: millionths(range?.start),
+      end_number: millionths(range?.end),
+    };
+  }
+  // Of what is to be null, or absent, there is nothing that fits.
+  if (value.null_match || value.present_match === false) return { kind: Value.TEXT };
+  return { kind: Value.PRESENT };
 }
 
 function compare(
@@ -79,23 +208,10 @@ function share(filter: RuntimeFilter, place: Place, context: CompileContext): Ac
     filter.runtime_key,
     filter.percent_sampled,
   );
-  return { kind: Kind.RUNTIME, share_millionths: value, slot };
-}
-
-function compileCondition(message: HeaderMatcher, place: Place): HeaderCondition | undefined {
-  const match = compileHeaderMatcher(message, place);
-  if (!match) return undefined;
-  if (match.kind === HeaderMatch_Kind.RANGE || match.treat_missing_as_empty) {
-    const field =
-      match.kind === HeaderMatch_Kind.RANGE ? 'range_match' : 'treat_missing_header_as_empty';
-    place.field(field).error(`${field} is not supported yet in the filter of an access log`);
-    return undefined;
-  }
-  const asksForAbsence = match.kind === HeaderMatch_Kind.PRESENT && match.present === false;
   return {
-    name: match.name,
-    present_only: match.kind === HeaderMatch_Kind.PRESENT,
-    string_match: match.string_match,
-    invert: (match.invert ?? false) !== asksForAbsence,
+    kind: Kind.RUNTIME,
+    share_millionths: value,
+    slot,
+    is_independent: filter.use_independent_randomness,
   };
 }

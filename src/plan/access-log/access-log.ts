@@ -2,11 +2,10 @@
 import type { envoy_config_accesslog_v3_AccessLog as AccessLogMessage } from '../../../build/messages.gen.js';
 import { findExtension, type CompileContext } from '../extension.js';
 import { compileAccessLogFilter } from './access-log-filter.js';
-import type { LogFormat } from '../extension-plans.js';
-import { compileFormat, type FormatUse } from '../format/format.js';
-import { compileJsonFormat } from '../format/json-format.js';
+import type { FormatUse } from '../format/format.js';
+import { compileReadFormat } from '../format/format-string.js';
 import type { Place } from '../message/place.js';
-import type { AccessLog, Format } from '../plan.gen.js';
+import type { AccessLog } from '../plan.gen.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 const ACCESS_LOG = supportedFields<AccessLogMessage>('envoy.config.accesslog.v3.AccessLog', [
@@ -45,19 +44,8 @@ function compileAccessLog(
   const logger = findExtension(context, 'accessLoggers', message, place);
   if (!logger || !message.typed_config) return undefined;
   const target = logger.compile(message.typed_config, place.field('typed_config'), context);
-  const format = target && compileLogFormat(target.format, use);
+  if (!target) return undefined;
+  if (!('path' in target)) return { ...target, filter };
+  const format = compileReadFormat(target.format, use);
   return format && { path: target.path, format, filter };
-}
-
-function compileLogFormat(
-  { format, omitsEmpty, place }: LogFormat,
-  use: FormatUse,
-): Format | undefined {
-  const result =
-    typeof format === 'string' ? compileFormat(format, use) : compileJsonFormat(format, use);
-  if ('error' in result) {
-    place.error(result.error, result);
-    return undefined;
-  }
-  return { ...('json' in result ? result : result.format), omit_empty: omitsEmpty };
 }

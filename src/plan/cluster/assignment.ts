@@ -13,13 +13,8 @@ import type {
 import { compileAddress, compileAddressOrName, compileHostAddress } from '../address/address.js';
 import type { DnsEndpoint } from './dns-cluster.js';
 import { hashKey, hostLabels, listLabels, socketLabels } from '../host-labels.js';
-import {
-  NO_NEEDS,
-  hostValues,
-  inTryingOrder,
-  metadataSpaces,
-  type HostNeeds,
-} from './host-needs.js';
+import { NO_NEEDS, hostValues, inTryingOrder, type HostNeeds } from './host-needs.js';
+import { allSpaces } from '../format/metadata-values.js';
 import { formatIp } from '../address/ip.js';
 import type { Place } from '../message/place.js';
 import { type Address, Host_Health, type Host } from '../plan.gen.js';
@@ -220,7 +215,8 @@ function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints, needs: HostN
     is_not_checked: message.endpoint?.health_check_config?.disable_active_health_check,
     locality_socket_labels: socketLabels(locality.metadata),
     socket_values: hostValues(needs, message.metadata, locality.metadata),
-    metadata: metadataSpaces(needs.namespaces, message.metadata),
+    metadata: allSpaces(message.metadata),
+    tag_metadata: needs.tagNames?.metadataOf('host', message.metadata),
     canary: message.metadata?.filter_metadata?.['envoy.lb']?.['canary'] === true,
   };
 }

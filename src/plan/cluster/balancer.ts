@@ -29,13 +29,16 @@ const CONFIGS = {
   Record<NonNullable<ClusterMessage['lb_policy']>, keyof ClusterMessage>
 >;
 
-/** Undefined after an error. */
+/** Undefined after an error. `isProvided`: the kind of cluster says where requests go. */
 export function compileBalancer(
   cluster: ClusterMessage,
   place: Place,
   context: CompileContext,
+  isProvided = false,
 ): BalancerPlan | undefined {
   checkHostnames(cluster, place);
+  // Where it says otherwise is refused with the kind of cluster.
+  if (isProvided) return { balancer: Cluster_Balancer.ROUND_ROBIN };
   if (cluster.load_balancing_policy || cluster.lb_policy === 'LOAD_BALANCING_POLICY_CONFIG') {
     return compilePolicies(cluster, place, context);
   }

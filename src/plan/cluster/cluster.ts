@@ -3,14 +3,19 @@ import type {
   envoy_config_cluster_v3_Cluster as ClusterMessage,
   envoy_config_cluster_v3_Cluster_CommonLbConfig as CommonLbConfig,
   envoy_config_cluster_v3_Cluster_EdsClusterConfig as EdsConfig,
+  envoy_config_cluster_v3_TrackClusterStats as TrackedStats,
   envoy_config_cluster_v3_UpstreamConnectionOptions as ConnectionOptions,
   envoy_config_core_v3_BindConfig as BindConfig,
+  envoy_config_core_v3_HealthStatus as HealthStatus,
+  envoy_config_core_v3_HealthStatusSet as HealthStatusSet,
   envoy_config_core_v3_Metadata as Metadata,
   envoy_config_core_v3_TcpKeepalive as TcpKeepalive,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { grpcCluster } from '../service-plan.js';
 import type { InternalUpstreamPlan, TlsSocketPlan, UpstreamSocketPlan } from '../tls-socket.js';
+import { compileAggregate } from './aggregate.js';
+import type { ClusterPlan } from './cluster-plan.js';
 import { compileHosts, compileNames } from './assignment.js';
 import { compileBalancer } from './balancer.js';
 import { compileBind } from './bind-config.js';
@@ -18,6 +23,8 @@ import { compileLimits } from './circuit-limits.js';
 import { resolveClusterType, type TypedCluster } from './cluster-type.js';
 import { compileHealthCheck } from './health-check.js';
 import type { DnsClusterPlan } from './dns-cluster.js';
+import { compileForwardProxy } from './forward-proxy.js';
+import { compileResolver } from './dns-resolver.js';
 import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
 import { compileHttp2Options } from '../http2-options.js';
@@ -27,15 +34,14 @@ import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import {
   Cluster_Protocol as Protocol,
-  type Assignment,
   type Cluster,
-  type DestinationHosts,
   type InternalUpstreamSocket,
   type TransportMatch,
 } from '../plan.gen.js';
 import { compileOriginalDst } from './original-dst.js';
 import { compileOutlierDetection } from './outlier-detection.js';
 import { wantedOf } from '../host-labels.js';
+import { metadataOf } from '../format/metadata-values.js';
 import { metadataSpaces, type HostNeeds } from './host-needs.js';
 import { compileSocketTree } from './socket-tree.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -45,56 +51,60 @@ import type { EdsPlan } from './eds-cluster.js';
 
 // How often hosts are cleaned up, and how long changes of health and weight are gathered, only counts
 // for hosts that change: those of ORIGINAL_DST and EDS. Metadata is read where it is asked for.
-const CLUSTER = supportedFields<ClusterMessage>(
-  'envoy.config.cluster.v3.Cluster',
-  [
-    'name',
-    'alt_stat_name',
-    'type',
-    'connect_timeout',
-    'per_connection_buffer_limit_bytes',
-    'lb_policy',
-    'round_robin_lb_config',
-    'least_request_lb_config',
-    'ring_hash_lb_config',
-    'maglev_lb_config',
-    'lb_subset_config',
-    'load_balancing_policy',
-    'load_assignment',
-    'max_requests_per_connection',
-    'circuit_breakers',
-    'outlier_detection',
-    'common_lb_config',
-    'common_http_protocol_options',
-    'http_protocol_options',
-    'http2_protocol_options',
-    'protocol_selection',
-    'upstream_http_protocol_options',
-    'typed_extension_protocol_options',
-    'eds_cluster_config',
-    'original_dst_lb_config',
-    'dns_refresh_rate',
-    'dns_failure_refresh_rate',
-    'respect_dns_ttl',
-    'dns_jitter',
-    'dns_lookup_family',
-    'wait_for_warm_on_init',
-    'cleanup_interval',
-    'ignore_health_on_host_removal',
-    'health_checks',
-    'upstream_bind_config',
-    'upstream_connection_options',
-    'preconnect_policy',
-    'transport_socket',
-    'transport_socket_matches',
-    'transport_socket_matcher',
-    'connection_pool_per_downstream_connection',
-    'metadata',
-  ],
-  {
-    track_cluster_stats: {},
-  },
-);
+const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster', [
+  'name',
+  'alt_stat_name',
+  'type',
+  'connect_timeout',
+  'per_connection_buffer_limit_bytes',
+  'lb_policy',
+  'round_robin_lb_config',
+  'least_request_lb_config',
+  'ring_hash_lb_config',
+  'maglev_lb_config',
+  'lb_subset_config',
+  'load_balancing_policy',
+  'load_assignment',
+  'max_requests_per_connection',
+  'circuit_breakers',
+  'outlier_detection',
+  'common_lb_config',
+  'common_http_protocol_options',
+  'http_protocol_options',
+  'http2_protocol_options',
+  'protocol_selection',
+  'upstream_http_protocol_options',
+  'typed_extension_protocol_options',
+  'eds_cluster_config',
+  'original_dst_lb_config',
+  'dns_refresh_rate',
+  'dns_failure_refresh_rate',
+  'respect_dns_ttl',
+  'dns_jitter',
+  'dns_lookup_family',
+  'dns_resolvers',
+  'dns_resolution_config',
+  'typed_dns_resolver_config',
+  'wait_for_warm_on_init',
+  'cleanup_interval',
+  'ignore_health_on_host_removal',
+  'health_checks',
+  'upstream_bind_config',
+  'upstream_connection_options',
+  'preconnect_policy',
+  'transport_socket',
+  'transport_socket_matches',
+  'transport_socket_matcher',
+  'connection_pool_per_downstream_connection',
+  'close_connections_on_host_health_failure',
+  'track_timeout_budgets',
+  'track_cluster_stats',
+  'metadata',
+]);
+const TRACKED = supportedFields<TrackedStats>('envoy.config.cluster.v3.TrackClusterStats', [
+  'timeout_budgets',
+  'request_response_sizes',
+]);
 const COMMON_LB = supportedFields<CommonLbConfig>(
   'envoy.config.cluster.v3.Cluster.CommonLbConfig',
   [
@@ -105,6 +115,7 @@ const COMMON_LB = supportedFields<CommonLbConfig>(
     'update_merge_window',
     'ignore_new_hosts_until_first_hc',
     'close_connections_on_host_set_change',
+    'override_host_status',
   ],
 );
 const CONNECTION = supportedFields<ConnectionOptions>(
@@ -122,22 +133,14 @@ const EDS = supportedFields<EdsConfig>('envoy.config.cluster.v3.Cluster.EdsClust
   'service_name',
 ]);
 
+/** Whom names are asked for, and who must answer for them, where nothing else is said. */
+const CHECKED_NAMES = { auto_sni: true, auto_san_validation: true } as const;
 const DEFAULT_CONNECT_TIMEOUT_MS = 5000;
 const DEFAULT_BUFFER_LIMIT_BYTES = 1024 * 1024;
 const DEFAULT_PANIC_PCT = 50;
 const DEFAULT_DNS_REFRESH_MS = 5000;
 
-/** A cluster with its hosts, or with where they are to be asked for. */
-export interface ClusterPlan {
-  readonly cluster: Cluster;
-  readonly assignment?: Assignment;
-  readonly dns?: DnsClusterPlan;
-  readonly eds?: EdsPlan;
-  /** Its hosts are made as they are asked for. */
-  readonly destinations?: DestinationHosts;
-  /** How its hosts are reached, where not in the clear. */
-  readonly sockets: readonly TlsSocketPlan[];
-}
+export type { ClusterPlan } from './cluster-plan.js';
 
 /** An upstream_bind_config. */
 export interface DefaultBind {
@@ -155,7 +158,8 @@ export function compileCluster(
   const typed = resolveClusterType(configured, place);
   const { message } = typed;
   refuseOtherFields(place, message, CLUSTER);
-  const balancer = compileBalancer(message, place, context);
+  const isProvided = typed.aggregate !== undefined || typed.forwardProxy !== undefined;
+  const balancer = compileBalancer(message, place, context, isProvided);
   const socket = compileUpstreamSocket(
     message.transport_socket,
     place.field('transport_socket'),
@@ -170,11 +174,18 @@ export function compileCluster(
       place.field('transport_socket_matcher'),
     );
   const happyEyeballs = message.upstream_connection_options?.happy_eyeballs_config;
+  const options = findHttpOptions(message, place, context);
+  const proxied =
+    typed.forwardProxy &&
+    compileForwardProxy(typed.forwardProxy, configured, place, context, {
+      isTls: socket?.tls !== undefined,
+      http: options,
+      compile: (one) => compileCluster(one, place, context, defaultBind),
+    });
+  const members = typed.aggregate && compileAggregate(typed.aggregate, message, place);
   const source = compileHostSource(typed, place, context, {
     inputs: tree?.inputs ?? [],
-    namespaces: [socket, ...matches.map((match) => match.reached)].flatMap(
-      (one) => one?.internalUpstream?.hostNamespaces ?? [],
-    ),
+    tagNames: context.tagNames,
     ...(happyEyeballs && { happyEyeballs }),
   });
   const common = message.common_lb_config ?? {};
@@ -186,11 +197,14 @@ export function compileCluster(
   const bind = message.upstream_bind_config
     ? { config: message.upstream_bind_config, place: place.field('upstream_bind_config') }
     : defaultBind;
-  const options = findHttpOptions(message, place, context);
-  const http = compileUpstreamHttp(options);
+  const http = compileUpstreamHttp(
+    typed.forwardProxy && !options.sni ? { ...options, sni: CHECKED_NAMES } : options,
+  );
   const http2 = options.http2 && compileHttp2Options(options.http2, options.http2Place);
   const healthCheck = compileHealthCheck(message, place, { protocol: options.protocol, http2 });
   if (options.protocol === Protocol.BY_ALPN) demandAlpn(message, socket, matches, place);
+  const tracked = message.track_cluster_stats ?? {};
+  refuseOtherFields(place.field('track_cluster_stats'), tracked, TRACKED);
   const cluster: Cluster = {
     name: message.name,
     observability_name: message.alt_stat_name || message.name,
@@ -206,6 +220,8 @@ export function compileCluster(
     max_requests_per_connection:
       http.max_requests_per_connection || (message.max_requests_per_connection ?? 0),
     destination_hosts: source?.destinations,
+    ...(members && { members: [...members] }),
+    ...(proxied && { named_hosts: proxied.hosts }),
     is_resolved: source?.dns !== undefined,
     is_discovered: source?.eds !== undefined,
     ...compileKeepalive(
@@ -228,7 +244,13 @@ export function compileCluster(
     ),
     ...(tree && { transport_tree: tree.tree }),
     pools_by_client: message.connection_pool_per_downstream_connection,
+    closes_with_health: message.close_connections_on_host_health_failure,
+    tracks_timeout_budgets: message.track_timeout_budgets || tracked.timeout_budgets,
+    tracks_sizes: tracked.request_response_sizes,
     drains_on_host_change: common.close_connections_on_host_set_change,
+    tag_metadata: context.tagNames.metadataOf('cluster', message.metadata),
+    ...metadataOf(message.metadata),
+    override_statuses: overrideStatuses(common.override_host_status),
   };
   if (socket) {
     context.grpcClusters.set(
@@ -243,7 +265,10 @@ export function compileCluster(
     ...(socket?.tls ? [socket.tls] : []),
     ...matches.flatMap(({ socket: one }) => one ?? []),
   ];
-  return source && balancer && { cluster, ...source, sockets };
+  if (isProvided && !members && !proxied) return undefined;
+  return (
+    source && balancer && { cluster, ...source, sockets, ...(proxied && { names: proxied.names }) }
+  );
 }
 
 /** Only TLS can agree on a protocol. */
@@ -328,13 +353,14 @@ function compileSocketMatches(
 
 /** STATIC: an assignment; otherwise who is asked for it. Undefined after an error. */
 function compileHostSource(
-  { message, dnsMinRefreshMs }: TypedCluster,
+  { message, dnsMinRefreshMs, aggregate, forwardProxy }: TypedCluster,
   place: Place,
   context: CompileContext,
   needs: HostNeeds,
 ): Omit<ClusterPlan, 'cluster' | 'sockets'> | undefined {
   const type = message.type ?? 'STATIC';
   const at = place.field('load_assignment');
+  if (aggregate || forwardProxy) return {};
   if (type === 'EDS') {
     const eds = compileEds(message, place, context, needs);
     return eds && { eds };
@@ -352,7 +378,7 @@ function compileHostSource(
     place.field('original_dst_lb_config').warn('has no effect in a cluster of another type');
   }
   if (type === 'STRICT_DNS' || type === 'LOGICAL_DNS') {
-    const dns = compileDns(message, type, at, needs, dnsMinRefreshMs);
+    const dns = compileDns(message, type, at, place, needs, dnsMinRefreshMs);
     return dns && { dns };
   }
   const hosts = compileHosts(message.load_assignment, at, needs);
@@ -398,6 +424,7 @@ function compileDns(
   message: ClusterMessage,
   type: 'STRICT_DNS' | 'LOGICAL_DNS',
   place: Place,
+  clusterPlace: Place,
   needs: HostNeeds,
   minRefreshMs = 0,
 ): DnsClusterPlan | undefined {
@@ -412,6 +439,7 @@ function compileDns(
     );
     return undefined;
   }
+  const resolver = compileResolver(message, clusterPlace);
   return {
     name: message.name ?? '',
     kind: type === 'LOGICAL_DNS' ? 'logical' : 'strict',
@@ -425,6 +453,7 @@ function compileDns(
     jitterMs: wholeMs(message.dns_jitter, 0),
     overprovisioningFactorPct: names.overprovisioningFactorPct,
     weighsHealth: names.weighsHealth,
+    ...(resolver && { resolver }),
     endpoints: names.all,
   };
 }
@@ -503,4 +532,21 @@ function ownHttpOptions(message: ClusterMessage, place: Place): UpstreamHttpOpti
     sni: message.upstream_http_protocol_options,
     sniPlace: place.field('upstream_http_protocol_options'),
   };
+}
+
+const STATUSES: readonly HealthStatus[] = [
+  'UNKNOWN',
+  'HEALTHY',
+  'UNHEALTHY',
+  'DRAINING',
+  'TIMEOUT',
+  'DEGRADED',
+];
+
+/** Hosts of these may be asked for by name, as bits. */
+function overrideStatuses(set: HealthStatusSet | undefined): number {
+  const statuses: readonly HealthStatus[] = set
+    ? (set.statuses ?? [])
+    : ['UNKNOWN', 'HEALTHY', 'DEGRADED'];
+  return statuses.reduce((bits, status) => bits | (1 << STATUSES.indexOf(status)), 0);
 }

@@ -1,5 +1,6 @@
 // What a cluster wants of its endpoints beyond what every one has: how it reaches them may depend on
 // their metadata, and on their further addresses.
+import type { TagNames } from '../tag-names.js';
 import type {
   envoy_config_cluster_v3_UpstreamConnectionOptions_HappyEyeballsConfig as HappyEyeballs,
   envoy_config_core_v3_Metadata as Metadata,
@@ -11,12 +12,12 @@ import { MatchInput_Kind } from '../plan.gen.js';
 export interface HostNeeds {
   /** What the tree of transport_socket_matcher asks. */
   readonly inputs: readonly MatchInput[];
-  /** What internal listeners are told of hosts. */
-  readonly namespaces: readonly string[];
   readonly happyEyeballs?: HappyEyeballs;
+  /** What tags of spans name of hosts. */
+  readonly tagNames?: Pick<TagNames, 'metadataOf'>;
 }
 
-export const NO_NEEDS: HostNeeds = { inputs: [], namespaces: [] };
+export const NO_NEEDS: HostNeeds = { inputs: [] };
 
 /** The values that a tree asks for; one that is empty, or not there, is none. */
 export function hostValues(

@@ -7,6 +7,7 @@ import type {
 import { wholeMs } from '../message/numbers.js';
 import type { UpstreamHttpOptions } from '../extension-plans.js';
 import type { Cluster } from '../plan.gen.js';
+import { compileHeaderCase } from '../header-case.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
 export const DEFAULT_IDLE_TIMEOUT_MS = 3_600_000;
@@ -27,12 +28,17 @@ const COMMON = supportedFields<CommonHttpOptions & { max_response_headers_kb?: n
   ],
 );
 // The first three are about requests that clients send: towards upstreams they have no effect.
-const HTTP1 = supportedFields<Http1Options>('envoy.config.core.v3.Http1ProtocolOptions', [
-  'allow_absolute_url',
-  'accept_http_10',
-  'default_host_for_http_10',
-  'enable_trailers',
-]);
+const HTTP1 = supportedFields<Http1Options>(
+  'envoy.config.core.v3.Http1ProtocolOptions',
+  [
+    'allow_absolute_url',
+    'accept_http_10',
+    'default_host_for_http_10',
+    'enable_trailers',
+    'header_key_format',
+  ],
+  { use_balsa_parser: true },
+);
 
 const SNI = supportedFields<SniOptions>('envoy.config.core.v3.UpstreamHttpProtocolOptions', [
   'auto_sni',
@@ -49,6 +55,8 @@ export type UpstreamHttpPlan = Pick<
   | 'max_headers_count'
   | 'max_response_headers_kb'
   | 'enable_trailers'
+  | 'proper_case_words'
+  | 'preserve_case'
   | 'auto_sni'
   | 'auto_san_validation'
   | 'sni_header'
@@ -68,6 +76,10 @@ export function compileUpstreamHttp(options: UpstreamHttpOptions): UpstreamHttpP
     max_headers_count: common.max_headers_count ?? DEFAULT_MAX_HEADERS,
     max_response_headers_kb: common.max_response_headers_kb ?? DEFAULT_MAX_RESPONSE_HEADERS_KB,
     enable_trailers: options.http1?.enable_trailers,
+    ...compileHeaderCase(
+      options.http1?.header_key_format,
+      options.http1Place.field('header_key_format'),
+    ),
     auto_sni: sni.auto_sni,
     auto_san_validation: sni.auto_san_validation,
     sni_header: sni.override_auto_sni_header?.toLowerCase(),

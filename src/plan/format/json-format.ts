@@ -1,6 +1,6 @@
 // Formats whose lines are JSON: an object whose texts are substitution formats.
 import { isObject, type PlainObject } from '../../config/values/objects.js';
-import { compileFormat, type FormatError, type FormatUse } from './format.js';
+import { compileFormat, type FormatError, type FormatUse, type OwnOperators } from './format.js';
 import {
   FormatPiece_Operator as Operator,
   JsonFormat_Kind as Kind,
@@ -9,11 +9,21 @@ import {
 
 export type JsonFormatResult = { readonly json: JsonFormat } | FormatError;
 
-export function compileJsonFormat(object: PlainObject, use: FormatUse): JsonFormatResult {
-  return compileValue(object, use);
+/** Where texts are, and which operators are known there besides. */
+interface Where {
+  readonly use: FormatUse;
+  readonly own: OwnOperators | undefined;
 }
 
-function compileValue(value: unknown, use: FormatUse): JsonFormatResult {
+export function compileJsonFormat(
+  object: PlainObject,
+  use: FormatUse,
+  own?: OwnOperators,
+): JsonFormatResult {
+  return compileValue(object, { use, own });
+}
+
+function compileValue(value: unknown, use: Where): JsonFormatResult {
   if (typeof value === 'string') return compileText(value, use);
   if (typeof value === 'number') return { json: { literal: shortestNumber(value) } };
   if (Array.isArray(value)) return compileItems(Kind.LIST, [...value.entries()], use);
@@ -26,8 +36,8 @@ function compileValue(value: unknown, use: FormatUse): JsonFormatResult {
 }
 
 /** A text that is one operator keeps the type of its value. */
-function compileText(text: string, use: FormatUse): JsonFormatResult {
-  const result = compileFormat(text, use);
+function compileText(text: string, where: Where): JsonFormatResult {
+  const result = compileFormat(text, where.use, where.own);
   if ('error' in result) return result;
   const { pieces = [] } = result.format;
   const isLiteral = (pieces[0]?.operator ?? Operator.LITERAL) === Operator.LITERAL;
@@ -38,7 +48,7 @@ function compileText(text: string, use: FormatUse): JsonFormatResult {
 function compileItems(
   kind: Kind,
   entries: readonly (readonly [string | number, unknown])[],
-  use: FormatUse,
+  use: Where,
 ): JsonFormatResult {
   const items: JsonFormat[] = [];
   for (const [key, value] of entries) {

@@ -1,5 +1,9 @@
 // Metadata that a configuration knows as a whole, as formats find it: every value by its path.
-import type { MetadataValue } from '../plan.gen.js';
+import type { Metadata, MetadataSpace, MetadataValue } from '../plan.gen.js';
+
+interface ConfiguredMetadata {
+  readonly filter_metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
 
 /** Between the keys of a path. */
 export const PATH_SEPARATOR = '\0';
@@ -7,6 +11,20 @@ export const PATH_SEPARATOR = '\0';
 /** `struct` itself comes first, by the empty path; of an empty one there is nothing. */
 export function metadataValues(struct: Readonly<Record<string, unknown>>): MetadataValue[] {
   return Object.keys(struct).length === 0 ? [] : valuesAt(struct, []);
+}
+
+/** All that is said of one thing. */
+export function allSpaces(metadata: ConfiguredMetadata | undefined): MetadataSpace[] {
+  return Object.entries(metadata?.filter_metadata ?? {}).map(([name, struct]) => ({
+    name,
+    values: metadataValues(struct),
+  }));
+}
+
+/** The same as the member of a plan that says it, where there is any. */
+export function metadataOf(metadata: ConfiguredMetadata | undefined): { metadata?: Metadata } {
+  const spaces = allSpaces(metadata);
+  return spaces.length > 0 ? { metadata: { spaces } } : {};
 }
 
 function valuesAt(value: unknown, path: readonly string[]): MetadataValue[] {

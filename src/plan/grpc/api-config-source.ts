@@ -81,6 +81,19 @@ export function compileAds(
   return hasOneBacking(api, place) ? compileStream(api, place, context) : undefined;
 }
 
+/** A service that is no source of resources, over a stream of its own. Undefined after an error. */
+export function compileServiceStream(
+  api: ApiConfigSource,
+  place: Place,
+  context: SourceContext,
+): StreamPlan | undefined {
+  if (api.api_type !== 'GRPC') {
+    place.field('api_type').error(`${TYPE} type must be gRPC`, { expected: 'GRPC' });
+    return undefined;
+  }
+  return hasOneBacking(api, place) ? compileStream(api, place, context) : undefined;
+}
+
 function hasOneBacking(api: ApiConfigSource, place: Place): boolean {
   refuseOtherFields(place, api, API);
   const { cluster_names: names = [], grpc_services: services = [], api_type: kind } = api;

@@ -4,6 +4,7 @@ import type {
   envoy_config_listener_v3_FilterChain as FilterChainMessage,
 } from '../../../build/messages.gen.js';
 import { findExtension, type CompileContext } from '../extension.js';
+import { metadataOf } from '../format/metadata-values.js';
 import { RAW_BUFFER } from '../raw-buffer.js';
 import { combinationsOf, compileFilterChainMatch } from './filter-chain-match.js';
 import type { NetworkFilterPlan } from '../extension-plans.js';
@@ -43,6 +44,7 @@ export function compileFilterChain(
     name: message.name,
     match: match && compileFilterChainMatch(match, place.field('filter_chain_match')),
     ...plan,
+    ...metadataOf(message.metadata),
     ...(tls && {
       tls: tls.context,
       handshake_timeout_ms: wholeMs(message.transport_socket_connect_timeout, 0),
@@ -77,7 +79,11 @@ function compileFilters(
     const extension = findExtension(context, 'networkFilters', filter, at);
     if (!extension || !filter.typed_config) return;
     const part = extension.compile(filter.typed_config, at.field('typed_config'), context);
-    const isTerminal = part.cluster_of_server_name === undefined && part.gates === undefined;
+    const isTerminal =
+      part.cluster_of_server_name === undefined &&
+      part.gates === undefined &&
+      part.rbacs === undefined &&
+      part.server_name_lookup === undefined;
     const isLast = index === filters.length - 1;
     const name = `${filter.name ?? ''} of type ${extension.name}`;
     if (isTerminal && !isLast) {
@@ -91,7 +97,13 @@ function compileFilters(
       );
     }
     const gates = [...(plan.gates ?? []), ...(part.gates ?? [])];
-    plan = { ...plan, ...part, ...(gates.length > 0 && { gates }) };
+    const rbacs = [...(plan.rbacs ?? []), ...(part.rbacs ?? [])];
+    plan = {
+      ...plan,
+      ...part,
+      ...(gates.length > 0 && { gates }),
+      ...(rbacs.length > 0 && { rbacs }),
+    };
   });
   return plan;
 }

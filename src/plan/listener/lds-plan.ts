@@ -5,6 +5,7 @@ import type {
   envoy_config_listener_v3_Listener as ListenerMessage,
 } from '../../../build/messages.gen.js';
 import { messageKey } from '../../config/values/same-message.js';
+import type { DiscoveredPlace } from '../discovered.js';
 import type { Source } from '../sources.js';
 import type { CompileContext } from '../extension.js';
 import type { Place } from '../message/place.js';
@@ -27,6 +28,8 @@ export interface DynamicChain {
   readonly plan: FilterChain;
   readonly routes: ChainRoutes;
   readonly sockets: readonly TlsSocketPlan[];
+  /** Filters that come later. */
+  readonly discovered: readonly DiscoveredPlace[];
   /** Milliseconds since 1970. */
   readonly createdMs: number;
 }
@@ -61,9 +64,22 @@ export function compileDynamicListener(
     const routes = new ChainRoutes(context.routes);
     const id = ++lastChainId;
     const sockets: TlsSocketPlan[] = [];
-    const own = { ...context, routes, addTls: (socket: TlsSocketPlan) => sockets.push(socket) };
+    const discovered: DiscoveredPlace[] = [];
+    const own = {
+      ...{ ...context, routes },
+      addTls: (socket: TlsSocketPlan) => sockets.push(socket),
+      discovered: { add: (one: DiscoveredPlace) => discovered.push(one) },
+    };
     const plan = { ...compileFilterChain(chain, at, own), id };
-    chains.set(key, { id, message: chain, plan, routes, sockets, createdMs: Date.now() });
+    chains.set(key, {
+      id,
+      message: chain,
+      plan,
+      routes,
+      sockets,
+      discovered,
+      createdMs: Date.now(),
+    });
     return plan;
   });
   return { chains, ...(listener && { listener }) };

@@ -9,6 +9,7 @@ import { compileAccessLogs } from '../access-log/access-log.js';
 import { addressText, compileAddress } from '../address/address.js';
 import { compileSocketOptions, ipv4Compatibility } from '../address/socket-options.js';
 import type { CompileContext } from '../extension.js';
+import { metadataOf } from '../format/metadata-values.js';
 import { compileChainTree } from './chain-tree.js';
 import { compileFilterChain, refuseOverlaps, refuseSameNames } from './filter-chain.js';
 import { compileListenerFilters } from './listener-filters.js';
@@ -145,6 +146,7 @@ export function compileListener(
     internal_buffer_bytes:
       address.internal_listener === undefined ? 0 : context.internalListeners?.bufferBytes,
     hands_on_redirected: message.use_original_dst,
+    ...metadataOf(message.metadata),
   };
 }
 

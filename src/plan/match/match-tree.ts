@@ -3,7 +3,10 @@
 import type {
   Any,
   xds_core_v3_CidrRange as CidrRangeMessage,
+  envoy_extensions_matching_input_matchers_consistent_hashing_v3_ConsistentHashing as ConsistentHashing,
   envoy_extensions_matching_input_matchers_ip_v3_Ip as IpMatcher,
+  envoy_extensions_matching_input_matchers_metadata_v3_Metadata as MetadataMatch,
+  envoy_extensions_matching_input_matchers_runtime_fraction_v3_RuntimeFraction as RuntimeFraction,
   xds_type_matcher_v3_IPMatcher as IpTree,
   xds_type_matcher_v3_Matcher as MatcherMessage,
   xds_type_matcher_v3_Matcher_MatcherList_Predicate as PredicateMessage,
@@ -14,6 +17,7 @@ import type {
   xds_type_matcher_v3_StringMatcher as StringMatcherMessage,
 } from '../../../build/messages.gen.js';
 import { compileCidrRange, compileCidrRanges } from '../address/address.js';
+import { PATH_SEPARATOR } from '../format/metadata-values.js';
 import { unregistered } from '../known-extensions.js';
 import type { Place } from '../message/place.js';
 import {
@@ -27,7 +31,9 @@ import {
   type MatchPredicate,
   type MatchTree,
 } from '../plan.gen.js';
+import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileStringMatcher } from './matchers.js';
+import { compileValueMatcher } from './metadata.js';
 
 /** An extension, as trees name it. */
 interface Named {
@@ -41,6 +47,8 @@ export interface MatchTenant {
   readonly inputs: ReadonlyMap<string, (config: Any, place: Place) => MatchInput | undefined>;
   /** What a tree is refused with: "cannot create a filter chain matcher: ". */
   readonly complaint: string;
+  /** What its shares follow; absent: it may have none. */
+  readonly runtime?: RuntimeReads;
   /** The number of an action; undefined after an error. `place`: of its typed_config. */
   action(config: Any, name: string, place: Place): number | undefined;
 }
@@ -52,6 +60,10 @@ const ADDRESSES: ReadonlySet<MatchInput_Kind | undefined> = new Set([
   MatchInput_Kind.DIRECT_SOURCE_IP,
 ]);
 const IP = 'envoy.extensions.matching.input_matchers.ip.v3.Ip';
+const METADATA = 'envoy.extensions.matching.input_matchers.metadata.v3.Metadata';
+const HASHING = 'envoy.extensions.matching.input_matchers.consistent_hashing.v3.ConsistentHashing';
+const FRACTION = 'envoy.extensions.matching.input_matchers.runtime_fraction.v3.RuntimeFraction';
+const DENOMINATORS = { HUNDRED: 100, TEN_THOUSAND: 10_000, MILLION: 1_000_000 } as const;
 const CEL = 'xds.type.matcher.v3.CelMatcher';
 const IP_TREE = 'xds.type.matcher.v3.IPMatcher';
 const DOMAIN_TREE = 'xds.type.matcher.v3.ServerNameMatcher';
@@ -141,6 +153,16 @@ class TreeBuilder {
       this.ipStatPrefixes.add(prefix);
       return { kind: MatchPredicate_Kind.IP, input, ranges: compileCidrRanges(ranges, at) };
     }
+    const special = config && input && this.#special(config, place.field('custom_match'));
+    if (special) {
+      const { metadata_namespace, path = [] } = input;
+      const metadata = special.metadata && {
+        ...special.metadata,
+        metadata_namespace,
+        metadata_path: path.join(PATH_SEPARATOR),
+      };
+      return { ...special, input, ...(metadata && { metadata }) };
+    }
     if (custom) {
       const at = place.field('custom_match');
       const type = custom.typed_config?.$type ?? '';
@@ -157,6 +179,40 @@ class TreeBuilder {
       place.field('value_match'),
     );
     return { kind: MatchPredicate_Kind.TEXT, ...(input && { input }), ...(text && { text }) };
+  }
+
+  /** What only trees of requests have. */
+  #special(config: Any, place: Place): MatchPredicate | undefined {
+    const { runtime } = this.#tenant;
+    if (!runtime) return undefined;
+    const at = place.field('typed_config');
+    switch (config.$type) {
+      case METADATA: {
+        const { value = {}, invert } = config as MetadataMatch;
+        const metadata = compileValueMatcher(value, at.field('value'));
+        return { kind: MatchPredicate_Kind.METADATA, metadata: { ...metadata, inverts: invert } };
+      }
+      case HASHING: {
+        const { threshold, modulo, seed } = config as ConsistentHashing;
+        return { kind: MatchPredicate_Kind.CONSISTENT_HASH, threshold, modulo, seed };
+      }
+      case FRACTION: {
+        const { runtime_fraction: fraction = {}, seed } = config as RuntimeFraction;
+        const { value, slot } = runtime.liveMillionths(
+          fraction.runtime_key,
+          fraction.default_value,
+        );
+        return {
+          kind: MatchPredicate_Kind.RUNTIME_FRACTION,
+          seed,
+          modulo: DENOMINATORS[fraction.default_value?.denominator ?? 'HUNDRED'],
+          share_millionths: value,
+          share_slot: slot,
+        };
+      }
+      default:
+        return undefined;
+    }
   }
 
   #byValue(message: TreeMessage, place: Place): MatchNode {

@@ -173,11 +173,5 @@ export function compileQueryMatcher(
     const match = compileStringMatcher(message.string_match, place.field('string_match'));
     return match && { name, string_match: match };
   }
-  if (message.present_match === false) {
-    place
-      .field('present_match')
-      .error('a query parameter that must be absent is not supported yet');
-    return undefined;
-  }
-  return { name };
+  return message.present_match === false ? { name, is_absent: true } : { name };
 }

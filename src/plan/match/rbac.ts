@@ -2,29 +2,34 @@
 import type {
   envoy_config_core_v3_CidrRange as CidrRange,
   envoy_config_core_v3_TypedExtensionConfig as TypedExtension,
+  envoy_config_rbac_v3_Action as RbacActionMessage,
   envoy_config_rbac_v3_Permission as Permission,
   envoy_config_rbac_v3_Policy as Policy,
   envoy_config_rbac_v3_Principal as Principal,
   envoy_config_rbac_v3_RBAC as RulesMessage,
   envoy_extensions_path_match_uri_template_v3_UriTemplateMatchConfig as Template,
-  envoy_type_matcher_v3_MetadataMatcher as MetadataMatcher,
   envoy_type_matcher_v3_StringMatcher as StringMatcher,
-  envoy_type_matcher_v3_ValueMatcher as ValueMatcher,
+  xds_type_matcher_v3_Matcher as MatcherMessage,
 } from '../../../build/messages.gen.js';
 import { compileCidrRange } from '../address/address.js';
-import { PATH_SEPARATOR } from '../format/metadata-values.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import {
   RbacCondition_Kind as Kind,
-  RbacCondition_Value as Value,
   RbacRules_Action,
+  RbacTreeAction_Action,
   type RbacCondition,
   type RbacPolicy,
   type RbacRules,
+  type RbacTree,
+  type RbacTreeAction,
 } from '../plan.gen.js';
+import { unregistered } from '../known-extensions.js';
+import type { RuntimeReads } from '../runtime/runtime-reads.js';
 import { compileUriTemplate, URI_TEMPLATE } from './uri-template.js';
+import { compileHttpTree } from './http-tree.js';
 import { compileHeaderMatcher, compileStringMatcher } from './matchers.js';
+import { compileMetadataMatcher } from './metadata.js';
 
 const PACKAGE = 'envoy.config.rbac.v3';
 const RULES = supportedFields<RulesMessage>(`${PACKAGE}.RBAC`, ['action', 'policies']);
@@ -56,21 +61,7 @@ const PRINCIPAL = supportedFields<Principal>(`${PACKAGE}.Principal`, [
   'not_id',
   'url_path',
 ]);
-const METADATA = supportedFields<MetadataMatcher>('envoy.type.matcher.v3.MetadataMatcher', [
-  'filter',
-  'path',
-  'value',
-  'invert',
-]);
-const VALUE = supportedFields<ValueMatcher>('envoy.type.matcher.v3.ValueMatcher', [
-  'null_match',
-  'double_match',
-  'string_match',
-  'bool_match',
-  'present_match',
-]);
 
-const MILLION = 1_000_000;
 const END_OF_PORTS = 65_536;
 /** Where a part was wrong, which has been said: nothing is made of the plan. */
 const NONE: RbacCondition = { kind: Kind.OR };
@@ -84,6 +75,26 @@ export function compileRbacRules(message: RulesMessage, place: Place): RbacRules
       compilePolicy(name, message.policies?.[name] ?? {}, place.field(`policies["${name}"]`)),
     ),
   };
+}
+
+const ACTION = 'envoy.config.rbac.v3.Action';
+
+/** The same by a tree, whose actions say what becomes of a request. */
+export function compileRbacTree(
+  message: MatcherMessage,
+  place: Place,
+  runtime: RuntimeReads,
+): RbacTree {
+  const actions: RbacTreeAction[] = [];
+  const tree = compileHttpTree(message, place, runtime, (config, name, at) => {
+    if (config.$type !== ACTION) {
+      at.error(unregistered(name, config.$type), { expected: ACTION });
+      return undefined;
+    }
+    const { name: policy, action } = config as RbacActionMessage;
+    return actions.push({ name: policy, action: RbacTreeAction_Action[action ?? 'ALLOW'] }) - 1;
+  });
+  return { tree, actions };
 }
 
 function compilePolicy(name: string, message: Policy, place: Place): RbacPolicy {
@@ -172,7 +183,10 @@ function compileShared(
   if (one.url_path) {
     return withText(Kind.PATH, one.url_path.path ?? {}, place.field('url_path').field('path'));
   }
-  if (one.metadata) return compileMetadata(one.metadata, place.field('metadata'));
+  if (one.metadata) {
+    const metadata = compileMetadataMatcher(one.metadata, place.field('metadata'));
+    return { kind: Kind.METADATA, metadata };
+  }
   return { kind: Kind.ANY };
 }
 
@@ -221,40 +235,4 @@ function templated(
     place.field('typed_config').within(URI_TEMPLATE),
   );
   return { kind: Kind.PATH, text };
-}
-
-function compileMetadata(message: MetadataMatcher, place: Place): RbacCondition {
-  refuseOtherFields(place, message, METADATA);
-  return {
-    kind: Kind.METADATA,
-    metadata_namespace: message.filter,
-    metadata_path: (message.path ?? []).map(({ key = '' }) => key).join(PATH_SEPARATOR),
-    inverts: message.invert,
-    ...compileValue(message.value ?? {}, place.field('value')),
-  };
-}
-
-function compileValue(value: ValueMatcher, place: Place): RbacCondition {
-  refuseOtherFields(place, value, VALUE);
-  if (value.string_match) {
-    const text = compileStringMatcher(value.string_match, place.field('string_match'));
-    return { value: Value.TEXT, text };
-  }
-  if (value.null_match) return { value: Value.LITERAL, literal: 'null' };
-  if (value.bool_match !== undefined) {
-    return { value: Value.LITERAL, literal: String(value.bool_match) };
-  }
-  if (value.double_match) {
-    const { exact, range } = value.double_match;
-    if (exact !== undefined) return { value: Value.LITERAL, literal: JSON.stringify(exact) };
-    const millionths = (number = 0): number => Math.round(number * MILLION);
-    return {
-      value: Value.NUMBER,
-      first_number: millionths(range?.start),
-      end_number: millionths(range?.end),
-    };
-  }
-  // Of what is to be absent there is nothing that fits.
-  if (value.present_match === false) return { value: Value.TEXT };
-  return { value: Value.PRESENT };
 }

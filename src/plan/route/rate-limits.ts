@@ -1,17 +1,48 @@
 // What of a request makes the descriptors that rate limits know it by.
 import type {
   envoy_config_route_v3_RateLimit as RateLimitMessage,
+  envoy_config_core_v3_Metadata as Metadata,
   envoy_config_route_v3_RateLimit_Action as Action,
+  envoy_config_route_v3_RateLimit_Action_MetaData as MetaData,
+  envoy_config_route_v3_RateLimit_HitsAddend as HitsAddendMessage,
+  envoy_config_route_v3_RateLimit_Override as Override,
+  envoy_type_metadata_v3_MetadataKey as MetadataKey,
 } from '../../../build/messages.gen.js';
 import { compileCidrRanges } from '../address/address.js';
 import type { CompileContext } from '../extension.js';
+import { compileFormat } from '../format/format.js';
+import { metadataValues, PATH_SEPARATOR } from '../format/metadata-values.js';
 import { compileHeaderMatcher, compileQueryMatcher, requestHeaderName } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
-import { RateLimitAction_Kind as Kind, type RateLimit, type RateLimitAction } from '../plan.gen.js';
+import {
+  RateLimit_XRateLimit,
+  RateLimitAction_Kind as Kind,
+  type HitsAddend,
+  type LimitOverride,
+  type RateLimit,
+  type RateLimitAction,
+} from '../plan.gen.js';
 
 const PACKAGE = 'envoy.config.route.v3.RateLimit';
-const LIMIT = supportedFields<RateLimitMessage>(PACKAGE, ['stage', 'disable_key', 'actions']);
+const LOCAL_LIMIT = supportedFields<RateLimitMessage>(PACKAGE, ['stage', 'disable_key', 'actions']);
+const LIMIT = supportedFields<RateLimitMessage>(PACKAGE, [
+  'stage',
+  'disable_key',
+  'actions',
+  'limit',
+  'hits_addend',
+  'apply_on_stream_done',
+  'x_ratelimit_option',
+]);
+const OVERRIDE = supportedFields<Override>(`${PACKAGE}.Override`, ['dynamic_metadata']);
+const METADATA = supportedFields<MetaData>(`${PACKAGE}.Action.MetaData`, [
+  'descriptor_key',
+  'metadata_key',
+  'default_value',
+  'source',
+  'skip_if_absent',
+]);
 const ACTION = supportedFields<Action>(`${PACKAGE}.Action`, [
   'source_cluster',
   'destination_cluster',
@@ -23,22 +54,25 @@ const ACTION = supportedFields<Action>(`${PACKAGE}.Action`, [
   'query_parameter_value_match',
   'query_parameters',
   'remote_address_match',
+  'metadata',
+  'dynamic_metadata',
 ]);
+// Values are texts here, as in the real server, so that no default is ever needed.
 const GENERIC = supportedFields<NonNullable<Action['generic_key']>>(
   `${PACKAGE}.Action.GenericKey`,
-  ['descriptor_value', 'descriptor_key'],
+  ['descriptor_value', 'descriptor_key', 'default_value'],
 );
 const HEADERS = supportedFields<NonNullable<Action['header_value_match']>>(
   `${PACKAGE}.Action.HeaderValueMatch`,
-  ['descriptor_value', 'descriptor_key', 'expect_match', 'headers'],
+  ['descriptor_value', 'descriptor_key', 'expect_match', 'headers', 'default_value'],
 );
 const QUERY = supportedFields<NonNullable<Action['query_parameter_value_match']>>(
   `${PACKAGE}.Action.QueryParameterValueMatch`,
-  ['descriptor_value', 'descriptor_key', 'expect_match', 'query_parameters'],
+  ['descriptor_value', 'descriptor_key', 'expect_match', 'query_parameters', 'default_value'],
 );
 const ADDRESS = supportedFields<NonNullable<Action['remote_address_match']>>(
   `${PACKAGE}.Action.RemoteAddressMatch`,
-  ['descriptor_value', 'descriptor_key', 'address_matcher'],
+  ['descriptor_value', 'descriptor_key', 'address_matcher', 'default_value'],
 );
 
 const IPV4_BITS = 32;
@@ -47,20 +81,97 @@ const IPV6_BITS = 128;
 /** The filter: what routes ask of rate limits is meant for it. */
 export const LOCAL_RATELIMIT = 'envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit';
 
-/** Those that a local limit looks at: what a runtime key may turn off is not for it. */
+/** Its like that asks a service. */
+export const RATELIMIT = 'envoy.extensions.filters.http.ratelimit.v3.RateLimit';
+
+/** Where limits stand, which says what they may have. */
+export interface LimitUse {
+  /**
+   * Of a route or a virtual host: for filters of either kind. Of a local filter itself, or of one that
+   * asks a service.
+   */
+  readonly of: 'route' | 'local' | 'service';
+  /** Of the route. */
+  readonly metadata?: Metadata | undefined;
+}
+
 export function compileRateLimits(
   limits: readonly RateLimitMessage[] | undefined,
   place: Place,
   context: CompileContext,
+  use: LimitUse,
 ): RateLimit[] {
   return (limits ?? []).flatMap((limit, index) => {
     const at = place.index(index);
-    refuseOtherFields(at, limit, LIMIT);
+    refuseOtherFields(at, limit, use.of === 'local' ? LOCAL_LIMIT : LIMIT);
     const actions = (limit.actions ?? []).flatMap(
-      (action, i) => compileAction(action, at.field('actions').index(i), context) ?? [],
+      (action, i) => compileAction(action, at.field('actions').index(i), context, use) ?? [],
     );
-    return limit.disable_key ? [] : [{ stage: limit.stage, actions }];
+    // What a runtime key may turn off is not for a local filter.
+    if (use.of === 'local') return limit.disable_key ? [] : [{ stage: limit.stage, actions }];
+    if (use.of === 'service') checkOwnLimit(limit, at);
+    else warnOfOwnFields(limit, at);
+    return [{ stage: limit.stage, actions, ...compileLimit(limit, at, context, use) }];
   });
+}
+
+function checkOwnLimit(limit: RateLimitMessage, place: Place): void {
+  if (limit.stage || limit.disable_key) {
+    place.error("'stage' field and 'disable_key' field are not supported");
+  }
+}
+
+/** As the real server has it: only filters' own limits, and those that routes configure them with. */
+function warnOfOwnFields(limit: RateLimitMessage, place: Place): void {
+  for (const field of ['hits_addend', 'apply_on_stream_done', 'x_ratelimit_option'] as const) {
+    if (!limit[field] || limit[field] === 'UNSPECIFIED') continue;
+    place.field(field).warn('has no effect here', {
+      expected: `rate_limits of ${RATELIMIT}PerRoute`,
+    });
+  }
+}
+
+function compileLimit(
+  limit: RateLimitMessage,
+  place: Place,
+  { runtime }: CompileContext,
+  use: LimitUse,
+): Omit<RateLimit, 'stage' | 'actions'> {
+  const key = limit.disable_key;
+  return {
+    override: compileOverride(limit.limit, place.field('limit')),
+    ...(key && {
+      enabled: runtime.liveMillionths(`ratelimit.${key}.http_filter_enabled`, { numerator: 100 }),
+    }),
+    ...(use.of === 'service' && {
+      hits: compileHits(limit.hits_addend, place.field('hits_addend')),
+      at_end: limit.apply_on_stream_done,
+      tells_limit: RateLimit_XRateLimit[limit.x_ratelimit_option ?? 'UNSPECIFIED'],
+    }),
+  };
+}
+
+function compileOverride(override: Override | undefined, place: Place): LimitOverride | undefined {
+  if (!override) return undefined;
+  refuseOtherFields(place, override, OVERRIDE);
+  return metadataPlace(override.dynamic_metadata?.metadata_key);
+}
+
+const metadataPlace = (
+  key: MetadataKey | undefined,
+): { metadata_namespace: string; metadata_path: string } => ({
+  metadata_namespace: key?.key ?? '',
+  metadata_path: (key?.path ?? []).map((segment) => segment.key ?? '').join(PATH_SEPARATOR),
+});
+
+function compileHits(message: HitsAddendMessage | undefined, place: Place): HitsAddend | undefined {
+  if (!message) return undefined;
+  const hits = { is_negative: message.is_negative_hits };
+  if (!message.format) return { ...hits, number: message.number ?? 0 };
+  const result = compileFormat(message.format, 'header');
+  if (!('error' in result)) return { ...hits, format: result.format };
+  place.field('format').error(result.error, result);
+  return undefined;
 }
 
 /** Undefined after an error. */
@@ -68,8 +179,13 @@ function compileAction(
   action: Action,
   place: Place,
   context: CompileContext,
+  use: LimitUse,
 ): RateLimitAction | undefined {
   refuseOtherFields(place, action, ACTION);
+  if (action.metadata) return compileMetadata(action.metadata, place.field('metadata'), use);
+  if (action.dynamic_metadata) {
+    return compileMetadata(action.dynamic_metadata, place.field('dynamic_metadata'), use);
+  }
   if (action.source_cluster) {
     return { kind: Kind.TEXT, key: 'source_cluster', value: context.serviceCluster };
   }
@@ -146,9 +262,36 @@ function compileMatch(action: Action, place: Place): RateLimitAction | undefined
       kind: Kind.ADDRESS_MATCH,
       key: address.descriptor_key || 'remote_address_match',
       value: address.descriptor_value,
+      ...compileMatchValue(address.descriptor_value ?? ''),
+      otherwise: address.default_value,
       inverts: matcher.invert_match,
       ranges: compileCidrRanges(matcher.ranges, ranges),
     };
   }
   return undefined;
+}
+
+function compileMetadata(message: MetaData, place: Place, use: LimitUse): RateLimitAction {
+  refuseOtherFields(place, message, METADATA);
+  const isOfRoute = message.source === 'ROUTE_ENTRY';
+  const { metadata_namespace, metadata_path } = metadataPlace(message.metadata_key);
+  return {
+    kind: Kind.METADATA,
+    key: message.descriptor_key,
+    metadata_namespace,
+    metadata_path,
+    is_of_route: isOfRoute,
+    route_metadata: isOfRoute
+      ? metadataValues(use.metadata?.filter_metadata?.[metadata_namespace] ?? {})
+      : [],
+    otherwise: message.default_value,
+    skips_if_absent: message.skip_if_absent,
+  };
+}
+
+/** A format, where there is one in it. As in the real server, what is none stays a text. */
+function compileMatchValue(value: string): Pick<RateLimitAction, 'format'> {
+  if (!value.includes('%')) return {};
+  const result = compileFormat(value, 'header');
+  return 'error' in result ? {} : { format: result.format };
 }

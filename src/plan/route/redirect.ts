@@ -1,5 +1,6 @@
 // Redirects: the parts of the answer's location that differ from the request.
 import type { envoy_config_route_v3_RedirectAction as RedirectAction } from '../../../build/messages.gen.js';
+import { compileTextFormat } from '../format/text-format.js';
 import { compileRegexRewrite } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import { PathRewrite_Kind, type PathRewrite, type Redirect } from '../plan.gen.js';
@@ -13,6 +14,7 @@ const REDIRECT = supportedFields<RedirectAction>('envoy.config.route.v3.Redirect
   'path_redirect',
   'prefix_rewrite',
   'regex_rewrite',
+  'path_rewrite',
   'response_code',
   'strip_query',
 ]);
@@ -39,14 +41,18 @@ export function compileRedirect(message: RedirectAction, place: Place): Redirect
   };
 }
 
-/** The two ways to rewrite a path that redirects and forwarding routes share. */
+/** The ways to rewrite a path that redirects and forwarding routes share. */
 export function compilePathRewrite(
-  message: Pick<RedirectAction, 'prefix_rewrite' | 'regex_rewrite'>,
+  message: Pick<RedirectAction, 'prefix_rewrite' | 'regex_rewrite' | 'path_rewrite'>,
   place: Place,
 ): PathRewrite | undefined {
   if (message.regex_rewrite) {
     const regex = compileRegexRewrite(message.regex_rewrite, place.field('regex_rewrite'));
     return regex && { kind: PathRewrite_Kind.REGEX, regex };
+  }
+  if (message.path_rewrite) {
+    const format = compileTextFormat(message.path_rewrite, place.field('path_rewrite'));
+    return format && { kind: PathRewrite_Kind.FORMAT, format };
   }
   if (!message.prefix_rewrite) return undefined;
   return { kind: PathRewrite_Kind.PREFIX, value: message.prefix_rewrite };

@@ -1,11 +1,18 @@
 // Forwarding routes: to which cluster, and what changes on the way.
 import type {
   envoy_config_core_v3_Metadata as Metadata,
+  envoy_config_core_v3_TypedExtensionConfig as TypedExtension,
   envoy_config_route_v3_RouteAction as RouteAction,
   envoy_config_route_v3_RouteAction_MaxStreamDuration as MaxStreamDuration,
   envoy_config_route_v3_WeightedCluster as WeightedCluster,
   envoy_config_route_v3_WeightedCluster_ClusterWeight as ClusterWeight,
+  envoy_extensions_path_match_uri_template_v3_UriTemplateMatchConfig as UriTemplate,
+  envoy_extensions_path_rewrite_uri_template_v3_UriTemplateRewriteConfig as UriRewrite,
 } from '../../../build/messages.gen.js';
+import { compileTextFormat } from '../format/text-format.js';
+import { unregistered } from '../known-extensions.js';
+import { compileTemplateRewrite, URI_REWRITE, URI_TEMPLATE } from '../match/uri-template.js';
+import { compileInternalRedirect } from './internal-redirect.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import { compileRegexRewrite, requestHeaderName } from '../match/matchers.js';
 import { wholeMs } from '../message/numbers.js';
@@ -13,8 +20,10 @@ import type { Place } from '../message/place.js';
 import {
   ClusterAction_NotFound,
   HostRewrite_Kind,
+  PathRewrite_Kind,
   type ClusterAction,
   type HostRewrite,
+  type PathRewrite,
   type WeightedCluster as WeightedClusterPlan,
   type WeightedClusters,
 } from '../plan.gen.js';
@@ -29,39 +38,42 @@ import { compileMetadataMatch } from './metadata-match.js';
 import { compileHashPolicies } from './hash-policies.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
-const ACTION = supportedFields<RouteAction>(
-  'envoy.config.route.v3.RouteAction',
-  [
-    'cluster',
-    'cluster_header',
-    'weighted_clusters',
-    'cluster_not_found_response_code',
-    'prefix_rewrite',
-    'regex_rewrite',
-    'host_rewrite_literal',
-    'auto_host_rewrite',
-    'host_rewrite_header',
-    'host_rewrite_path_regex',
-    'append_x_forwarded_host',
-    'timeout',
-    'idle_timeout',
-    'priority',
-    'max_stream_duration',
-    'max_grpc_timeout',
-    'grpc_timeout_offset',
-    'retry_policy',
-    'retry_policy_typed_config',
-    'hedge_policy',
-    'hash_policy',
-    'metadata_match',
-    'request_mirror_policies',
-    'cors',
-    'rate_limits',
-    'include_vh_rate_limits',
-    'upgrade_configs',
-  ],
-  { internal_redirect_action: 'PASS_THROUGH_INTERNAL_REDIRECT' },
-);
+const ACTION = supportedFields<RouteAction>('envoy.config.route.v3.RouteAction', [
+  'cluster',
+  'cluster_header',
+  'weighted_clusters',
+  'cluster_not_found_response_code',
+  'prefix_rewrite',
+  'regex_rewrite',
+  'host_rewrite_literal',
+  'auto_host_rewrite',
+  'host_rewrite_header',
+  'host_rewrite_path_regex',
+  'append_x_forwarded_host',
+  'timeout',
+  'idle_timeout',
+  'priority',
+  'max_stream_duration',
+  'max_grpc_timeout',
+  'grpc_timeout_offset',
+  'retry_policy',
+  'retry_policy_typed_config',
+  'hedge_policy',
+  'hash_policy',
+  'metadata_match',
+  'request_mirror_policies',
+  'cors',
+  'rate_limits',
+  'include_vh_rate_limits',
+  'upgrade_configs',
+  'internal_redirect_action',
+  'internal_redirect_policy',
+  'max_internal_redirects',
+  'path_rewrite_policy',
+  'path_rewrite',
+  'host_rewrite',
+  'early_data_policy',
+]);
 const STREAM_DURATION = supportedFields<MaxStreamDuration>(
   'envoy.config.route.v3.RouteAction.MaxStreamDuration',
   ['max_stream_duration', 'grpc_timeout_header_max', 'grpc_timeout_header_offset'],
@@ -89,16 +101,21 @@ const WEIGHT = supportedFields<ClusterWeight>(
   ],
 );
 
+const EARLY_DATA = 'envoy.extensions.early_data.v3.DefaultEarlyDataPolicy';
 const DEFAULT_TIMEOUT_MS = 15_000;
 const MAX_TOTAL_WEIGHT = 0xffff_ffff;
 
+/** `pathPolicy`: of the route's match. */
 export function compileClusterAction(
   message: RouteAction,
+  pathPolicy: TypedExtension | undefined,
   place: Place,
   scope: RouteScope,
 ): ClusterAction {
   refuseOtherFields(place, message, ACTION);
-  if (message.prefix_rewrite && message.regex_rewrite) {
+  checkEarlyData(message.early_data_policy, place.field('early_data_policy'));
+  const rewrites = [message.prefix_rewrite, message.regex_rewrite, message.path_rewrite_policy];
+  if (rewrites.filter(Boolean).length > 1) {
     place.error('Specify only one of prefix_rewrite, regex_rewrite or path_rewrite_policy');
   }
   if (message.cluster) checkCluster(message.cluster, 'cluster', place.field('cluster'), scope);
@@ -122,7 +139,10 @@ export function compileClusterAction(
         : wholeMs(duration.max_stream_duration, 0),
     upgrades: compileRouteUpgrades(message.upgrade_configs, place.field('upgrade_configs')),
     ...compileGrpcTimeouts(message),
-    path_rewrite: compilePathRewrite(message, place),
+    path_rewrite:
+      compilePathPolicy(message.path_rewrite_policy, pathPolicy, place) ??
+      compilePathRewrite(message, place),
+    internal_redirect: compileInternalRedirect(message, place),
     host_rewrite: compileHostRewrite(message, place),
     priority: message.priority === 'HIGH' ? 1 : 0,
     retry: compileRetries(message, place, scope.context) ?? scope.defaults.retry,
@@ -212,6 +232,42 @@ function compileWeight(
   };
 }
 
+// Which requests may go to a host with the first bytes of QUIC, which is spoken with none.
+function checkEarlyData(policy: TypedExtension | undefined, place: Place): void {
+  const type = policy?.typed_config?.$type;
+  if (!policy || type === EARLY_DATA) return;
+  place
+    .field('typed_config')
+    .error(unregistered(policy.name ?? '', type ?? ''), { expected: EARLY_DATA });
+}
+
+/** A template, as there is no other kind. */
+function compilePathPolicy(
+  policy: TypedExtension | undefined,
+  match: TypedExtension | undefined,
+  place: Place,
+): PathRewrite | undefined {
+  if (!policy) return undefined;
+  const config = policy.typed_config;
+  const at = place.field('path_rewrite_policy').field('typed_config');
+  if (config?.$type !== URI_REWRITE) {
+    at.error(unregistered(policy.name ?? '', config?.$type ?? ''), { expected: URI_REWRITE });
+    return undefined;
+  }
+  if (match?.typed_config?.$type !== URI_TEMPLATE) {
+    at.error(
+      'unable to use envoy.path.rewrite.uri_template.uri_template_rewriter extension without envoy.path.match.uri_template.uri_template_matcher extension',
+    );
+    return undefined;
+  }
+  const regex = compileTemplateRewrite(
+    config as UriRewrite,
+    match.typed_config as UriTemplate,
+    at.within(URI_REWRITE),
+  );
+  return regex && { kind: PathRewrite_Kind.REGEX, regex };
+}
+
 function compileHostRewrite(message: RouteAction, place: Place): HostRewrite | undefined {
   const append = { append_x_forwarded_host: message.append_x_forwarded_host };
   if (message.host_rewrite_literal) {
@@ -220,6 +276,10 @@ function compileHostRewrite(message: RouteAction, place: Place): HostRewrite | u
   if (message.host_rewrite_header) {
     const value = requestHeaderName(message.host_rewrite_header);
     return { kind: HostRewrite_Kind.HEADER, value, ...append };
+  }
+  if (message.host_rewrite) {
+    const format = compileTextFormat(message.host_rewrite, place.field('host_rewrite'));
+    return format && { kind: HostRewrite_Kind.FORMAT, format, ...append };
   }
   if (message.auto_host_rewrite) return { kind: HostRewrite_Kind.AUTO, ...append };
   if (message.host_rewrite_path_regex) {

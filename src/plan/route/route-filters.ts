@@ -11,7 +11,7 @@ import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { RouteFilter } from '../plan.gen.js';
 import { CORS_FILTER } from './cors-policy.js';
-import { LOCAL_RATELIMIT } from './rate-limits.js';
+import { LOCAL_RATELIMIT, RATELIMIT } from './rate-limits.js';
 import type { FilterOverride, FilterOverrides, RouteScope } from './route-scope.js';
 
 const FILTER_CONFIG = supportedFields<FilterConfig>('envoy.config.route.v3.FilterConfig', [
@@ -20,10 +20,12 @@ const FILTER_CONFIG = supportedFields<FilterConfig>('envoy.config.route.v3.Filte
   'disabled',
 ]);
 
+type FilterScope = Pick<RouteScope, 'context' | 'addFilterConfig' | 'statPrefix'>;
+
 export function readFilterOverrides(
   configs: Readonly<Record<string, Any>> | undefined,
   place: Place,
-  scope: Pick<RouteScope, 'context' | 'addFilterConfig'>,
+  scope: FilterScope,
 ): FilterOverrides {
   const byName = new Map<string, FilterOverride>();
   for (const [name, config] of Object.entries(configs ?? {})) {
@@ -39,7 +41,7 @@ function readOverride(
   name: string,
   message: Any,
   place: Place,
-  scope: Pick<RouteScope, 'context' | 'addFilterConfig'>,
+  scope: FilterScope,
 ): FilterOverride | undefined {
   if (message.$type !== FILTER_CONFIG.type) return readConfig(name, message, place, scope, false);
   refuseOtherFields(place, message, FILTER_CONFIG);
@@ -59,7 +61,7 @@ function readConfig(
   name: string,
   message: Any,
   place: Place,
-  { context, addFilterConfig }: Pick<RouteScope, 'context' | 'addFilterConfig'>,
+  { context, addFilterConfig, statPrefix }: FilterScope,
   isOptional: boolean,
 ): FilterOverride | undefined {
   const type = message.$type;
@@ -85,7 +87,10 @@ function readConfig(
     });
   } else {
     const config = filter.byRoute.compile(message, place, context);
-    return { disabled: false, config: config && addFilterConfig(config) };
+    const whole = config?.match
+      ? { ...config, match: { ...config.match, stat_prefix: statPrefix } }
+      : config;
+    return { disabled: false, config: whole && addFilterConfig(whole) };
   }
   return undefined;
 }
@@ -127,7 +132,9 @@ export function compileRouteFilters(
     const own = overrides.flatMap(({ config }) => config ?? []);
     const older = type === CORS_FILTER ? levels.flatMap(({ cors }) => cors ?? []).toReversed() : [];
     const limits =
-      type === LOCAL_RATELIMIT ? levels.flatMap(({ rateLimits }) => rateLimits ?? []) : [];
+      type === LOCAL_RATELIMIT || type === RATELIMIT
+        ? levels.flatMap(({ rateLimits }) => rateLimits ?? [])
+        : [];
     const configs = [...(own.length > 0 ? own : older), ...limits];
     const disabled = overrides[0]?.disabled;
     if (disabled === undefined && configs.length === 0) return [];

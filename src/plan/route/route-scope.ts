@@ -43,6 +43,8 @@ export interface RouteScope {
   readonly maxBodyBytes: number;
   /** The filters before the router, in their order. */
   readonly chain: readonly ChainFilter[];
+  /** Of the connection manager. */
+  readonly statPrefix: string;
   /** The table's, then the virtual host's, then the route's, as far as they are known. */
   readonly filterOverrides: readonly FilterOverrides[];
   /** Takes what a level says of a filter and gives its place in the table's list. */

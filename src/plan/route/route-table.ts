@@ -1,10 +1,12 @@
 // Route tables: virtual hosts by domain, each with its routes.
 import type {
   envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
+  envoy_config_route_v3_VirtualCluster as VirtualClusterMessage,
   envoy_config_route_v3_VirtualHost as VirtualHostMessage,
 } from '../../../build/messages.gen.js';
 import type { ChainFilter } from '../chain-filter.js';
 import type { CompileContext } from '../extension.js';
+import { metadataOf } from '../format/metadata-values.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import type { Place } from '../message/place.js';
 import {
@@ -12,6 +14,7 @@ import {
   type FilterConfig,
   type RetryRuntime,
   type RouteTable,
+  type VirtualCluster,
   type VirtualHost,
 } from '../plan.gen.js';
 import type { RuntimeReads } from '../runtime/runtime-reads.js';
@@ -21,6 +24,8 @@ import { compileCorsPolicy } from './cors-policy.js';
 import { compileHedging, compileRetries } from './retry-policy.js';
 import { readFilterOverrides } from './route-filters.js';
 import { compileRoute } from './route.js';
+import { compileHeaderMatcher } from '../match/matchers.js';
+import { compileRouteTree } from './route-tree.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -36,8 +41,12 @@ const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteCo
   'max_direct_response_body_size_bytes',
   'request_mirror_policies',
   'ignore_port_in_host_matching',
+  'ignore_path_parameters_in_path_matching',
+  'vhost_header',
   'metadata',
   'typed_per_filter_config',
+  // Followed where the table itself comes by RDS; elsewhere the real server does nothing with it either.
+  'vhds',
 ]);
 const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.VirtualHost', [
   'name',
@@ -61,7 +70,13 @@ const VIRTUAL_HOST = supportedFields<VirtualHostMessage>('envoy.config.route.v3.
   'typed_per_filter_config',
   'cors',
   'rate_limits',
+  'virtual_clusters',
+  'matcher',
 ]);
+const VIRTUAL_CLUSTER = supportedFields<VirtualClusterMessage>(
+  'envoy.config.route.v3.VirtualCluster',
+  ['name', 'headers'],
+);
 
 const DEFAULT_MAX_BODY_BYTES = 4096;
 const DEFAULT_RETRY_INTERVAL_MS = 25;
@@ -71,6 +86,8 @@ export interface RouteTableOptions {
   readonly validatesClusters: boolean;
   /** The HTTP filters before the router, in their order. */
   readonly chain: readonly ChainFilter[];
+  /** Of the connection manager that asks for it; of several with the same chain, the first. */
+  readonly statPrefix: string;
 }
 
 /** The plan of a table; its name is the configuration's. */
@@ -85,6 +102,7 @@ export function compileRouteTable(
   const levels = {
     context,
     addFilterConfig: (config: FilterConfig) => filterConfigs.push(config) - 1,
+    statPrefix: options.statPrefix,
   };
   const plain: RouteScope = {
     ...levels,
@@ -110,6 +128,8 @@ export function compileRouteTable(
     mutations: compileHeaderMutations(message, place),
     ignore_port_in_host_matching: message.ignore_port_in_host_matching,
     most_specific_header_mutations_wins: message.most_specific_header_mutations_wins,
+    ignores_path_parameters: message.ignore_path_parameters_in_path_matching,
+    vhost_header: message.vhost_header?.toLowerCase(),
     filter_configs: filterConfigs,
   };
 }
@@ -123,7 +143,9 @@ function compileVirtualHost(
   const at = place.field('routes');
   const cors = message.cors && compileCorsPolicy(message.cors, place.field('cors'), table.context);
   const limits = message.rate_limits;
-  const rateLimits = compileRateLimits(limits, place.field('rate_limits'), table.context);
+  const rateLimits = compileRateLimits(limits, place.field('rate_limits'), table.context, {
+    of: 'route',
+  });
   const own = {
     ...readFilterOverrides(message.typed_per_filter_config, place, table),
     cors: cors && table.addFilterConfig({ cors }),
@@ -148,18 +170,44 @@ function compileVirtualHost(
         ) ?? table.defaults.mirrors,
     },
   };
+  if (message.matcher && (message.routes ?? []).length > 0) {
+    place.error('cannot set both matcher and routes on virtual host');
+  }
   return {
     name: message.name,
+    virtual_clusters: compileVirtualClusters(
+      message.virtual_clusters,
+      place.field('virtual_clusters'),
+    ),
+    tree: message.matcher && compileRouteTree(message.matcher, place.field('matcher'), scope),
     domains: (message.domains ?? []).map((domain) => domain.toLowerCase()),
     routes: (message.routes ?? []).flatMap(
       (route, index) => compileRoute(route, at.index(index), scope) ?? [],
     ),
     mutations: compileHeaderMutations(message, place),
+    ...metadataOf(message.metadata),
     require_tls: VirtualHost_RequireTls[message.require_tls ?? 'NONE'],
     include_request_attempt_count: message.include_request_attempt_count,
     include_attempt_count_in_response: message.include_attempt_count_in_response,
     include_is_timeout_retry: message.include_is_timeout_retry_header,
   };
+}
+
+function compileVirtualClusters(
+  messages: readonly VirtualClusterMessage[] | undefined,
+  place: Place,
+): VirtualCluster[] {
+  return (messages ?? []).map((message, index) => {
+    const at = place.index(index);
+    refuseOtherFields(at, message, VIRTUAL_CLUSTER);
+    const headers = at.field('headers');
+    return {
+      name: message.name,
+      headers: (message.headers ?? []).flatMap(
+        (header, i) => compileHeaderMatcher(header, headers.index(i)) ?? [],
+      ),
+    };
+  });
 }
 
 /** How long the first retry waits where no policy says it, and how many retries are allowed at all. */

@@ -1,25 +1,38 @@
 // Routes: what they match, and what becomes of a request that fits.
 import type {
   envoy_config_core_v3_Metadata as Metadata,
+  envoy_config_core_v3_TypedExtensionConfig as TypedExtension,
+  envoy_config_route_v3_CookieMatcher as CookieMatcher,
   envoy_config_route_v3_DirectResponseAction as DirectResponseAction,
   envoy_config_route_v3_Route as RouteMessage,
   envoy_config_core_v3_RuntimeFractionalPercent as RuntimeFraction,
   envoy_config_route_v3_RouteMatch as RouteMatchMessage,
+  envoy_extensions_path_match_uri_template_v3_UriTemplateMatchConfig as UriTemplate,
+  envoy_type_matcher_v3_FilterStateMatcher as FilterStateMatcher,
 } from '../../../build/messages.gen.js';
 import type { CompileContext } from '../extension.js';
 import { readDataSource } from '../message/data-source.js';
+import { compileCidrRanges } from '../address/address.js';
+import { unregistered } from '../known-extensions.js';
+import { compileMetadataMatcher } from '../match/metadata.js';
+import { compileTemplateRegex, URI_TEMPLATE } from '../match/uri-template.js';
 import { compileHeaderMutations } from './header-mutations.js';
 import {
   compileHeaderMatcher,
   compileQueryMatcher,
   compileRegexMatcher,
+  compileStringMatcher,
 } from '../match/matchers.js';
 import type { OwnOperators } from '../format/format.js';
+import { compileReplyFormat } from '../format/format-string.js';
+import { metadataOf } from '../format/metadata-values.js';
 import type { Place } from '../message/place.js';
 import {
   FormatPiece_Operator,
   RouteMatch_PathKind as PathKind,
+  type CookieMatch,
   type DirectResponse,
+  type FilterStateMatch,
   type Route,
   type RouteMatch,
 } from '../plan.gen.js';
@@ -29,9 +42,9 @@ import { compileClusterAction } from './route-action.js';
 import { compileRateLimits } from './rate-limits.js';
 import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import { bodyLimit, type RouteScope } from './route-scope.js';
+import { compileDecorator, compileRouteTracing } from '../tracing/tracing.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
-// What tracing would be told of a route is only read where tracing is on, and that is refused.
 const ROUTE = supportedFields<RouteMessage>('envoy.config.route.v3.Route', [
   'name',
   'match',
@@ -49,6 +62,7 @@ const ROUTE = supportedFields<RouteMessage>('envoy.config.route.v3.Route', [
   'typed_per_filter_config',
   'per_request_buffer_limit_bytes',
   'request_body_buffer_limit',
+  'stat_prefix',
 ]);
 const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMatch', [
   'prefix',
@@ -62,6 +76,15 @@ const MATCH = supportedFields<RouteMatchMessage>('envoy.config.route.v3.RouteMat
   'query_parameters',
   'grpc',
   'tls_context',
+  'cookies',
+  'dynamic_metadata',
+  'filter_state',
+  'path_match_policy',
+]);
+const COOKIE = supportedFields<CookieMatcher>('envoy.config.route.v3.CookieMatcher', [
+  'name',
+  'string_match',
+  'invert_match',
 ]);
 const TLS_MATCH = supportedFields<NonNullable<RouteMatchMessage['tls_context']>>(
   'envoy.config.route.v3.RouteMatch.TlsContextMatchOptions',
@@ -69,7 +92,7 @@ const TLS_MATCH = supportedFields<NonNullable<RouteMatchMessage['tls_context']>>
 );
 const DIRECT_RESPONSE = supportedFields<DirectResponseAction>(
   'envoy.config.route.v3.DirectResponseAction',
-  ['status', 'body'],
+  ['status', 'body', 'body_format'],
 );
 
 /** Undefined after some errors. */
@@ -85,18 +108,30 @@ export function compileRoute(
   const own = {
     ...readFilterOverrides(message.typed_per_filter_config, place, scope),
     cors: policy && scope.addFilterConfig({ cors: policy }),
-    rateLimits: compileOwnLimits(message.route, place.field('route'), scope),
+    rateLimits: compileOwnLimits(message, place.field('route'), scope),
   };
   const filterOverrides = [...scope.filterOverrides, own];
   const route = {
     name: message.name,
+    stat_prefix: message.stat_prefix,
     match,
     mutations: compileHeaderMutations(message, place, metadataOperator(message.metadata)),
     filters: compileRouteFilters(filterOverrides, scope.chain),
+    tracing:
+      message.tracing &&
+      compileRouteTracing(message.tracing, place.field('tracing'), scope.context),
+    decorator: message.decorator && compileDecorator(message.decorator, place.field('decorator')),
+    tag_metadata: scope.context.tagNames.metadataOf('route', message.metadata),
+    ...metadataOf(message.metadata),
   };
   if (message.route) {
     const inner = { ...scope, filterOverrides };
-    const cluster = compileClusterAction(message.route, place.field('route'), inner);
+    const cluster = compileClusterAction(
+      message.route,
+      message.match?.path_match_policy,
+      place.field('route'),
+      inner,
+    );
     return { ...route, cluster: { ...cluster, ...(bodyLimit(message) ?? scope.defaults.body) } };
   }
   if (message.redirect) {
@@ -113,19 +148,19 @@ export function compileRoute(
 
 /** Those of the virtual host, too, where the route includes them; its place among the configs. */
 function compileOwnLimits(
-  action: RouteMessage['route'],
+  { route: action, metadata }: RouteMessage,
   place: Place,
   scope: RouteScope,
 ): number | undefined {
   const { rate_limits: limits = [], include_vh_rate_limits: includesHosts = false } = action ?? {};
   const at = place.field('rate_limits');
-  const own = compileRateLimits(limits, at, scope.context);
+  const own = compileRateLimits(limits, at, scope.context, { of: 'route', metadata });
   if (limits.length === 0 && !includesHosts) return undefined;
   const hosts = includesHosts ? (scope.defaults.rateLimits ?? []) : [];
   return scope.addFilterConfig({ rate_limits: { limits: [...own, ...hosts] } });
 }
 
-function compileMatch(
+export function compileMatch(
   message: RouteMatchMessage,
   place: Place,
   context: CompileContext,
@@ -147,7 +182,35 @@ function compileMatch(
     grpc: message.grpc !== undefined,
     certificate_presented: tls.presented,
     certificate_validated: tls.validated,
+    cookies: (message.cookies ?? []).flatMap(
+      (cookie, index) => compileCookie(cookie, place.field('cookies').index(index)) ?? [],
+    ),
+    metadata: (message.dynamic_metadata ?? []).map((matcher, index) =>
+      compileMetadataMatcher(matcher, place.field('dynamic_metadata').index(index)),
+    ),
+    filter_states: (message.filter_state ?? []).map((matcher, index) =>
+      compileFilterState(matcher, place.field('filter_state').index(index)),
+    ),
     ...(fraction && compileShare(fraction, context)),
+  };
+}
+
+function compileCookie(message: CookieMatcher, place: Place): CookieMatch | undefined {
+  refuseOtherFields(place, message, COOKIE);
+  const string_match = compileStringMatcher(
+    message.string_match ?? {},
+    place.field('string_match'),
+  );
+  return string_match && { name: message.name, string_match, invert: message.invert_match };
+}
+
+function compileFilterState(message: FilterStateMatcher, place: Place): FilterStateMatch {
+  const { key, string_match: text, address_match: address } = message;
+  return {
+    key,
+    text: text && compileStringMatcher(text, place.field('string_match')),
+    ranges: compileCidrRanges(address?.ranges, place.field('address_match').field('ranges')),
+    inverts: address?.invert_match,
   };
 }
 
@@ -168,8 +231,29 @@ function compilePath(message: RouteMatchMessage, place: Place): RouteMatch {
     const regex = compileRegexMatcher(message.safe_regex, place.field('safe_regex'));
     return { path_kind: PathKind.REGEX, regex };
   }
+  if (message.path_match_policy) {
+    return compilePathPolicy(message.path_match_policy, place.field('path_match_policy'));
+  }
   if (message.connect_matcher) return { path_kind: PathKind.CONNECT };
   return { path_kind: PathKind.PREFIX, path: message.prefix ?? '' };
+}
+
+/** A template, as there is no other kind. */
+function compilePathPolicy(
+  { name = '', typed_config: config }: TypedExtension,
+  place: Place,
+): RouteMatch {
+  const at = place.field('typed_config');
+  if (config?.$type !== URI_TEMPLATE) {
+    at.error(unregistered(name, config?.$type ?? ''), { expected: URI_TEMPLATE });
+    return {};
+  }
+  const regex = compileTemplateRegex(
+    config as UriTemplate,
+    at.within(URI_TEMPLATE),
+    (template) => `path_match_policy.path_template ${template} is invalid`,
+  );
+  return { path_kind: PathKind.REGEX, regex };
 }
 
 function compileDirectResponse(
@@ -186,7 +270,12 @@ function compileDirectResponse(
         expected: 'a shorter body, or a larger max_direct_response_body_size_bytes',
       });
   }
-  return { status: message.status, body };
+  const format = message.body_format;
+  return {
+    status: message.status,
+    body,
+    ...(format && { format: compileReplyFormat(format, place.field('body_format')) }),
+  };
 }
 
 /** %METADATA(ROUTE:filter:key…)%: known when the route is compiled. */

@@ -4,7 +4,7 @@ import type { DnsClusterPlan } from '../../plan/cluster/dns-cluster.js';
 import { parseIp } from '../../plan/address/ip.js';
 import type { Assignment, Host } from '../../plan/plan.gen.js';
 import { DnsTarget, type DnsStat } from './dns-target.js';
-import { NameResolver, type DnsQuestions } from './name-resolver.js';
+import { NameResolver, resolverOf, type DnsQuestions } from './name-resolver.js';
 
 export type { DnsStat } from './dns-target.js';
 export { QuestionCounts } from './question-counts.js';
@@ -31,6 +31,8 @@ export class DnsMonitor {
   readonly #options: DnsMonitorOptions;
   #targets: readonly DnsTarget[] = [];
   #resolveStarted: (() => void) | undefined;
+  /** Where the cluster says who is asked. */
+  #own: NameResolver | undefined;
 
   constructor(plan: DnsClusterPlan, hooks: DnsHooks, options: DnsMonitorOptions = {}) {
     this.#plan = plan;
@@ -43,7 +45,9 @@ export class DnsMonitor {
     if (this.#plan.endpoints.length === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#resolveStarted = resolve;
-      const resolver = this.#options.resolver ?? systemResolver.acquire();
+      const own = this.#plan.resolver && resolverOf(this.#plan.resolver);
+      this.#own = own;
+      const resolver = this.#options.resolver ?? own ?? systemResolver.acquire();
       this.#targets = this.#plan.endpoints.map(
         ({ hostname }) =>
           new DnsTarget(hostname, this.#plan, resolver, {
@@ -64,7 +68,8 @@ export class DnsMonitor {
     if (this.#targets.length === 0) return;
     for (const target of this.#targets) target.stop();
     this.#targets = [];
-    if (this.#options.resolver === undefined) systemResolver.release();
+    this.#own?.cancel();
+    if (this.#options.resolver === undefined && !this.#own) systemResolver.release();
     this.#resolveStarted?.();
   }
 

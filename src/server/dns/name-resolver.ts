@@ -1,8 +1,9 @@
 // Names → addresses, as c-ares in the real server finds them: literal addresses, the hosts file,
 // localhost, then DNS with the search list of resolv.conf.
-import { Resolver } from 'node:dns/promises';
+import { getServers, lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { LookupFamily } from '../../plan/cluster/dns-cluster.js';
+import type { ResolverPlan } from '../../plan/cluster/dns-resolver.js';
 import { CachedFile } from './cached-file.js';
 import { candidatesOf, parseHosts, parseResolvConf } from './system-files.js';
 
@@ -21,6 +22,10 @@ export type DnsAnswer =
 export interface NameResolverOptions {
   /** Instead of the servers in resolv.conf: "192.0.2.1" or "192.0.2.1:5353". */
   readonly servers?: readonly string[];
+  /** The search list of resolv.conf is left alone. */
+  readonly hasNoSearch?: boolean;
+  /** The system's library is asked for all of it. */
+  readonly isOfSystem?: boolean;
   readonly hostsPath?: string;
   readonly resolvConfPath?: string;
   /** Of the first try; each further one waits longer. */
@@ -87,6 +92,7 @@ export class NameResolver {
   }
 
   async #lookupFamily(name: string, family: Family): Promise<DnsAnswer> {
+    if (this.#options.isOfSystem) return askSystem(name, family);
     const plain = name.toLowerCase().replace(/\.$/, '');
     const listed = (await this.#hosts.read()).get(plain) ?? [];
     const addresses = listed.filter((address) => isIP(address) === family);
@@ -96,7 +102,8 @@ export class NameResolver {
     }
     const conf = await this.#conf.read();
     const resolver = this.#resolverFor(conf.text);
-    for (const candidate of candidatesOf(name, conf)) {
+    const candidates = this.#options.hasNoSearch ? [name] : candidatesOf(name, conf);
+    for (const candidate of candidates) {
       const answer = await query(resolver, candidate, family);
       if (answer.kind !== 'none') return answer;
     }
@@ -141,6 +148,23 @@ function both(answers: readonly DnsAnswer[]): DnsAnswer {
     addresses: found.flatMap((answer) => answer.addresses),
     ttlMs: Math.min(...found.map((answer) => answer.ttlMs)),
   };
+}
+
+/** A resolver as a configuration has it. */
+export function resolverOf({ servers, areFallback, ...rest }: ResolverPlan): NameResolver {
+  const uses = servers.length > 0 && !(areFallback && getServers().length > 0);
+  return new NameResolver({ ...rest, ...(uses && { servers }) });
+}
+
+async function askSystem(name: string, family: Family): Promise<DnsAnswer> {
+  try {
+    const found = await lookup(name, { all: true, family });
+    const addresses = [...new Set(found.map(({ address }) => address))];
+    return addresses.length > 0 ? { kind: 'addresses', addresses, ttlMs: 0 } : NONE;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? String(error);
+    return code === 'ENOTFOUND' || code === 'ENODATA' ? NONE : { kind: 'failed', reason: code };
+  }
 }
 
 async function query(resolver: Resolver, name: string, family: Family): Promise<DnsAnswer> {

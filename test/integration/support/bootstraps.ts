@@ -44,7 +44,8 @@ export function webRoutes(routes: readonly Message[], name = 'web'): Message {
   return { name, virtual_hosts: [{ name: 'all', domains: ['*'], routes }] };
 }
 
-function webListener(routes: Message, port: number): Message {
+/** `routes`: what its connection manager says, routes among it. */
+export function webListener(routes: Message, port: number): Message {
   const typed_config = {
     '@type': `${EXTENSIONS}.network.http_connection_manager.v3.HttpConnectionManager`,
     stat_prefix: 'web',

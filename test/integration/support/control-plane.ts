@@ -16,6 +16,9 @@ export const LISTENER = 'envoy.config.listener.v3.Listener';
 export const ROUTES = 'envoy.config.route.v3.RouteConfiguration';
 export const SECRET = 'envoy.extensions.transport_sockets.tls.v3.Secret';
 export const RUNTIME = 'envoy.service.runtime.v3.Runtime';
+export const SCOPE = 'envoy.config.route.v3.ScopedRouteConfiguration';
+export const VIRTUAL_HOST = 'envoy.config.route.v3.VirtualHost';
+export const EXTENSION = 'envoy.config.core.v3.TypedExtensionConfig';
 
 /** By type: the service, how its methods end, and its path over REST. */
 const SERVICES: Readonly<Record<string, readonly [service: string, what: string]>> = {
@@ -25,6 +28,9 @@ const SERVICES: Readonly<Record<string, readonly [service: string, what: string]
   [ROUTES]: ['route.v3.RouteDiscoveryService', 'Routes'],
   [SECRET]: ['secret.v3.SecretDiscoveryService', 'Secrets'],
   [RUNTIME]: ['runtime.v3.RuntimeDiscoveryService', 'Runtime'],
+  [SCOPE]: ['route.v3.ScopedRoutesDiscoveryService', 'ScopedRoutes'],
+  [VIRTUAL_HOST]: ['route.v3.VirtualHostDiscoveryService', 'VirtualHosts'],
+  [EXTENSION]: ['extension.v3.ExtensionConfigDiscoveryService', 'ExtensionConfigs'],
 };
 const FILES = [
   'envoy/service/discovery/v3/ads.proto',
@@ -32,6 +38,9 @@ const FILES = [
   'envoy/config/endpoint/v3/endpoint.proto',
   'envoy/config/listener/v3/listener.proto',
   'envoy/config/route/v3/route.proto',
+  'envoy/config/route/v3/scoped_route.proto',
+  'envoy/config/core/v3/extension.proto',
+  'envoy/extensions/filters/http/fault/v3/fault.proto',
   'envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager.proto',
   'envoy/extensions/filters/http/router/v3/router.proto',
   'envoy/extensions/transport_sockets/tls/v3/tls.proto',
@@ -106,6 +115,8 @@ export class ControlPlane {
   #port = 0;
   #restPort = 0;
   #nonce = 0;
+  readonly #ttls = new Map<string, number | undefined>();
+  readonly #onDemand = new Set<string>();
 
   /** Ended with the story. */
   static async start(t: TestContext): Promise<ControlPlane> {
@@ -129,9 +140,22 @@ export class ControlPlane {
     return this.requests.filter(({ error_detail }) => error_detail);
   }
 
-  /** All resources of a type from now on. */
-  set(type: string, version: string, resources: readonly Message[]): void {
-    const nameOf = (one: Message): string => String(one['cluster_name'] ?? one['name']);
+  /** All resources of a type from now on; `ttlSeconds`: how long they stay. */
+  set(
+    type: string,
+    version: string,
+    resources: readonly Message[],
+    options: {
+      readonly nameOf?: (one: Message) => string;
+      readonly ttlSeconds?: number;
+      /** Nobody is sent what was not asked for by name. */
+      readonly isOnDemand?: boolean;
+    } = {},
+  ): void {
+    const nameOf =
+      options.nameOf ?? ((one: Message): string => String(one['cluster_name'] ?? one['name']));
+    this.#ttls.set(type, options.ttlSeconds);
+    if (options.isOnDemand) this.#onDemand.add(type);
     this.#known.set(type, {
       version,
       resources: new Map(resources.map((one) => [nameOf(one), { '@type': ANY + type, ...one }])),
@@ -157,6 +181,19 @@ export class ControlPlane {
       this.#server.bindAsync(`127.0.0.1:${this.#port}`, credentials, (error, port) =>
         error ? reject(error) : resolve(port),
       );
+    });
+  }
+
+  /** To all streams, whatever it is. */
+  sendBytes(bytes: Buffer): void {
+    for (const { call } of this.#streams) call.write(bytes);
+  }
+
+  /** A response of so many bytes, of nothing that anybody knows. */
+  responseOf(type: string, bytes: number): Buffer {
+    return this.#encode('DiscoveryResponse', {
+      ...{ type_url: ANY + type, nonce: 'large', version_info: 'large' },
+      resources: [{ '@type': `${ANY}google.protobuf.BytesValue`, value: 'A'.repeat(bytes) }],
     });
   }
 
@@ -194,7 +231,11 @@ export class ControlPlane {
     const asked = known ?? { names: new Set(), isAll: false, sent: '', sentVersions: new Map() };
     stream.types.set(type, asked);
     if (stream.isDelta) {
-      for (const name of request.resource_names_subscribe) asked.names.add(name);
+      for (const name of request.resource_names_subscribe) {
+        // Whoever asks again is told again.
+        if (asked.names.has(name)) asked.sent = '';
+        asked.names.add(name);
+      }
       for (const name of request.resource_names_unsubscribe ?? []) asked.names.delete(name);
       for (const [name, version] of Object.entries(request.initial_resource_versions ?? {})) {
         asked.sentVersions.set(name, version);
@@ -217,13 +258,22 @@ export class ControlPlane {
     const key = JSON.stringify([known.version, asked.isAll, [...asked.names].sort()]);
     if (asked.sent === key) return;
     asked.sent = key;
-    const wanted = [...known.resources].filter(([name]) => asked.isAll || asked.names.has(name));
+    const isAll = asked.isAll && !this.#onDemand.has(type);
+    const wanted = [...known.resources].filter(([name]) => isAll || asked.names.has(name));
+    const seconds = this.#ttls.get(type);
+    const ttl =
+      seconds === undefined
+        ? {}
+        : { ttl: { seconds: Math.floor(seconds), nanos: (seconds % 1) * 1e9 } };
     const nonce = String(++this.#nonce);
     const control_plane = { identifier: 'small' };
     const response = { type_url: ANY + type, nonce, control_plane };
     if (!stream.isDelta) {
       if (wanted.length === 0 && !asked.isAll) return;
-      const resources = wanted.map(([, one]) => one);
+      const wrapper = 'envoy.service.discovery.v3.Resource';
+      const resources = wanted.map(([name, one]) =>
+        seconds === undefined ? one : { '@type': ANY + wrapper, name, resource: one, ...ttl },
+      );
       const message = { ...response, version_info: known.version, resources };
       stream.call.write(this.#encode('DiscoveryResponse', message));
       return;
@@ -236,12 +286,16 @@ export class ControlPlane {
     for (const name of removed_resources) asked.sentVersions.delete(name);
     for (const [name, one] of changed) asked.sentVersions.set(name, versionOf(one));
     const resources = changed.map(([name, resource]) => ({
-      ...{ name, resource, version: versionOf(resource) },
+      ...{ name, resource, version: versionOf(resource), ...ttl },
     }));
+    // Who asked for them is told that there are none.
+    const missing = [...asked.names].filter(
+      (name) => this.#onDemand.has(type) && !known.resources.has(name),
+    );
     const message = {
       ...response,
       system_version_info: known.version,
-      resources,
+      resources: [...resources, ...missing.map((name) => ({ name, aliases: [name] }))],
       removed_resources,
     };
     stream.call.write(this.#encode('DeltaDiscoveryResponse', message));

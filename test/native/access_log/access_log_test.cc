@@ -23,6 +23,7 @@ TEST("what the filter accepts is written in the format, one line for each reques
   ::close(::mkstemp(path));
   stats::Registry registry(1);
   LogFiles files(1, registry.create<stats::Filesystem>(stats::plainScope("filesystem.")));
+  ServiceLogs services(1, files.post(), nullptr);
   plan::AccessLog plan;
   plan.path = path;
   plan.format.emplace();
@@ -33,7 +34,7 @@ TEST("what the filter accepts is written in the format, one line for each reques
   plan.filter->kind = plan::AccessLogFilter::Kind::Status;
   plan.filter->comparison = plan::AccessLogFilter::Comparison::Ge;
   plan.filter->value = 500;
-  const auto log = AccessLog::build(plan, files).value();
+  const auto log = AccessLog::build(plan, {files, services, registry}).value();
 
   format::FormatContext context;
   for (const uint16_t status : {200, 503, 404, 500}) {
@@ -52,9 +53,10 @@ TEST("what the filter accepts is written in the format, one line for each reques
 TEST("a log whose file cannot be opened is refused") {
   stats::Registry registry(1);
   LogFiles files(1, registry.create<stats::Filesystem>(stats::plainScope("filesystem.")));
+  ServiceLogs services(1, files.post(), nullptr);
   plan::AccessLog plan;
   plan.path = "/nowhere/at/all.log";
-  const auto log = AccessLog::build(plan, files);
+  const auto log = AccessLog::build(plan, {files, services, registry});
   EXPECT(!log.ok());
 }
 

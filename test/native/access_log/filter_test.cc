@@ -30,7 +30,8 @@ Plan header(const std::string& name, std::optional<std::string> exact, bool inve
   plan.header.emplace();
   plan.header->name = name;
   plan.header->invert = invert;
-  plan.header->present_only = !exact.has_value();
+  plan.header->kind = exact ? plan::HeaderMatch::Kind::String : plan::HeaderMatch::Kind::Present;
+  plan.header->present = true;
   if (exact) {
     plan.header->string_match.emplace();
     plan.header->string_match->value = *exact;
@@ -105,6 +106,67 @@ TEST("of several headers with one name one that fits is enough; they are not joi
   EXPECT(acceptsHeaders(header("x-t", "a"), {"b", "a"}));
   EXPECT(!acceptsHeaders(header("x-t", "a,b"), {"a", "b"}));
   EXPECT(!acceptsHeaders(header("x-t", "a"), {}));
+}
+
+TEST("a number is within its range, and a missing header may count as empty") {
+  Plan range = header("x-t", std::nullopt);
+  range.header->kind = plan::HeaderMatch::Kind::Range;
+  range.header->range_start = -1;
+  range.header->range_end = 5;
+  EXPECT(acceptsHeaders(range, {"-1"}));
+  EXPECT(acceptsHeaders(range, {"4"}));
+  EXPECT(!acceptsHeaders(range, {"5"}));
+  EXPECT(!acceptsHeaders(range, {"4x"}));
+  EXPECT(!acceptsHeaders(range, {}));
+  Plan empty = header("x-t", "a", true);
+  empty.header->treat_missing_as_empty = true;
+  EXPECT(acceptsHeaders(empty, {}));
+}
+
+TEST("kinds of logs and statuses of gRPC are named, or left out") {
+  Plan plan;
+  plan.kind = Kind::LogType;
+  plan.numbers = {6};
+  format::FormatContext context;
+  context.log_type = format::LogType::DownstreamEnd;
+  EXPECT(accepts(plan, context));
+  plan.excludes = true;
+  EXPECT(!accepts(plan, context));
+  Plan grpc;
+  grpc.kind = Kind::GrpcStatus;
+  grpc.numbers = {2};
+  EXPECT(accepts(grpc, context));
+  http::HeaderMap trailers;
+  trailers.add(http::HeaderId::GrpcStatus, "grpc-status", "5");
+  context.response_trailers = &trailers;
+  EXPECT(!accepts(grpc, context));
+  grpc.numbers = {5};
+  EXPECT(accepts(grpc, context));
+}
+
+TEST("metadata is asked of its value; without one the filter has its own mind") {
+  const std::vector<plan::MetadataValue> values = {{"a", "text", false}, {"n", "2.5", true}};
+  const format::FilterMetadata metadata(values);
+  const format::SetMetadata set[] = {{"kit", &metadata}};
+  format::FormatContext context;
+  context.filter_metadata = set;
+  Plan plan;
+  plan.kind = Kind::Metadata;
+  plan.metadata_namespace = "kit";
+  plan.metadata_path = "a";
+  plan.metadata_value.emplace();
+  EXPECT(accepts(plan, context));
+  plan.metadata_path = "n";
+  plan.metadata_value->kind = plan::ValueMatch::Kind::Number;
+  plan.metadata_value->first_number = 2'000'000;
+  plan.metadata_value->end_number = 3'000'000;
+  EXPECT(accepts(plan, context));
+  plan.metadata_value->end_number = 2'500'000;
+  EXPECT(!accepts(plan, context));
+  plan.metadata_path = "none";
+  EXPECT(!accepts(plan, context));
+  plan.matches_missing = true;
+  EXPECT(accepts(plan, context));
 }
 
 TEST("an inverted condition needs a header and none that fits") {

@@ -1,6 +1,7 @@
 // Substitution formats: what each operator shows, and what stands for a missing value.
 #include "format/format.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,13 @@ using Op = plan::FormatPiece::Operator;
 namespace {
 
 plan::FormatPiece piece(Op op, std::string argument = {}, std::string alternative = {},
-                        uint32_t max_length = 0) {
-  return {op, std::move(argument), std::move(alternative), max_length};
+                        std::optional<uint32_t> max_length = std::nullopt) {
+  plan::FormatPiece piece;
+  piece.op = op;
+  piece.argument = std::move(argument);
+  piece.alternative = std::move(alternative);
+  piece.max_length = max_length;
+  return piece;
 }
 
 format::Format formatOf(std::vector<plan::FormatPiece> pieces) {
@@ -169,9 +175,110 @@ TEST("durations are whole milliseconds; what follows the response is the differe
   format::FormatContext context;
   context.duration_us = 5'900;
   context.response_begin_us = 2'100;
+  EXPECT_EQ(shown(context, Op::ResponseTxDuration), "-");
+  context.response_end_us = 5'900;
   EXPECT_EQ(shown(context, Op::Duration), "5");
   EXPECT_EQ(shown(context, Op::ResponseDuration), "2");
   EXPECT_EQ(shown(context, Op::ResponseTxDuration), "3");
+}
+
+TEST("between two moments there is so much of a precision, unless one has not come") {
+  format::Exchange exchange;
+  exchange.at(format::TimePoint::UpstreamTxBegin) = 1'002'500;
+  exchange.at(format::TimePoint::UpstreamTxEnd) = 1'006'250;
+  format::FormatContext context;
+  context.started_us = 1'000'000;
+  context.exchange = &exchange;
+  EXPECT_EQ(shown(context, Op::CommonDuration, "US_TX_BEG:US_TX_END:ms"), "3");
+  EXPECT_EQ(shown(context, Op::CommonDuration, "US_TX_BEG:US_TX_END:us"), "3750");
+  EXPECT_EQ(shown(context, Op::CommonDuration, "DS_RX_BEG:US_TX_BEG:ns"), "2500000");
+  EXPECT_EQ(shown(context, Op::CommonDuration, "US_TX_END:US_TX_BEG:ms"), "-");
+  EXPECT_EQ(shown(context, Op::CommonDuration, "US_TX_BEG:US_RX_BEG:ms"), "-");
+  EXPECT_EQ(shown(context, Op::CommonDuration, "nobody:knows:ms"), "-");
+  EXPECT_EQ(shown(context, Op::RequestTxDuration), "6");
+  EXPECT(format::isExchangeWanted());
+}
+
+TEST("hosts that were tried are listed, and connections that there were") {
+  format::Exchange exchange;
+  exchange.tried.push_back({"10.0.0.1:80", "a.test:8080", 0});
+  exchange.tried.push_back({"[::1]:80", "", 7});
+  format::FormatContext context;
+  EXPECT_EQ(shown(context, Op::UpstreamConnectionId), "0");
+  context.exchange = &exchange;
+  EXPECT_EQ(shown(context, Op::UpstreamHostsAttempted), "10.0.0.1:80,[::1]:80");
+  EXPECT_EQ(shown(context, Op::UpstreamHostsAttemptedWithoutPort), "10.0.0.1,[::1]");
+  EXPECT_EQ(shown(context, Op::UpstreamHostNamesAttempted), "a.test:8080,[::1]:80");
+  EXPECT_EQ(shown(context, Op::UpstreamHostNamesAttemptedWithoutPort), "a.test,[::1]");
+  EXPECT_EQ(shown(context, Op::UpstreamConnectionIdsAttempted), "7");
+  EXPECT_EQ(shown(context, Op::UpstreamConnectionId), "7");
+}
+
+TEST("what configurations say is found by its path; null is nothing") {
+  const std::vector<plan::MetadataSpace> spaces = {
+      {"kit", {{"", "{\"a\":1,\"n\":null}", true}, {"a", "1", true}, {"n", "null", true}}}};
+  format::FormatContext context;
+  const auto shownOf = [&](std::string space, std::string path) {
+    plan::FormatPiece asked = piece(Op::Metadata, std::move(space), std::move(path));
+    asked.metadata_source = plan::FormatPiece::MetadataSource::Cluster;
+    return shown(context, asked);
+  };
+  EXPECT_EQ(shownOf("kit", "a"), "-");
+  context.configured_metadata[static_cast<size_t>(plan::FormatPiece::MetadataSource::Cluster)] =
+      &spaces;
+  EXPECT_EQ(shownOf("kit", "a"), "1");
+  EXPECT_EQ(shownOf("kit", ""), "{\"a\":1,\"n\":null}");
+  EXPECT_EQ(shownOf("kit", "n"), "-");
+  EXPECT_EQ(shownOf("kit", "b"), "-");
+  EXPECT_EQ(shownOf("other", "a"), "-");
+}
+
+TEST("a client certificate's value is that of the first proxy that says it, unquoted") {
+  Headers headers;
+  headers.add("x-forwarded-client-cert",
+              "By=a;Subject=\"CN=x,O=\\\"q\\\"\";URI=one;URI=two,Hash=h;URI=three");
+  format::FormatContext context;
+  context.request_headers = &headers.map();
+  EXPECT_EQ(shown(context, Op::XfccValue, "uri"), "one");
+  EXPECT_EQ(shown(context, Op::XfccValue, "subject"), "CN=x,O=\"q\"");
+  EXPECT_EQ(shown(context, Op::XfccValue, "hash"), "h");
+  EXPECT_EQ(shown(context, Op::XfccValue, "dns"), "-");
+  Headers broken;
+  broken.add("x-forwarded-client-cert", "By=\"a;URI=one");
+  context.request_headers = &broken.map();
+  EXPECT_EQ(shown(context, Op::XfccValue, "uri"), "-");
+}
+
+TEST("of alternatives the first that has a value is shown, cut twice") {
+  format::FormatContext context;
+  context.protocol = "HTTP/1.1";
+  plan::FormatPiece either = piece(Op::Coalesce);
+  either.alternatives = {piece(Op::RouteName), piece(Op::Protocol, {}, {}, 6)};
+  EXPECT_EQ(shown(context, either), "HTTP/1");
+  either.max_length = 2;
+  EXPECT_EQ(shown(context, either), "HT");
+  context.protocol = {};
+  EXPECT_EQ(shown(context, either), "-");
+}
+
+TEST("an address may be shown as the network that it is in") {
+  net::Address address;
+  net::Address v6;
+  EXPECT(net::parseIp("10.129.2.3:80", &address));
+  EXPECT(net::parseIp("[2001:db8:ffff::1]:81", &v6));
+  format::FormatContext context;
+  context.downstream_remote = &address;
+  context.upstream_remote = &v6;
+  plan::FormatPiece asked = piece(Op::DownstreamRemoteAddressWithoutPort);
+  asked.prefix_length = 9;
+  EXPECT_EQ(shown(context, asked), "10.128.0.0/9");
+  asked.prefix_length = 0;
+  EXPECT_EQ(shown(context, asked), "0.0.0.0/0");
+  asked.prefix_length = 128;
+  EXPECT_EQ(shown(context, asked), "10.129.2.3/32");
+  asked.op = Op::UpstreamRemoteAddressWithoutPort;
+  asked.prefix_length = 33;
+  EXPECT_EQ(shown(context, asked), "2001:db8:8000::/33");
 }
 
 TEST("addresses are shown whole, without their port, or by it alone") {

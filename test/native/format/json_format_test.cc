@@ -13,8 +13,13 @@ using Json = plan::JsonFormat;
 
 namespace {
 
-plan::FormatPiece pieceOf(Op op, std::string argument = {}, uint32_t max_length = 0) {
-  return {op, std::move(argument), {}, max_length};
+plan::FormatPiece pieceOf(Op op, std::string argument = {},
+                          std::optional<uint32_t> max_length = std::nullopt) {
+  plan::FormatPiece piece;
+  piece.op = op;
+  piece.argument = std::move(argument);
+  piece.max_length = max_length;
+  return piece;
 }
 Json make(Json::Kind kind) {
   Json json;
@@ -26,7 +31,7 @@ Json text(std::vector<plan::FormatPiece> pieces) {
   json.pieces = std::move(pieces);
   return json;
 }
-Json value(Op op, std::string argument = {}, uint32_t max_length = 0) {
+Json value(Op op, std::string argument = {}, std::optional<uint32_t> max_length = std::nullopt) {
   Json json = text({pieceOf(op, std::move(argument), max_length)});
   json.kind = Json::Kind::Value;
   return json;
@@ -65,7 +70,8 @@ std::string line(const format::FormatContext& context, Json json, bool omit_empt
 }
 
 // A request whose header "x-a" is that.
-std::string shownHeader(const std::string& header, uint32_t max_length = 0) {
+std::string shownHeader(const std::string& header,
+                        std::optional<uint32_t> max_length = std::nullopt) {
   Headers request;
   request.add("x-a", header.c_str());
   format::FormatContext context;
@@ -168,7 +174,8 @@ TEST("metadata of a filter has the types that it has in the configuration") {
   const format::SetMetadata set{"f", &metadata};
   format::FormatContext context;
   context.filter_metadata = {&set, 1};
-  const auto shown = [&](const std::string& space, const std::string& path, uint32_t length = 0) {
+  const auto shown = [&](const std::string& space, const std::string& path,
+                         std::optional<uint32_t> length = std::nullopt) {
     Json json = value(Op::DynamicMetadata, space, length);
     json.pieces[0].alternative = path;
     return line(context, std::move(json));

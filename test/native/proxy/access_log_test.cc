@@ -17,7 +17,7 @@ namespace {
 using Operator = plan::FormatPiece::Operator;
 
 plan::FormatPiece piece(Operator op, std::string argument = {}, std::string alternative = {}) {
-  return {op, std::move(argument), std::move(alternative), 0};
+  return {op, std::move(argument), std::move(alternative)};
 }
 
 class LogFile {

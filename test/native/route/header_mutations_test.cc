@@ -62,7 +62,7 @@ std::string levels(bool most_specific_wins) {
   plan.mutations = speaking("table");
   plan.most_specific_header_mutations_wins = most_specific_wins;
   const auto table = route::RouteTable::build(plan, test::someClusters()).value();
-  const route::Target& target = table->findHost("h")->routes[0].cluster->targets[0];
+  const route::Target& target = table->findHost("h")->routes.routes[0].cluster->targets[0];
   Headers headers;
   Arena arena(512);
   target.chain.applyToRequest(headers.map(), format::FormatContext(), arena);
@@ -158,7 +158,7 @@ TEST("a route without mutations has an empty chain") {
   plan.virtual_hosts = {test::virtualHost(
       {"*"}, {test::namedRoute("r", test::pathMatch(test::PathKind::Prefix, "/"))})};
   const auto table = route::RouteTable::build(plan, test::someClusters()).value();
-  const route::Route& route = table->findHost("h")->routes[0];
+  const route::Route& route = table->findHost("h")->routes.routes[0];
   EXPECT(!route.chain.changesRequest());
   EXPECT(!route.chain.changesResponse());
 }

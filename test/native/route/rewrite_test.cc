@@ -21,7 +21,8 @@ std::string rewritten(plan::PathRewrite plan, plan::RouteMatch match, std::strin
   const Result<route::Rewrite> rewrite = route::Rewrite::build(plan);
   const Result<route::Match> built = route::Match::build(match);
   if (!rewrite || !built) return "refused";
-  return std::string(rewrite.value().apply(path, built.value(), arena));
+  test::Request request{.path = std::string(path)};
+  return std::string(rewrite.value().apply(request.view(), path, built.value(), arena));
 }
 
 plan::PathRewrite byPrefix(std::string value) {

@@ -149,7 +149,7 @@ TEST("each cluster of a table has one slot, however often it is named") {
   NameIds ids;
   TablePointer table = route::RouteTable::build(plan, ids).value();
   EXPECT_EQ(ids.count(), 2u);
-  const std::vector<route::Route>& routes = table->findHost("h")->routes;
+  const std::vector<route::Route>& routes = table->findHost("h")->routes.routes;
   EXPECT_EQ(routes[0].cluster->targets[0].cluster.id(), 0u);
   EXPECT(!routes[1].cluster->targets[0].cluster);
   EXPECT_EQ(routes[2].cluster->targets[0].cluster.id(), 1u);

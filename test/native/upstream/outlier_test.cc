@@ -21,7 +21,7 @@ using upstream::OutlierReport;
 using upstream::OutlierReports;
 using upstream::OutlierResult;
 using upstream::SuccessRates;
-using Origin = OutlierMonitor::Origin;
+using FailureOrigin = OutlierMonitor::Origin;
 
 constexpr uint64_t kSecond = 1000;
 constexpr uint64_t kWall = 1'700'000'000'250;
@@ -293,13 +293,13 @@ TEST("A host whose success rate lies far below the average is put out at the int
   for (size_t i = 0; i < 4; ++i) bench.answer(i, 200, 100);
   bench.answer(4, 200, 50);
   bench.answer(4, 500, 50);
-  EXPECT(!bench.turn(9 * kSecond) && bench.detector().rates(Origin::External).average == -1);
+  EXPECT(!bench.turn(9 * kSecond) && bench.detector().rates(FailureOrigin::External).average == -1);
   EXPECT(bench.turn(10 * kSecond) && bench.isOut(4) && bench.active() == 1);
   // The example of the specification: 50, 100, 100, 100, 100 with a deviation of 20.
-  EXPECT(bench.detector().rates(Origin::External).average == 90);
-  EXPECT(bench.detector().rates(Origin::External).ejection_threshold == 52);
-  EXPECT(bench.detector().rates(Origin::Local).average == -1);
-  EXPECT(bench.host(4).outlier()->successRate(Origin::External) == 50);
+  EXPECT(bench.detector().rates(FailureOrigin::External).average == 90);
+  EXPECT(bench.detector().rates(FailureOrigin::External).ejection_threshold == 52);
+  EXPECT(bench.detector().rates(FailureOrigin::Local).average == -1);
+  EXPECT(bench.host(4).outlier()->successRate(FailureOrigin::External) == 50);
   EXPECT(bench.count(Counter::EjectionsEnforcedSuccessRate) == 1 &&
          bench.count(Counter::EjectionsSuccessRate) == 1 &&
          bench.count(Counter::EjectionsTotal) == 1);
@@ -308,8 +308,8 @@ TEST("A host whose success rate lies far below the average is put out at the int
       "\"cluster_success_rate_ejection_threshold\":52}}"));
   // Nothing came since.
   bench.turn(20 * kSecond);
-  EXPECT(bench.detector().rates(Origin::External).average == -1);
-  EXPECT(bench.host(0).outlier()->successRate(Origin::External) == -1);
+  EXPECT(bench.detector().rates(FailureOrigin::External).average == -1);
+  EXPECT(bench.host(0).outlier()->successRate(FailureOrigin::External) == -1);
 }
 
 TEST("Too few hosts with enough requests are not compared") {
@@ -319,9 +319,9 @@ TEST("Too few hosts with enough requests are not compared") {
   for (size_t i = 0; i < 4; ++i) bench.answer(i, 200, 100);
   bench.answer(4, 500, 99);
   bench.turn(10 * kSecond);
-  EXPECT(bench.active() == 0 && bench.detector().rates(Origin::External).average == -1);
+  EXPECT(bench.active() == 0 && bench.detector().rates(FailureOrigin::External).average == -1);
   // Enough for the other comparison, which has found it and enforces nothing.
-  EXPECT(bench.host(4).outlier()->successRate(Origin::External) == 0);
+  EXPECT(bench.host(4).outlier()->successRate(FailureOrigin::External) == 0);
   EXPECT(bench.count(Counter::EjectionsDetectedFailurePercentage) == 1);
   EXPECT(
       bench.log()[0].ends_with("\"enforced\":false,\"eject_failure_percentage_event\":"
@@ -356,8 +356,8 @@ TEST("Connections are compared where they are told apart") {
   for (size_t i = 0; i < 4; ++i) bench.put(i, OutlierResult::Connected, 0, 100);
   bench.put(4, OutlierResult::ConnectFailed, 0, 100);
   EXPECT(bench.turn(10 * kSecond) && bench.isOut(4));
-  EXPECT(bench.detector().rates(Origin::Local).average == 80);
-  EXPECT(bench.host(4).outlier()->successRate(Origin::Local) == 0);
+  EXPECT(bench.detector().rates(FailureOrigin::Local).average == 80);
+  EXPECT(bench.host(4).outlier()->successRate(FailureOrigin::Local) == 0);
   EXPECT(bench.count(Counter::EjectionsEnforcedLocalOriginSuccessRate) == 1);
   // Found wanting twice, it is told of twice, and is out once.
   EXPECT(bench.count(Counter::EjectionsEnforcedLocalOriginFailurePercentage) == 1);

@@ -26,6 +26,7 @@ TEST("An admin request is shown with its own headers, those of its answer and it
   stats::Registry registry(1);
   auto stats = registry.create<stats::Filesystem>(stats::plainScope("filesystem."));
   access_log::LogFiles files(1, stats);
+  access_log::ServiceLogs services(1, files.post(), nullptr);
   AdminLog admin;
   plan::AdminRequest request;
   admin.write(request);
@@ -38,7 +39,7 @@ TEST("An admin request is shown with its own headers, those of its answer and it
                         piece(Op::Resp, "server"), piece(Op::Literal, " "),
                         piece(Op::ResponseFlags),  piece(Op::Literal, " "),
                         piece(Op::ResponseCode),   piece(Op::Literal, "\n")};
-  auto built = access_log::AccessLog::build(log, files);
+  auto built = access_log::AccessLog::build(log, {files, services, registry});
   EXPECT(built.ok());
   admin.use({built.value()});
   request.path = "/ready";

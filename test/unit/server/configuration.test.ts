@@ -183,3 +183,16 @@ test('v2 is upgraded, and each change logged at debug; --bootstrap-version 3 ref
     /clusters\[0\]\.hosts: unknown field of envoy\.config\.cluster\.v3\.Cluster/,
   );
 });
+
+test('a log of JSON has the flags of its pattern within, but for the message as it is', () => {
+  const config = (json_format: object): object => ({
+    application_log_config: { log_format: { json_format } },
+  });
+
+  const { logFormat } = read(config({ text: '%j', level: '%l', of: ['%n', 3] })).settings;
+  assert.equal(logFormat, '{"text":"%j","level":"%l","of":["%n",3]}');
+  assert.match(
+    problemsOf(config({ text: '%v' })).join(),
+    /Usage of %v is unavailable for JSON log formats; expected %j/,
+  );
+});

@@ -102,6 +102,31 @@ export class FakeNative implements NativeProxy {
   onTrace(callback: (tap: number, trace: bigint, bytes: Buffer) => void): void {
     this.traced = callback;
   }
+  logged: ((service: number, count: bigint, entries: Buffer) => void) | undefined;
+  onLogEntries(callback: (service: number, count: bigint, entries: Buffer) => void): void {
+    this.logged = callback;
+  }
+  flushLogService(service: number): void {
+    this.calls.push(`flushLogService ${service}`);
+  }
+  blockLogService(service: number, isBlocked: boolean): void {
+    this.calls.push(`blockLogService ${service} ${isBlocked}`);
+  }
+  onName(): void {
+    this.calls.push('onName');
+  }
+  nameAge(): number {
+    return 0;
+  }
+  onAsk(): void {
+    this.calls.push('onAsk');
+  }
+  addLoadReporterStats(): string {
+    return 'load_reporter.';
+  }
+  addHdsStats(): string {
+    return 'hds_delegate.';
+  }
   shutdown(): Promise<void> {
     this.calls.push('shutdown');
     return Promise.resolve();
@@ -210,12 +235,37 @@ export class FakeNative implements NativeProxy {
 
   removeStats(_prefix: string): void {}
 
+  addTracerStats(kind: string): string {
+    return `tracing.${kind}.`;
+  }
+  onSpans(): void {
+    // Nothing is traced.
+  }
+  takeSpans(): Buffer {
+    return Buffer.alloc(0);
+  }
+  droppedSpans(): number {
+    return 0;
+  }
   addCdsStats(): string {
     return 'cluster_manager.cds.';
   }
   addRdsStats(httpPrefix: string, routeConfiguration: string): string {
     return `http.${httpPrefix}.rds.${routeConfiguration}.`;
   }
+  addVhdsStats(httpPrefix: string, routeConfiguration: string): string {
+    return `http.${httpPrefix}.rds.vhds.${routeConfiguration}.`;
+  }
+  addScopedRdsStats(httpPrefix: string, name: string): string {
+    return `http.${httpPrefix}.scoped_rds.${name}.`;
+  }
+  addExtensionStats(kind: string, name: string): string {
+    return `extension_config_discovery.${kind}.${name}.`;
+  }
+  addOdcdsStats(): string {
+    return 'cluster_manager.odcds.';
+  }
+  onDemands(): void {}
   addSdsStats(secret: string): string {
     return `sds.${secret}.`;
   }

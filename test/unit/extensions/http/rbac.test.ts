@@ -40,10 +40,29 @@ test('ranges of ports have a beginning, and end behind it', () => {
   assert.match(issuesOf({ start: 1, end: 65_537 }), /range end 65537 is out of bounds/);
 });
 
-test('CEL and trees of matchers are refused by name', () => {
+test('CEL is refused by name', () => {
   const condition = { policies: { p: { permissions: ANY, principals: ANY, condition: {} } } };
   assert.match(compiled([rbac(condition)]).issues.join(), /condition/);
-  assert.match(compiled([rbac({}, { matcher: {} })]).issues.join(), /matcher/);
+});
+
+test('a tree of matchers ends with actions, each with its name', () => {
+  const input = any('envoy.type.matcher.v3.HttpRequestHeaderMatchInput', { header_name: 'X-Who' });
+  const action = (fields: object) => ({
+    action: { name: 'a', typed_config: any('envoy.config.rbac.v3.Action', fields) },
+  });
+  const map = { me: action({ name: 'mine' }), you: action({ name: 'yours', action: 'DENY' }) };
+  const matcher = {
+    matcher_tree: { input: { name: 'i', typed_config: input }, exact_match_map: { map } },
+  };
+  const config = { name: 'r', typed_config: any(`${PACKAGE}.RBAC`, { matcher }) };
+  const result = compiled([config]);
+  assert.deepEqual(result.issues, []);
+  const tree = result.filters?.[0]?.rbac?.tree;
+  assert.deepEqual(tree?.actions, [
+    { name: 'mine', action: 0 },
+    { name: 'yours', action: 1 },
+  ]);
+  assert.equal(tree?.tree?.nodes?.[0]?.input?.name, 'x-who');
 });
 
 test('a template of a path is what it says, segment by segment', () => {
@@ -53,7 +72,7 @@ test('a template of a path is what it says, segment by segment', () => {
   });
   assert.match(
     conditionOf(templated('/users/{id}/*'))?.text?.regex?.pattern ?? '',
-    /^\/users\/\[.*\]\+\/\[.*\]\+$/,
+    /^\/users\/\(\[.*\]\+\)\/\[.*\]\+$/,
   );
   for (const wrong of ['users', '/{a}/{a}', '/**/more', '/{', '/{a=**}/b', '/a b']) {
     const { issues } = compiled([permits(templated(wrong))]);

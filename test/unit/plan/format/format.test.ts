@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
 import { compileFormat } from '../../../../src/plan/format/format.js';
-import { FormatPiece_Operator as Operator } from '../../../../src/plan/plan.gen.js';
+import {
+  FormatPiece_MetadataSource,
+  FormatPiece_Operator as Operator,
+} from '../../../../src/plan/plan.gen.js';
 
 function piecesOf(text: string, use: 'header' | 'http_log' | 'tcp_log' = 'http_log') {
   const result = compileFormat(text, use);
@@ -74,13 +77,48 @@ test('a time format may hold percent signs of its own', () => {
 test('what is known when the format is compiled joins the text around it', (context) => {
   process.env['FAIRLEAD_TEST'] = 'value';
   context.after(() => delete process.env['FAIRLEAD_TEST']);
-  assert.deepEqual(piecesOf('%HOSTNAME% %ENVIRONMENT(FAIRLEAD_TEST):3% %ACCESS_LOG_TYPE%'), [
-    { operator: Operator.LITERAL, argument: `${hostname()} val DownstreamEnd` },
+  assert.deepEqual(piecesOf('%HOSTNAME% %ENVIRONMENT(FAIRLEAD_TEST):3%'), [
+    { operator: Operator.LITERAL, argument: `${hostname()} val` },
   ]);
   assert.deepEqual(piecesOf('%ENVIRONMENT(FAIRLEAD_NO_SUCH)%'), [
     { operator: Operator.LITERAL, argument: '-' },
   ]);
-  assert.equal(piecesOf('%ACCESS_LOG_TYPE%', 'tcp_log')[0]?.argument, 'TcpConnectionEnd');
+});
+
+test('metadata is that of the source that its first part names', () => {
+  assert.deepEqual(piecesOf('%METADATA(VIRTUAL_HOST:kit:a:b):3%'), [
+    {
+      operator: Operator.METADATA,
+      metadata_source: FormatPiece_MetadataSource.VIRTUAL_HOST,
+      argument: 'kit',
+      alternative: 'a\0b',
+      max_length: 3,
+    },
+  ]);
+  assert.equal(piecesOf('%METADATA(DYNAMIC:kit:a)%')[0]?.operator, Operator.DYNAMIC_METADATA);
+  const [host] = piecesOf('%UPSTREAM_METADATA(kit)%');
+  assert.equal(host?.metadata_source, FormatPiece_MetadataSource.UPSTREAM_HOST);
+});
+
+test('alternatives are operators of their own, with arguments and lengths', () => {
+  const text = '{"operators":["PROTOCOL",{"command":"REQ","param":"X-A","max_length":2}]}';
+  assert.deepEqual(piecesOf(`%COALESCE(${text}):9%`), [
+    {
+      operator: Operator.COALESCE,
+      alternatives: [
+        { operator: Operator.PROTOCOL },
+        { operator: Operator.REQ, argument: 'x-a', alternative: '', max_length: 2 },
+      ],
+      max_length: 9,
+    },
+  ]);
+});
+
+test('an address is shown as a network where a length is given', () => {
+  const [network] = piecesOf('%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT(16)%');
+  assert.equal(network?.prefix_length, 16);
+  const [whole] = piecesOf('%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT(x)%');
+  assert.equal(whole?.prefix_length, undefined);
 });
 
 test('what TLS knows of either side is asked for by its name', () => {
@@ -111,7 +149,18 @@ const ERRORS: readonly (readonly [string, string])[] = [
     'GrpcStatusFormatter only supports CAMEL_STRING, SNAKE_STRING or NUMBER. Got: NOPE',
   ],
   ['%NOPE%', 'Not supported field in StreamInfo: NOPE'],
-  ['%TRACE_ID%', 'the operator %TRACE_ID% is not supported yet'],
+  ['%EMIT_TIME(%n)%', 'Invalid header configuration. Format string contains newline.'],
+  ['%METADATA(X:a)%', 'X is not supported type of metadata'],
+  ['%COMMON_DURATION(a:b:c)%', 'Invalid common duration precision: c.'],
+  ['%QUERY_PARAMS(X)%', "Invalid QUERY_PARAMS option: 'X', only 'ORIG'/'DECODED' are allowed"],
+  ['%XFCC_VALUE(x)%', 'XFCC_VALUE command does not support subcommand: x'],
+  ['%COALESCE({})%', "COALESCE: JSON configuration must contain 'operators' array"],
+  [
+    '%COALESCE({"operators":["NOPE"]})%',
+    "COALESCE: failed to parse operator at index 0: unknown command: 'NOPE'",
+  ],
+  ['%CEL(request.path)%', 'the operator %CEL% is not supported yet'],
+  ['%TRACE_ID:5%', 'TRACE_ID does not take any parameters or length'],
 ];
 
 for (const [text, error] of ERRORS) {

@@ -7,7 +7,6 @@ import {
   compileStatic,
   connectionManager,
   ECHO,
-  HCM,
   issuesOf,
   listenerOf,
   ROUTER,
@@ -257,18 +256,6 @@ test('the router is the last HTTP filter, on, and there', () => {
       ],
     }).issues.join(),
     /the extension 'l' \(envoy\.extensions\.filters\.http\.lua\.v3\.Lua\) is not supported yet/,
-  );
-});
-
-test('scopes of routes are refused by name', () => {
-  const filter = any(HCM, {
-    stat_prefix: 'in',
-    scoped_routes: { name: 'r' },
-    http_filters: [ROUTER],
-  });
-  assert.match(
-    issuesOf(compileStatic({ listeners: [listenerOf(filter)] })).join(),
-    /scoped_routes of \S+HttpConnectionManager is not supported yet/,
   );
 });
 

@@ -268,11 +268,120 @@ test('tables of the same name in two listeners stay two tables', () => {
   );
 });
 
-test('internal redirects are refused by name until they are there', () => {
+test('internal redirects are of 302 and one at most, unless more is said', () => {
+  const redirectOf = (route: object) =>
+    compileOneRoute({ route: { cluster: 'origin', ...route } }).route?.cluster?.internal_redirect;
+  const plain = redirectOf({ internal_redirect_policy: {} });
+  assert.deepEqual(plain?.statuses, [302]);
+  assert.equal(plain?.max_redirects, 1);
+  const codes = { redirect_response_codes: [301, 304, 308], max_internal_redirects: 3 };
+  const more = redirectOf({ internal_redirect_policy: codes });
+  assert.deepEqual([more?.statuses, more?.max_redirects], [[301, 308], 3]);
+  const older = { internal_redirect_action: 'HANDLE_INTERNAL_REDIRECT' };
+  assert.deepEqual(redirectOf(older)?.statuses, [302]);
+  assert.equal(redirectOf({}), undefined);
+});
+
+test('a predicate that nobody knows, and a header that cannot be copied, are refused', () => {
+  const policy = {
+    predicates: [{ name: 'p', typed_config: { $type: 'a.Nobody' } }],
+    response_headers_to_copy: [':path'],
+  };
+  const { issues } = compileOneRoute({
+    route: { cluster: 'origin', internal_redirect_policy: policy },
+  });
+  assert.match(issues.join('\n'), /:-prefixed headers or Hosts may not be specified here/);
+  assert.match(issues.join('\n'), /Didn't find a registered implementation for 'p'/);
+});
+
+test('a template of a path is rewritten by its variables', () => {
+  const rewritten = (path_template: string, path_template_rewrite: string) =>
+    compileOneRoute({
+      match: {
+        path_match_policy: {
+          name: 'm',
+          typed_config: {
+            $type: 'envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig',
+            path_template,
+          },
+        },
+      },
+      route: {
+        cluster: 'origin',
+        path_rewrite_policy: {
+          name: 'r',
+          typed_config: {
+            $type: 'envoy.extensions.path.rewrite.uri_template.v3.UriTemplateRewriteConfig',
+            path_template_rewrite,
+          },
+        },
+      },
+    });
+  const { route, issues } = rewritten('/t/{a}/{b=**}', '/{b}/x/{a}');
+  assert.deepEqual(issues, []);
+  assert.equal(route?.match?.path_kind, RouteMatch_PathKind.REGEX);
+  assert.equal(route?.cluster?.path_rewrite?.regex?.substitution, '/\\2/x/\\1');
+  assert.match(rewritten('/t/{a}', '/{c}').issues.join(), /mismatch between variables/);
+  assert.match(rewritten('/t/{a}', 'no').issues.join(), /is invalid/);
+});
+
+test('a tree of matchers leads to a route or to several, in place of routes', () => {
+  const action = (type: string, fields: object) => ({
+    action: { name: 'r', typed_config: { $type: `envoy.config.route.v3.${type}`, ...fields } },
+  });
+  const all = { match: { prefix: '/' }, direct_response: { status: 200 } };
+  const matcher = {
+    matcher_tree: {
+      input: {
+        name: 'i',
+        typed_config: {
+          $type: 'envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
+          header_name: 'q',
+        },
+      },
+      prefix_match_map: {
+        map: { a: action('Route', all), b: action('RouteList', { routes: [all, all] }) },
+      },
+    },
+  };
+  const manager = connectionManager({
+    virtual_hosts: [{ name: 'v', domains: ['*'], matcher }],
+  });
+  const result = compileStatic({ listeners: [listenerOf(manager)] });
+  assert.deepEqual(issuesOf(result), []);
+  const tree = result.update.route_tables?.[0]?.virtual_hosts?.[0]?.tree;
   assert.deepEqual(
-    compileOneRoute({ route: { cluster: 'origin', internal_redirect_policy: {} } }).issues,
-    [
-      'error routes[0].route.internal_redirect_policy: internal_redirect_policy of envoy.config.route.v3.RouteAction is not supported yet by envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
-    ],
+    tree?.lists?.map(({ routes }) => routes?.length),
+    [1, 2],
   );
+});
+
+test('scopes have tables of their own, each under its key', () => {
+  const scope = (key: string) => ({
+    name: key,
+    key: { fragments: [{ string_key: key }] },
+    route_configuration: { name: key, virtual_hosts: [] },
+  });
+  const manager = connectionManager(
+    {},
+    {
+      route_config: undefined,
+      scoped_routes: {
+        name: 's',
+        scope_key_builder: {
+          fragments: [{ header_value_extractor: { name: 'X-Scope', index: 0 } }],
+        },
+        scoped_route_configurations_list: { scoped_route_configurations: [scope('a'), scope('b')] },
+      },
+    },
+  );
+  const result = compileStatic({ listeners: [listenerOf(manager)] });
+  assert.deepEqual(issuesOf(result), []);
+  const { http } = result.update.listeners?.[0]?.filter_chains?.[0] ?? {};
+  const table = result.update.route_tables?.find(({ name }) => name === http?.route_table);
+  assert.equal(table?.scoped_routes?.fragments?.[0]?.header, 'x-scope');
+  assert.deepEqual(table?.scoped_routes?.scopes, [
+    { key: ['a'], route_table: 'a' },
+    { key: ['b'], route_table: 'b' },
+  ]);
 });

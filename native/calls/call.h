@@ -1,0 +1,125 @@
+// How a filter, or anything else of a worker, asks a service through one of this proxy's clusters:
+// one exchange of HTTP, one call of gRPC, or a stream of gRPC messages both ways. The real server
+// has its async client for this; what hosts see and what is counted is the same.
+//
+// Who asks has a Call (a member, say) and is, or has, a CallOwner:
+//
+//   Call call_{*this};                                     // CallOwner& of this object
+//   call_.askGrpc(calls, service, "/pkg.Service/Method", message, &about);   // one message
+//   call_.ask(calls, service, head, body);                                   // HTTP
+//   call_.openGrpc(calls, service, "/pkg.Service/Method", &about);           // a stream: then
+//   call_.send(message); … call_.finish();                                   // half close
+//   call_.cancel();                                        // or ~Call: nothing more is heard
+//
+// `calls` is the worker's (filters::FilterScope has it), `service` outlives the call. The worker's
+// thread.
+//
+// Always holds:
+// - Owners are told at the end of a turn, or by a timer: never inside of ask(), openGrpc(), send(),
+//   and never inside of a connection's handler. They may do there what filters may do in a timer
+//   (filters/http/filter_place.h), may end themselves, and may ask again by the same Call.
+// - Each call that was begun and not cancelled ends with exactly one onCallEnd(), the last of its
+//   owner's calls: also without a cluster, a host or a connection.
+// - A call takes from its cluster's limits, counts in its cluster's and hosts' statistics
+//   (internal.upstream_rq_*), tells outlier detection, and is tried again as its service's
+//   configuration wants it.
+// - What an answer may hold is bounded: kMostAnswerBytes, of gRPC per message.
+// - A worker whose requests ask nobody has no call: memory is a pool's, and used again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "calls/service.h"
+#include "format/context.h"
+#include "http/message.h"
+
+namespace fairlead::calls {
+
+class Call;
+class Calls;
+class Exchange;
+
+// The body of an answer, or a message of gRPC whose service says nothing of it.
+inline constexpr size_t kMostAnswerBytes = size_t{32} << 20;
+
+// How a call ended. Views live until onCallEnd() returns.
+struct CallAnswer {
+  // The host broke off in its answer, or its answer is larger than may be: there is no more of it.
+  bool is_broken = false;
+  // Of HTTP: of the host, or what the proxy says in its place (503, 504).
+  uint16_t status = 0;
+  // The proxy's own, in place of a host's.
+  bool is_local = false;
+  // Of HTTP: the answer's, until another call begins. Empty where it is local.
+  const http::HeaderMap* headers = nullptr;
+  // Of HTTP: all of it. Of askGrpc(): the message, where the status is 0.
+  std::string_view body;
+  // Of gRPC.
+  int64_t grpc_status = 0;
+  std::string_view grpc_message;
+};
+
+class CallOwner {
+ public:
+  // Of a stream of gRPC: its head has come (initial metadata). `headers` lives until this returns.
+  virtual void onCallHead(const http::HeaderMap& headers) {}
+  // Of a stream of gRPC: one message, whole.
+  virtual void onCallMessage(std::string_view message) {}
+  // Of a stream of gRPC that was behind (Call::isBehind()): it is no longer.
+  virtual void onCallWritable() {}
+  virtual void onCallEnd(const CallAnswer& answer) = 0;
+
+ protected:
+  ~CallOwner() = default;
+};
+
+// The head of a request of HTTP. `headers`: without host, and without what calls say themselves
+// (x-envoy-internal, x-forwarded-for, x-envoy-expected-rq-timeout-ms); ask() adds to it. Usually
+// the worker's scratch, Calls::headers().
+struct CallHead {
+  std::string_view method;
+  std::string_view path;
+  std::string_view authority;
+  http::HeaderMap* headers;
+};
+
+class Call {
+ public:
+  explicit Call(CallOwner& owner) : owner_(owner) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  ~Call() { cancel(); }
+
+  // These begin a call, where none is under way. `about`: what formats of the service's metadata
+  // speak of; null: nothing has a value.
+  void ask(Calls& calls, const Service& service, const CallHead& head, std::string_view body);
+  void askGrpc(Calls& calls, const Service& service, std::string_view path,
+               std::string_view message, const format::FormatContext* about);
+  // Without a time limit, whatever the service's is.
+  void openGrpc(Calls& calls, const Service& service, std::string_view path,
+                const format::FormatContext* about);
+
+  // Of a stream that is under way, and was not finished. What no connection has taken so far waits.
+  void send(std::string_view message);
+  void finish();
+  // More waits for the host than should.
+  bool isBehind() const;
+  // No more of the answer is read until as many resumes.
+  void pause();
+  void resume();
+
+  bool isActive() const { return exchange_ != nullptr; }
+  // The owner hears nothing more. The stream is reset, if it is not over.
+  void cancel();
+
+ private:
+  friend class Exchange;
+
+  CallOwner& owner_;
+  // Null: nothing is under way.
+  Exchange* exchange_ = nullptr;
+};
+
+}  // namespace fairlead::calls

@@ -1,0 +1,281 @@
+// A call's way back: what its host answers, or what is said in its place, and who is told.
+#include <algorithm>
+#include <utility>
+
+#include "calls/calls.h"
+#include "calls/exchange.h"
+#include "format/grpc_status.h"
+#include "http/grpc_frames.h"
+
+namespace fairlead::calls {
+
+using http::HeaderEntry;
+using http::HeaderId;
+using http::HeaderMap;
+using ClusterCounter = stats::Cluster::Counter;
+using ClusterHistogram = stats::Cluster::Histogram;
+
+namespace {
+
+constexpr int64_t kUnknown = 2;
+constexpr int64_t kResourceExhausted = 8;
+constexpr int64_t kInternal = 13;
+
+constexpr int64_t statusOr(int64_t status, int64_t otherwise) {
+  return status == format::kInvalidGrpcStatus ? otherwise : status;
+}
+
+// Of the first frame, which may not be here whole.
+size_t lengthOfFrame(std::string_view frame) {
+  size_t length = 0;
+  for (size_t i = 1; i < http::kGrpcFrameHeaderBytes; ++i) {
+    length = length << 8 | static_cast<uint8_t>(frame[i]);
+  }
+  return length;
+}
+
+}  // namespace
+
+// ---- from the host ----
+
+void Exchange::onAttemptHead(upstream::Attempt& attempt, http::ResponseHead& head, bool end) {
+  uint16_t outcome = head.status;
+  const HeaderEntry* const grpc = isGrpc() ? head.headers.find(HeaderId::GrpcStatus) : nullptr;
+  if (grpc) outcome = format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value()));
+  tellOutlier(attempt.host(), upstream::OutlierResult::Answer, outcome);
+  upstream::HostCounters& host = countersOf(attempt.host());
+  if (isRetried(isWorthRetry(head))) {
+    host.rq_error.add();
+    cluster_->stats().countResponse(stats::CodeVariant::Retry, head.status);
+    attempt.abandon();
+    return;
+  }
+  (head.status >= 500 ? host.rq_error : host.rq_success).add();
+  charge(head.status);
+  const HeaderEntry* const canary = head.headers.find(HeaderId::XEnvoyUpstreamCanary);
+  if ((canary && canary->value() == "true") || attempt.host().settings().canary) {
+    cluster_->stats().countResponse(stats::CodeVariant::Canary, head.status);
+  }
+  attempt.try_deadline = net::kNever;
+  has_head_ = true;
+  status_ = head.status;
+  body_.clear();
+  if (!isGrpc() && is_request_complete_) {
+    Arena& arena = calls_->arena();
+    arena.reset();
+    const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
+    head.headers.set(HeaderId::XEnvoyUpstreamServiceTime, arena.decimal(ms));
+  }
+  answer_head_.save({}, {}, {}, head.headers);
+  if (end) answerComplete();
+  if (isGrpc()) {
+    if (head.status != 200 && !(end && grpc)) {
+      breakOff(format::grpcStatusOfHttp(head.status), {});
+      return;
+    }
+    if (end) readGrpcStatus(head.headers);
+  }
+  if (end) {
+    this->end();
+  } else if (kind_ == Kind::GrpcStream) {
+    loop().defer(this);
+  }
+}
+
+void Exchange::onAttemptData(upstream::Attempt&, std::string_view data, bool end) {
+  if (has_ended_) return;
+  answer_.append(data);
+  if (end) answerComplete();
+  if (isTooLarge()) {
+    breakOff(kResourceExhausted, "message is too large");
+    return;
+  }
+  if (end && isGrpc()) {
+    // There ought to have been trailers.
+    grpc_status_ = kUnknown;
+  }
+  if (end) {
+    this->end();
+  } else if (kind_ == Kind::GrpcStream) {
+    loop().defer(this);
+  }
+}
+
+bool Exchange::isTooLarge() const {
+  if (!isGrpc()) return answer_.size() > kMostAnswerBytes;
+  if (answer_.size() < http::kGrpcFrameHeaderBytes) return false;
+  const uint32_t most = service_->plan.max_message_bytes;
+  return lengthOfFrame(answer_) > (most > 0 ? most : kMostAnswerBytes);
+}
+
+void Exchange::onAttemptTrailers(upstream::Attempt&, HeaderMap& trailers) {
+  if (has_ended_) return;
+  answerComplete();
+  if (isGrpc()) readGrpcStatus(trailers);
+  end();
+}
+
+void Exchange::readGrpcStatus(const HeaderMap& headers) {
+  const HeaderEntry* const status = headers.find(HeaderId::GrpcStatus);
+  grpc_status_ = status ? statusOr(format::parseGrpcStatus(status->value()), kUnknown) : kUnknown;
+  const HeaderEntry* const message = headers.find(HeaderId::GrpcMessage);
+  if (message) grpc_message_.assign(message->value());
+}
+
+void Exchange::answerComplete() {
+  if (!is_request_complete_) return;
+  const uint64_t ms = (loop().nowMicros() - request_end_us_) / 1000;
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.record(ClusterHistogram::UpstreamRqTime, ms);
+  stats.record(service_->plan.is_internal ? ClusterHistogram::InternalUpstreamRqTime
+                                          : ClusterHistogram::ExternalUpstreamRqTime,
+               ms);
+}
+
+void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError& error) {
+  using Failure = upstream::UpstreamError::Kind;
+  if (has_ended_) return;
+  if (error.host) {
+    countersOf(*error.host).rq_error.add();
+    if (error.kind != Failure::Overflow) {
+      tellOutlier(*error.host, upstream::OutlierResult::ConnectFailed);
+    }
+  }
+  if (has_head_) {
+    breakOff(kInternal, "stream reset");
+    return;
+  }
+  if (isRetried(isWorthRetry(error))) return;
+  const uint16_t status = error.kind == Failure::ProtocolError ? 502 : 503;
+  charge(status);
+  std::string text = "upstream connect error or disconnect/reset before headers. reset reason: ";
+  text.append(upstream::reasonOf(error.kind));
+  answerLocally(status, text);
+}
+
+// ---- in its place ----
+
+void Exchange::end() {
+  if (std::exchange(has_ended_, true)) return;
+  deadline_ = retry_at_ = net::kNever;
+  Timer::disarm();
+  loop().defer(this);
+}
+
+void Exchange::answerLocally(uint16_t status, std::string_view text) {
+  attempt_.abandon();
+  status_ = status;
+  is_local_ = true;
+  answer_.clear();
+  if (isGrpc()) {
+    grpc_status_ = format::grpcStatusOfHttp(status);
+    grpc_message_.assign(text);
+  } else {
+    answer_.assign(text);
+  }
+  end();
+}
+
+void Exchange::breakOff(int64_t grpc_status, std::string_view text) {
+  attempt_.abandon();
+  is_broken_ = true;
+  grpc_status_ = grpc_status;
+  grpc_message_.assign(text);
+  // A stream's owner hears of what came before.
+  if (kind_ != Kind::GrpcStream || isTooLarge()) answer_.clear();
+  end();
+}
+
+// ---- telling ----
+
+void Exchange::onDeferred() {
+  const uint32_t life = life_;
+  if (kind_ == Kind::GrpcStream) {
+    if (has_head_ && !std::exchange(told_head_, true)) {
+      HeaderMap& headers = calls_->headers();
+      answer_head_.restore(&headers);
+      call_->owner_.onCallHead(headers);
+      if (life != life_) return;
+    }
+    if (!tellMessages()) return;
+    if (std::exchange(tells_writable_, false) && !has_ended_ && !isBehind()) {
+      call_->owner_.onCallWritable();
+      if (life != life_) return;
+    }
+  }
+  if (has_ended_) tellEnd();
+}
+
+// False: its owner wants no more.
+bool Exchange::tellMessages() {
+  const uint32_t life = life_;
+  size_t told = 0;
+  for (;;) {
+    const std::string_view frame = std::string_view(answer_).substr(told);
+    if (frame.size() < http::kGrpcFrameHeaderBytes) break;
+    const size_t length = lengthOfFrame(frame);
+    const uint32_t most = service_->plan.max_message_bytes;
+    if (frame[0] != 0 || length > (most > 0 ? most : kMostAnswerBytes)) {
+      told = answer_.size();
+      if (!has_ended_) breakOff(frame[0] != 0 ? kInternal : kResourceExhausted, "bad message");
+      break;
+    }
+    if (frame.size() - http::kGrpcFrameHeaderBytes < length) break;
+    call_->owner_.onCallMessage(frame.substr(http::kGrpcFrameHeaderBytes, length));
+    if (life != life_) return false;
+    told += http::kGrpcFrameHeaderBytes + length;
+  }
+  answer_.erase(0, told);
+  return true;
+}
+
+// Its memory stays as it is until its owner has heard.
+void Exchange::tellEnd() {
+  if (!call_) return rest();
+  HeaderMap& headers = calls_->headers();
+  headers.clear();
+  if (has_head_) answer_head_.restore(&headers);
+  CallAnswer answer;
+  answer.is_broken = is_broken_;
+  answer.status = status_;
+  answer.is_local = is_local_;
+  answer.headers = &headers;
+  answer.grpc_status = grpc_status_;
+  answer.grpc_message = grpc_message_;
+  if (kind_ == Kind::Http) {
+    answer.body = answer_;
+  } else if (kind_ == Kind::Grpc && grpc_status_ == 0) {
+    std::string_view rest = answer_;
+    const bool is_plain = !rest.empty() && rest[0] == 0;
+    if (!is_plain || !http::takeGrpcFrame(&rest, &answer.body)) {
+      answer.grpc_status = kInternal;
+      answer.body = {};
+    }
+  }
+  Call& call = *std::exchange(call_, nullptr);
+  call.exchange_ = nullptr;
+  call.owner_.onCallEnd(answer);
+  rest();
+}
+
+// ---- counting ----
+
+void Exchange::charge(uint16_t status) {
+  stats::Shard<stats::Cluster>& stats = cluster_->stats();
+  stats.add(ClusterCounter::UpstreamRqCompleted);
+  stats.countResponse(stats::CodeVariant::All, status);
+  stats.countResponse(
+      service_->plan.is_internal ? stats::CodeVariant::Internal : stats::CodeVariant::External,
+      status);
+}
+
+void Exchange::tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status) {
+  if (!host.outlier()) return;
+  host.outlier()->put(countersOf(host), result, status);
+}
+
+upstream::HostCounters& Exchange::countersOf(upstream::Host& host) {
+  return host.counters(calls_->context().worker);
+}
+
+}  // namespace fairlead::calls

@@ -1,0 +1,26 @@
+// A service that this proxy itself asks, through a cluster of its own: as configurations name it
+// (GrpcService, HttpUri). Built on the control thread, immutable, and read by any worker; owned by
+// the configuration that asks it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/name_ids.h"
+#include "base/result.h"
+#include "plan/plan.gen.h"
+#include "route/header_mutations.h"
+
+namespace fairlead::calls {
+
+struct Service {
+  static Result<std::unique_ptr<const Service>> build(const plan::Service& plan, NameIds& clusters);
+
+  plan::Service plan;
+  NameIds::Ref cluster;
+  route::MutationList metadata;
+  // What is worth another try: bits of route::RetryOn. 0: nothing is.
+  uint32_t retry_on = 0;
+};
+
+}  // namespace fairlead::calls

@@ -1,0 +1,67 @@
+// envoy.filters.http.custom_response: puts answers that are made here in the place of hosts' and of
+// our own, by a tree of matchers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "filters/http/http_filter.h"
+#include "format/format.h"
+#include "match/match_tree.h"
+#include "plan/plan.gen.h"
+#include "route/header_mutations.h"
+
+namespace fairlead::filters {
+
+class CustomResponses final : public route::FilterConfig {
+ public:
+  struct Policy {
+    std::optional<uint16_t> status;
+    route::MutationList headers;
+    std::string body;
+    // Absent: the body as it is.
+    std::optional<format::Format> body_format;
+    std::string details;
+    bool keeps_details = false;
+  };
+
+  static Result<std::unique_ptr<const CustomResponses>> build(const plan::CustomResponse& plan);
+  static const CustomResponses* of(const route::FilterConfig* config) {
+    return config->kind() == &kKind ? static_cast<const CustomResponses*>(config) : nullptr;
+  }
+  const void* kind() const override { return &kKind; }
+
+  // Null: the answer stays.
+  const Policy* find(const match::Facts& facts) const;
+  bool readsRequest() const { return reads_request_; }
+
+ private:
+  match::MatchTree tree_;
+  std::vector<Policy> policies_;
+  bool reads_request_ = false;
+
+  static constexpr char kKind = 0;
+};
+
+class CustomResponseConfig final : public HttpFilterConfig {
+ public:
+  static BuiltFilter build(const plan::CustomResponse& plan, const ConfigScope& scope);
+
+  HttpFilter* make(FilterMemory& memory, const FilterScope& scope,
+                   FilterPlace& place) const override;
+
+  const CustomResponses::Policy* find(const match::Facts& facts) const {
+    return responses_->find(facts);
+  }
+  // For the headers of one answer. Large, so that none has its own.
+  http::HeaderMap& headers(unsigned worker) const { return *headers_[worker]; }
+
+ private:
+  std::unique_ptr<const CustomResponses> responses_;
+  std::vector<std::unique_ptr<http::HeaderMap>> headers_;
+};
+
+}  // namespace fairlead::filters

@@ -1,0 +1,427 @@
+#include "filters/http/ext_authz.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "filters/http/ext_authz_answer.h"
+#include "filters/http/ext_authz_check.h"
+#include "filters/http/query_edits.h"
+#include "format/struct_metadata.h"
+#include "log/log.h"
+#include "upstream/worker_clusters.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+using AuthzCounter = stats::HttpExtAuthz::Counter;
+using AuthzClusterCounter = stats::ClusterExtAuthz::Counter;
+using http::HeaderId;
+using Verdict = HeaderRules::Verdict;
+
+constexpr std::string_view kMetadataSpace = "envoy.filters.http.ext_authz";
+
+bool isWebSocket(const http::RequestHead& head) {
+  if (head.upgrades) {
+    const http::HeaderEntry* const upgrade = head.headers.find(HeaderId::Upgrade);
+    return upgrade && equalsIgnoreCase(upgrade->value(), "websocket");
+  }
+  return !head.protocol.empty();
+}
+
+// Of one request.
+class ExtAuthz final : public HttpFilter, private calls::CallOwner {
+ public:
+  ExtAuthz(const ExtAuthzSettings& settings, const FilterScope& scope, FilterPlace& place)
+      : settings_(settings), scope_(scope), place_(place), call_(*this) {}
+  ~ExtAuthz() override { letClusterGo(); }
+
+  FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
+                             bool end) override {
+    readRoute();
+    if (!isEnabled(view)) {
+      count(AuthzCounter::Disabled);
+      if (settings_.deny_at_disable.value() == 0) return FilterStatus::Continue;
+      refuse(settings_.plan.status_on_error, "ext_authz_error");
+      return FilterStatus::Answer;
+    }
+    findCluster(view);
+    check_.begin(settings_, *service_, head, view, place_, scope_.stream_id, extensions());
+    is_buffering_ = body_ && !end && !isWebSocket(head);
+    if (!is_buffering_) return ask();
+    if (!body_->allow_partial) place_.limitRequestBuffer(body_->max_bytes);
+    return FilterStatus::Pause;
+  }
+
+  FilterStatus onRequestData(std::string_view data, bool end) override {
+    if (has_passed_) return FilterStatus::Continue;
+    if (!is_buffering_) return FilterStatus::Pause;
+    body_bytes_ += data.size();
+    const size_t room = body_->max_bytes - std::min<size_t>(body_->max_bytes, kept_.size());
+    kept_.append(data.substr(0, room));
+    const bool is_full = body_->allow_partial && body_bytes_ >= body_->max_bytes;
+    if (!end && !is_full) return FilterStatus::Buffer;
+    // Too much is answered where it is held.
+    if (!body_->allow_partial && body_bytes_ > body_->max_bytes) return FilterStatus::Buffer;
+    return ask();
+  }
+
+  FilterStatus onRequestTrailers(http::HeaderMap&) override {
+    if (has_passed_) return FilterStatus::Continue;
+    return is_buffering_ ? ask() : FilterStatus::Pause;
+  }
+
+  void onRequestHeadReleased(http::RequestHead& head, Arena& arena) override {
+    if (adds_failure_header_) {
+      head.headers.add(HeaderId::Other, "x-envoy-auth-failure-mode-allowed", "true");
+    }
+    if (answer_.status != AuthzAnswer::Status::Ok) return;
+    for (const AuthzAnswer::Edit& edit : answer_.edits) {
+      if (isAllowed(edit) == Verdict::Fine) editRequest(edit.lent(), head, arena);
+    }
+    if (!answer_.query_set.empty() || !answer_.query_remove.empty()) {
+      head.path = editQuery(head.path, answer_.query_set, answer_.query_remove, arena);
+    }
+    if (clearsRoute()) place_.clearRoute();
+  }
+
+  FilterStatus onResponseHead(uint16_t, http::HeaderMap& headers, bool, Arena& arena) override {
+    if (is_refused_) {
+      tellRefusal(headers);
+      return FilterStatus::Continue;
+    }
+    for (const AuthzAnswer::Edit& edit : answer_.response_edits) {
+      editResponse(edit.lent(), headers, arena);
+    }
+    return FilterStatus::Continue;
+  }
+
+  LocalReply answer() const override { return reply_; }
+  void onEnd() override { call_.cancel(); }
+
+ private:
+  // ---- before it is asked ----
+
+  void readRoute() {
+    service_ = settings_.service.get();
+    body_ = settings_.plan.body.get();
+    bool has_body = false;
+    for (const route::FilterConfig* config : place_.routeConfigs()) {
+      const ExtAuthzRoute* const route = ExtAuthzRoute::of(config);
+      if (!route) continue;
+      // The most specific one's.
+      if (!std::exchange(has_body, true)) {
+        if (route->plan.body) body_ = route->plan.body.get();
+        if (route->plan.disable_body) body_ = nullptr;
+      }
+      if (route->service && service_ == settings_.service.get()) service_ = route->service.get();
+    }
+  }
+
+  // Of all levels; what is more specific counts.
+  ExtAuthzCheck::Extensions extensions() const {
+    ExtAuthzCheck::Extensions all;
+    for (const route::FilterConfig* config : place_.routeConfigs()) {
+      const ExtAuthzRoute* const route = ExtAuthzRoute::of(config);
+      if (!route) continue;
+      for (const plan::TextPair& pair : route->plan.context_extensions) {
+        const bool is_said = std::ranges::any_of(
+            all, [&pair](const auto& one) { return one.first == std::string_view(pair.key); });
+        if (!is_said) all.emplace_back(pair.key, pair.value);
+      }
+    }
+    return all;
+  }
+
+  bool isEnabled(const route::RequestView& view) const {
+    if (!scope_.clusters.context().random.draws(settings_.enabled.value())) return false;
+    if (!settings_.enabled_metadata) return true;
+    format::FormatContext context;
+    place_.describe(&context);
+    return settings_.enabled_metadata->holds({view, context, place_.peer()});
+  }
+
+  // Where the request would go: it counts what becomes of it.
+  void findCluster(const route::RequestView& view) {
+    if (!scope_.route || !scope_.route->cluster) return;
+    const route::Target& target = scope_.route->cluster->pick(view);
+    std::string_view name;
+    if (target.cluster) {
+      cluster_ = scope_.clusters.find(target.cluster.id());
+    } else if (view.header(target.cluster_header, &name)) {
+      cluster_ = scope_.clusters.find(name);
+    }
+    if (cluster_) cluster_->hold();
+  }
+  void letClusterGo() {
+    if (cluster_) std::exchange(cluster_, nullptr)->letGo();
+  }
+
+  FilterStatus ask() {
+    log::trace(log::Component::ExtAuthz, "ext_authz filter calling authorization server");
+    const bool is_partial = body_bytes_ > kept_.size();
+    const std::string_view body =
+        is_buffering_ ? std::string_view(kept_.data(), kept_.size()) : std::string_view();
+    is_buffering_ = false;
+    started_at_us_ = place_.loop().nowMicros();
+    check_.ask(call_, *scope_.calls, place_, body, is_partial, body_ && body_->as_bytes);
+    return FilterStatus::Pause;
+  }
+
+  // ---- what has come of it ----
+
+  void onCallEnd(const calls::CallAnswer& answer) override {
+    answer_ = service_->http ? AuthzAnswer::ofHttp(answer, *service_) : AuthzAnswer::ofGrpc(answer);
+    if (answer_.has_unknown_action && settings_.plan.validate_mutations) return reject();
+    takeMetadata();
+    switch (answer_.status) {
+      case AuthzAnswer::Status::Ok:
+        return onOk();
+      case AuthzAnswer::Status::Denied:
+        return onDenied();
+      case AuthzAnswer::Status::Error:
+        return onError();
+    }
+  }
+
+  void onOk() {
+    for (const AuthzAnswer::Edit& edit : answer_.edits) {
+      if (isAllowed(edit) == Verdict::Wrong) return reject();
+    }
+    if (settings_.plan.validate_mutations &&
+        (!areValid(answer_.response_edits) || !isQueryValid())) {
+      return reject();
+    }
+    count(AuthzCounter::Ok);
+    countCluster(AuthzClusterCounter::Ok);
+    if (const AuthzAnswer::Edit* const odd = findOddName()) return breakOff(odd->name);
+    goOn();
+  }
+
+  void onDenied() {
+    count(AuthzCounter::Denied);
+    countCluster(AuthzClusterCounter::Denied);
+    chargeCluster(answer_.http_status);
+    if (settings_.plan.shadow_mode) {
+      count(AuthzCounter::ShadowDenied);
+      return passUnchanged();
+    }
+    if (settings_.plan.validate_mutations && !areValid(answer_.edits)) return reject();
+    cutBody();
+    is_refused_ = true;
+    refuse(answer_.http_status, "ext_authz_denied");
+    reply_.body = answer_.body;
+    place_.answer(reply_);
+  }
+
+  void onError() {
+    count(AuthzCounter::Error);
+    countCluster(AuthzClusterCounter::Error);
+    if (settings_.plan.shadow_mode) {
+      count(AuthzCounter::ShadowError);
+      return passUnchanged();
+    }
+    if (settings_.plan.failure_mode_allow) {
+      log::trace(log::Component::ExtAuthz, "ext_authz filter allowed the request with error");
+      count(AuthzCounter::FailureModeAllowed);
+      countCluster(AuthzClusterCounter::FailureModeAllowed);
+      adds_failure_header_ = settings_.plan.failure_mode_allow_header_add;
+      return goOn();
+    }
+    if (settings_.plan.validate_mutations && !areValid(answer_.edits)) return reject();
+    cutBody();
+    is_refused_ = true;
+    refuse(answer_.http_status > 0 ? answer_.http_status
+                                   : static_cast<uint16_t>(settings_.plan.status_on_error),
+           "ext_authz_error");
+    reply_.body = answer_.body;
+    place_.answer(reply_);
+  }
+
+  // Null: all of them can be sent.
+  const AuthzAnswer::Edit* findOddName() const {
+    for (const AuthzAnswer::Edit& edit : answer_.edits) {
+      if (edit.action != HeaderEdit::Action::Remove && !isHeaderName(edit.name)) return &edit;
+    }
+    return nullptr;
+  }
+  // No request can be made of it.
+  void breakOff(std::string_view name) {
+    broken_ = "invalid header name: ";
+    broken_.append(name);
+    broken_details_ = "filter_removed_required_request_headers{";
+    broken_details_.append(broken_).append("}");
+    std::ranges::replace(broken_details_, ' ', '_');
+    reply_ = {503, broken_, broken_details_, format::ResponseFlag::DownstreamProtocolError};
+    answer_ = {};
+    place_.answer(reply_);
+  }
+
+  // What the service wants cannot be.
+  void reject() {
+    count(AuthzCounter::Invalid);
+    countCluster(AuthzClusterCounter::Invalid);
+    answer_ = {};
+    refuse(500, "ext_authz_invalid");
+    place_.answer(reply_);
+  }
+
+  void passUnchanged() {
+    answer_ = {};
+    goOn();
+  }
+
+  void goOn() {
+    has_passed_ = true;
+    place_.continueRequest();
+  }
+
+  void refuse(uint32_t status, std::string_view details) {
+    reply_ = {static_cast<uint16_t>(status),
+              {},
+              details,
+              format::ResponseFlag::UnauthorizedExternalService};
+  }
+
+  void cutBody() {
+    const uint32_t most = settings_.plan.max_denied_body_bytes;
+    if (most > 0 && answer_.body.size() > most) answer_.body.resize(most);
+  }
+
+  // In place of what the proxy would say itself; a name may come several times.
+  void tellRefusal(http::HeaderMap& headers) const {
+    const auto isTold = [this](const AuthzAnswer::Edit& edit) {
+      if (answer_.body.empty() && edit.name == "content-type") return false;
+      return !edit.name.starts_with(':') && edit.name != "content-length" &&
+             edit.name != "transfer-encoding" && edit.name != "connection";
+    };
+    for (const AuthzAnswer::Edit& edit : answer_.edits) {
+      if (isTold(edit)) headers.remove(std::string_view(edit.name));
+    }
+    for (const AuthzAnswer::Edit& edit : answer_.edits) {
+      if (isTold(edit)) headers.add(http::internHeader(edit.name), edit.name, edit.value);
+    }
+  }
+
+  Verdict isAllowed(const AuthzAnswer::Edit& edit) const {
+    const bool validates = settings_.plan.validate_mutations;
+    if (edit.action == HeaderEdit::Action::Remove) {
+      if (validates && !isHeaderName(edit.name)) return Verdict::Ignored;
+      return settings_.rules.onRemove(edit.name);
+    }
+    if (validates && (!isHeaderName(edit.name) || !isHeaderValue(edit.value))) {
+      return Verdict::Wrong;
+    }
+    // What breaks a message is never sent.
+    if (!isHeaderName(edit.name) || !isHeaderValue(edit.value)) return Verdict::Ignored;
+    return settings_.rules.onSet(edit.name, edit.value);
+  }
+
+  static bool areValid(const std::vector<AuthzAnswer::Edit>& edits) {
+    return std::ranges::all_of(edits, [](const AuthzAnswer::Edit& edit) {
+      return isHeaderName(edit.name) && isHeaderValue(edit.value);
+    });
+  }
+  bool isQueryValid() const {
+    return std::ranges::all_of(answer_.query_set, [](const auto& pair) {
+      return isQueryText(pair.first) && isQueryText(pair.second);
+    });
+  }
+
+  bool clearsRoute() const {
+    if (!settings_.plan.clear_route_cache) return false;
+    return !answer_.edits.empty() || !answer_.query_set.empty() || !answer_.query_remove.empty();
+  }
+
+  void takeMetadata() {
+    if (answer_.metadata.empty()) return;
+    if (!settings_.plan.takes_metadata) {
+      count(AuthzCounter::IgnoredDynamicMetadata);
+      return;
+    }
+    if (answer_.status == AuthzAnswer::Status::Ok) addDuration();
+    std::vector<plan::MetadataValue> values;
+    if (!format::readStruct(answer_.metadata, &values)) return;
+    metadata_.emplace(values);
+    scope_.notes.metadata.push_back({kMetadataSpace, &*metadata_});
+  }
+
+  void addDuration() {
+    ProtoWriter value;
+    value.real(2, static_cast<double>((place_.loop().nowMicros() - started_at_us_) / 1000));
+    ProtoWriter member;
+    member.bytes(1, "ext_authz_duration");
+    member.bytes(2, value.view());
+    ProtoWriter all;
+    all.bytes(1, member.view());
+    answer_.metadata.append(all.view());
+  }
+
+  // ---- counting ----
+
+  void count(AuthzCounter counter) const {
+    settings_.stats->shard(scope_.worker + 1)->add(counter);
+  }
+  void countCluster(AuthzClusterCounter counter) const {
+    if (!cluster_) return;
+    settings_.cluster_counts->add(scope_.worker, cluster_->cluster().observabilityName(), counter);
+  }
+  // As an answer of the cluster's own.
+  void chargeCluster(uint16_t status) const {
+    if (!cluster_ || !settings_.plan.charge_cluster) return;
+    stats::Shard<stats::Cluster>& stats = cluster_->stats();
+    stats.add(stats::Cluster::Counter::UpstreamRqCompleted);
+    stats.countResponse(stats::CodeVariant::All, status);
+    stats.countResponse(stats::CodeVariant::Internal, status);
+  }
+
+  const ExtAuthzSettings& settings_;
+  const FilterScope& scope_;
+  FilterPlace& place_;
+  calls::Call call_;
+  const AuthzService* service_ = nullptr;
+  // Null: the body is not told.
+  const plan::ExtAuthzBody* body_ = nullptr;
+  // Held; null: nobody knows it.
+  upstream::WorkerCluster* cluster_ = nullptr;
+  ExtAuthzCheck check_;
+  std::string kept_;
+  uint64_t body_bytes_ = 0;
+  uint64_t started_at_us_ = 0;
+  AuthzAnswer answer_;
+  std::optional<format::FilterMetadata> metadata_;
+  LocalReply reply_{403, {}, {}};
+  std::string broken_;
+  std::string broken_details_;
+  bool is_buffering_ = false;
+  bool has_passed_ = false;
+  bool is_refused_ = false;
+  bool adds_failure_header_ = false;
+};
+
+}  // namespace
+
+BuiltFilter ExtAuthzConfig::build(const plan::ExtAuthz& plan, const ConfigScope& scope) {
+  auto config = std::make_shared<ExtAuthzConfig>();
+  Result<std::unique_ptr<const ExtAuthzSettings>> settings = ExtAuthzSettings::build(
+      plan, scope.registry, scope.stats, scope.workers, scope.slots, scope.clusters);
+  if (!settings) return settings.error();
+  config->settings_ = std::move(settings.value());
+  scope.late_counts.add(config->settings_->cluster_counts);
+  return std::shared_ptr<const HttpFilterConfig>(std::move(config));
+}
+
+HttpFilter* ExtAuthzConfig::make(FilterMemory& memory, const FilterScope& scope,
+                                 FilterPlace& place) const {
+  for (const route::FilterConfig* config : place.routeConfigs()) {
+    const ExtAuthzRoute* const route = ExtAuthzRoute::of(config);
+    if (!route) continue;
+    if (route->plan.disabled) return nullptr;
+    break;
+  }
+  return memory.make<ExtAuthz>(*settings_, scope, place);
+}
+
+}  // namespace fairlead::filters

@@ -1,0 +1,95 @@
+// Statistics whose scopes nobody knows before requests come: of clusters as filters count them.
+// Workers count by themselves; the control thread makes statistics of it when they are wanted.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "stats/registry.h"
+#include "stats/scopes.h"
+
+namespace fairlead::filters {
+
+// Owned by filters' configurations.
+class LateCounts {
+ public:
+  virtual ~LateCounts() = default;
+  // The control thread's.
+  virtual void publish(stats::Registry& registry) = 0;
+};
+
+// All that there are. The control thread's.
+class LateCountsOfAll {
+ public:
+  void add(const std::shared_ptr<LateCounts>& counts) { counts_.push_back(counts); }
+  // What was counted since the last time becomes visible.
+  void publish(stats::Registry& registry);
+
+ private:
+  std::vector<std::weak_ptr<LateCounts>> counts_;
+};
+
+// "cluster.<name>.<part>": of a filter, by the cluster that requests go to.
+template <typename Layout>
+class ClusterCounts final : public LateCounts {
+ public:
+  ClusterCounts(unsigned workers, std::string part) : part_(std::move(part)), workers_(workers) {}
+
+  // A worker's. Clusters are as many as the configuration has.
+  void add(unsigned worker, std::string_view cluster, typename Layout::Counter counter) {
+    Worker& own = workers_[worker];
+    auto found = own.by_cluster.find(cluster);
+    if (found == own.by_cluster.end()) {
+      const std::lock_guard lock(own.mutex);
+      found = own.by_cluster.try_emplace(std::string(cluster)).first;
+    }
+    std::atomic<uint64_t>& count = found->second.now[static_cast<size_t>(counter)];
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  void publish(stats::Registry& registry) override {
+    for (Worker& worker : workers_) {
+      const std::lock_guard lock(worker.mutex);
+      for (auto& [cluster, counts] : worker.by_cluster) {
+        auto& block = blocks_[cluster];
+        if (!block) {
+          block = registry.create<Layout>(stats::innerScope(stats::clusterScope(cluster), part_));
+        }
+        for (size_t i = 0; i < kCounters; ++i) {
+          const uint64_t now = counts.now[i].load(std::memory_order_relaxed);
+          const uint64_t added = now - std::exchange(counts.published[i], now);
+          if (added > 0) block->addOwn(i, added);
+        }
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kCounters = static_cast<size_t>(Layout::Counter::kCount);
+  // Written by its worker alone, but for what is published.
+  struct Counts {
+    std::array<std::atomic<uint64_t>, kCounters> now{};
+    std::array<uint64_t, kCounters> published{};
+  };
+  struct Worker {
+    // Held by whoever adds names, and by the reader; a worker needs none to find its own.
+    Mutex mutex;
+    std::map<std::string, Counts, std::less<>> by_cluster;
+  };
+
+  const std::string part_;
+  std::vector<Worker> workers_;
+  // The control thread's, by cluster.
+  std::map<std::string, std::shared_ptr<stats::Block<Layout>>> blocks_;
+};
+
+}  // namespace fairlead::filters

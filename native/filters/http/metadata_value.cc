@@ -1,0 +1,161 @@
+#include "filters/http/metadata_value.h"
+
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/text.h"
+#include "base/utf8.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+constexpr int kMaxValueDepth = 50;
+
+// Fields of one message, bounds-checked.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
+
+  // False: there is no more, or it is broken.
+  bool next() {
+    uint64_t tag = 0;
+    if (rest_.empty() || !varint(&tag)) return false;
+    field_ = tag >> 3;
+    switch (tag & 7) {
+      case 0:
+        return varint(&number_);
+      case 1:
+        return fixed();
+      case 2: {
+        uint64_t size = 0;
+        if (!varint(&size) || size > rest_.size()) return fail();
+        bytes_ = rest_.substr(0, size);
+        rest_.remove_prefix(size);
+        return true;
+      }
+      default:
+        return fail();
+    }
+  }
+  bool isBroken() const { return is_broken_; }
+  uint64_t field() const { return field_; }
+  uint64_t number() const { return number_; }
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  bool fail() {
+    is_broken_ = true;
+    return false;
+  }
+  bool varint(uint64_t* out) {
+    *out = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (rest_.empty()) return fail();
+      const auto byte = static_cast<uint8_t>(rest_.front());
+      rest_.remove_prefix(1);
+      *out |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return true;
+    }
+    return fail();
+  }
+  bool fixed() {
+    if (rest_.size() < sizeof(number_)) return fail();
+    std::memcpy(&number_, rest_.data(), sizeof(number_));
+    rest_.remove_prefix(sizeof(number_));
+    return true;
+  }
+
+  std::string_view rest_;
+  uint64_t field_ = 0;
+  uint64_t number_ = 0;
+  std::string_view bytes_;
+  bool is_broken_ = false;
+};
+
+bool readValue(std::string_view bytes, Arena& arena, int depth, JsonNode* out);
+
+// A Struct (its entries are messages of a key and a value) or a ListValue.
+bool readParts(std::string_view bytes, bool is_struct, Arena& arena, int depth, JsonNode* out) {
+  out->kind = is_struct ? JsonNode::Kind::Object : JsonNode::Kind::Array;
+  const JsonNode** link = &out->first;
+  WireReader parts(bytes);
+  while (parts.next()) {
+    if (parts.field() != 1) continue;
+    JsonNode* const part = makeJsonNode(arena, JsonNode::Kind::Null);
+    if (!is_struct) {
+      if (!readValue(parts.bytes(), arena, depth, part)) return false;
+    } else {
+      WireReader entry(parts.bytes());
+      while (entry.next()) {
+        if (entry.field() == 1) part->key = entry.bytes();
+        if (entry.field() == 2 && !readValue(entry.bytes(), arena, depth, part)) return false;
+      }
+      if (entry.isBroken() || !isUtf8(part->key)) return false;
+    }
+    *link = part;
+    link = &part->next;
+  }
+  return !parts.isBroken();
+}
+
+bool readValue(std::string_view bytes, Arena& arena, int depth, JsonNode* out) {
+  if (depth > kMaxValueDepth) return false;
+  WireReader reader(bytes);
+  while (reader.next()) {
+    switch (reader.field()) {
+      case 1:
+        out->kind = JsonNode::Kind::Null;
+        break;
+      case 2:
+        out->kind = JsonNode::Kind::Number;
+        out->number = std::bit_cast<double>(reader.number());
+        break;
+      case 3:
+        out->kind = JsonNode::Kind::String;
+        out->text = reader.bytes();
+        if (!isUtf8(out->text)) return false;
+        break;
+      case 4:
+        out->kind = reader.number() != 0 ? JsonNode::Kind::True : JsonNode::Kind::False;
+        break;
+      case 5:
+      case 6:
+        if (!readParts(reader.bytes(), reader.field() == 5, arena, depth + 1, out)) return false;
+        break;
+      default:
+        break;
+    }
+  }
+  return !reader.isBroken();
+}
+
+}  // namespace
+
+JsonNode* makeJsonNode(Arena& arena, JsonNode::Kind kind) {
+  char* room = arena.allocate(sizeof(JsonNode) + alignof(JsonNode) - 1);
+  const size_t off = reinterpret_cast<uintptr_t>(room) % alignof(JsonNode);
+  if (off != 0) room += alignof(JsonNode) - off;
+  JsonNode* const node = new (room) JsonNode();
+  node->kind = kind;
+  return node;
+}
+
+const JsonNode* numberNode(std::string_view text, Arena& arena) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  JsonNode* const node = makeJsonNode(arena, JsonNode::Kind::Number);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), node->number);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return nullptr;
+  return node;
+}
+
+const JsonNode* valueNode(std::string_view bytes, Arena& arena) {
+  JsonNode* const node = makeJsonNode(arena, JsonNode::Kind::Null);
+  return readValue(bytes, arena, 0, node) ? node : nullptr;
+}
+
+}  // namespace fairlead::filters

@@ -1,0 +1,51 @@
+// Operators that speak of metadata: what filters have set, and what configurations say.
+#include "format/connection_values.h"
+#include "format/piece.h"
+
+namespace fairlead::format {
+
+namespace {
+
+// What is null is there, and has no value.
+constexpr std::string_view kNull = "null";
+
+}  // namespace
+
+// Null: no HTTP filter has set any.
+const FilterMetadata::Value* Piece::filterMetadata(const FormatContext& context) const {
+  for (size_t i = context.filter_metadata.size(); i > 0; --i) {
+    const SetMetadata& set = context.filter_metadata[i - 1];
+    if (set.space != argument_) continue;
+    if (const FilterMetadata::Value* value = set.metadata->find(key_)) return value;
+  }
+  return nullptr;
+}
+
+const plan::MetadataValue* Piece::configured(const FormatContext& context) const {
+  const auto* spaces = context.configured_metadata[static_cast<size_t>(metadata_source_)];
+  if (!spaces) return nullptr;
+  for (const plan::MetadataSpace& space : *spaces) {
+    if (space.name != argument_) continue;
+    for (const plan::MetadataValue& value : space.values) {
+      if (value.path == key_) return &value;
+    }
+  }
+  return nullptr;
+}
+
+bool Piece::appendMetadata(const FormatContext& context, std::string* out) const {
+  if (kind_ == Kind::Configured) {
+    const plan::MetadataValue* value = configured(context);
+    if (!value || (value->is_json && value->text == kNull)) return false;
+    out->append(value->text);
+    return true;
+  }
+  if (const FilterMetadata::Value* value = filterMetadata(context)) {
+    if (value->is_json && value->text == kNull) return false;
+    out->append(value->text);
+    return true;
+  }
+  return appendConnectionValue(valuesOf(context.metadata, argument_), key_, out);
+}
+
+}  // namespace fairlead::format

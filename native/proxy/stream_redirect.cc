@@ -1,0 +1,99 @@
+// A stream whose host's redirect is followed here: its request ends, and another one of the same
+// client begins in its place.
+#include "format/grpc_status.h"
+#include "log/log.h"
+#include "proxy/downstream.h"
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using Counter = stats::Http::Counter;
+
+// Counted and logged, but for an answer, which its client does not get.
+void Stream::finishRedirected() {
+  log::debug(log::Component::Http, info_.tags(), "internal redirect");
+  become(State::Resting);
+  countEnd();
+}
+
+void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::SavedHead trailers,
+                        SlabChain body) {
+  finishRedirected();
+  const net::Address client = info_.client_address;
+  const bool is_internal = info_.is_internal;
+  const bool is_http_10 = info_.is_http_10;
+  // As the real server counts: what is sent again has come again.
+  const uint64_t received = info_.bytes_received + body.size();
+  const http::ByteMeter bytes = info_.downstream_bytes;
+  const http::KeptNames* const names = info_.uncommon().request_names;
+  Downstream& downstream = *downstream_;
+  http::ServerStream& client_stream = *client_;
+  router_.clear();
+  info_.clear();
+  idle_timeout_ms_ = 0;
+  idle_deadline_ = request_deadline_ = duration_deadline_ = net::kNever;
+  start(downstream, client_stream);
+  info_.client_address = client;
+  info_.is_internal = is_internal;
+  info_.is_http_10 = is_http_10;
+  info_.downstream_bytes = bytes;
+  info_.bytes_received = received;
+  info_.scheme = scheme;
+  if (names) info_.touchUncommon().request_names = names;
+  info_.id = context().upstream.random.next();
+  context().arena.reset();
+  http::RequestHead& released = context().released;
+  head.restore(&released.headers);
+  released.method = head.method();
+  released.path = head.path();
+  released.authority = head.authority();
+  released.upgrades = false;
+  info_.is_head = released.method == "HEAD";
+  const http::HeaderEntry* type = released.headers.find(http::HeaderId::ContentType);
+  info_.is_grpc = type && format::isGrpcContentType(type->value());
+  become(State::Receiving);
+  const bool end = body.empty() && !trailers.isSet();
+  beginDeadlines(end);
+  if (end) requestComplete();
+  const uint64_t id = info_.id;
+  info_.live_head = &released;
+  follow(released);
+  const auto isOver = [&] { return state_ == State::Resting || info_.id != id; };
+  if (!isOver()) {
+    info_.live_head = nullptr;
+    keepHead(released);
+    if (!end) feedAgain(trailers, body);
+  }
+  if (!body.empty()) body.clear(downstream.server().context().loop().slabs());
+}
+
+// What follows the head: it is all here.
+void Stream::feedAgain(http::SavedHead& trailers, const SlabChain& body) {
+  const uint64_t id = info_.id;
+  size_t left = body.size();
+  const auto isOver = [&] { return state_ == State::Resting || info_.id != id; };
+  body.forEachPiece([&](std::string_view piece) {
+    left -= piece.size();
+    if (isOver()) return;
+    const bool end = left == 0 && !trailers.isSet();
+    if (end) requestComplete();
+    if (filtered_) {
+      chain_->onRequestData(piece, end);
+    } else {
+      router_.onData(piece, end);
+    }
+  });
+  if (!isOver() && trailers.isSet()) {
+    requestComplete();
+    http::HeaderMap& headers = context().released.headers;
+    trailers.restore(&headers);
+    if (filtered_) {
+      chain_->onRequestTrailers(headers);
+    } else {
+      router_.onTrailers(headers);
+    }
+  }
+  if (!isOver()) router_.onReadEnd();
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,15 @@
+// Parameters of a path's query. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace fairlead::route {
+
+// The value of the first parameter of that name, with %XX decoded. `room` may hold it. Nothing:
+// there is none.
+std::optional<std::string_view> queryParameter(std::string_view query, std::string_view name,
+                                               std::string* room);
+
+}  // namespace fairlead::route

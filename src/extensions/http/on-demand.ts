@@ -1,0 +1,54 @@
+// envoy.filters.http.on_demand
+import type {
+  envoy_extensions_filters_http_on_demand_v3_OnDemand as OnDemand,
+  envoy_extensions_filters_http_on_demand_v3_OnDemandCds as OnDemandCds,
+  envoy_extensions_filters_http_on_demand_v3_PerRouteConfig as PerRoute,
+} from '../../../build/messages.gen.js';
+import { compileConfigSource } from '../../plan/config-source.js';
+import { defineHttpFilter, type CompileContext } from '../../plan/extension.js';
+import { wholeMs } from '../../plan/message/numbers.js';
+import type { Place } from '../../plan/message/place.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+import type { OnDemandClusters } from '../../plan/plan.gen.js';
+
+const PACKAGE = 'envoy.extensions.filters.http.on_demand.v3';
+const FILTER = supportedFields<OnDemand>(`${PACKAGE}.OnDemand`, ['odcds']);
+const BY_ROUTE = supportedFields<PerRoute>(`${PACKAGE}.PerRouteConfig`, ['odcds']);
+const CLUSTERS = supportedFields<OnDemandCds>(`${PACKAGE}.OnDemandCds`, ['source', 'timeout']);
+
+const DEFAULT_TIMEOUT_MS = 5000;
+
+export const onDemand = defineHttpFilter<OnDemand, PerRoute>({
+  name: 'envoy.filters.http.on_demand',
+  type: FILTER.type,
+  compile(config, place, context) {
+    refuseOtherFields(place, config, FILTER);
+    return { on_demand: compileClusters(config.odcds, place.field('odcds'), context) };
+  },
+  byRoute: {
+    type: BY_ROUTE.type,
+    compile(config, place, context) {
+      refuseOtherFields(place, config, BY_ROUTE);
+      return { on_demand: compileClusters(config.odcds, place.field('odcds'), context) };
+    },
+  },
+});
+
+/** Empty: nobody is asked for clusters. */
+function compileClusters(
+  config: OnDemandCds | undefined,
+  place: Place,
+  context: CompileContext,
+): { readonly clusters?: OnDemandClusters } {
+  if (!config) return {};
+  refuseOtherFields(place, config, CLUSTERS);
+  const type = 'envoy.config.cluster.v3.Cluster';
+  const source = compileConfigSource(config.source, type, place.field('source'), context);
+  if (!source) return {};
+  return {
+    clusters: {
+      source: context.clusterSources.add(source),
+      timeout_ms: wholeMs(config.timeout, DEFAULT_TIMEOUT_MS),
+    },
+  };
+}

@@ -1,0 +1,47 @@
+// envoy.filters.http.set_metadata
+import type {
+  envoy_extensions_filters_http_set_metadata_v3_Config as Message,
+  envoy_extensions_filters_http_set_metadata_v3_Metadata as Metadata,
+} from '../../../build/messages.gen.js';
+import { defineExtension, type HttpFilterExtension } from '../../plan/extension.js';
+import type { HttpFilterPlan } from '../../plan/extension-plans.js';
+import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
+
+const PACKAGE = 'envoy.extensions.filters.http.set_metadata.v3';
+const FIELDS = supportedFields<Message>(`${PACKAGE}.Config`, [
+  'metadata_namespace',
+  'value',
+  'metadata',
+]);
+// Typed metadata have no texts that anything here could ask for.
+const ENTRY = supportedFields<Metadata>(`${PACKAGE}.Metadata`, [
+  'metadata_namespace',
+  'allow_overwrite',
+  'value',
+]);
+
+export const setMetadata: HttpFilterExtension = defineExtension<Message, HttpFilterPlan>({
+  name: 'envoy.filters.http.set_metadata',
+  type: FIELDS.type,
+  compile(config, place) {
+    refuseOtherFields(place, config, FIELDS);
+    const { metadata = [], value = {} } = config;
+    metadata.forEach((entry, index) =>
+      refuseOtherFields(place.field('metadata').index(index), entry, ENTRY),
+    );
+    // The older way to say the same.
+    const older =
+      Object.keys(value).length > 0
+        ? [{ metadata_namespace: config.metadata_namespace, allow_overwrite: true, value }]
+        : [];
+    return {
+      set_metadata: {
+        entries: [...older, ...metadata].map((entry) => ({
+          space: entry.metadata_namespace,
+          overwrites: entry.allow_overwrite,
+          value: JSON.stringify(entry.value ?? {}),
+        })),
+      },
+    };
+  },
+});

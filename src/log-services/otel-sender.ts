@@ -1,0 +1,104 @@
+// OpenTelemetry's logs: each message is a call of LogsService, or a request of OTLP over HTTP.
+import type { GrpcClient } from '../grpc/client.js';
+import { unawaited } from '../base/bugs.js';
+import type { OtelLogPlan } from '../plan/log-service.js';
+import { postLogs } from './otel-http.js';
+import { lengthDelimited, type EntrySender, type SenderHost } from './sender-host.js';
+
+const METHOD = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+
+export class OtelSender implements EntrySender {
+  readonly #plan: OtelLogPlan;
+  readonly #client: GrpcClient | undefined;
+  readonly #host: SenderHost;
+  readonly #resource: Buffer;
+  #isDown = false;
+
+  /** The client is the sender's own; undefined: it goes by HTTP. */
+  constructor(plan: OtelLogPlan, client: GrpcClient | undefined, host: SenderHost) {
+    this.#plan = plan;
+    this.#client = client;
+    this.#host = host;
+    this.#resource = resourceBytes(plan, host);
+  }
+
+  send(entries: Buffer, count: number): void {
+    // ExportLogsServiceRequest.resource_logs: the resource, and the scope's logs.
+    const message = lengthDelimited(1, this.#resource, lengthDelimited(2, entries));
+    this.#host.onWaiting(message.length);
+    if (this.#client) this.#call(this.#client, message, count);
+    else unawaited('a request of OTLP', this.#post(message, count));
+  }
+
+  close(): void {
+    this.#client?.close();
+  }
+
+  #call(client: GrpcClient, message: Buffer, count: number): void {
+    let rejected = 0;
+    const stream = client.open(METHOD, {
+      onMessage: (answer) => (rejected = rejectedOf(answer)),
+      onEnd: (status) => {
+        const lost = status.code === 'OK' ? Math.min(rejected, count) : count;
+        this.#counted(message, count, lost, status.code);
+      },
+    });
+    stream.write(message, () => undefined);
+    stream.end();
+  }
+
+  async #post(message: Buffer, count: number): Promise<void> {
+    if (this.#plan.via.kind !== 'http') return;
+    const host = this.#host.chooseHost(this.#plan.via.cluster.name);
+    const status = await postLogs(this.#plan.via, host, message, this.#host.sender.build);
+    this.#counted(message, count, status === 200 ? 0 : count, String(status ?? 'no answer'));
+  }
+
+  #counted(message: Buffer, count: number, lost: number, reason: string): void {
+    this.#host.onWaiting(-message.length);
+    const { statPrefix } = this.#plan;
+    if (lost < count) this.#host.count(`${statPrefix}logs_written`, count - lost);
+    if (lost > 0) this.#host.count(`${statPrefix}logs_dropped`, lost);
+    if (lost > 0 && !this.#isDown) {
+      this.#host.warn(`OpenTelemetry logs: ${reason}; records are lost until it is back`);
+    }
+    this.#isDown = lost > 0;
+  }
+}
+
+/** ResourceLogs.resource: what this server says of itself, then what the configuration adds. */
+function resourceBytes({ logName, resource }: OtelLogPlan, { sender }: SenderHost): Buffer {
+  const { node } = sender;
+  const own: (readonly [string, string])[] =
+    logName === undefined
+      ? []
+      : [
+          ['log_name', logName],
+          ['zone_name', node.locality?.zone ?? ''],
+          ['cluster_name', node.cluster ?? ''],
+          ['node_name', node.id ?? ''],
+        ];
+  // One that is named again has its later value in its earlier place.
+  const attributes = new Map<string, Uint8Array>(
+    own.map(([key, text]) => [key, lengthDelimited(1, Buffer.from(text))]),
+  );
+  for (const { key, value } of resource) attributes.set(key, value);
+  const fields = [...attributes].map(([key, value]) =>
+    lengthDelimited(1, lengthDelimited(1, Buffer.from(key)), lengthDelimited(2, value)),
+  );
+  return lengthDelimited(1, ...fields);
+}
+
+/** ExportLogsServiceResponse.partial_success.rejected_log_records. */
+function rejectedOf(answer: Buffer): number {
+  // A tag of one byte, a short length, then the number's own tag: all else is nothing that is known.
+  if (answer[0] !== 0x0a || answer[2] !== 0x08) return 0;
+  let rejected = 0;
+  let scale = 1;
+  for (let at = 3; at < answer.length && at < 13; at++, scale *= 128) {
+    const byte = answer[at] ?? 0;
+    rejected += (byte & 0x7f) * scale;
+    if (byte < 0x80) break;
+  }
+  return rejected;
+}

@@ -1,0 +1,68 @@
+// envoy.service.accesslog.v3.AccessLogService: one stream, opened by the first entries, and again by
+// the first after its end. Its first message says who sends.
+import type { GrpcClient, GrpcStream } from '../grpc/client.js';
+import { statusText } from '../grpc/status.js';
+import type { StreamLogPlan } from '../plan/log-service.js';
+import { nodeBytes } from '../stats/node-bytes.js';
+import { lengthDelimited, type EntrySender, type SenderHost } from './sender-host.js';
+
+const METHOD = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs';
+// Of StreamAccessLogsMessage.
+const IDENTIFIER = 1;
+const HTTP_LOGS = 2;
+const TCP_LOGS = 3;
+
+export class StreamSender implements EntrySender {
+  readonly #field: number;
+  readonly #client: GrpcClient;
+  readonly #host: SenderHost;
+  readonly #identifier: Buffer;
+  #stream: GrpcStream | undefined;
+  #isDown = false;
+
+  /** The client is the sender's own. */
+  constructor(plan: StreamLogPlan, client: GrpcClient, host: SenderHost) {
+    this.#field = plan.isTcp ? TCP_LOGS : HTTP_LOGS;
+    this.#client = client;
+    this.#host = host;
+    this.#identifier = lengthDelimited(
+      IDENTIFIER,
+      lengthDelimited(1, nodeBytes(host.sender)),
+      ...(plan.logName === '' ? [] : [lengthDelimited(2, Buffer.from(plan.logName))]),
+    );
+  }
+
+  send(entries: Buffer, count: number): void {
+    this.#host.count('access_logs.grpc_access_log.grpc_entries_flushed', count);
+    const logs = lengthDelimited(this.#field, entries);
+    const isNew = this.#stream === undefined;
+    const stream = (this.#stream ??= this.#open());
+    const message = isNew ? Buffer.concat([this.#identifier, logs]) : logs;
+    this.#host.onWaiting(message.length);
+    stream.write(message, () => this.#host.onWaiting(-message.length));
+  }
+
+  close(): void {
+    this.#stream?.end();
+    this.#client.close();
+  }
+
+  #open(): GrpcStream {
+    const stream = this.#client.open(METHOD, {
+      // The answer has no content, and may come at the end alone.
+      onMessage: () => undefined,
+      onEnd: (status) => {
+        if (this.#stream !== stream) return;
+        this.#stream = undefined;
+        const isDown = status.code !== 'OK';
+        if (isDown && !this.#isDown) {
+          this.#host.warn(
+            `access log service: ${statusText(status)}; entries are lost until it is back`,
+          );
+        }
+        this.#isDown = isDown;
+      },
+    });
+    return stream;
+  }
+}

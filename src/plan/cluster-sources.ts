@@ -1,0 +1,25 @@
+// Where requests may have clusters asked for that are not there (ODCDS), by numbers that the plan has.
+import type { Source } from './sources.js';
+
+export class ClusterSources {
+  readonly #sources: Source[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  get isEmpty(): boolean {
+    return this.#sources.length === 0;
+  }
+
+  /** The same number for the same source; more than 0. */
+  add(source: Source): number {
+    const key = JSON.stringify(source);
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const number = this.#sources.push(source);
+    this.#numbers.set(key, number);
+    return number;
+  }
+
+  find(number: number): Source | undefined {
+    return this.#sources[number - 1];
+  }
+}

@@ -1,0 +1,208 @@
+// HTTP filters whose configurations come by ECDS: each name is asked for once from the same source, and
+// put in place wherever it stands.
+import type {
+  Any,
+  envoy_config_core_v3_TypedExtensionConfig as ExtensionConfig,
+} from '../../build/messages.gen.js';
+import { formatIssue, type Issue } from '../config/issues/issue.js';
+import { messageKey } from '../config/values/same-message.js';
+import type { NativeProxy } from '../native.js';
+import type { DiscoveredPlace } from '../plan/discovered.js';
+import { Place } from '../plan/message/place.js';
+import { encodeUpdate, type DiscoveredFilter, type HttpFilter } from '../plan/plan.gen.js';
+import { ECDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
+
+export interface DynamicExtension {
+  readonly version: string;
+  readonly message: ExtensionConfig;
+  /** Milliseconds since 1970. */
+  readonly updatedMs: number;
+}
+
+const keyOf = ({ name, source }: DiscoveredPlace): string => JSON.stringify([name, source]);
+
+export class Extensions {
+  readonly #native: NativeProxy;
+  readonly #host: Subscribing;
+  /** Whoever waits for what has not come. */
+  readonly #hold: () => () => void;
+  readonly #subscriptions = new Map<string, ExtensionSubscription>();
+  #isStarted = false;
+  #isUsed = false;
+
+  constructor(native: NativeProxy, host: Subscribing, hold: () => () => void) {
+    this.#native = native;
+    this.#host = host;
+    this.#hold = hold;
+  }
+
+  /** Something was ever asked for. */
+  get isUsed(): boolean {
+    return this.#isUsed;
+  }
+
+  get current(): DynamicExtension[] {
+    return [...this.#subscriptions.values()].flatMap(({ current }) => current ?? []);
+  }
+
+  /** The data plane has it, or will have it before anything else happens. */
+  add(place: DiscoveredPlace): void {
+    this.#isUsed = true;
+    const key = keyOf(place);
+    const known = this.#subscriptions.get(key);
+    if (known) {
+      known.add(place);
+      return;
+    }
+    const made = new ExtensionSubscription(place, this.#native, this.#host);
+    this.#subscriptions.set(key, made);
+    made.add(place);
+    if (this.#isStarted) made.start(this.#hold());
+  }
+
+  /** Those of listeners that have been put in place get what has come for them already. */
+  fill(places: Iterable<DiscoveredPlace>): void {
+    for (const place of places) this.#subscriptions.get(keyOf(place))?.fill(place);
+  }
+
+  remove(place: DiscoveredPlace): void {
+    const key = keyOf(place);
+    const known = this.#subscriptions.get(key);
+    if (!known?.remove(place)) return;
+    known.end();
+    this.#subscriptions.delete(key);
+  }
+
+  start(): void {
+    this.#isStarted = true;
+    for (const one of this.#subscriptions.values()) one.start(this.#hold());
+  }
+
+  stop(): void {
+    for (const one of this.#subscriptions.values()) one.stop();
+  }
+}
+
+class ExtensionSubscription {
+  readonly #name: string;
+  readonly #native: NativeProxy;
+  readonly #host: Subscribing;
+  readonly #statPrefix: string;
+  readonly #subscription: Subscription;
+  readonly #places = new Set<DiscoveredPlace>();
+  #current: DynamicExtension | undefined;
+  #onFirst: () => void = () => undefined;
+
+  constructor({ name, source }: DiscoveredPlace, native: NativeProxy, host: Subscribing) {
+    this.#name = name;
+    this.#native = native;
+    this.#host = host;
+    this.#statPrefix = native.addExtensionStats('http_filter', name);
+    this.#subscription = new Subscription(
+      {
+        ...{ source, statPrefix: this.#statPrefix, api: ECDS, names: [name] },
+        target: `FilterConfigSubscription init ${name}`,
+        judge: (resources, version) => this.#judge(resources, version),
+        onAbsent: () => this.#forget(),
+        onRejected: () => host.stats.count(`${this.#statPrefix}config_fail`),
+      },
+      host,
+    );
+  }
+
+  /** Undefined before the first. */
+  get current(): DynamicExtension | undefined {
+    return this.#current;
+  }
+
+  add(place: DiscoveredPlace): void {
+    this.#places.add(place);
+  }
+
+  /** Whether it was the last. */
+  remove(place: DiscoveredPlace): boolean {
+    this.#places.delete(place);
+    return this.#places.size === 0;
+  }
+
+  /** `onFirst`: it has come, or is not waited for any longer. */
+  start(onFirst: () => void): void {
+    const isWaitedFor = [...this.#places].some(({ needsNoWarming }) => !needsNoWarming);
+    this.#onFirst = onFirst;
+    if (!isWaitedFor) onFirst();
+    this.#subscription.start(() => {
+      if (!this.#current) this.#fallBack();
+      onFirst();
+    }, isWaitedFor);
+  }
+
+  stop(): void {
+    this.#subscription.stop();
+  }
+
+  end(): void {
+    this.stop();
+    this.#onFirst();
+    this.#native.removeStats(this.#statPrefix);
+  }
+
+  /** What has come goes to a place that is new. */
+  fill(place: DiscoveredPlace): void {
+    const config = this.#current?.message.typed_config;
+    if (!config) {
+      if (this.#subscription.isFirstDone) this.#put([filled(place, place.fallback)]);
+      return;
+    }
+    const issues: Issue[] = [];
+    const filter = place.compile(config, Place.root(issues));
+    const errors = issues.filter(({ severity }) => severity === 'error').map(formatIssue);
+    for (const error of errors) this.#host.log('warning', `extension '${this.#name}': ${error}`);
+    if (errors.length === 0 && filter) this.#put([filled(place, filter)]);
+  }
+
+  #fallBack(): void {
+    const places = [...this.#places].filter(({ fallback }) => fallback);
+    this.#put(places.map((place) => filled(place, place.fallback)));
+  }
+
+  /** The control plane has taken it away. */
+  #forget(): void {
+    if (!this.#current) return;
+    this.#current = undefined;
+    this.#put([...this.#places].map((place) => filled(place, place.fallback)));
+  }
+
+  #judge(resources: readonly Resource[], version: string): string | Commit {
+    const [first] = resources;
+    if (!first || resources.length > 1) {
+      return `Unexpected number of resources in ExtensionConfigDS response: ${resources.length}`;
+    }
+    const message = first.message as ExtensionConfig;
+    if (message.name !== this.#name) {
+      return `Unexpected resource name in ExtensionConfigDS response: ${message.name ?? ''}`;
+    }
+    const config = message.typed_config as Any;
+    const at = first.place.field('typed_config');
+    const made = [...this.#places].map((place) => filled(place, place.compile(config, at)));
+    return () => {
+      if (messageKey(message) === messageKey(this.#current?.message)) return undefined;
+      const errors = this.#put(made);
+      if (errors.length > 0) return errors.join('\n');
+      this.#current = { version: first.version || version, message, updatedMs: Date.now() };
+      this.#host.stats.count(`${this.#statPrefix}config_reload`);
+      return undefined;
+    };
+  }
+
+  #put(discovered_filters: readonly DiscoveredFilter[]): readonly string[] {
+    if (discovered_filters.length === 0) return [];
+    return this.#native.apply(encodeUpdate({ discovered_filters })).map(({ message }) => message);
+  }
+}
+
+const filled = ({ id }: DiscoveredPlace, filter: HttpFilter | undefined): DiscoveredFilter => ({
+  id,
+  filter: filter ? [filter] : [],
+});

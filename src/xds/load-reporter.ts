@@ -1,0 +1,256 @@
+// Load reports (envoy.service.load_stats.v3): what clusters have had to do, by priority and locality, as
+// often as the service wants to know.
+import { loadAny } from '../config/load-any.js';
+import { startTimeout } from '../base/timers.js';
+import { WireWriter } from '../base/wire.js';
+import type {
+  envoy_config_core_v3_Locality as Locality,
+  envoy_service_load_stats_v3_LoadStatsResponse as Response,
+} from '../../build/messages.gen.js';
+import type { GrpcClient } from '../grpc/client.js';
+import type { Level } from '../logging/levels.js';
+import type { NativeProxy } from '../native.js';
+import type { ControlStats } from '../stats/control-stats.js';
+import { ReconnectingStream } from './reconnecting-stream.js';
+
+const METHOD = '/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats';
+const RESPONSE = 'type.googleapis.com/envoy.service.load_stats.v3.LoadStatsResponse';
+/** What the real server can do, too. */
+const FEATURE = 'envoy.lrs.supports_send_all_clusters';
+const PAUSES = { firstMs: 5000, longestMs: 5000, isFixed: true };
+const BYTES = 2;
+const text = (field: number): number => (field << 3) | BYTES;
+const number = (field: number): number => field << 3;
+
+/** Of the service's clusters; what EDS calls one, where it does. */
+export interface ReportedCluster {
+  readonly name: string;
+  readonly serviceName: string;
+}
+
+export interface LoadReporterHost {
+  readonly native: NativeProxy;
+  readonly stats: ControlStats;
+  readonly log: (level: Level, message: string) => void;
+  readonly node: Uint8Array;
+  readonly makeClient: () => Promise<GrpcClient>;
+  clusters(): readonly ReportedCluster[];
+}
+
+/** What a host has counted, as /clusters has it. */
+interface LiveHost {
+  readonly address: { readonly socket_address?: { address?: string; port_value?: number } };
+  readonly hostname?: string;
+  readonly priority?: number;
+  readonly locality?: Locality;
+  readonly stats?: readonly { readonly name?: string; readonly value?: string }[];
+}
+
+interface Loads {
+  readonly issued: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly active: number;
+}
+
+interface Group {
+  readonly locality: Locality;
+  readonly priority: number;
+  loads: Loads;
+  readonly hosts: { readonly host: LiveHost; readonly loads: Loads }[];
+}
+
+const NONE: Loads = { issued: 0, succeeded: 0, failed: 0, active: 0 };
+
+export class LoadReporter {
+  readonly #host: LoadReporterHost;
+  readonly #prefix: string;
+  readonly #stream: ReconnectingStream;
+  #send: ((message: Uint8Array) => void) | undefined;
+  #asked: Response | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Since when the clusters that are asked for are watched, and what their hosts had counted by then. */
+  readonly #since = new Map<string, number>();
+  readonly #before = new Map<string, Loads>();
+
+  constructor(host: LoadReporterHost) {
+    this.#host = host;
+    this.#prefix = host.native.addLoadReporterStats();
+    this.#stream = new ReconnectingStream(METHOD, PAUSES, host.makeClient, host.log, {
+      onOpen: (send) => {
+        this.#send = send;
+        this.#report([]);
+      },
+      onMessage: (bytes) => this.#onResponse(bytes),
+      onClosed: () => {
+        this.#send = undefined;
+        clearTimeout(this.#timer);
+        this.#count('errors');
+      },
+      onRetry: () => this.#count('retries'),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#stream.start();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#stream.stop();
+  }
+
+  #onResponse(bytes: Buffer): void {
+    const { message, issues } = loadAny(RESPONSE, bytes, { unknownFields: 'warning' });
+    if (issues.some(({ severity }) => severity === 'error')) {
+      this.#host.log('warning', 'a load reporting service says what is no LoadStatsResponse');
+      return;
+    }
+    this.#count('requests');
+    this.#asked = message as Response;
+    const wanted = this.#wanted();
+    const names = new Set(wanted.map(({ name }) => name));
+    for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name);
+    for (const { name } of wanted) this.#begin(name);
+    this.#again();
+  }
+
+  /** A cluster that is watched already goes on. */
+  #begin(name: string): void {
+    if (this.#since.has(name)) return;
+    this.#since.set(name, performance.now());
+    for (const host of this.#hosts(name)) this.#before.set(keyOf(name, host), loadsOf(host));
+  }
+
+  #again(): void {
+    clearTimeout(this.#timer);
+    const ms = this.#asked?.load_reporting_interval ?? 0;
+    this.#timer = startTimeout(() => {
+      this.#report(this.#wanted());
+      this.#again();
+    }, ms).unref();
+  }
+
+  #wanted(): readonly ReportedCluster[] {
+    const all = this.#host.clusters();
+    if (this.#asked?.send_all_clusters) return all;
+    const names = new Set(this.#asked?.clusters ?? []);
+    return all.filter(({ name }) => names.has(name));
+  }
+
+  #report(clusters: readonly ReportedCluster[]): void {
+    const out = new WireWriter();
+    out.message(text(1), this.#host.node, (node, bytes) => {
+      node.raw(bytes);
+      node.text(text(10), FEATURE);
+    });
+    for (const cluster of clusters) {
+      this.#begin(cluster.name);
+      out.message(text(2), cluster, (inner, one) => this.#writeCluster(inner, one));
+    }
+    // As the real server counts: a report is a response to what the service wants.
+    this.#count('responses');
+    this.#send?.(out.finish());
+  }
+
+  #writeCluster(out: WireWriter, { name, serviceName }: ReportedCluster): void {
+    const now = performance.now();
+    const ms = now - (this.#since.get(name) ?? now);
+    this.#since.set(name, now);
+    out.text(text(1), name);
+    for (const group of this.#groups(name)) out.message(text(2), group, this.#writeGroup);
+    out.message(text(4), ms, (duration) => {
+      duration.number(number(1), Math.floor(ms / 1000));
+      duration.number(number(2), Math.floor((ms % 1000) * 1e6));
+    });
+    if (serviceName !== '') out.text(text(6), serviceName);
+  }
+
+  /** Those that had anything to do. */
+  #groups(cluster: string): Group[] {
+    const groups = new Map<string, Group>();
+    for (const host of this.#hosts(cluster)) {
+      const key = keyOf(cluster, host);
+      const now = loadsOf(host);
+      const before = this.#before.get(key) ?? NONE;
+      this.#before.set(key, now);
+      const loads = {
+        issued: now.issued - before.issued,
+        succeeded: now.succeeded - before.succeeded,
+        failed: now.failed - before.failed,
+        active: now.active,
+      };
+      const { locality = {}, priority = 0 } = host;
+      const place = JSON.stringify([priority, locality]);
+      const group = groups.get(place) ?? { locality, priority, loads: NONE, hosts: [] };
+      groups.set(place, group);
+      group.loads = sumOf(group.loads, loads);
+      group.hosts.push({ host, loads });
+    }
+    return [...groups.values()].filter(({ loads }) => Object.values(loads).some((one) => one > 0));
+  }
+
+  readonly #writeGroup = (out: WireWriter, { locality, priority, loads, hosts }: Group): void => {
+    out.message(text(1), locality, (inner, { region = '', zone = '', sub_zone: sub = '' }) => {
+      if (region !== '') inner.text(text(1), region);
+      if (zone !== '') inner.text(text(2), zone);
+      if (sub !== '') inner.text(text(3), sub);
+    });
+    writeLoads(out, loads, 8);
+    if (priority > 0) out.number(number(6), priority);
+    if (!this.#asked?.report_endpoint_granularity) return;
+    for (const one of hosts) {
+      out.message(text(7), one, (inner, { host, loads: own }) => {
+        const { address = '', port_value: port = 0 } = host.address.socket_address ?? {};
+        inner.message(text(1), host, (at) =>
+          at.message(text(1), host, (socket) => {
+            socket.text(text(2), address);
+            socket.number(number(3), port);
+          }),
+        );
+        writeLoads(inner, own, 7);
+      });
+    }
+  };
+
+  #hosts(cluster: string): readonly LiveHost[] {
+    const json = this.#host.native.clusterStatus(cluster);
+    if (json === undefined) return [];
+    return (JSON.parse(json) as { host_statuses?: LiveHost[] }).host_statuses ?? [];
+  }
+
+  #count(name: 'errors' | 'requests' | 'responses' | 'retries'): void {
+    this.#host.stats.count(`${this.#prefix}${name}`);
+  }
+}
+
+function writeLoads(out: WireWriter, loads: Loads, issuedField: number): void {
+  if (loads.succeeded > 0) out.number(number(2), loads.succeeded);
+  if (loads.active > 0) out.number(number(3), loads.active);
+  if (loads.failed > 0) out.number(number(4), loads.failed);
+  if (loads.issued > 0) out.number(number(issuedField), loads.issued);
+}
+
+function keyOf(cluster: string, { address, hostname = '' }: LiveHost): string {
+  return JSON.stringify([cluster, address, hostname]);
+}
+
+function loadsOf({ stats = [] }: LiveHost): Loads {
+  const valueOf = (name: string): number =>
+    Number(stats.find((stat) => stat.name === name)?.value ?? 0);
+  return {
+    issued: valueOf('rq_total'),
+    succeeded: valueOf('rq_success'),
+    failed: valueOf('rq_error'),
+    active: valueOf('rq_active'),
+  };
+}
+
+function sumOf(a: Loads, b: Loads): Loads {
+  return {
+    issued: a.issued + b.issued,
+    succeeded: a.succeeded + b.succeeded,
+    failed: a.failed + b.failed,
+    active: a.active + b.active,
+  };
+}

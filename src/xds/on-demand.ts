@@ -1,0 +1,164 @@
+// What requests wait for, as the filter on_demand has them: virtual hosts, routes and clusters that are
+// asked for when the first request wants them.
+import type { envoy_config_cluster_v3_Cluster as Cluster } from '../../build/messages.gen.js';
+import { unawaited } from '../base/bugs.js';
+import type { NativeProxy, RequestDemand } from '../native.js';
+import type { CdsPlan } from '../plan/cluster/cds-plan.js';
+import type { ClusterPlan } from '../plan/cluster/cluster.js';
+import type { ClusterSources } from '../plan/cluster-sources.js';
+import { Demand_Kind, encodeUpdate, type Demand } from '../plan/plan.gen.js';
+import { CDS } from './api.js';
+import type { DynamicCluster, HostSources } from './clusters.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
+
+export interface DemandHost extends HostSources {
+  /** Whether it can be asked for: who waits is told later. */
+  askForHost(name: string): boolean;
+  askForRoutes(table: string, onDone: () => void): boolean;
+  isStatic(cluster: string): boolean;
+  /** Resolves when the hosts of the cluster have come, or are not waited for. */
+  warmed(cluster: string): Promise<void>;
+}
+
+export class Demands {
+  readonly #native: NativeProxy;
+  readonly #host: DemandHost;
+  readonly #clusters: ClustersOnDemand;
+
+  constructor(
+    parts: { readonly sources: ClusterSources; readonly compile: CdsPlan['compile'] },
+    native: NativeProxy,
+    subscribing: Subscribing,
+    host: DemandHost,
+  ) {
+    this.#native = native;
+    this.#host = host;
+    this.#clusters = new ClustersOnDemand(parts, native, subscribing, host, (demand) =>
+      this.#met(demand),
+    );
+    native.onDemands((demands) => {
+      for (const demand of demands) this.#take(demand);
+    });
+  }
+
+  /** Clusters that have come so. */
+  get clusters(): Iterable<DynamicCluster> {
+    return this.#clusters.current;
+  }
+
+  stop(): void {
+    this.#clusters.stop();
+  }
+
+  #take(demand: RequestDemand): void {
+    const { kind, name } = demand;
+    if (kind === Demand_Kind.VIRTUAL_HOST && this.#host.askForHost(name)) return;
+    const done = (): void => this.#met({ ...demand, kind: kind as Demand_Kind });
+    if (kind === Demand_Kind.ROUTE_TABLE && this.#host.askForRoutes(name, done)) return;
+    if (kind === Demand_Kind.CLUSTER && this.#clusters.ask(demand)) return;
+    done();
+  }
+
+  #met(demand: Demand): void {
+    this.#native.apply(encodeUpdate({ met_demands: [demand] }));
+  }
+}
+
+class ClustersOnDemand {
+  readonly #sources: ClusterSources;
+  readonly #compile: CdsPlan['compile'];
+  readonly #native: NativeProxy;
+  readonly #subscribing: Subscribing;
+  readonly #host: DemandHost;
+  readonly #onMet: (demand: Demand) => void;
+  readonly #current = new Map<string, DynamicCluster>();
+  readonly #subscriptions = new Map<number, Subscription>();
+  #statPrefix: string | undefined;
+
+  constructor(
+    parts: { readonly sources: ClusterSources; readonly compile: CdsPlan['compile'] },
+    native: NativeProxy,
+    subscribing: Subscribing,
+    host: DemandHost,
+    onMet: (demand: Demand) => void,
+  ) {
+    this.#sources = parts.sources;
+    this.#compile = parts.compile;
+    this.#native = native;
+    this.#subscribing = subscribing;
+    this.#host = host;
+    this.#onMet = onMet;
+    if (!parts.sources.isEmpty) this.#statPrefix = native.addOdcdsStats();
+  }
+
+  get current(): Iterable<DynamicCluster> {
+    return this.#current.values();
+  }
+
+  /** False: nobody can be asked, or it is there. */
+  ask({ source: number, name }: RequestDemand): boolean {
+    if (this.#current.has(name) || this.#host.isStatic(name)) return false;
+    const known = this.#subscriptions.get(number);
+    if (known?.want(name)) return true;
+    const source = this.#sources.find(number);
+    if (!source) return false;
+    known?.stop();
+    const one = new Subscription(
+      {
+        ...{ source, statPrefix: (this.#statPrefix ??= this.#native.addOdcdsStats()) },
+        ...{ api: CDS, names: [name], target: 'ODCDS' },
+        judge: (resources, version) => this.#judge(number, resources, version),
+        onAnswered: (names) => this.#answered(number, names),
+      },
+      this.#subscribing,
+    );
+    this.#subscriptions.set(number, one);
+    one.start(() => undefined, false);
+    return true;
+  }
+
+  stop(): void {
+    for (const one of this.#subscriptions.values()) one.stop();
+  }
+
+  /** Those of them that have come are told of once they have their hosts. */
+  #answered(source: number, names: readonly string[]): void {
+    for (const name of names) {
+      if (this.#current.has(name)) continue;
+      this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
+    }
+  }
+
+  #judge(source: number, resources: readonly Resource[], version: string): string | Commit {
+    const plans = resources.flatMap(({ message, place, version: own }) => {
+      const cluster = message as Cluster;
+      const known = this.#current.get(cluster.name ?? '');
+      if (known && JSON.stringify(known.message) === JSON.stringify(cluster)) return [];
+      const plan = this.#compile(cluster, place);
+      return plan ? { plan, message: cluster, version: own || version } : [];
+    });
+    return () => {
+      const errors = this.#native.apply(
+        encodeUpdate({
+          clusters: plans.map(({ plan }) => ({ ...plan.cluster, added_via_api: true })),
+          assignments: plans.flatMap(
+            ({ plan }) => plan.assignment ?? this.#host.hostsOf(plan) ?? [],
+          ),
+        }),
+      );
+      if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
+      for (const { plan, ...cluster } of plans) {
+        this.#current.set(cluster.message.name ?? '', { ...cluster, updatedMs: Date.now() });
+        this.#host.follow(plan);
+        unawaited('a cluster on demand', this.#warm(source, plan));
+      }
+      return undefined;
+    };
+  }
+
+  async #warm(source: number, { cluster: { name = '' } }: ClusterPlan): Promise<void> {
+    await this.#host.warmed(name);
+    this.#onMet({ kind: Demand_Kind.CLUSTER, source, name });
+  }
+}

@@ -1,0 +1,197 @@
+// Scopes that come by SRDS: which route configuration a request goes by.
+import type { envoy_config_route_v3_ScopedRouteConfiguration as ScopeMessage } from '../../build/messages.gen.js';
+import type { NativeProxy } from '../native.js';
+import type { LaterContext } from '../plan/compile.js';
+import { refuseOtherFields } from '../plan/message/supported-fields.js';
+import { encodeUpdate, type RouteScope, type RouteTable } from '../plan/plan.gen.js';
+import { ChainRoutes, type SrdsPlan } from '../plan/route-slots.js';
+import { compileRouteTable } from '../plan/route/route-table.js';
+import { SCOPE, keyOf, refuseSameScopes } from '../plan/route/scopes.js';
+import { Place } from '../plan/message/place.js';
+import { SRDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
+
+export interface DynamicScope {
+  readonly version: string;
+  readonly message: ScopeMessage;
+  /** Milliseconds since 1970. */
+  readonly updatedMs: number;
+}
+
+export interface ScopeEvents {
+  /** Other route configurations are wanted. */
+  onRoutes(): void;
+}
+
+/** A scope in use, and the tables that are only there for it. */
+interface Scope extends DynamicScope {
+  readonly routes: ChainRoutes;
+  readonly plan: RouteScope;
+}
+
+export class ScopeSubscription {
+  readonly #plan: SrdsPlan;
+  readonly #native: NativeProxy;
+  readonly #context: LaterContext;
+  readonly #host: Subscribing;
+  readonly #events: ScopeEvents;
+  readonly #statPrefix: string;
+  readonly #subscription: Subscription;
+  #scopes: ReadonlyMap<string, Scope> = new Map();
+  /** Made of an update that was not taken: their tables are given back. */
+  #refused: readonly Scope[] = [];
+  #onFirst: () => void = () => undefined;
+  /** Scopes whose routes are not asked for before a request wants them. */
+  readonly #lazy = new Map<string, () => void>();
+
+  constructor(
+    plan: SrdsPlan,
+    native: NativeProxy,
+    context: LaterContext,
+    host: Subscribing,
+    events: ScopeEvents,
+  ) {
+    this.#plan = plan;
+    this.#native = native;
+    this.#context = context;
+    this.#host = host;
+    this.#events = events;
+    this.#statPrefix = native.addScopedRdsStats(plan.statPrefix, plan.name);
+    this.#subscription = new Subscription(
+      {
+        ...{ source: plan.source, statPrefix: this.#statPrefix, api: SRDS, names: [] },
+        target: `SRDS ${plan.name}`,
+        judge: (resources, version) => this.#judge(resources, version),
+      },
+      host,
+    );
+  }
+
+  get name(): string {
+    return this.#plan.name;
+  }
+
+  get current(): readonly DynamicScope[] {
+    return [...this.#scopes.values()];
+  }
+
+  start(onFirst: () => void): void {
+    this.#onFirst = onFirst;
+    this.#subscription.start(onFirst);
+  }
+
+  /** A request wants the table of that slot; false: it is none of these. */
+  ask(slot: string): boolean {
+    const begin = this.#lazy.get(slot);
+    this.#lazy.delete(slot);
+    begin?.();
+    return begin !== undefined;
+  }
+
+  stop(): void {
+    this.#subscription.stop();
+  }
+
+  /** Nobody asks for it any more. */
+  end(): void {
+    this.stop();
+    this.#onFirst();
+    const removed_route_tables = [...this.#scopes.values()].flatMap(({ routes }) =>
+      routes.release(),
+    );
+    this.#native.apply(encodeUpdate({ removed_route_tables }));
+    this.#native.removeStats(this.#statPrefix);
+  }
+
+  #judge(resources: readonly Resource[], version: string): string | Commit {
+    const messages = resources.map(({ message }) => message as ScopeMessage);
+    const before = this.#scopes;
+    const after = new Map<string, Scope>();
+    const fresh: Scope[] = [];
+    const root = Place.root([]);
+    refuseSameScopes(messages, (index) => resources[index]?.place ?? root);
+    for (const { routes } of this.#refused) routes.release();
+    for (const { message, place, version: own } of resources) {
+      const scope = message as ScopeMessage;
+      const { name = '' } = scope;
+      const known = before.get(name);
+      if (known && JSON.stringify(known.message) === JSON.stringify(scope)) {
+        after.set(name, known);
+        continue;
+      }
+      const made = this.#make(scope, place, own || version);
+      fresh.push(made);
+      after.set(name, made);
+    }
+    // Until it is applied.
+    this.#refused = fresh;
+    return () => this.#apply(after, fresh);
+  }
+
+  #make(message: ScopeMessage, place: Place, version: string): Scope {
+    refuseOtherFields(place, message, SCOPE);
+    const routes = new ChainRoutes(this.#context.routes);
+    const { name = '', on_demand: onDemand, route_configuration_name: named = '' } = message;
+    const { statPrefix, chain, routes: source } = this.#plan;
+    let table = '';
+    if (message.route_configuration) {
+      const at = place.field('route_configuration');
+      const options = { validatesClusters: false, chain, statPrefix };
+      const compiled = compileRouteTable(message.route_configuration, at, this.#context, options);
+      table = routes.add({ ...compiled, name: `${this.#plan.name}/${name}` });
+    } else if (source && onDemand) {
+      table = this.#context.routes.take(named);
+      this.#lazy.set(table, () => {
+        const request = { name: named, source, statPrefix, chain };
+        routes.request(request, table);
+        this.#events.onRoutes();
+      });
+    } else if (source) {
+      table = routes.request({ name: named, source, statPrefix, chain });
+    } else {
+      place.error(`scope '${name}' names a route configuration, and there is no rds_config_source`);
+    }
+    const plan = {
+      key: keyOf(message),
+      route_table: table,
+      ...(onDemand && !message.route_configuration && { on_demand: true }),
+    };
+    return { version, message, updatedMs: Date.now(), routes, plan };
+  }
+
+  #apply(after: ReadonlyMap<string, Scope>, fresh: readonly Scope[]): string | undefined {
+    const before = this.#scopes;
+    const kept = new Set(after.values());
+    const gone = [...before.values()].filter((scope) => !kept.has(scope));
+    const table: RouteTable = {
+      name: this.#plan.slot,
+      scoped_routes: {
+        fragments: this.#plan.fragments,
+        scopes: [...after.values()].map(({ plan }) => plan),
+      },
+    };
+    const own = fresh.flatMap(({ routes }) => [...routes.tables]);
+    const errors = this.#native.apply(encodeUpdate({ route_tables: [...own, table] }));
+    if (errors.length > 0) return errors.map(({ message }) => message).join('\n');
+    this.#scopes = after;
+    this.#refused = [];
+    const removed_route_tables = gone.flatMap(({ routes }) => routes.release());
+    for (const { plan } of gone) this.#lazy.delete(plan.route_table ?? '');
+    this.#native.apply(encodeUpdate({ removed_route_tables }));
+    this.#events.onRoutes();
+    this.#count(after, fresh.length > 0 || gone.length > 0);
+    return undefined;
+  }
+
+  #count(after: ReadonlyMap<string, Scope>, isChanged: boolean): void {
+    const { stats } = this.#host;
+    const onDemand = [...after.values()].filter(({ message }) => message.on_demand).length;
+    stats.setGauge(`${this.#statPrefix}all_scopes`, after.size);
+    stats.setGauge(`${this.#statPrefix}on_demand_scopes`, onDemand);
+    stats.setGauge(`${this.#statPrefix}active_scopes`, after.size - this.#lazy.size);
+    if (!isChanged) return;
+    stats.count(`${this.#statPrefix}config_reload`);
+    stats.setGauge(`${this.#statPrefix}config_reload_time_ms`, Date.now());
+  }
+}

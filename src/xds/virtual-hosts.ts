@@ -1,0 +1,107 @@
+// Virtual hosts of one route configuration that come by VHDS: by and by, and when a request asks for one.
+import type {
+  envoy_config_route_v3_RouteConfiguration as RouteConfiguration,
+  envoy_config_route_v3_VirtualHost as VirtualHost,
+} from '../../build/messages.gen.js';
+import type { NativeProxy } from '../native.js';
+import type { Source } from '../plan/sources.js';
+import { VHDS } from './api.js';
+import { Subscription, type Subscribing } from './subscription.js';
+import type { Commit, Resource } from './updates.js';
+
+export interface VhdsPlan {
+  /** Of the route configuration: names of its virtual hosts begin with it. */
+  readonly name: string;
+  readonly statPrefix: string;
+  readonly source: Source;
+}
+
+export interface VhdsEvents {
+  /** Puts them in place beside the route configuration's own; what is wrong. */
+  use(hosts: readonly VirtualHost[], resources: readonly Resource[]): string | Commit;
+  /** Requests wait for these no more. */
+  onAnswered(names: readonly string[]): void;
+}
+
+export class VirtualHostSubscription {
+  readonly #plan: VhdsPlan;
+  readonly #native: NativeProxy;
+  readonly #host: Subscribing;
+  readonly #events: VhdsEvents;
+  readonly #statPrefix: string;
+  readonly #subscription: Subscription;
+  #hosts: readonly VirtualHost[] = [];
+  /** Of their resources. */
+  #names: ReadonlySet<string> = new Set();
+
+  constructor(plan: VhdsPlan, native: NativeProxy, host: Subscribing, events: VhdsEvents) {
+    this.#plan = plan;
+    this.#native = native;
+    this.#host = host;
+    this.#events = events;
+    this.#statPrefix = native.addVhdsStats(plan.statPrefix, plan.name);
+    this.#subscription = new Subscription(
+      {
+        ...{ source: plan.source, statPrefix: this.#statPrefix, api: VHDS, names: [] },
+        target: `VHDS ${plan.name}`,
+        judge: (resources) => this.#judge(resources),
+        onAnswered: (names) => events.onAnswered(names),
+      },
+      host,
+    );
+  }
+
+  get hosts(): readonly VirtualHost[] {
+    return this.#hosts;
+  }
+
+  isFor({ name, source }: VhdsPlan): boolean {
+    return name === this.#plan.name && JSON.stringify(source) === JSON.stringify(this.#plan.source);
+  }
+
+  start(onFirst: () => void): void {
+    this.#subscription.start(onFirst);
+  }
+
+  /** `name`: "<route configuration>/<domain>"; false: it cannot be asked for, or it is there. */
+  ask(name: string): boolean {
+    if (this.#names.has(name)) return false;
+    return this.#subscription.ask(name);
+  }
+
+  stop(): void {
+    this.#subscription.stop();
+  }
+
+  end(): void {
+    this.stop();
+    this.#native.removeStats(this.#statPrefix);
+  }
+
+  #judge(resources: readonly Resource[]): string | Commit {
+    const prefix = `${this.#plan.name}/`;
+    const own = resources.filter(({ name }) => name.startsWith(prefix));
+    const hosts = own.map(({ message }) => message as VirtualHost);
+    const commit = this.#events.use(hosts, own);
+    if (typeof commit === 'string') return commit;
+    return () => {
+      const wrong = commit();
+      if (wrong !== undefined) return wrong;
+      this.#hosts = hosts;
+      this.#names = new Set(own.map(({ name }) => name));
+      this.#host.stats.count(`${this.#statPrefix}config_reload`);
+      return undefined;
+    };
+  }
+}
+
+/** The route configuration with these virtual hosts beside its own. */
+export function withHosts(
+  message: RouteConfiguration,
+  hosts: readonly VirtualHost[],
+): RouteConfiguration {
+  if (hosts.length === 0) return message;
+  const own = message.virtual_hosts ?? [];
+  const names = new Set(own.map(({ name }) => name));
+  return { ...message, virtual_hosts: [...own, ...hosts.filter(({ name }) => !names.has(name))] };
+}

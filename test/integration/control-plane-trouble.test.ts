@@ -1,0 +1,130 @@
+// Control planes that say nothing, nonsense, or far too much: what was there before them is served.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_ONLY, address, says, webRoutes } from './support/bootstraps.js';
+import { CLUSTER, ControlPlane, LISTENER, type Message } from './support/control-plane.js';
+import { startProxy, type StartedProxy } from './support/start-proxy.js';
+
+const ANY = 'type.googleapis.com/';
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
+const ROUTER = 'envoy.extensions.filters.http.router.v3.Router';
+const ADS = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: '0.3s' };
+
+const bootstrap = (port: number): Message => ({
+  ...ADMIN_ONLY,
+  node: { id: 'one', cluster: 'many' },
+  dynamic_resources: {
+    ads_config: {
+      api_type: 'GRPC',
+      transport_api_version: 'V3',
+      grpc_services: [
+        {
+          envoy_grpc: {
+            cluster_name: 'plane',
+            retry_policy: { retry_back_off: { base_interval: '0.02s' } },
+          },
+        },
+      ],
+    },
+    cds_config: ADS,
+    lds_config: ADS,
+  },
+  static_resources: {
+    listeners: [
+      {
+        ...{ name: 'web', address: address(0) },
+        filter_chains: [
+          {
+            filters: [
+              {
+                name: 'http',
+                typed_config: {
+                  ...{ '@type': ANY + HCM, stat_prefix: 'web' },
+                  route_config: webRoutes([says('/', 'well')]),
+                  http_filters: [{ name: 'router', typed_config: { '@type': ANY + ROUTER } }],
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+    clusters: [
+      {
+        name: 'plane',
+        load_assignment: {
+          cluster_name: 'plane',
+          endpoints: [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }],
+        },
+        typed_extension_protocol_options: {
+          [HTTP_OPTIONS]: {
+            '@type': ANY + HTTP_OPTIONS,
+            explicit_http_config: { http2_protocol_options: {} },
+          },
+        },
+      },
+    ],
+  },
+});
+
+async function stat(proxy: StartedProxy, name: string): Promise<number> {
+  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
+  return Number(/: (\d+)/.exec(page)?.[1]);
+}
+
+async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1000; tries++) {
+    if (await isThere()) return;
+    await sleep(10);
+  }
+  assert.fail(`${what} has not come`);
+}
+
+test('a control plane that accepts and says nothing is not waited for longer than is said', async (t) => {
+  const silent = createServer((socket) => socket.on('error', () => undefined)).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(silent, 'listening');
+  t.after(() => silent.close());
+  const proxy = await startProxy(t, bootstrap((silent.address() as AddressInfo).port));
+  assert.equal(await (await fetch(await proxy.listenerUrl('web'))).text(), 'well');
+  assert.equal(await stat(proxy, 'cluster_manager.cds.init_fetch_timeout'), 1);
+});
+
+test('nonsense and 100 MiB change nothing, and a control plane is found again', async (t) => {
+  const plane = await ControlPlane.start(t);
+  plane.set(LISTENER, '1', []);
+  plane.set(CLUSTER, '1', [{ name: 'first' }]);
+  const proxy = await startProxy(t, bootstrap(plane.port));
+  const url = await proxy.listenerUrl('web');
+  const isThere = async (): Promise<boolean> =>
+    (await (await fetch(`${proxy.adminUrl}/clusters`)).text()).includes('first::');
+  await until('the cluster', isThere);
+  plane.sendBytes(Buffer.from('ff'.repeat(40), 'hex'));
+  plane.sendBytes(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+  plane.sendBytes(plane.responseOf(CLUSTER, 100 * 2 ** 20));
+  await until('a refusal', async () => plane.refusals.length > 0);
+  assert.ok(await isThere());
+  assert.equal(await (await fetch(url)).text(), 'well');
+  const memory = (await (await fetch(`${proxy.adminUrl}/memory`)).json()) as {
+    readonly total_physical_bytes: string;
+  };
+  const mib = Number(memory.total_physical_bytes) / 2 ** 20;
+  assert.ok(mib < 1024, `${mib} MiB`);
+  plane.stop();
+  await until(
+    'the end of the stream',
+    async () => (await stat(proxy, 'control_plane.connected_state')) === 0,
+  );
+  assert.ok(await isThere());
+  plane.set(CLUSTER, '2', [{ name: 'first' }, { name: 'second' }]);
+  await plane.listen();
+  await until('the second cluster', async () =>
+    (await (await fetch(`${proxy.adminUrl}/clusters`)).text()).includes('second::'),
+  );
+});

@@ -1,0 +1,309 @@
+// What control planes send of filters, scopes, virtual hosts and clusters that requests ask for, and
+// resources that stay only for a while.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ADMIN_ONLY, address } from './support/bootstraps.js';
+import {
+  CLUSTER,
+  ControlPlane,
+  EXTENSION,
+  LISTENER,
+  ROUTES,
+  SCOPE,
+  VIRTUAL_HOST,
+  type Message,
+} from './support/control-plane.js';
+import { startProxy, type StartedProxy } from './support/start-proxy.js';
+
+const ANY = 'type.googleapis.com/';
+const HTTP = 'envoy.extensions.filters.http';
+const HCM = 'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager';
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const ADS = { ads: {}, resource_api_version: 'V3' };
+const ROUTER = { name: 'router', typed_config: { '@type': `${ANY}${HTTP}.router.v3.Router` } };
+
+function bootstrap(plane: ControlPlane, manager: Message, isDelta: boolean): object {
+  return {
+    ...ADMIN_ONLY,
+    node: { id: 'one', cluster: 'many' },
+    dynamic_resources: {
+      ads_config: {
+        api_type: isDelta ? 'DELTA_GRPC' : 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'plane' } }],
+      },
+      cds_config: ADS,
+      lds_config: ADS,
+    },
+    static_resources: {
+      listeners: [
+        {
+          ...{ name: 'web', address: address(0) },
+          filter_chains: [
+            {
+              filters: [
+                {
+                  name: 'http',
+                  typed_config: { '@type': ANY + HCM, stat_prefix: 'web', ...manager },
+                },
+              ],
+            },
+          ],
+        },
+      ],
+      clusters: [
+        {
+          name: 'plane',
+          load_assignment: {
+            cluster_name: 'plane',
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(plane.port) } }] }],
+          },
+          typed_extension_protocol_options: {
+            [HTTP_OPTIONS]: {
+              '@type': ANY + HTTP_OPTIONS,
+              explicit_http_config: { http2_protocol_options: {} },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+const says = (name: string, text: string, domain = '*'): Message => ({
+  name,
+  domains: [domain],
+  routes: [
+    { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: text } } },
+  ],
+});
+
+async function start(
+  t: TestContext,
+  plane: ControlPlane,
+  manager: Message,
+  isDelta = true,
+): Promise<{
+  readonly proxy: StartedProxy;
+  readonly get: (host: string, headers?: Message) => Promise<string>;
+}> {
+  plane.set(LISTENER, '1', []);
+  plane.set(CLUSTER, '1', []);
+  const proxy = await startProxy(t, bootstrap(plane, manager, isDelta));
+  const url = await proxy.listenerUrl('web');
+  const get = async (host: string, headers: Message = {}): Promise<string> => {
+    const { request } = await import('node:http');
+    const sent = request(url, { headers: { host, ...headers } as Record<string, string> });
+    sent.end();
+    const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage];
+    response.setEncoding('utf8');
+    let text = '';
+    for await (const piece of response) text += String(piece);
+    return `${response.statusCode} ${text}`;
+  };
+  return { proxy, get };
+}
+
+const fault = (status: number): Message => ({
+  name: 'faults',
+  typed_config: {
+    '@type': `${ANY}${HTTP}.fault.v3.HTTPFault`,
+    abort: { http_status: status, percentage: { numerator: 100 } },
+  },
+});
+
+async function stat(proxy: StartedProxy, name: string): Promise<number> {
+  const page = await (await fetch(`${proxy.adminUrl}/stats?filter=^${name}$`)).text();
+  return Number(/: (\d+)/.exec(page)?.[1]);
+}
+
+async function until(what: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    if (await isThere()) return;
+    await sleep(10);
+  }
+  assert.fail(`${what} has not come`);
+}
+
+for (const isDelta of [false, true]) {
+  test(`a filter comes, changes and goes by ${isDelta ? 'incremental' : 'plain'} ADS`, async (t) => {
+    const plane = await ControlPlane.start(t);
+    plane.set(EXTENSION, '1', [fault(418)]);
+    const { proxy, get } = await start(
+      t,
+      plane,
+      {
+        route_config: { virtual_hosts: [says('all', 'past it')] },
+        http_filters: [
+          {
+            name: 'faults',
+            config_discovery: {
+              config_source: ADS,
+              type_urls: [`${ANY}${HTTP}.fault.v3.HTTPFault`],
+            },
+          },
+          ROUTER,
+        ],
+      },
+      isDelta,
+    );
+    assert.equal(await get('a.test'), '418 fault filter abort');
+    plane.set(EXTENSION, '2', [fault(503)]);
+    await until('the second', async () => (await get('a.test')) === '503 fault filter abort');
+    plane.set(EXTENSION, '3', [
+      { ...fault(503), typed_config: fault(99)['typed_config'] as Message },
+    ]);
+    await until('the refusal', async () => plane.refusals.length > 0);
+    assert.match(plane.refusals[0]?.error_detail?.message ?? '', /http_status/);
+    assert.equal(await get('a.test'), '503 fault filter abort');
+    const prefix = 'extension_config_discovery.http_filter.faults.';
+    assert.equal(await stat(proxy, `${prefix}config_reload`), 2);
+    assert.equal(await stat(proxy, `${prefix}config_fail`), 1);
+    if (!isDelta) return;
+    plane.set(EXTENSION, '4', []);
+    await until('its end', async () => (await get('a.test')) === '500 ');
+  });
+}
+
+test('a virtual host is asked for when a request wants it', async (t) => {
+  const plane = await ControlPlane.start(t);
+  plane.set(ROUTES, '1', [
+    {
+      name: 'table',
+      virtual_hosts: [says('own', 'own', 'own.test')],
+      vhds: { config_source: ADS },
+    },
+  ]);
+  const nameOf = ({ name }: Message): string => `table/${String(name)}`;
+  plane.set(VIRTUAL_HOST, '1', [says('a.test', 'asked for', 'a.test')], {
+    ...{ nameOf, isOnDemand: true },
+  });
+  const { get } = await start(t, plane, {
+    rds: { route_config_name: 'table', config_source: ADS },
+    http_filters: [
+      { name: 'on', typed_config: { '@type': `${ANY}${HTTP}.on_demand.v3.OnDemand` } },
+      ROUTER,
+    ],
+  });
+  assert.equal(await get('own.test'), '200 own');
+  const both = await Promise.all([get('a.test'), get('A.test'), get('nobody.test')]);
+  assert.deepEqual(both, ['200 asked for', '200 asked for', '404 ']);
+  assert.equal(await get('a.test'), '200 asked for');
+  const asked = plane.requests.flatMap(({ type, resource_names_subscribe: names }) =>
+    type === VIRTUAL_HOST ? names : [],
+  );
+  assert.deepEqual(new Set(asked), new Set(['table/a.test', 'table/nobody.test']));
+});
+
+test('a cluster is asked for when a request names it', async (t) => {
+  const origin = createServer((_, response) => response.end('the origin'));
+  origin.listen(0, '127.0.0.1');
+  await once(origin, 'listening');
+  t.after(() => origin.close());
+  t.after(() => origin.closeAllConnections());
+  const plane = await ControlPlane.start(t);
+  const { proxy, get } = await start(t, plane, {
+    route_config: {
+      virtual_hosts: [
+        {
+          name: 'all',
+          domains: ['*'],
+          routes: [{ match: { prefix: '/' }, route: { cluster_header: 'x-cluster' } }],
+        },
+      ],
+    },
+    http_filters: [
+      {
+        name: 'on',
+        typed_config: {
+          '@type': `${ANY}${HTTP}.on_demand.v3.OnDemand`,
+          odcds: {
+            timeout: '0.5s',
+            source: {
+              resource_api_version: 'V3',
+              api_config_source: {
+                api_type: 'DELTA_GRPC',
+                transport_api_version: 'V3',
+                grpc_services: [{ envoy_grpc: { cluster_name: 'plane' } }],
+              },
+            },
+          },
+        },
+      },
+      ROUTER,
+    ],
+  });
+  const there = {
+    name: 'there',
+    load_assignment: {
+      cluster_name: 'there',
+      endpoints: [
+        {
+          lb_endpoints: [
+            { endpoint: { address: address((origin.address() as AddressInfo).port) } },
+          ],
+        },
+      ],
+    },
+  };
+  plane.set(CLUSTER, '2', [there], { isOnDemand: true });
+  assert.equal(await get('a.test', { 'x-cluster': 'there' }), '200 the origin');
+  assert.equal(await get('a.test', { 'x-cluster': 'there' }), '200 the origin');
+  assert.equal(await get('a.test', { 'x-cluster': 'nowhere' }), '503 ');
+  assert.equal(await stat(proxy, 'cluster_manager.cluster_added'), 2);
+});
+
+test('a request goes by the routes of its scope', async (t) => {
+  const plane = await ControlPlane.start(t);
+  plane.set(ROUTES, '1', [
+    { name: 'red-routes', virtual_hosts: [says('all', 'red')] },
+    { name: 'blue-routes', virtual_hosts: [says('all', 'blue')] },
+  ]);
+  const scope = (name: string, key = name): Message => ({
+    ...{ name, route_configuration_name: `${name}-routes` },
+    key: { fragments: [{ string_key: key }] },
+  });
+  plane.set(SCOPE, '1', [scope('red'), scope('blue')]);
+  const { proxy, get } = await start(t, plane, {
+    scoped_routes: {
+      name: 'scopes',
+      scope_key_builder: {
+        fragments: [{ header_value_extractor: { name: 'Host', index: 0 } }],
+      },
+      rds_config_source: ADS,
+      scoped_rds: { scoped_rds_config_source: ADS },
+    },
+    http_filters: [ROUTER],
+  });
+  assert.deepEqual(await Promise.all(['red', 'blue', 'green'].map((host) => get(host))), [
+    ...['200 red', '200 blue', '404 '],
+  ]);
+  plane.set(SCOPE, '2', [scope('red', 'green')]);
+  await until('the change', async () => (await get('green')) === '200 red');
+  assert.deepEqual([await get('red'), await get('blue')], ['404 ', '404 ']);
+  assert.equal(await stat(proxy, 'http.web.scoped_rds.scopes.all_scopes'), 1);
+});
+
+for (const isDelta of [false, true]) {
+  test(`a cluster goes when its time is over, by ${isDelta ? 'incremental' : 'plain'} ADS`, async (t) => {
+    const plane = await ControlPlane.start(t);
+    const manager = {
+      route_config: { virtual_hosts: [says('all', 'hello')] },
+      http_filters: [ROUTER],
+    };
+    const { proxy } = await start(t, plane, manager, isDelta);
+    plane.set(CLUSTER, '2', [{ name: 'brief' }], { ttlSeconds: 0.4 });
+    await until(
+      'the cluster',
+      async () => (await stat(proxy, 'cluster_manager.active_clusters')) === 2,
+    );
+    await until(
+      'its end',
+      async () => (await stat(proxy, 'cluster_manager.active_clusters')) === 1,
+    );
+  });
+}

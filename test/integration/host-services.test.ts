@@ -1,0 +1,150 @@
+// Services that are told how hosts do: load reports, and health discovery. The same stories can be told of
+// the real server.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { WireWriter } from '../../src/base/wire.js';
+import { cluster, toCluster, webBootstrap } from './support/bootstraps.js';
+import { startProxy } from './support/start-proxy.js';
+
+const LOADS = '/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats';
+const HEALTH = '/envoy.service.health.v3.HealthDiscoveryService/StreamHealthCheck';
+const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
+const SERVICE = {
+  api_type: 'GRPC',
+  transport_api_version: 'V3',
+  grpc_services: [{ envoy_grpc: { cluster_name: 'service' } }],
+};
+const BYTES = 2;
+const text = (field: number): number => (field << 3) | BYTES;
+const number = (field: number): number => field << 3;
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+interface Call {
+  on(event: 'data', take: (bytes: Buffer) => void): void;
+  write(bytes: Buffer): void;
+}
+
+/** A service that says this once on each stream; what it hears. */
+async function serve(
+  t: TestContext,
+  method: string,
+  says: Uint8Array,
+): Promise<{ readonly port: number; readonly heard: Buffer[] }> {
+  const server = new Server();
+  const heard: Buffer[] = [];
+  const answer = (call: Call): void => {
+    call.on('data', (bytes) => heard.push(bytes));
+    call.write(Buffer.from(says));
+  };
+  server.register(method, answer, asIs, asIs, 'bidi');
+  t.after(() => server.forceShutdown());
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) => {
+      if (error) reject(error);
+      else resolve(bound);
+    });
+  });
+  return { port, heard };
+}
+
+function bootstrapOf(port: number, origin: number, fields: object): object {
+  const web = webBootstrap([toCluster('/', 'shop')]) as { readonly static_resources: object };
+  const http2 = {
+    typed_extension_protocol_options: {
+      [HTTP_OPTIONS]: {
+        '@type': `type.googleapis.com/${HTTP_OPTIONS}`,
+        explicit_http_config: { http2_protocol_options: {} },
+      },
+    },
+  };
+  const clusters = [cluster('shop', origin), { ...cluster('service', port), ...http2 }];
+  return {
+    ...web,
+    static_resources: { ...web.static_resources, clusters },
+    node: { id: 'the-node', cluster: 'the-cluster' },
+    ...fields,
+  };
+}
+
+async function origin(t: TestContext): Promise<number> {
+  const server = createServer((_, response) => response.end('yes'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function until(holds: () => boolean, what: string): Promise<void> {
+  const end = Date.now() + 10_000;
+  while (!holds()) {
+    assert.ok(Date.now() < end, `it does not come: ${what}`);
+    await sleep(10);
+  }
+}
+
+function duration(out: WireWriter, field: number, ms: number): void {
+  out.message(text(field), ms, (inner) => inner.number(number(2), ms * 1e6));
+}
+
+test('a service hears what clusters have had to do', async (t) => {
+  const asks = new WireWriter();
+  asks.text(text(1), 'shop');
+  duration(asks, 2, 100);
+  const { port, heard } = await serve(t, LOADS, asks.finish());
+  const shop = await origin(t);
+  const proxy = await startProxy(
+    t,
+    bootstrapOf(port, shop, { cluster_manager: { load_stats_config: SERVICE } }),
+  );
+  const url = await proxy.listenerUrl('web');
+  await until(() => heard.length > 0, 'the first message');
+  assert.ok(heard[0]?.includes('the-node'));
+  await (await fetch(url)).text();
+  // total_issued_requests: 1
+  const issued = Buffer.from([number(8), 1]);
+  await until(
+    () => heard.some((one) => one.includes('shop') && one.includes(issued)),
+    'a report of a request',
+  );
+});
+
+test('a service says which hosts are to be checked, and hears how they are', async (t) => {
+  const shop = await origin(t);
+  const asks = new WireWriter();
+  asks.message(text(1), 'checked', (check, name) => {
+    check.text(text(1), name);
+    check.message(text(2), name, (health) => {
+      for (const field of [1, 2]) duration(health, field, 100);
+      for (const field of [4, 5]) {
+        health.message(text(field), field, (threshold) => threshold.number(number(1), 1));
+      }
+      health.message(text(9), name, () => undefined);
+    });
+    check.message(text(3), name, (place) => {
+      place.message(text(2), name, (endpoint) =>
+        endpoint.message(text(1), name, (at) =>
+          at.message(text(1), name, (socket) => {
+            socket.text(text(2), '127.0.0.1');
+            socket.number(number(3), shop);
+          }),
+        ),
+      );
+    });
+  });
+  duration(asks, 2, 100);
+  const { port, heard } = await serve(t, HEALTH, asks.finish());
+  const proxy = await startProxy(t, bootstrapOf(port, shop, { hds_config: SERVICE }));
+  await until(() => heard.length > 0, 'the first message');
+  assert.ok(heard[0]?.includes('the-node'));
+  // health_status: HEALTHY
+  const healthy = Buffer.from([number(2), 1]);
+  await until(
+    () => heard.slice(1).some((one) => one.includes('checked') && one.includes(healthy)),
+    'a host that is well',
+  );
+  const clusters = await (await fetch(`${proxy.adminUrl}/clusters`)).text();
+  assert.ok(!clusters.includes('checked'));
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { IpTagging_Requests as Requests } from '../../../../src/plan/plan.gen.js';
+import {
+  any,
+  compile,
+  connectionManager,
+  issuesOf,
+  listenerOf,
+  ROUTER,
+} from '../../plan/helpers.js';
+
+const PACKAGE = 'envoy.extensions.filters.http';
+const GENERIC = 'envoy.extensions.http.injected_credentials.generic.v3.Generic';
+const OAUTH2 = 'envoy.extensions.http.injected_credentials.oauth2.v3.OAuth2';
+
+/** One filter, where there is a secret "token". */
+function compileOne(type: string, fields: object) {
+  const http_filters = [{ name: 'x', typed_config: any(`${PACKAGE}.${type}`, fields) }, ROUTER];
+  const secrets = [{ name: 'token', generic_secret: { secret: { inline_string: 'hush' } } }];
+  const listeners = [listenerOf(connectionManager({}, { http_filters }))];
+  const result = compile({ static_resources: { listeners, secrets } });
+  return {
+    issues: issuesOf(result),
+    filter: result.update.listeners?.[0]?.filter_chains?.[0]?.http?.http_filters?.[0],
+  };
+}
+
+test('ip_tagging has tags of ranges, and not of files', () => {
+  const TAGGING = 'ip_tagging.v3.IPTagging';
+  const ten = { ip_tag_name: 'ten', ip_list: [{ address_prefix: '10.0.0.0', prefix_len: 8 }] };
+  const { issues, filter } = compileOne(TAGGING, {
+    request_type: 'EXTERNAL',
+    ip_tags: [ten],
+    ip_tag_header: { header: 'X-Tags', action: 'APPEND_IF_EXISTS_OR_ADD' },
+  });
+  assert.deepEqual(issues, []);
+  const { tags = [], ...plan } = filter?.ip_tagging ?? {};
+  assert.deepEqual(plan, { requests: Requests.EXTERNAL, header: 'x-tags', appends: true });
+  assert.deepEqual(
+    tags.map(({ name, ranges }) => [name, ranges?.length]),
+    [['ten', 1]],
+  );
+  assert.match(
+    compileOne(TAGGING, {}).issues.join(),
+    /requires either ip_tags or ip_tags_datasource/,
+  );
+  assert.match(
+    compileOne(TAGGING, { ip_tags_datasource: { filename: '/tags' } }).issues.join(),
+    /ip_tags_datasource of .*IPTagging is not supported yet/,
+  );
+});
+
+test('credential_injector has the text of a secret, and no credential that has to be fetched', () => {
+  const inject = (type: string, fields: object, more: object = {}) =>
+    compileOne('credential_injector.v3.CredentialInjector', {
+      credential: { name: 'c', typed_config: any(type, fields) },
+      ...more,
+    });
+  const token = { credential: { name: 'token' } };
+  const { issues, filter } = inject(
+    GENERIC,
+    { ...token, header: 'X-Own', header_value_prefix: 'Own ' },
+    { overwrite: true, allow_request_without_credential: true },
+  );
+  assert.deepEqual(issues, []);
+  assert.deepEqual(filter?.credential_injector, {
+    overwrites: true,
+    allows_without: true,
+    header: 'x-own',
+    value: 'Own hush',
+    has_credential: true,
+  });
+  assert.equal(inject(GENERIC, token).filter?.credential_injector?.header, 'authorization');
+  assert.match(inject(OAUTH2, {}).issues.join(), /the credential .*OAuth2 is not supported yet/);
+  const bySds = { credential: { name: 'far', sds_config: { ads: {} } } };
+  assert.match(
+    inject(GENERIC, bySds).issues.join(),
+    /credentials that come by SDS are not supported yet/,
+  );
+});
