@@ -8,21 +8,6 @@ namespace fairlead::proxy {
 using filters::FilterStatus;
 using filters::HttpFilter;
 
-namespace {
-
-// Slabs of a body that waited, between two flushes.
-constexpr int kPiecesAtOnce = 16;
-
-}  // namespace
-
-// Of either side.
-struct FilterChain::Head {
-  http::RequestHead* request;
-  http::HeaderMap* headers;
-  uint16_t status;
-  bool end;
-};
-
 // ---- a request's filters ----
 
 bool FilterChain::start(const route::FilterSettings* settings) {
@@ -88,6 +73,34 @@ void FilterChain::end() {
   count_ = 0;
   over_[0] = over_[1] = false;
   memory_.reset();
+}
+
+// ---- what waited goes on ----
+
+// What is given on may be gathered without a copy, so it is let go after it was flushed.
+template <typename PassRest>
+void FilterChain::release(Side side, Link& link, bool has_rest, PassRest pass_rest) {
+  HeldMessage& held = *link.held[static_cast<size_t>(side)];
+  const uint32_t life = life_;
+  const bool has_trailers = held.trailers.isSet();
+  const bool end = held.is_complete && !has_trailers && !has_rest;
+  const bool ends_with_head = held.head.isSet() && end && held.body.empty();
+  if (held.head.isSet() && !releaseHead(side, link, ends_with_head)) return;
+  if (!ends_with_head && !releaseBody(side, link, end)) return;
+  if (has_trailers) {
+    http::HeaderMap& trailers = stream_.info().context().released.headers;
+    held.trailers.restore(&trailers);
+    passTrailers(side, after(side, link), trailers);
+  } else {
+    pass_rest();
+  }
+  if (life != life_) return;
+  flush(side);
+  if (goesOn(side, life)) letGo(side, link);
+}
+
+void FilterChain::goOn(Side side, Link& link) {
+  if (!isOver(side) && link.holds(side)) release(side, link, false, [] {});
 }
 
 // ---- a message's way ----
@@ -256,206 +269,6 @@ void FilterChain::onRequestForwarded(const http::RequestHead& head) {
 
 void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers) {
   for (size_t i = links_.size(); i > 0; --i) links_[i - 1]->filter->onResponseSent(status, headers);
-}
-
-// ---- what waits ----
-
-HeldMessage& FilterChain::heldBy(Side side, Link& link) {
-  HeldMessage*& held = link.held[static_cast<size_t>(side)];
-  if (held) return *held;
-  if (free_.empty()) free_.push_back(std::make_unique<HeldMessage>());
-  held = free_.back().release();
-  free_.pop_back();
-  return *held;
-}
-
-void FilterChain::holdHead(Side side, Link& link, const Head& head) {
-  HeldMessage& held = heldBy(side, link);
-  if (side == Side::Request) {
-    held.head.save(head.request->method, head.request->path, head.request->authority,
-                   *head.headers);
-  } else {
-    held.head.save({}, {}, {}, *head.headers);
-    held.status = head.status;
-  }
-  held.is_complete = head.end;
-}
-
-void FilterChain::holdData(Side side, Link& link, std::string_view data, bool end,
-                           bool is_wanted_whole) {
-  HeldMessage& held = heldBy(side, link);
-  held.body.append(stream_.info().loop().slabs(), data);
-  held.is_complete = end;
-  const uint32_t limit = limits_[static_cast<size_t>(side)];
-  if (limit == 0 || held.body.size() <= limit) return;
-  if (is_wanted_whole) {
-    stream_.answerTooLarge(side == Side::Request);
-    return;
-  }
-  if (std::exchange(held.pauses_sender, true)) return;
-  if (side == Side::Request) {
-    stream_.pauseReading();
-  } else {
-    stream_.pauseAnswer();
-  }
-}
-
-void FilterChain::letGo(Side side, Link& link) {
-  HeldMessage* held = std::exchange(link.held[static_cast<size_t>(side)], nullptr);
-  if (!held) return;
-  const bool paused = held->pauses_sender;
-  held->body.clear(stream_.info().loop().slabs());
-  held->clear();
-  free_.push_back(std::unique_ptr<HeldMessage>(held));
-  if (!paused) return;
-  if (side == Side::Request) {
-    stream_.resumeReading();
-  } else {
-    stream_.resumeAnswer();
-  }
-}
-
-// ---- and goes on ----
-
-// What is given on may be gathered without a copy, so it is let go after it was flushed.
-template <typename PassRest>
-void FilterChain::release(Side side, Link& link, bool has_rest, PassRest pass_rest) {
-  HeldMessage& held = *link.held[static_cast<size_t>(side)];
-  const uint32_t life = life_;
-  const bool has_trailers = held.trailers.isSet();
-  const bool end = held.is_complete && !has_trailers && !has_rest;
-  const bool ends_with_head = held.head.isSet() && end && held.body.empty();
-  if (held.head.isSet() && !releaseHead(side, link, ends_with_head)) return;
-  if (!ends_with_head && !releaseBody(side, link, end)) return;
-  if (has_trailers) {
-    http::HeaderMap& trailers = stream_.info().context().released.headers;
-    held.trailers.restore(&trailers);
-    passTrailers(side, after(side, link), trailers);
-  } else {
-    pass_rest();
-  }
-  if (life != life_) return;
-  flush(side);
-  if (goesOn(side, life)) letGo(side, link);
-}
-
-bool FilterChain::releaseHead(Side side, Link& link, bool end) {
-  HeldMessage& held = *link.held[static_cast<size_t>(side)];
-  const uint32_t life = life_;
-  Context& context = stream_.info().context();
-  http::RequestHead& head = context.released;
-  context.arena.reset();
-  held.head.restore(&head.headers);
-  held.head.unset();
-  if (side == Side::Request) {
-    head.method = held.head.method();
-    head.path = held.head.path();
-    head.authority = held.head.authority();
-    link.filter->onRequestHeadReleased(head, context.arena);
-    if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
-  } else {
-    link.filter->onResponseHeadReleased(held.status, head.headers, context.arena);
-  }
-  passHead(side, after(side, link), {&head, &head.headers, held.status, end});
-  return goesOn(side, life);
-}
-
-bool FilterChain::releaseBody(Side side, Link& link, bool end) {
-  HeldMessage& held = *link.held[static_cast<size_t>(side)];
-  const uint32_t life = life_;
-  const size_t next = after(side, link);
-  // An end without a body came after a head that went on.
-  if (held.body.empty() && end) passData(side, next, {}, true);
-  while (goesOn(side, life) && !held.body.empty()) {
-    iovec pieces[kPiecesAtOnce];
-    const int count = held.body.gather(pieces, kPiecesAtOnce);
-    size_t left = held.body.size();
-    for (int i = 0; i < count && goesOn(side, life); ++i) {
-      left -= pieces[i].iov_len;
-      passData(side, next, {static_cast<char*>(pieces[i].iov_base), pieces[i].iov_len},
-               end && left == 0);
-    }
-    if (!goesOn(side, life)) return false;
-    flush(side);
-    if (!goesOn(side, life)) return false;
-    held.body.consume(stream_.info().loop().slabs(), held.body.size() - left);
-  }
-  return goesOn(side, life);
-}
-
-// What filters before it were made of stays: the table that they stand on is kept.
-void FilterChain::restart(Link& link) {
-  if (isOver(Side::Request) || !link.holds(Side::Request)) return;
-  HeldMessage& held = *link.held[static_cast<size_t>(Side::Request)];
-  if (!held.head.isSet()) return goOn(Side::Request, link);
-  StreamInfo& info = stream_.info();
-  http::RequestHead& head = info.context().released;
-  held.head.restore(&head.headers);
-  head.method = held.head.method();
-  head.path = held.head.path();
-  head.authority = held.head.authority();
-  stream_.renewRoute(head);
-  // There still is none: to ask again would not end.
-  if (!info.route) return goOn(Side::Request, link);
-  const route::FilterSettings* const settings = info.route ? &info.route->filters : nullptr;
-  link.filter->onEnd();
-  link.filter->~HttpFilter();
-  link.route_configs = settings ? settings->configsOf(static_cast<uint32_t>(link.config))
-                                : route::FilterConfigList();
-  // Its place is filled before anything else is made: whatever ends the request finds a filter.
-  scope_->route = info.route;
-  scope_->table = info.table ? &*info.table : nullptr;
-  scope_->missing_table = info.missing_table;
-  HttpFilter* const again = info.config().filters[link.config]->make(memory_, *scope_, link);
-  link.filter = again ? again : memory_.make<HttpFilter>();
-  const uint64_t on =
-      settings ? settings->apply(info.config().filters_on) : info.config().filters_on;
-  on_ = on & (info.upgrade ? info.upgrade->chain : info.config().chain);
-  remakeBehind(link);
-  const bool end = held.is_complete && held.body.empty() && !held.trailers.isSet();
-  switch (link.filter->onRequestHead(head, info.viewOf(head), end)) {
-    case FilterStatus::Continue:
-      return goOn(Side::Request, link);
-    case FilterStatus::Answer:
-      return stream_.answerFor(*link.filter, nameOf(link));
-    default:
-      return;
-  }
-}
-
-void FilterChain::goOn(Side side, Link& link) {
-  if (!isOver(side) && link.holds(side)) release(side, link, false, [] {});
-}
-
-void FilterChain::inject(Side side, Link& link, std::string_view data, bool end) {
-  if (isOver(side)) return;
-  const uint32_t life = life_;
-  passData(side, after(side, link), data, end);
-  if (life == life_) flush(side);
-}
-
-void FilterChain::injectTrailers(Side side, Link& link) {
-  if (isOver(side)) return;
-  const uint32_t life = life_;
-  Context& context = stream_.info().context();
-  http::HeaderMap& trailers = context.released.headers;
-  trailers.clear();
-  link.filter->addTrailers(trailers, context.arena);
-  passTrailers(side, after(side, link), trailers);
-  if (life == life_) flush(side);
-}
-
-void FilterChain::flush(Side side) {
-  if (side == Side::Request) {
-    stream_.onRequestReadEnd();
-  } else {
-    stream_.flushAnswer();
-  }
-}
-
-void FilterChain::drop(Side side) {
-  over_[static_cast<size_t>(side)] = true;
-  for (Link* link : links_) letGo(side, *link);
 }
 
 std::string_view FilterChain::nameOf(const Link& link) const {

@@ -60,7 +60,13 @@ class FilterChain {
 
  private:
   enum class Side : uint8_t { Request, Response };
-  struct Head;
+  // Of either side.
+  struct Head {
+    http::RequestHead* request;
+    http::HeaderMap* headers;
+    uint16_t status;
+    bool end;
+  };
 
   // A filter in its place.
   class Link final : public filters::FilterPlace {

@@ -4,10 +4,8 @@
 #include <cerrno>
 
 #include "base/wall_clock.h"
-#include "format/origin.h"
 #include "log/log.h"
 #include "proxy/destination.h"
-#include "proxy/request_id.h"
 #include "route/hash_policy.h"
 #include "upstream/connect.h"
 
@@ -20,7 +18,6 @@ using ClusterCounter = stats::Cluster::Counter;
 using ClusterGauge = stats::Cluster::Gauge;
 using ClusterHistogram = stats::Cluster::Histogram;
 using format::ResponseFlag;
-using MetadataSource = plan::FormatPiece::MetadataSource;
 
 }  // namespace
 
@@ -275,114 +272,6 @@ void Session::tryAgain() {
   finish(true);
 }
 
-// ---- tunnels ----
-
-// What HTTP/1 hosts are asked for by CONNECT is a connection of its own, on which no codec is. So
-// are all others, unless some are there before anybody needs them.
-bool Session::connectsThroughPool() const {
-  const auto& tunneling = proxy_.config().tunneling;
-  if (!tunneling) return cluster_->preconnects();
-  using Protocol = plan::Cluster::Protocol;
-  const Protocol protocol = cluster_->settings().protocol;
-  return tunneling->usesPost() || protocol == Protocol::Http2 || protocol == Protocol::ByAlpn;
-}
-
-void Session::connectThroughPool() {
-  upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11, wish_);
-  if (!pool) {
-    flags_.set(ResponseFlag::NoHealthyUpstream);
-    close_reason_ = "tcp_initializion_failure:1";
-    finish();
-    return;
-  }
-  ++attempts_;
-  host_ = pool->host().shared_from_this();
-  useHostCluster(&pool->cluster());
-  upstream::PoolUse use;
-  use.tunnels = !proxy_.config().tunneling;
-  if (host_cluster_->cluster().tellsClients()) use.client = asProxied();
-  if (cluster_->settings().pools_by_client) use.client_connection = id() + 1;
-  pool = &host_cluster_->poolOf(*pool, use);
-  if (proxy_.config().tunneling) makeTunnelId();
-  auto* const side = new TunnelSide(*pool, proxy_.context().loop, tunnel_meter_, *this, *this);
-  server_ = side;
-  side->start();
-}
-
-// Each try has one of its own.
-void Session::makeTunnelId() {
-  const Tunneling& tunneling = *proxy_.config().tunneling;
-  if (tunneling.idHeader().empty()) return;
-  metadata_ = std::make_unique<net::Findings::Metadata>();
-  if (const net::Findings::Metadata* const known = metadata()) *metadata_ = *known;
-  char text[proxy::kRequestIdBytes];
-  (*metadata_)[std::string(Tunneling::kMetadataSpace)][tunneling.idKey()] =
-      proxy::writeRequestId(proxy_.context().random, text);
-}
-
-std::string_view Session::tunnelId() const {
-  if (!metadata_) return {};
-  return metadata_->find(Tunneling::kMetadataSpace)
-      ->second.find(proxy_.config().tunneling->idKey())
-      ->second;
-}
-
-void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) {
-  if (format::Exchange* const exchange = this->exchange()) {
-    using Point = format::TimePoint;
-    exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
-    exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
-    exchange->tried.push_back({host_->text(), host_->settings().hostname, connection.id()});
-  }
-  upstream_local_ = connection.localAddress();
-  upstream_tls_ = connection.codec().connection().tls();
-  const auto headers = std::make_unique<http::HeaderMap>();
-  if (!proxy_.config().tunneling) {
-    http::RequestOut bare{"CONNECT", {}, {}, headers.get()};
-    bare.outlasts_answer = true;
-    stream.sendHead(bare, false);
-    return;
-  }
-  const Tunneling& tunneling = *proxy_.config().tunneling;
-  format::FormatContext context;
-  fillFormat(&context);
-  Arena arena{1024};
-  const TunnelRequest asked = tunneling.request(context, tunnelId(), *headers, arena);
-  http::RequestOut head = {
-      tunneling.usesPost() ? "POST" : "CONNECT",
-      tunneling.usesPost() ? std::string_view(tunneling.path()) : asked.authority, asked.authority,
-      asked.headers};
-  if (upstream_tls_) head.scheme = "https";
-  head.outlasts_answer = true;
-  stream.sendHead(head, false);
-  stream.flush();
-}
-
-// Of a CONNECT in HTTP/1.
-void Session::keepTunnelHead() {
-  if (!tunnel_head_ || tunnel_head_->empty()) return;
-  tunnel_headers_ = shownHead(*tunnel_head_);
-  tunnel_head_ = nullptr;
-}
-
-void Session::onTunnelAnswer(const http::ResponseHead& head) {
-  if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsHeaders()) return;
-  tunnel_headers_ = shownHeaders(head.status, head.headers);
-}
-
-void Session::onTunnelTrailers(const http::HeaderMap& trailers) {
-  if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsTrailers()) return;
-  tunnel_trailers_ = shownHeaders(0, trailers);
-}
-
-void Session::onTunnelFailed(std::string_view why) {
-  log::debug(log::Component::Filter, log::Tags{.connection = id()}, "tunnel by ", host_->text(),
-             " failed");
-  transport_failure_ = why;
-  tellOutlier(upstream::OutlierResult::ConnectFailed);
-  tryAgain();
-}
-
 // ---- the connection is there ----
 
 void Session::onConnected() {
@@ -533,114 +422,6 @@ void Session::onTimer() {
     finish();
   }
   if (!finished_ && nextDeadline() != net::kNever) watch(nextDeadline());
-}
-
-// ---- the end ----
-
-void Session::releaseUpstream(bool by_peer) {
-  counts_.end(by_peer);
-  connect_deadline_ = net::kNever;
-  server_socket_ = nullptr;
-  if (Side* server = std::exchange(server_, nullptr)) server->end();
-}
-
-void Session::finish(bool by_upstream) {
-  if (finished_) return;
-  finished_ = true;
-  Timer::disarm();
-  if (NameWaiter::isLinked()) {
-    NameWaiter::unlink();
-    proxy_.config().names->leave();
-  }
-  countBytes();
-  if (shown_as_buffered_ > 0) showBuffered(0);
-  logAccess(format::LogType::TcpConnectionEnd);
-  leaveListener();
-  releaseUpstream(by_upstream);
-  if (SocketSide* client = std::exchange(client_, nullptr)) {
-    client->end();
-  } else {
-    proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
-  }
-  useHostCluster(nullptr);
-  if (cluster_) cluster_->letGo();
-  proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));
-}
-
-void Session::logAgainLater() {
-  log_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.log_interval_ms;
-  watch(log_deadline_);
-}
-
-format::Exchange* Session::exchange() {
-  if (!exchange_ && format::isExchangeWanted()) exchange_ = std::make_unique<format::Exchange>();
-  return exchange_.get();
-}
-
-uint64_t Session::roundTripMs() const { return client_ ? client_->roundTripMs() : 0; }
-
-void Session::logAccess(format::LogType type) {
-  const TcpProxyConfig& config = proxy_.config();
-  if (config.access_logs.empty()) return;
-  format::FormatContext context;
-  fillFormat(&context);
-  context.log_type = type;
-  context.is_complete = type == format::LogType::TcpConnectionEnd;
-  for (const auto& log : config.access_logs)
-    log->write(proxy_.context().worker, context, proxy_.context().random.next());
-}
-
-void Session::fillFormat(format::FormatContext* context) const {
-  context->start_time_us = started_wall_us_;
-  context->duration_us = net::Loop::readClockMicros() - startedAtMicros();
-  format::describeConnection(*this, context);
-  describe(context);
-}
-
-void Session::describe(format::FormatContext* context) const {
-  context->flags = flags_;
-  context->bytes_received = context->downstream.wire_received = context->upstream.wire_sent =
-      received_;
-  context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
-  if (tunnel_meter_.wire_sent > 0) context->upstream = tunnel_meter_;
-  context->attempts = attempts_;
-  context->filter_chain_name = proxy_.config().filter_chain_name;
-  if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();
-  if (cluster_) context->upstream_cluster_raw = cluster_name_;
-  context->transport_failure = transport_failure_;
-  context->upstream_tls = upstream_tls_.get();
-  if (host_) context->upstream_host = &host_->address();
-  if (host_ && connected_) {
-    context->upstream_remote = &host_cluster_->cluster().connectsTo(*host_);
-  }
-  if (metadata_) context->metadata = metadata_.get();
-  context->tunnel_headers = tunnel_headers_;
-  context->tunnel_trailers = tunnel_trailers_;
-  if (connected_) context->upstream_local = &upstream_local_;
-  context->started_us = startedAtMicros();
-  context->exchange = exchange_.get();
-  if (stream_id_.empty()) {
-    char text[proxy::kRequestIdBytes];
-    stream_id_ = proxy::writeRequestId(proxy_.context().random, text);
-  }
-  context->stream_id = stream_id_;
-  context->downstream_close = client_close_;
-  context->downstream_close_reason = close_reason_;
-  // Without a host there is none to be left.
-  if (connected_) context->upstream_close_reason = close_reason_;
-  context->upstream_close = server_close_;
-  if (host_) {
-    context->upstream_host_name = host_->settings().hostname;
-    if (connected_ && !host_->settings().metadata.empty()) {
-      constexpr auto kHost = static_cast<size_t>(MetadataSource::UpstreamHost);
-      context->configured_metadata[kHost] = &host_->settings().metadata;
-    }
-  }
-  context->setMetadata(MetadataSource::Listener, proxy_.config().listener_metadata.get());
-  context->setMetadata(MetadataSource::FilterChain, proxy_.config().chain_metadata.get());
-  if (cluster_) {
-    context->setMetadata(MetadataSource::Cluster, cluster_->settings().metadata.get());
-  }
 }
 
 }  // namespace fairlead::tcp

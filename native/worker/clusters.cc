@@ -251,33 +251,6 @@ void Clusters::retire(const Cluster& cluster) {
   if (!cluster.hosts()->hosts().empty()) retired_.add(cluster.hosts());
 }
 
-void Clusters::addStats(Cluster& cluster) {
-  if (cluster.settings().is_resolved && !resolver_stats_) {
-    resolver_stats_ = registry_.create<stats::DnsCares>(stats::plainScope("dns.cares."));
-  }
-  const stats::Scope& own = cluster.stats().scope();
-  if (cluster.settings().http2) {
-    cluster.setHttp2Stats(registry_.create<stats::Http2Codec>(innerScope(own, "http2.")));
-  }
-  using Kind = plan::Cluster::Balancer;
-  if (cluster.settings().balancer == Kind::RingHash) {
-    cluster.setRingStats(registry_.create<stats::RingHashLb>(innerScope(own, "ring_hash_lb.")));
-  }
-  if (cluster.settings().balancer == Kind::Maglev) {
-    cluster.setMaglevStats(registry_.create<stats::MaglevLb>(innerScope(own, "maglev_lb.")));
-  }
-  if (cluster.settings().is_discovered) cluster.keepStats(registry_.create<stats::Eds>(own));
-  if (!cluster.settings().tracks_timeout_budgets && !cluster.settings().tracks_sizes) return;
-  auto measures = std::make_unique<upstream::RequestMeasures>();
-  if (cluster.settings().tracks_timeout_budgets) {
-    measures->budgets = registry_.create<stats::ClusterTimeoutBudgets>(own);
-  }
-  if (cluster.settings().tracks_sizes) {
-    measures->sizes = registry_.create<stats::ClusterSizes>(own);
-  }
-  cluster.setMeasures(std::move(measures));
-}
-
 bool Clusters::remove(const std::string& name, Delta* delta) {
   const auto found = clusters_.find(name);
   if (found == clusters_.end()) return false;
@@ -345,14 +318,6 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   return check(cluster);
 }
 
-void Clusters::countBalancing(Cluster& cluster) {
-  if (cluster.settings().is_local) {
-    countZonesOfAll();
-  } else {
-    countZones(cluster);
-  }
-}
-
 void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, Delta* delta) {
   std::unordered_set<uint32_t> changed;
   for (const upstream::HealthChange& change : changes) {
@@ -406,26 +371,6 @@ void Clusters::regroup(const std::shared_ptr<Cluster>& cluster, Hosts hosts, Del
   countBalancing(*cluster);
 }
 
-void Clusters::countTransport(upstream::Cluster& cluster, const plan::Host& host) {
-  if (const upstream::TransportMatch* match = cluster.transportMatch(host)) {
-    match->stats->shard(0)->add(stats::TransportMatch::Counter::TotalMatchCount);
-  } else {
-    cluster.stats().shard(0)->add(ClusterCounter::DefaultTotalMatchCount);
-  }
-}
-
-void Clusters::countMembers(Cluster& cluster, const HostSet& hosts) {
-  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
-  const uint64_t changes = hosts.prioritiesOtherThan(*cluster.hosts());
-  if (changes > 0) stats.add(ClusterCounter::MembershipChange, changes);
-  // Those of a cluster that never had a host stay gauges that nobody touched.
-  if (changes == 0 && !stats.isSet(ClusterGauge::MembershipTotal)) return;
-  stats.set(ClusterGauge::MembershipTotal, hosts.hosts().size());
-  stats.set(ClusterGauge::MembershipHealthy, hosts.healthyCount());
-  stats.set(ClusterGauge::MembershipDegraded, hosts.degradedCount());
-  stats.set(ClusterGauge::MembershipExcluded, hosts.excludedCount());
-}
-
 // Until an assignment comes there are no hosts, which is reason enough to panic.
 std::shared_ptr<const HostSet> Clusters::noHosts(uint32_t panic_threshold_pct) {
   std::shared_ptr<const HostSet>& none = no_hosts_[panic_threshold_pct];
@@ -440,47 +385,6 @@ void Clusters::put(const std::shared_ptr<Cluster>& cluster, std::shared_ptr<cons
   change.hosts = hosts;
   cluster->setHosts(std::move(hosts));
   if (cluster->settings().is_local) local_hosts_ = cluster->hosts();
-}
-
-// As many as every thread has.
-void Clusters::countSubsets(Cluster& cluster, const upstream::SubsetIndex* now) {
-  const upstream::SubsetIndex* const before =
-      cluster.hosts() ? cluster.hosts()->subsets() : nullptr;
-  const uint64_t threads = workers_ + 1;
-  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
-  const auto add = [&](ClusterCounter counter, size_t subsets) {
-    if (subsets > 0) stats.add(counter, subsets * threads);
-  };
-  add(ClusterCounter::LbSubsetsCreated, now->countMissingIn(before));
-  if (before) add(ClusterCounter::LbSubsetsRemoved, before->countMissingIn(now));
-  stats.set(ClusterGauge::LbSubsetsActive, now->size() * threads);
-  stats.set(ClusterGauge::LbSubsetsSingleHostPerSubsetDuplicate, now->duplicates());
-}
-
-void Clusters::countZonesOfAll() {
-  for (const auto& [name, cluster] : clusters_) {
-    if (!cluster->hosts()->hosts().empty()) countZones(*cluster);
-  }
-}
-
-void Clusters::countZones(Cluster& cluster) {
-  using Refusal = upstream::ZoneRouting::Refusal;
-  const upstream::BalancerSettings& settings = cluster.balancerSettings();
-  if (!settings.zones || !local_hosts_ || settings.goesByHash()) return;
-  const uint64_t threads = workers_ + 1;
-  stats::Shard<stats::Cluster>& stats = *cluster.stats().shard(0);
-  stats.add(ClusterCounter::LbRecalculateZoneStructures, threads);
-  const upstream::ZoneRouting zones(*settings.zones, *cluster.hosts(), *local_hosts_);
-  switch (zones.refusal()) {
-    case Refusal::None:
-      break;
-    case Refusal::LocalClusterNotOk:
-      stats.add(ClusterCounter::LbLocalClusterNotOk, threads);
-      break;
-    case Refusal::ClusterTooSmall:
-      stats.add(ClusterCounter::LbZoneClusterTooSmall, threads);
-      break;
-  }
 }
 
 ClusterChange& Clusters::changeOf(const Cluster& cluster, Delta* delta) {
@@ -498,26 +402,6 @@ void Clusters::applyRuntime(const plan::ClusterRuntime& runtime) {
   }
   const auto cluster = clusters_.find(runtime.cluster_name);
   if (cluster != clusters_.end()) cluster->second->applyRuntime(runtime);
-}
-
-void Clusters::refreshGauges() {
-  for (const auto& [name, cluster] : clusters_) {
-    for (uint32_t priority = 0; priority < 2; ++priority) {
-      cluster->publishLimits(priority, *cluster->stats().shard(0));
-    }
-  }
-}
-
-void Clusters::showStarted() { stats_->shard(0)->set(Gauge::WarmingClusters, 0); }
-
-// No thread waits for the first request before it knows a cluster.
-void Clusters::showCount() {
-  const auto count = static_cast<uint64_t>(std::ranges::count_if(
-      clusters_, [](const auto& entry) { return !entry.second->settings().is_hidden; }));
-  stats_->shard(0)->set(Gauge::ActiveClusters, count);
-  for (const auto& inflated : inflated_stats_) {
-    inflated->shard(0)->set(stats::ClusterManagerThread::Gauge::ClustersInflated, count);
-  }
 }
 
 }  // namespace fairlead::worker

@@ -1,15 +1,12 @@
 #include "worker/data_plane.h"
 
 #include <malloc.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "filters/http/http_filters.h"
-#include "profile/stack_of_thread.h"
 #include "worker/thread_driver.h"
 
 namespace fairlead::worker {
@@ -327,144 +324,6 @@ void DataPlane::applyAdminLogs(const std::vector<plan::AccessLog>& plans,
   }
 }
 
-void DataPlane::addHttp2Stats(upstream::Cluster& cluster) {
-  cluster.keepStats(
-      registry_.create<stats::Http2Codec>(innerScope(cluster.stats().scope(), "http2.")));
-}
-
-const std::string& DataPlane::addGoogleGrpcStats(std::string_view stat_prefix) {
-  other_stats_.push_back(registry_.create<stats::GoogleGrpc>(stats::googleGrpcScope(stat_prefix)));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addTracerStats(std::string_view kind) {
-  const auto scope = [kind] { return plainScope("tracing." + std::string(kind) + "."); };
-  if (kind == "zipkin") {
-    other_stats_.push_back(registry_.create<stats::ZipkinTracer>(scope()));
-  } else if (kind == "opentelemetry") {
-    other_stats_.push_back(registry_.create<stats::OpenTelemetryTracer>(scope()));
-  } else if (kind == "datadog") {
-    other_stats_.push_back(registry_.create<stats::DatadogTracer>(scope()));
-  } else {
-    other_stats_.push_back(registry_.create<stats::SkyWalkingTracer>(scope()));
-  }
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addLdsStats() {
-  other_stats_.push_back(registry_.create<stats::Lds>(plainScope("listener_manager.lds.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addCdsStats() {
-  other_stats_.push_back(registry_.create<stats::Cds>(plainScope("cluster_manager.cds.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addRdsStats(std::string_view http_prefix, std::string_view name) {
-  other_stats_.push_back(registry_.create<stats::Rds>(stats::rdsScope(http_prefix, name)));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addVhdsStats(std::string_view http_prefix, std::string_view name) {
-  other_stats_.push_back(registry_.create<stats::Vhds>(stats::vhdsScope(http_prefix, name)));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addScopedRdsStats(std::string_view http_prefix,
-                                                std::string_view name) {
-  other_stats_.push_back(
-      registry_.create<stats::ScopedRds>(stats::scopedRdsScope(http_prefix, name)));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addExtensionStats(std::string_view kind, std::string_view name) {
-  other_stats_.push_back(
-      registry_.create<stats::ExtensionDiscovery>(stats::extensionDiscoveryScope(kind, name)));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addOdcdsStats() {
-  other_stats_.push_back(registry_.create<stats::Odcds>(plainScope("cluster_manager.odcds.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addControlPlaneStats(const std::string& prefix) {
-  const auto owner =
-      std::find_if(other_stats_.begin(), other_stats_.end(),
-                   [&prefix](const auto& block) { return block->scope().prefix == prefix; });
-  other_stats_.push_back(registry_.create<stats::ControlPlane>(
-      owner == other_stats_.end() ? plainScope(prefix + "control_plane.")
-                                  : innerScope((*owner)->scope(), "control_plane.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addLoadReporterStats() {
-  other_stats_.push_back(registry_.create<stats::LoadReporter>(plainScope("load_reporter.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addHdsStats() {
-  other_stats_.push_back(registry_.create<stats::HdsDelegate>(plainScope("hds_delegate.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-const std::string& DataPlane::addRtdsStats() {
-  other_stats_.push_back(registry_.create<stats::Rtds>(plainScope("runtime.")));
-  return other_stats_.back()->scope().prefix;
-}
-
-void DataPlane::removeStats(std::string_view prefix) {
-  const auto found =
-      std::find_if(other_stats_.begin(), other_stats_.end(),
-                   [prefix](const auto& block) { return block->scope().prefix == prefix; });
-  if (found != other_stats_.end()) other_stats_.erase(found);
-}
-
-const std::string& DataPlane::addSdsStats(std::string_view secret) {
-  other_stats_.push_back(registry_.create<stats::Sds>(stats::sdsScope(secret)));
-  return other_stats_.back()->scope().prefix;
-}
-
-void DataPlane::watch(const plan::Watchdogs& plan) {
-  std::vector<WatchedThread> threads;
-  for (const auto& worker : workers_) {
-    threads.push_back({"wrk:worker_" + std::to_string(worker->index()),
-                       [of = worker.get()] { return of->busySince(); },
-                       [of = worker.get()] { return of->threadId(); }});
-  }
-  if (options_.control_turn) {
-    profile::answerWithStack();
-    const auto id = static_cast<pid_t>(::syscall(SYS_gettid));
-    threads.push_back({"main", options_.control_turn, [id] { return id; }, true});
-  }
-  watchdog_ = std::make_unique<Watchdog>(plan, std::move(threads));
-}
-
-// The control thread writes them, as it does all else that no worker counts.
-void DataPlane::countMisses() {
-  const auto add = [](auto& block, auto miss, auto mega_miss, const Watchdog::Misses& misses) {
-    block->shard(0)->add(miss, misses.misses);
-    block->shard(0)->add(mega_miss, misses.mega_misses);
-  };
-  using All = stats::Watchdog::Counter;
-  for (size_t i = 0; watchdog_ && i < watchdog_->threads(); ++i) {
-    const Watchdog::Misses misses = watchdog_->takeMisses(i);
-    if (misses.misses + misses.mega_misses == 0) continue;
-    const bool is_main = i == watchdog_stats_.worker.size();
-    add(is_main ? watchdog_stats_.main : watchdog_stats_.workers, All::WatchdogMiss,
-        All::WatchdogMegaMiss, misses);
-    if (is_main) {
-      using One = stats::Server::Counter;
-      add(watchdog_stats_.server, One::MainThreadWatchdogMiss, One::MainThreadWatchdogMegaMiss,
-          misses);
-    } else {
-      using One = stats::ServerWorker::Counter;
-      add(watchdog_stats_.worker[i], One::WatchdogMiss, One::WatchdogMegaMiss, misses);
-    }
-  }
-}
-
 // Workers have the hosts by then.
 void DataPlane::applyNames(const std::vector<plan::NameAnswer>& answers) {
   for (const plan::NameAnswer& answer : answers) {
@@ -490,17 +349,6 @@ void DataPlane::applyNames(const std::vector<plan::NameAnswer>& answers) {
 uint64_t DataPlane::nameAgeMs(const std::string& cache, const std::string& name) const {
   const auto found = names_.find(cache);
   return found ? found->ageMs(name, net::Loop::readClockMicros() / 1000) : 0;
-}
-
-void DataPlane::refreshStats() {
-  countMisses();
-  names_.refreshGauges();
-  faults_.publish(registry_);
-  late_counts_.publish(registry_);
-  publishers_.publish();
-  clusters_.refreshGauges();
-  listeners_.refreshGauges();
-  sweep();
 }
 
 void DataPlane::startDrain(DrainScope scope, const net::DrainRamp& ramp) {

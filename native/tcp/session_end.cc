@@ -1,0 +1,121 @@
+#include "format/origin.h"
+#include "proxy/request_id.h"
+#include "tcp/session.h"
+
+namespace fairlead::tcp {
+
+namespace {
+
+using MetadataSource = plan::FormatPiece::MetadataSource;
+
+}  // namespace
+
+// ---- the end ----
+
+void Session::releaseUpstream(bool by_peer) {
+  counts_.end(by_peer);
+  connect_deadline_ = net::kNever;
+  server_socket_ = nullptr;
+  if (Side* server = std::exchange(server_, nullptr)) server->end();
+}
+
+void Session::finish(bool by_upstream) {
+  if (finished_) return;
+  finished_ = true;
+  Timer::disarm();
+  if (NameWaiter::isLinked()) {
+    NameWaiter::unlink();
+    proxy_.config().names->leave();
+  }
+  countBytes();
+  if (shown_as_buffered_ > 0) showBuffered(0);
+  logAccess(format::LogType::TcpConnectionEnd);
+  leaveListener();
+  releaseUpstream(by_upstream);
+  if (SocketSide* client = std::exchange(client_, nullptr)) {
+    client->end();
+  } else {
+    proxy_.stats().down(stats::Tcp::Gauge::UpstreamFlushActive);
+  }
+  useHostCluster(nullptr);
+  if (cluster_) cluster_->letGo();
+  proxy_.context().loop.bury(std::unique_ptr<Mortal>(this));
+}
+
+void Session::logAgainLater() {
+  log_deadline_ = proxy_.context().loop.now() + proxy_.config().plan.log_interval_ms;
+  watch(log_deadline_);
+}
+
+format::Exchange* Session::exchange() {
+  if (!exchange_ && format::isExchangeWanted()) exchange_ = std::make_unique<format::Exchange>();
+  return exchange_.get();
+}
+
+uint64_t Session::roundTripMs() const { return client_ ? client_->roundTripMs() : 0; }
+
+void Session::logAccess(format::LogType type) {
+  const TcpProxyConfig& config = proxy_.config();
+  if (config.access_logs.empty()) return;
+  format::FormatContext context;
+  fillFormat(&context);
+  context.log_type = type;
+  context.is_complete = type == format::LogType::TcpConnectionEnd;
+  for (const auto& log : config.access_logs)
+    log->write(proxy_.context().worker, context, proxy_.context().random.next());
+}
+
+void Session::fillFormat(format::FormatContext* context) const {
+  context->start_time_us = started_wall_us_;
+  context->duration_us = net::Loop::readClockMicros() - startedAtMicros();
+  format::describeConnection(*this, context);
+  describe(context);
+}
+
+void Session::describe(format::FormatContext* context) const {
+  context->flags = flags_;
+  context->bytes_received = context->downstream.wire_received = context->upstream.wire_sent =
+      received_;
+  context->bytes_sent = context->downstream.wire_sent = context->upstream.wire_received = sent_;
+  if (tunnel_meter_.wire_sent > 0) context->upstream = tunnel_meter_;
+  context->attempts = attempts_;
+  context->filter_chain_name = proxy_.config().filter_chain_name;
+  if (cluster_) context->upstream_cluster = cluster_->cluster().observabilityName();
+  if (cluster_) context->upstream_cluster_raw = cluster_name_;
+  context->transport_failure = transport_failure_;
+  context->upstream_tls = upstream_tls_.get();
+  if (host_) context->upstream_host = &host_->address();
+  if (host_ && connected_) {
+    context->upstream_remote = &host_cluster_->cluster().connectsTo(*host_);
+  }
+  if (metadata_) context->metadata = metadata_.get();
+  context->tunnel_headers = tunnel_headers_;
+  context->tunnel_trailers = tunnel_trailers_;
+  if (connected_) context->upstream_local = &upstream_local_;
+  context->started_us = startedAtMicros();
+  context->exchange = exchange_.get();
+  if (stream_id_.empty()) {
+    char text[proxy::kRequestIdBytes];
+    stream_id_ = proxy::writeRequestId(proxy_.context().random, text);
+  }
+  context->stream_id = stream_id_;
+  context->downstream_close = client_close_;
+  context->downstream_close_reason = close_reason_;
+  // Without a host there is none to be left.
+  if (connected_) context->upstream_close_reason = close_reason_;
+  context->upstream_close = server_close_;
+  if (host_) {
+    context->upstream_host_name = host_->settings().hostname;
+    if (connected_ && !host_->settings().metadata.empty()) {
+      constexpr auto kHost = static_cast<size_t>(MetadataSource::UpstreamHost);
+      context->configured_metadata[kHost] = &host_->settings().metadata;
+    }
+  }
+  context->setMetadata(MetadataSource::Listener, proxy_.config().listener_metadata.get());
+  context->setMetadata(MetadataSource::FilterChain, proxy_.config().chain_metadata.get());
+  if (cluster_) {
+    context->setMetadata(MetadataSource::Cluster, cluster_->settings().metadata.get());
+  }
+}
+
+}  // namespace fairlead::tcp

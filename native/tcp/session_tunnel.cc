@@ -1,0 +1,121 @@
+#include "log/log.h"
+#include "proxy/request_id.h"
+#include "tcp/session.h"
+
+namespace fairlead::tcp {
+
+namespace {
+
+using format::ResponseFlag;
+
+}  // namespace
+
+// ---- tunnels ----
+
+// What HTTP/1 hosts are asked for by CONNECT is a connection of its own, on which no codec is. So
+// are all others, unless some are there before anybody needs them.
+bool Session::connectsThroughPool() const {
+  const auto& tunneling = proxy_.config().tunneling;
+  if (!tunneling) return cluster_->preconnects();
+  using Protocol = plan::Cluster::Protocol;
+  const Protocol protocol = cluster_->settings().protocol;
+  return tunneling->usesPost() || protocol == Protocol::Http2 || protocol == Protocol::ByAlpn;
+}
+
+void Session::connectThroughPool() {
+  upstream::HttpPool* pool = cluster_->chooseHttpPool(http::Version::Http11, wish_);
+  if (!pool) {
+    flags_.set(ResponseFlag::NoHealthyUpstream);
+    close_reason_ = "tcp_initializion_failure:1";
+    finish();
+    return;
+  }
+  ++attempts_;
+  host_ = pool->host().shared_from_this();
+  useHostCluster(&pool->cluster());
+  upstream::PoolUse use;
+  use.tunnels = !proxy_.config().tunneling;
+  if (host_cluster_->cluster().tellsClients()) use.client = asProxied();
+  if (cluster_->settings().pools_by_client) use.client_connection = id() + 1;
+  pool = &host_cluster_->poolOf(*pool, use);
+  if (proxy_.config().tunneling) makeTunnelId();
+  auto* const side = new TunnelSide(*pool, proxy_.context().loop, tunnel_meter_, *this, *this);
+  server_ = side;
+  side->start();
+}
+
+// Each try has one of its own.
+void Session::makeTunnelId() {
+  const Tunneling& tunneling = *proxy_.config().tunneling;
+  if (tunneling.idHeader().empty()) return;
+  metadata_ = std::make_unique<net::Findings::Metadata>();
+  if (const net::Findings::Metadata* const known = metadata()) *metadata_ = *known;
+  char text[proxy::kRequestIdBytes];
+  (*metadata_)[std::string(Tunneling::kMetadataSpace)][tunneling.idKey()] =
+      proxy::writeRequestId(proxy_.context().random, text);
+}
+
+std::string_view Session::tunnelId() const {
+  if (!metadata_) return {};
+  return metadata_->find(Tunneling::kMetadataSpace)
+      ->second.find(proxy_.config().tunneling->idKey())
+      ->second;
+}
+
+void Session::onTunnelReady(http::ClientStream& stream, upstream::PooledConnection& connection) {
+  if (format::Exchange* const exchange = this->exchange()) {
+    using Point = format::TimePoint;
+    exchange->at(Point::UpstreamConnectBegin) = connection.startedAtMicros();
+    exchange->at(Point::UpstreamConnectEnd) = connection.establishedAtMicros();
+    exchange->tried.push_back({host_->text(), host_->settings().hostname, connection.id()});
+  }
+  upstream_local_ = connection.localAddress();
+  upstream_tls_ = connection.codec().connection().tls();
+  const auto headers = std::make_unique<http::HeaderMap>();
+  if (!proxy_.config().tunneling) {
+    http::RequestOut bare{"CONNECT", {}, {}, headers.get()};
+    bare.outlasts_answer = true;
+    stream.sendHead(bare, false);
+    return;
+  }
+  const Tunneling& tunneling = *proxy_.config().tunneling;
+  format::FormatContext context;
+  fillFormat(&context);
+  Arena arena{1024};
+  const TunnelRequest asked = tunneling.request(context, tunnelId(), *headers, arena);
+  http::RequestOut head = {
+      tunneling.usesPost() ? "POST" : "CONNECT",
+      tunneling.usesPost() ? std::string_view(tunneling.path()) : asked.authority, asked.authority,
+      asked.headers};
+  if (upstream_tls_) head.scheme = "https";
+  head.outlasts_answer = true;
+  stream.sendHead(head, false);
+  stream.flush();
+}
+
+// Of a CONNECT in HTTP/1.
+void Session::keepTunnelHead() {
+  if (!tunnel_head_ || tunnel_head_->empty()) return;
+  tunnel_headers_ = shownHead(*tunnel_head_);
+  tunnel_head_ = nullptr;
+}
+
+void Session::onTunnelAnswer(const http::ResponseHead& head) {
+  if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsHeaders()) return;
+  tunnel_headers_ = shownHeaders(head.status, head.headers);
+}
+
+void Session::onTunnelTrailers(const http::HeaderMap& trailers) {
+  if (!proxy_.config().tunneling || !proxy_.config().tunneling->keepsTrailers()) return;
+  tunnel_trailers_ = shownHeaders(0, trailers);
+}
+
+void Session::onTunnelFailed(std::string_view why) {
+  log::debug(log::Component::Filter, log::Tags{.connection = id()}, "tunnel by ", host_->text(),
+             " failed");
+  transport_failure_ = why;
+  tellOutlier(upstream::OutlierResult::ConnectFailed);
+  tryAgain();
+}
+
+}  // namespace fairlead::tcp

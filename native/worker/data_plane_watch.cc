@@ -1,0 +1,53 @@
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/stack_of_thread.h"
+#include "worker/data_plane.h"
+
+namespace fairlead::worker {
+
+void DataPlane::watch(const plan::Watchdogs& plan) {
+  std::vector<WatchedThread> threads;
+  for (const auto& worker : workers_) {
+    threads.push_back({"wrk:worker_" + std::to_string(worker->index()),
+                       [of = worker.get()] { return of->busySince(); },
+                       [of = worker.get()] { return of->threadId(); }});
+  }
+  if (options_.control_turn) {
+    profile::answerWithStack();
+    const auto id = static_cast<pid_t>(::syscall(SYS_gettid));
+    threads.push_back({"main", options_.control_turn, [id] { return id; }, true});
+  }
+  watchdog_ = std::make_unique<Watchdog>(plan, std::move(threads));
+}
+
+// The control thread writes them, as it does all else that no worker counts.
+void DataPlane::countMisses() {
+  const auto add = [](auto& block, auto miss, auto mega_miss, const Watchdog::Misses& misses) {
+    block->shard(0)->add(miss, misses.misses);
+    block->shard(0)->add(mega_miss, misses.mega_misses);
+  };
+  using All = stats::Watchdog::Counter;
+  for (size_t i = 0; watchdog_ && i < watchdog_->threads(); ++i) {
+    const Watchdog::Misses misses = watchdog_->takeMisses(i);
+    if (misses.misses + misses.mega_misses == 0) continue;
+    const bool is_main = i == watchdog_stats_.worker.size();
+    add(is_main ? watchdog_stats_.main : watchdog_stats_.workers, All::WatchdogMiss,
+        All::WatchdogMegaMiss, misses);
+    if (is_main) {
+      using One = stats::Server::Counter;
+      add(watchdog_stats_.server, One::MainThreadWatchdogMiss, One::MainThreadWatchdogMegaMiss,
+          misses);
+    } else {
+      using One = stats::ServerWorker::Counter;
+      add(watchdog_stats_.worker[i], One::WatchdogMiss, One::WatchdogMegaMiss, misses);
+    }
+  }
+}
+
+}  // namespace fairlead::worker
