@@ -34,4 +34,10 @@ class Authority {
   tls::KeyPtr key_;
 };
 
+// One that every test may take; never destroyed.
+inline const Authority& authority() {
+  static const Authority& own = *new Authority;
+  return own;
+}
+
 }  // namespace fairlead::test
