@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "test/native/support/exchange.h"
 #include "test/native/support/kernel.h"
 #include "test/native/support/origin.h"
 #include "test/native/support/proxy.h"
@@ -21,7 +22,6 @@ namespace fairlead::test {
 
 namespace {
 
-constexpr char kGet[] = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
 constexpr char kOk[] = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 constexpr uint64_t kBudgetUs = 500;
 
