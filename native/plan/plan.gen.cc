@@ -93,6 +93,9 @@ bool read(WireReader& wire, ExtAuthzHttp* out);
 bool read(WireReader& wire, ExtAuthzService* out);
 bool read(WireReader& wire, ExtAuthzRoute* out);
 bool read(WireReader& wire, RatelimitRoute* out);
+bool read(WireReader& wire, ProcessingMode* out);
+bool read(WireReader& wire, ProcessingNamespaces* out);
+bool read(WireReader& wire, ExtProcRoute* out);
 bool read(WireReader& wire, NameRewrite* out);
 bool read(WireReader& wire, MinHealthy* out);
 bool read(WireReader& wire, HealthCheckFilter* out);
@@ -110,6 +113,8 @@ bool read(WireReader& wire, HeaderMutationFilter* out);
 bool read(WireReader& wire, MutationRules* out);
 bool read(WireReader& wire, ExtAuthz* out);
 bool read(WireReader& wire, Ratelimit* out);
+bool read(WireReader& wire, ProcessingAttribute* out);
+bool read(WireReader& wire, ExtProc* out);
 bool read(WireReader& wire, NameLookup* out);
 bool read(WireReader& wire, CompositeFilter* out);
 bool read(WireReader& wire, DiscoveredFilter* out);
@@ -2291,6 +2296,9 @@ bool read(WireReader& wire, Service* out) {
       case 8:
         if (!wire.readMessage("Service.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
         break;
+      case 9:
+        if (!wire.readBytes(&out->stat_prefix, "Service.stat_prefix")) return false;
+        break;
       default:
         if (!wire.skip("Service")) return false;
     }
@@ -2400,6 +2408,81 @@ bool read(WireReader& wire, RatelimitRoute* out) {
         break;
       default:
         if (!wire.skip("RatelimitRoute")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProcessingMode* out) {
+  while (wire.nextField("ProcessingMode")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->request_head, 2, "ProcessingMode.request_head")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->response_head, 2, "ProcessingMode.response_head")) return false;
+        break;
+      case 3:
+        if (!wire.readEnum(&out->request_body, 5, "ProcessingMode.request_body")) return false;
+        break;
+      case 4:
+        if (!wire.readEnum(&out->response_body, 5, "ProcessingMode.response_body")) return false;
+        break;
+      case 5:
+        if (!wire.readEnum(&out->request_trailers, 2, "ProcessingMode.request_trailers")) return false;
+        break;
+      case 6:
+        if (!wire.readEnum(&out->response_trailers, 2, "ProcessingMode.response_trailers")) return false;
+        break;
+      default:
+        if (!wire.skip("ProcessingMode")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProcessingNamespaces* out) {
+  while (wire.nextField("ProcessingNamespaces")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readRepeatedBytes(&out->names, "ProcessingNamespaces.names")) return false;
+        break;
+      default:
+        if (!wire.skip("ProcessingNamespaces")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtProcRoute* out) {
+  while (wire.nextField("ExtProcRoute")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "ExtProcRoute.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ExtProcRoute.mode", [&](WireReader& inner) { return read(inner, &out->mode.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("ExtProcRoute.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ExtProcRoute.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ExtProcRoute.forwarding_namespaces", [&](WireReader& inner) { return read(inner, &out->forwarding_namespaces.emplace()); })) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("ExtProcRoute.receiving_namespaces", [&](WireReader& inner) { return read(inner, &out->receiving_namespaces.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("ExtProcRoute.cluster_namespaces", [&](WireReader& inner) { return read(inner, &out->cluster_namespaces.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->failure_mode_allow.emplace(), "ExtProcRoute.failure_mode_allow")) return false;
+        break;
+      default:
+        if (!wire.skip("ExtProcRoute")) return false;
     }
   }
   return wire.ok();
@@ -2822,6 +2905,104 @@ bool read(WireReader& wire, Ratelimit* out) {
         break;
       default:
         if (!wire.skip("Ratelimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ProcessingAttribute* out) {
+  while (wire.nextField("ProcessingAttribute")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ProcessingAttribute.name")) return false;
+        break;
+      case 2:
+        if (!wire.readEnum(&out->kind, 10, "ProcessingAttribute.kind")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("ProcessingAttribute.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ProcessingAttribute")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ExtProc* out) {
+  while (wire.nextField("ExtProc")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ExtProc.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->failure_mode_allow, "ExtProc.failure_mode_allow")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("ExtProc.mode", [&](WireReader& inner) { return read(inner, &out->mode.emplace()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("ExtProc.request_attributes", [&](WireReader& inner) { return read(inner, &out->request_attributes.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("ExtProc.response_attributes", [&](WireReader& inner) { return read(inner, &out->response_attributes.emplace_back()); })) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->message_timeout_ms, "ExtProc.message_timeout_ms")) return false;
+        break;
+      case 7:
+        if (!wire.readNumber(&out->max_message_timeout_ms, "ExtProc.max_message_timeout_ms")) return false;
+        break;
+      case 8:
+        if (!wire.readBytes(&out->stat_prefix, "ExtProc.stat_prefix")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("ExtProc.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("ExtProc.allowed_headers", [&](WireReader& inner) { return read(inner, &out->allowed_headers.emplace()); })) return false;
+        break;
+      case 11:
+        if (!wire.readMessage("ExtProc.disallowed_headers", [&](WireReader& inner) { return read(inner, &out->disallowed_headers.emplace()); })) return false;
+        break;
+      case 12:
+        if (!wire.readNumber(&out->allow_mode_override, "ExtProc.allow_mode_override")) return false;
+        break;
+      case 13:
+        if (!wire.readMessage("ExtProc.allowed_override_modes", [&](WireReader& inner) { return read(inner, &out->allowed_override_modes.emplace_back()); })) return false;
+        break;
+      case 14:
+        if (!wire.readNumber(&out->disable_immediate_response, "ExtProc.disable_immediate_response")) return false;
+        break;
+      case 15:
+        if (!wire.readRepeatedBytes(&out->forwarding_namespaces, "ExtProc.forwarding_namespaces")) return false;
+        break;
+      case 16:
+        if (!wire.readRepeatedBytes(&out->receiving_namespaces, "ExtProc.receiving_namespaces")) return false;
+        break;
+      case 17:
+        if (!wire.readRepeatedBytes(&out->cluster_namespaces, "ExtProc.cluster_namespaces")) return false;
+        break;
+      case 18:
+        if (!wire.readNumber(&out->observability_mode, "ExtProc.observability_mode")) return false;
+        break;
+      case 19:
+        if (!wire.readNumber(&out->deferred_close_ms, "ExtProc.deferred_close_ms")) return false;
+        break;
+      case 20:
+        if (!wire.readEnum(&out->route_cache, 2, "ExtProc.route_cache")) return false;
+        break;
+      case 21:
+        if (!wire.readNumber(&out->send_body_without_waiting, "ExtProc.send_body_without_waiting")) return false;
+        break;
+      case 22:
+        if (!wire.readNumber(&out->status_on_error, "ExtProc.status_on_error")) return false;
+        break;
+      case 23:
+        if (!wire.readNumber(&out->allow_content_length, "ExtProc.allow_content_length")) return false;
+        break;
+      default:
+        if (!wire.skip("ExtProc")) return false;
     }
   }
   return wire.ok();
@@ -4107,6 +4288,9 @@ bool read(WireReader& wire, HttpFilter* out) {
       case 101:
         if (!wire.readMessage("HttpFilter.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
         break;
+      case 102:
+        if (!wire.readMessage("HttpFilter.ext_proc", [&](WireReader& inner) { return read(inner, &out->ext_proc.emplace()); })) return false;
+        break;
       case 220:
         if (!wire.readMessage("HttpFilter.dynamic_forward_proxy", [&](WireReader& inner) { return read(inner, &out->dynamic_forward_proxy.emplace()); })) return false;
         break;
@@ -4307,6 +4491,9 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       case 101:
         if (!wire.readMessage("FilterConfig.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        break;
+      case 102:
+        if (!wire.readMessage("FilterConfig.ext_proc", [&](WireReader& inner) { return read(inner, &out->ext_proc.emplace()); })) return false;
         break;
       case 220:
         if (!wire.readMessage("FilterConfig.name_rewrite", [&](WireReader& inner) { return read(inner, &out->name_rewrite.emplace()); })) return false;

@@ -1185,6 +1185,8 @@ struct Service {
   uint32_t max_message_bytes = 0;
   // Absent: no call is made again.
   Boxed<ServiceRetry> retry;
+  // Of google_grpc: calls are counted in "grpc.<stat_prefix>."; empty: they are not.
+  std::string stat_prefix;
 };
 
 // One of them has to match.
@@ -1232,6 +1234,47 @@ struct RatelimitRoute {
   // Empty: the filter's.
   std::string domain;
   Boxed<RateLimits> limits;
+};
+
+// Which parts of messages are told. The numbers are those of the service's own messages.
+struct ProcessingMode {
+  enum class Head : uint8_t {
+    // Heads are told, trailers are not.
+    Default = 0,
+    Send = 1,
+    Skip = 2,
+  };
+  enum class Body : uint8_t {
+    None = 0,
+    Streamed = 1,
+    Buffered = 2,
+    BufferedPartial = 3,
+    FullDuplexStreamed = 4,
+    Grpc = 5,
+  };
+  Head request_head = {};
+  Head response_head = {};
+  Body request_body = {};
+  Body response_body = {};
+  Head request_trailers = {};
+  Head response_trailers = {};
+};
+
+struct ProcessingNamespaces {
+  std::vector<std::string> names;
+};
+
+// Of a route, in place of what the filter says; what is absent is as the filter has it.
+struct ExtProcRoute {
+  bool disabled = false;
+  Boxed<ProcessingMode> mode;
+  Boxed<Service> service;
+  // Beside that of the service.
+  std::vector<HeaderAddition> metadata;
+  Boxed<ProcessingNamespaces> forwarding_namespaces;
+  Boxed<ProcessingNamespaces> receiving_namespaces;
+  Boxed<ProcessingNamespaces> cluster_namespaces;
+  std::optional<bool> failure_mode_allow;
 };
 
 // What requests name in place of what they do.
@@ -1426,6 +1469,76 @@ struct Ratelimit {
   // The filter's name, for metadata.
   std::string name;
   bool tells_retry_after = false;
+};
+
+// What is told of a request beside its parts.
+struct ProcessingAttribute {
+  enum class Kind : uint8_t {
+    // As `value` has it; what has no value is left out.
+    Text = 0,
+    // The same as a number.
+    Number = 1,
+    // Whether the client has shown a certificate.
+    IsMutualTls = 2,
+    // Of the path, without the question mark.
+    Query = 3,
+    // When the request came.
+    RequestTime = 4,
+    // Of the request's body, as its head says, or as far as it is known; with its head.
+    RequestSize = 5,
+    RequestTotalSize = 6,
+    ResponseSize = 7,
+    ResponseTotalSize = 8,
+    // A bit for each.
+    ResponseFlags = 9,
+    // As its head or trailers say; without either: as its HTTP status is in gRPC.
+    ResponseGrpcStatus = 10,
+  };
+  std::string name;
+  Kind kind = {};
+  Boxed<Format> value;
+};
+
+struct ExtProc {
+  enum class RouteCache : uint8_t {
+    // As the service says.
+    ByAnswer = 0,
+    // Whenever headers were changed.
+    Clear = 1,
+    Retain = 2,
+  };
+  Boxed<Service> service;
+  bool failure_mode_allow = false;
+  Boxed<ProcessingMode> mode;
+  std::vector<ProcessingAttribute> request_attributes;
+  std::vector<ProcessingAttribute> response_attributes;
+  // How long the service may take for each message.
+  uint64_t message_timeout_ms = 0;
+  // As it may ask for; 0: it may not.
+  uint64_t max_message_timeout_ms = 0;
+  std::string stat_prefix;
+  // Absent: those of the real server.
+  Boxed<MutationRules> rules;
+  // Of those that it is told. Absent: all of them; none.
+  Boxed<StringMatches> allowed_headers;
+  Boxed<StringMatches> disallowed_headers;
+  bool allow_mode_override = false;
+  // None: any mode will do.
+  std::vector<ProcessingMode> allowed_override_modes;
+  bool disable_immediate_response = false;
+  // Of dynamic metadata: what it is told, and what it may set.
+  std::vector<std::string> forwarding_namespaces;
+  std::vector<std::string> receiving_namespaces;
+  // Of the metadata of clusters that requests go to: what it is told.
+  std::vector<std::string> cluster_namespaces;
+  // It is told, and what it says does not count.
+  bool observability_mode = false;
+  // How long its stream lives on without its request then.
+  uint64_t deferred_close_ms = 0;
+  RouteCache route_cache = {};
+  bool send_body_without_waiting = false;
+  uint32_t status_on_error = 0;
+  bool allow_content_length = false;
 };
 
 // The host that a request names is looked up before it goes on to a cluster of such hosts.
@@ -1988,6 +2101,7 @@ struct HttpFilter {
   Boxed<Rbac> rbac;
   Boxed<ExtAuthz> ext_authz;
   Boxed<Ratelimit> ratelimit;
+  Boxed<ExtProc> ext_proc;
   Boxed<NameLookup> dynamic_forward_proxy;
   // Others in its place, by what `match` says of a request.
   Boxed<CompositeFilter> composite;
@@ -2065,6 +2179,7 @@ struct FilterConfig {
   Boxed<Rbac> rbac;
   Boxed<ExtAuthzRoute> ext_authz;
   Boxed<RatelimitRoute> ratelimit;
+  Boxed<ExtProcRoute> ext_proc;
   Boxed<NameRewrite> name_rewrite;
   // In place of what a filter's own tree says.
   Boxed<MatchSettings> match;
@@ -2631,7 +2746,7 @@ struct Cluster {
   bool tracks_sizes = false;
   // TCP ends with its host's health.
   bool closes_with_health = false;
-  // It is there for its checks alone: no page shows it, and no request goes to it.
+  // It is there for checks, or for what this proxy itself asks (google_grpc), alone: no page shows it.
   bool is_hidden = false;
 };
 

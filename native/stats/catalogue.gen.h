@@ -2072,6 +2072,108 @@ struct HttpExtAuthz {
                                      false, false};
 };
 
+struct HttpExtProc {
+  enum class Counter : uint16_t {
+    ClearRouteCacheDisabled,
+    ClearRouteCacheIgnored,
+    ClearRouteCacheUpstreamIgnored,
+    FailureModeAllowed,
+    HttpNotOkRespReceived,
+    ImmediateResponsesSent,
+    MessageTimeouts,
+    OverrideMessageTimeoutIgnored,
+    OverrideMessageTimeoutReceived,
+    RejectedHeaderMutations,
+    ServerHalfClosed,
+    SpuriousMsgsReceived,
+    StreamMsgsReceived,
+    StreamMsgsSent,
+    StreamsClosed,
+    StreamsFailed,
+    StreamsStarted,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 17> kCounters = {{
+      {"clear_route_cache_disabled", Shown::Always, 0},
+      {"clear_route_cache_ignored", Shown::Always, 0},
+      {"clear_route_cache_upstream_ignored", Shown::Always, 0},
+      {"failure_mode_allowed", Shown::Always, 0},
+      {"http_not_ok_resp_received", Shown::Always, 0},
+      {"immediate_responses_sent", Shown::Always, 0},
+      {"message_timeouts", Shown::Always, 0},
+      {"override_message_timeout_ignored", Shown::Always, 0},
+      {"override_message_timeout_received", Shown::Always, 0},
+      {"rejected_header_mutations", Shown::Always, 0},
+      {"server_half_closed", Shown::Always, 0},
+      {"spurious_msgs_received", Shown::Always, 0},
+      {"stream_msgs_received", Shown::Always, 0},
+      {"stream_msgs_sent", Shown::Always, 0},
+      {"streams_closed", Shown::Always, 0},
+      {"streams_failed", Shown::Always, 0},
+      {"streams_started", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 17> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+      {Kind::Counter, 12},
+      {Kind::Counter, 13},
+      {Kind::Counter, 14},
+      {Kind::Counter, 15},
+      {Kind::Counter, 16},
+  }};
+  static constexpr std::array<Place, 17> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+      {0, 14},
+      {0, 15},
+      {0, 16},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{17}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct ClusterExtAuthz {
   enum class Counter : uint16_t {
     Denied,
@@ -6071,7 +6173,7 @@ struct GoogleGrpc {
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
-                                     false, false};
+                                     false, true};
 };
 
 struct HttpInspector {

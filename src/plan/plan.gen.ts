@@ -651,6 +651,7 @@ export interface FilterConfig {
   readonly rbac?: Rbac | undefined;
   readonly ext_authz?: ExtAuthzRoute | undefined;
   readonly ratelimit?: RatelimitRoute | undefined;
+  readonly ext_proc?: ExtProcRoute | undefined;
   readonly name_rewrite?: NameRewrite | undefined;
   /** In place of what a filter's own tree says. */
   readonly match?: MatchSettings | undefined;
@@ -1071,7 +1072,7 @@ export interface Cluster {
   readonly tracks_sizes?: boolean | undefined;
   /** TCP ends with its host's health. */
   readonly closes_with_health?: boolean | undefined;
-  /** It is there for its checks alone: no page shows it, and no request goes to it. */
+  /** It is there for checks, or for what this proxy itself asks (google_grpc), alone: no page shows it. */
   readonly is_hidden?: boolean | undefined;
 }
 
@@ -1906,6 +1907,7 @@ export interface HttpFilter {
   readonly rbac?: Rbac | undefined;
   readonly ext_authz?: ExtAuthz | undefined;
   readonly ratelimit?: Ratelimit | undefined;
+  readonly ext_proc?: ExtProc | undefined;
   readonly dynamic_forward_proxy?: NameLookup | undefined;
   /** Others in its place, by what `match` says of a request. */
   readonly composite?: CompositeFilter | undefined;
@@ -3280,6 +3282,114 @@ export interface ExtAuthzRoute {
   readonly service?: ExtAuthzService | undefined;
 }
 
+export const ProcessingMode_Head = {
+  DEFAULT: 0,
+  SEND: 1,
+  SKIP: 2,
+} as const;
+export type ProcessingMode_Head = (typeof ProcessingMode_Head)[keyof typeof ProcessingMode_Head];
+
+export const ProcessingMode_Body = {
+  NONE: 0,
+  STREAMED: 1,
+  BUFFERED: 2,
+  BUFFERED_PARTIAL: 3,
+  FULL_DUPLEX_STREAMED: 4,
+  GRPC: 5,
+} as const;
+export type ProcessingMode_Body = (typeof ProcessingMode_Body)[keyof typeof ProcessingMode_Body];
+
+/** Which parts of messages are told. The numbers are those of the service's own messages. */
+export interface ProcessingMode {
+  readonly request_head?: ProcessingMode_Head | undefined;
+  readonly response_head?: ProcessingMode_Head | undefined;
+  readonly request_body?: ProcessingMode_Body | undefined;
+  readonly response_body?: ProcessingMode_Body | undefined;
+  readonly request_trailers?: ProcessingMode_Head | undefined;
+  readonly response_trailers?: ProcessingMode_Head | undefined;
+}
+
+export const ProcessingAttribute_Kind = {
+  TEXT: 0,
+  NUMBER: 1,
+  IS_MUTUAL_TLS: 2,
+  QUERY: 3,
+  REQUEST_TIME: 4,
+  REQUEST_SIZE: 5,
+  REQUEST_TOTAL_SIZE: 6,
+  RESPONSE_SIZE: 7,
+  RESPONSE_TOTAL_SIZE: 8,
+  RESPONSE_FLAGS: 9,
+  RESPONSE_GRPC_STATUS: 10,
+} as const;
+export type ProcessingAttribute_Kind = (typeof ProcessingAttribute_Kind)[keyof typeof ProcessingAttribute_Kind];
+
+/** What is told of a request beside its parts. */
+export interface ProcessingAttribute {
+  readonly name?: string | undefined;
+  readonly kind?: ProcessingAttribute_Kind | undefined;
+  readonly value?: Format | undefined;
+}
+
+export interface ProcessingNamespaces {
+  readonly names?: readonly string[] | undefined;
+}
+
+export const ExtProc_RouteCache = {
+  BY_ANSWER: 0,
+  CLEAR: 1,
+  RETAIN: 2,
+} as const;
+export type ExtProc_RouteCache = (typeof ExtProc_RouteCache)[keyof typeof ExtProc_RouteCache];
+
+export interface ExtProc {
+  readonly service?: Service | undefined;
+  readonly failure_mode_allow?: boolean | undefined;
+  readonly mode?: ProcessingMode | undefined;
+  readonly request_attributes?: readonly ProcessingAttribute[] | undefined;
+  readonly response_attributes?: readonly ProcessingAttribute[] | undefined;
+  /** How long the service may take for each message. */
+  readonly message_timeout_ms?: number | undefined;
+  /** As it may ask for; 0: it may not. */
+  readonly max_message_timeout_ms?: number | undefined;
+  readonly stat_prefix?: string | undefined;
+  /** Absent: those of the real server. */
+  readonly rules?: MutationRules | undefined;
+  /** Of those that it is told. Absent: all of them; none. */
+  readonly allowed_headers?: StringMatches | undefined;
+  readonly disallowed_headers?: StringMatches | undefined;
+  readonly allow_mode_override?: boolean | undefined;
+  /** None: any mode will do. */
+  readonly allowed_override_modes?: readonly ProcessingMode[] | undefined;
+  readonly disable_immediate_response?: boolean | undefined;
+  /** Of dynamic metadata: what it is told, and what it may set. */
+  readonly forwarding_namespaces?: readonly string[] | undefined;
+  readonly receiving_namespaces?: readonly string[] | undefined;
+  /** Of the metadata of clusters that requests go to: what it is told. */
+  readonly cluster_namespaces?: readonly string[] | undefined;
+  /** It is told, and what it says does not count. */
+  readonly observability_mode?: boolean | undefined;
+  /** How long its stream lives on without its request then. */
+  readonly deferred_close_ms?: number | undefined;
+  readonly route_cache?: ExtProc_RouteCache | undefined;
+  readonly send_body_without_waiting?: boolean | undefined;
+  readonly status_on_error?: number | undefined;
+  readonly allow_content_length?: boolean | undefined;
+}
+
+/** Of a route, in place of what the filter says; what is absent is as the filter has it. */
+export interface ExtProcRoute {
+  readonly disabled?: boolean | undefined;
+  readonly mode?: ProcessingMode | undefined;
+  readonly service?: Service | undefined;
+  /** Beside that of the service. */
+  readonly metadata?: readonly HeaderAddition[] | undefined;
+  readonly forwarding_namespaces?: ProcessingNamespaces | undefined;
+  readonly receiving_namespaces?: ProcessingNamespaces | undefined;
+  readonly cluster_namespaces?: ProcessingNamespaces | undefined;
+  readonly failure_mode_allow?: boolean | undefined;
+}
+
 export interface HeaderMutations {
   readonly request_add?: readonly HeaderAddition[] | undefined;
   readonly request_remove?: readonly string[] | undefined;
@@ -3851,6 +3961,8 @@ export interface Service {
   readonly max_message_bytes?: number | undefined;
   /** Absent: no call is made again. */
   readonly retry?: ServiceRetry | undefined;
+  /** Of google_grpc: calls are counted in "grpc.<stat_prefix>."; empty: they are not. */
+  readonly stat_prefix?: string | undefined;
 }
 
 export interface ServiceRetry {
@@ -4359,6 +4471,7 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.rbac !== undefined) out.message(282, message.rbac, writeRbac);
   if (message.ext_authz !== undefined) out.message(802, message.ext_authz, writeExtAuthzRoute);
   if (message.ratelimit !== undefined) out.message(810, message.ratelimit, writeRatelimitRoute);
+  if (message.ext_proc !== undefined) out.message(818, message.ext_proc, writeExtProcRoute);
   if (message.name_rewrite !== undefined) out.message(1762, message.name_rewrite, writeNameRewrite);
   if (message.match !== undefined) out.message(1282, message.match, writeMatchSettings);
   if (message.on_demand !== undefined) out.message(1922, message.on_demand, writeOnDemandSettings);
@@ -5178,6 +5291,7 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.rbac !== undefined) out.message(274, message.rbac, writeRbac);
   if (message.ext_authz !== undefined) out.message(802, message.ext_authz, writeExtAuthz);
   if (message.ratelimit !== undefined) out.message(810, message.ratelimit, writeRatelimit);
+  if (message.ext_proc !== undefined) out.message(818, message.ext_proc, writeExtProc);
   if (message.dynamic_forward_proxy !== undefined) out.message(1762, message.dynamic_forward_proxy, writeNameLookup);
   if (message.composite !== undefined) out.message(1282, message.composite, writeCompositeFilter);
   if (message.discovered !== undefined) out.message(1922, message.discovered, writeDiscoveredFilter);
@@ -6071,6 +6185,62 @@ function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
   if (message.service !== undefined) out.message(42, message.service, writeExtAuthzService);
 }
 
+function writeProcessingMode(out: WireWriter, message: ProcessingMode): void {
+  if (message.request_head) out.number(8, message.request_head);
+  if (message.response_head) out.number(16, message.response_head);
+  if (message.request_body) out.number(24, message.request_body);
+  if (message.response_body) out.number(32, message.response_body);
+  if (message.request_trailers) out.number(40, message.request_trailers);
+  if (message.response_trailers) out.number(48, message.response_trailers);
+}
+
+function writeProcessingAttribute(out: WireWriter, message: ProcessingAttribute): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.kind) out.number(16, message.kind);
+  if (message.value !== undefined) out.message(26, message.value, writeFormat);
+}
+
+function writeProcessingNamespaces(out: WireWriter, message: ProcessingNamespaces): void {
+  if (message.names) for (const item of message.names) out.text(10, item);
+}
+
+function writeExtProc(out: WireWriter, message: ExtProc): void {
+  if (message.service !== undefined) out.message(10, message.service, writeService);
+  if (message.failure_mode_allow) out.number(16, message.failure_mode_allow ? 1 : 0);
+  if (message.mode !== undefined) out.message(26, message.mode, writeProcessingMode);
+  if (message.request_attributes) for (const item of message.request_attributes) out.message(34, item, writeProcessingAttribute);
+  if (message.response_attributes) for (const item of message.response_attributes) out.message(42, item, writeProcessingAttribute);
+  if (message.message_timeout_ms) out.number(48, message.message_timeout_ms);
+  if (message.max_message_timeout_ms) out.number(56, message.max_message_timeout_ms);
+  if (message.stat_prefix?.length) out.text(66, message.stat_prefix);
+  if (message.rules !== undefined) out.message(74, message.rules, writeMutationRules);
+  if (message.allowed_headers !== undefined) out.message(82, message.allowed_headers, writeStringMatches);
+  if (message.disallowed_headers !== undefined) out.message(90, message.disallowed_headers, writeStringMatches);
+  if (message.allow_mode_override) out.number(96, message.allow_mode_override ? 1 : 0);
+  if (message.allowed_override_modes) for (const item of message.allowed_override_modes) out.message(106, item, writeProcessingMode);
+  if (message.disable_immediate_response) out.number(112, message.disable_immediate_response ? 1 : 0);
+  if (message.forwarding_namespaces) for (const item of message.forwarding_namespaces) out.text(122, item);
+  if (message.receiving_namespaces) for (const item of message.receiving_namespaces) out.text(130, item);
+  if (message.cluster_namespaces) for (const item of message.cluster_namespaces) out.text(138, item);
+  if (message.observability_mode) out.number(144, message.observability_mode ? 1 : 0);
+  if (message.deferred_close_ms) out.number(152, message.deferred_close_ms);
+  if (message.route_cache) out.number(160, message.route_cache);
+  if (message.send_body_without_waiting) out.number(168, message.send_body_without_waiting ? 1 : 0);
+  if (message.status_on_error) out.number(176, message.status_on_error);
+  if (message.allow_content_length) out.number(184, message.allow_content_length ? 1 : 0);
+}
+
+function writeExtProcRoute(out: WireWriter, message: ExtProcRoute): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.mode !== undefined) out.message(18, message.mode, writeProcessingMode);
+  if (message.service !== undefined) out.message(26, message.service, writeService);
+  if (message.metadata) for (const item of message.metadata) out.message(34, item, writeHeaderAddition);
+  if (message.forwarding_namespaces !== undefined) out.message(42, message.forwarding_namespaces, writeProcessingNamespaces);
+  if (message.receiving_namespaces !== undefined) out.message(50, message.receiving_namespaces, writeProcessingNamespaces);
+  if (message.cluster_namespaces !== undefined) out.message(58, message.cluster_namespaces, writeProcessingNamespaces);
+  if (message.failure_mode_allow !== undefined) out.number(64, message.failure_mode_allow ? 1 : 0);
+}
+
 function writeHeaderMutations(out: WireWriter, message: HeaderMutations): void {
   if (message.request_add) for (const item of message.request_add) out.message(10, item, writeHeaderAddition);
   if (message.request_remove) for (const item of message.request_remove) out.text(18, item);
@@ -6435,6 +6605,7 @@ function writeService(out: WireWriter, message: Service): void {
   if (message.local_address?.length) out.text(50, message.local_address);
   if (message.max_message_bytes) out.number(56, message.max_message_bytes);
   if (message.retry !== undefined) out.message(66, message.retry, writeServiceRetry);
+  if (message.stat_prefix?.length) out.text(74, message.stat_prefix);
 }
 
 function writeServiceRetry(out: WireWriter, message: ServiceRetry): void {
