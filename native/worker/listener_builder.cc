@@ -79,8 +79,8 @@ Result<net::SharedTransport> ListenerBuilder::makeTransport(const plan::Listener
     if (!made) return made.error();
     transport = std::move(made.value());
   }
-  if (chain.rbacs.empty()) return transport;
-  return filters::NetworkRbac::guard(chain.rbacs, std::move(transport), parts_.registry);
+  if (chain.guards.empty()) return transport;
+  return filters::NetworkRbac::guard(chain.guards, std::move(transport), parts_.registry);
 }
 
 Result<FilterPlan> ListenerBuilder::buildFilter(const plan::Listener& listener,

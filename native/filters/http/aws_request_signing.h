@@ -25,6 +25,7 @@ class AwsSettings final : public route::FilterConfig {
   const void* kind() const override { return &kKind; }
 
   const AwsSigner signer;
+  const plan::AwsCredentials credentials;
   const std::string host_rewrite;
   const bool is_unsigned;
   const std::shared_ptr<stats::Block<stats::HttpAwsSigning>> stats;
@@ -33,6 +34,7 @@ class AwsSettings final : public route::FilterConfig {
   AwsSettings(AwsSigner with, const plan::AwsSigning& plan,
               std::shared_ptr<stats::Block<stats::HttpAwsSigning>> counted)
       : signer(std::move(with)),
+        credentials(plan.credentials.value_or({})),
         host_rewrite(plan.host_rewrite),
         is_unsigned(plan.unsigned_payload),
         stats(std::move(counted)) {}

@@ -145,20 +145,20 @@ std::string AwsSigner::digestOf(std::string_view body) {
   return hexOfBytes(tls::digestOf(tls::Digest::Sha256, body));
 }
 
-void AwsSigner::sign(http::RequestHead& head, std::string_view digest, bool told, uint64_t now_s,
-                     Arena& arena) const {
+void AwsSigner::sign(const plan::AwsCredentials& credentials, http::RequestHead& head,
+                     std::string_view digest, bool told, uint64_t now_s, Arena& arena) const {
   const bool is_in_query = plan_.query_expiration_s.has_value();
   if (told || !is_in_query) setAwsHeader(head.headers, kAwsDigestHeader, arena.copy(digest));
-  if (plan_.access_key_id.empty()) return;
+  if (credentials.access_key_id.empty()) return;
   // What the client says of itself is not signed, and not sent.
   head.headers.remove(http::HeaderId::Authorization);
   const std::string time = timeText(now_s, "%Y%m%dT%H%M%SZ");
   const std::string date = time.substr(0, time.find('T'));
   const std::string scope = date + "/" + plan_.region + "/" + plan_.service + "/aws4_request";
-  const std::string credential = plan_.access_key_id + "/" + scope;
+  const std::string credential = credentials.access_key_id + "/" + scope;
   if (!is_in_query) {
-    if (!plan_.session_token.empty()) {
-      setAwsHeader(head.headers, "x-amz-security-token", plan_.session_token);
+    if (!credentials.session_token.empty()) {
+      setAwsHeader(head.headers, "x-amz-security-token", credentials.session_token);
     }
     setAwsHeader(head.headers, "x-amz-date", arena.copy(time));
   }
@@ -170,8 +170,8 @@ void AwsSigner::sign(http::RequestHead& head, std::string_view digest, bool told
     query.overwrite("X-Amz-Algorithm", kAwsAlgorithm);
     query.overwrite("X-Amz-Date", time);
     query.overwrite("X-Amz-Expires", std::to_string(*plan_.query_expiration_s));
-    if (!plan_.session_token.empty()) {
-      query.overwrite("X-Amz-Security-Token", http::percentEncoded(plan_.session_token));
+    if (!credentials.session_token.empty()) {
+      query.overwrite("X-Amz-Security-Token", http::percentEncoded(credentials.session_token));
     }
     query.overwrite("X-Amz-Credential", encodedParameter(credential));
     query.overwrite("X-Amz-SignedHeaders", encodedParameter(names));
@@ -186,7 +186,7 @@ void AwsSigner::sign(http::RequestHead& head, std::string_view digest, bool told
   request.append("\n").append(names).append("\n").append(digest);
   const std::string text =
       std::string(kAwsAlgorithm) + "\n" + time + "\n" + scope + "\n" + digestOf(request);
-  const std::string signature = signatureOf(text, date);
+  const std::string signature = signatureOf(credentials.secret_access_key, text, date);
   if (is_in_query) {
     query.overwrite("X-Amz-Signature", signature);
     head.path = arena.copy(path + query.text());
@@ -245,8 +245,9 @@ std::string AwsSigner::canonicalPath(std::string_view path) const {
   return made;
 }
 
-std::string AwsSigner::signatureOf(const std::string& text, const std::string& date) const {
-  std::string key = hmacSha256("AWS4" + plan_.secret_access_key, date);
+std::string AwsSigner::signatureOf(const std::string& secret, const std::string& text,
+                                   const std::string& date) const {
+  std::string key = hmacSha256("AWS4" + secret, date);
   for (const std::string& part : {plan_.region, plan_.service, std::string("aws4_request")}) {
     key = hmacSha256(key, part);
   }

@@ -27,15 +27,16 @@ class AwsSigner {
 
   // Adds what AWS wants to a request at that second of the Unix time. `told`: the digest is a
   // header even where the signature is in the query.
-  void sign(http::RequestHead& head, std::string_view digest, bool told, uint64_t now_s,
-            Arena& arena) const;
+  void sign(const plan::AwsCredentials& credentials, http::RequestHead& head,
+            std::string_view digest, bool told, uint64_t now_s, Arena& arena) const;
 
  private:
   using Headers = std::map<std::string, std::string>;
 
   Headers canonicalHeaders(const http::RequestHead& head) const;
   std::string canonicalPath(std::string_view path) const;
-  std::string signatureOf(const std::string& text, const std::string& date) const;
+  std::string signatureOf(const std::string& secret, const std::string& text,
+                          const std::string& date) const;
 
   plan::AwsSigning plan_;
   std::vector<match::StringMatcher> excluded_;

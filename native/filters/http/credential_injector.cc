@@ -11,8 +11,9 @@ using InjectorCounter = stats::HttpCredentialInjector::Counter;
 // Of one request.
 class CredentialInjector final : public HttpFilter {
  public:
-  CredentialInjector(const CredentialInjectorConfig& config, const FilterScope& scope)
-      : config_(config), scope_(scope) {}
+  CredentialInjector(const CredentialInjectorConfig& config, FilterMemory& memory,
+                     const FilterScope& scope)
+      : config_(config), memory_(memory), scope_(scope) {}
 
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView&, bool) override {
     const plan::CredentialInjector& plan = config_.plan();
@@ -21,7 +22,7 @@ class CredentialInjector final : public HttpFilter {
       stats.add(InjectorCounter::AlreadyExists);
       return FilterStatus::Continue;
     }
-    if (!plan.has_credential) {
+    if (!plan.credential || plan.credential->value.empty()) {
       stats.add(InjectorCounter::Failed);
       return plan.allows_without ? FilterStatus::Continue : FilterStatus::Answer;
     }
@@ -29,7 +30,8 @@ class CredentialInjector final : public HttpFilter {
       if (config_.header().names(entry)) entry.remove();
     }
     const std::string& name = config_.header().text();
-    head.headers.add(http::internHeader(name), name, plan.value);
+    head.headers.add(http::internHeader(name), name,
+                     memory_.arena().join(plan.prefix, plan.credential->value));
     stats.add(InjectorCounter::Injected);
     return FilterStatus::Continue;
   }
@@ -40,6 +42,7 @@ class CredentialInjector final : public HttpFilter {
 
  private:
   const CredentialInjectorConfig& config_;
+  FilterMemory& memory_;
   const FilterScope& scope_;
 };
 
@@ -54,7 +57,7 @@ CredentialInjectorConfig::CredentialInjectorConfig(const plan::CredentialInjecto
 
 HttpFilter* CredentialInjectorConfig::make(FilterMemory& memory, const FilterScope& scope,
                                            FilterPlace&) const {
-  return memory.make<CredentialInjector>(*this, scope);
+  return memory.make<CredentialInjector>(*this, memory, scope);
 }
 
 }  // namespace fairlead::filters

@@ -117,12 +117,13 @@ Result<std::shared_ptr<const NetworkRbac>> NetworkRbac::build(const plan::Networ
   return std::shared_ptr<const NetworkRbac>(std::move(filter));
 }
 
-Result<net::SharedTransport> NetworkRbac::guard(const std::vector<plan::NetworkRbac>& plans,
+Result<net::SharedTransport> NetworkRbac::guard(const std::vector<plan::ConnectionGuard>& plans,
                                                 net::SharedTransport inner,
                                                 stats::Registry& registry) {
   RbacFilters filters;
-  for (const plan::NetworkRbac& plan : plans) {
-    auto filter = build(plan, registry);
+  for (const plan::ConnectionGuard& plan : plans) {
+    if (!plan.rbac) continue;
+    auto filter = build(*plan.rbac, registry);
     if (!filter) return filter.error();
     filters.push_back(std::move(filter.value()));
   }

@@ -23,7 +23,7 @@ class NetworkRbac {
   static Result<std::shared_ptr<const NetworkRbac>> build(const plan::NetworkRbac& plan,
                                                           stats::Registry& registry);
   // Connections of a chain with such filters, in their order. `inner`: null: raw sockets.
-  static Result<net::SharedTransport> guard(const std::vector<plan::NetworkRbac>& plans,
+  static Result<net::SharedTransport> guard(const std::vector<plan::ConnectionGuard>& plans,
                                             net::SharedTransport inner, stats::Registry& registry);
 
   const plan::NetworkRbac& plan() const { return plan_; }

@@ -14,7 +14,7 @@ import { readFile, readTextSource } from '../../plan/message/data-source.js';
 import { wholeMs } from '../../plan/message/numbers.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import type { AwsSigning, StringMatch } from '../../plan/plan.gen.js';
+import type { AwsCredentials, AwsSigning, StringMatch } from '../../plan/plan.gen.js';
 
 const PACKAGE = 'envoy.extensions.filters.http.aws_request_signing.v3';
 const FIELDS = supportedFields<Message>(
@@ -42,8 +42,6 @@ const PROVIDER = supportedFields<Provider>('envoy.extensions.common.aws.v3.AwsCr
   'environment_credential_provider',
   'custom_credential_provider_chain',
 ]);
-
-type Credentials = Pick<AwsSigning, 'access_key_id' | 'secret_access_key' | 'session_token'>;
 
 const DEFAULT_EXPIRATION_S = 5;
 /** Headers that proxies on the way may change. */
@@ -86,7 +84,7 @@ function compile(config: Message, place: Place): AwsSigning {
         wholeMs(query.expiration_time, DEFAULT_EXPIRATION_S * 1000) / 1000,
       ),
     }),
-    ...credentialsOf(config.credential_provider, place.field('credential_provider')),
+    credentials: credentialsOf(config.credential_provider, place.field('credential_provider')),
   };
 }
 
@@ -101,7 +99,7 @@ function regionOf({ region = '' }: Message, place: Place): string {
 }
 
 /** As they are when the configuration is read. */
-function credentialsOf(provider: Provider | undefined, place: Place): Credentials {
+function credentialsOf(provider: Provider | undefined, place: Place): AwsCredentials {
   if (provider) refuseOtherFields(place, provider, PROVIDER);
   const { inline_credential: inline, credentials_file_provider: file } = provider ?? {};
   if (inline) return inline;
@@ -125,7 +123,7 @@ function credentialsOf(provider: Provider | undefined, place: Place): Credential
   return {};
 }
 
-function fromEnvironment(): Credentials | undefined {
+function fromEnvironment(): AwsCredentials | undefined {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = process.env;
   if (!id || !secret) return undefined;
   return {
@@ -143,7 +141,7 @@ function fromDefaultFile(place: Place): string | undefined {
 }
 
 /** Of the profile that is meant, of an INI file. */
-function fromFile(text: string, profile = ''): Credentials | undefined {
+function fromFile(text: string, profile = ''): AwsCredentials | undefined {
   const wanted = profile || process.env.AWS_PROFILE || 'default';
   const values = new Map<string, string>();
   let current = '';

@@ -62,5 +62,5 @@ function compileGeneric(
   const found = context.secrets.find('generic_secret', credential, at);
   const text = found && readTextSource(found.message.secret, found.place.field('secret'));
   if (text === undefined || text === '') return { header };
-  return { header, value: (config.header_value_prefix ?? '') + text, has_credential: true };
+  return { header, prefix: config.header_value_prefix, credential: { value: text } };
 }

@@ -28,14 +28,16 @@ export const networkRbac = defineExtension<Message, NetworkFilterPlan>({
     if (rules) refuseHeaders(rules, place.field('rules'));
     if (shadow) refuseHeaders(shadow, place.field('shadow_rules'));
     return {
-      rbacs: [
+      guards: [
         {
-          rules: rules && compileRbacRules(rules, place.field('rules')),
-          shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
-          stat_prefix: config.stat_prefix,
-          shadow_stat_prefix: config.shadow_rules_stat_prefix,
-          is_continuous: config.enforcement_type === 'CONTINUOUS',
-          delay_ms: wholeMs(config.delay_deny, 0),
+          rbac: {
+            rules: rules && compileRbacRules(rules, place.field('rules')),
+            shadow: shadow && compileRbacRules(shadow, place.field('shadow_rules')),
+            stat_prefix: config.stat_prefix,
+            shadow_stat_prefix: config.shadow_rules_stat_prefix,
+            is_continuous: config.enforcement_type === 'CONTINUOUS',
+            delay_ms: wholeMs(config.delay_deny, 0),
+          },
         },
       ],
     };

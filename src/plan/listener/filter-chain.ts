@@ -82,7 +82,7 @@ function compileFilters(
     const isTerminal =
       part.cluster_of_server_name === undefined &&
       part.gates === undefined &&
-      part.rbacs === undefined &&
+      part.guards === undefined &&
       part.server_name_lookup === undefined;
     const isLast = index === filters.length - 1;
     const name = `${filter.name ?? ''} of type ${extension.name}`;
@@ -97,12 +97,12 @@ function compileFilters(
       );
     }
     const gates = [...(plan.gates ?? []), ...(part.gates ?? [])];
-    const rbacs = [...(plan.rbacs ?? []), ...(part.rbacs ?? [])];
+    const guards = [...(plan.guards ?? []), ...(part.guards ?? [])];
     plan = {
       ...plan,
       ...part,
       ...(gates.length > 0 && { gates }),
-      ...(rbacs.length > 0 && { rbacs }),
+      ...(guards.length > 0 && { guards }),
     };
   });
   return plan;

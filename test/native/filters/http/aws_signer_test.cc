@@ -9,8 +9,9 @@ TEST("A request is signed as AWS wants it") {
   plan::AwsSigning plan;
   plan.service = "service";
   plan.region = "us-east-1";
-  plan.access_key_id = "AKIDEXAMPLE";
-  plan.secret_access_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+  plan::AwsCredentials credentials;
+  credentials.access_key_id = "AKIDEXAMPLE";
+  credentials.secret_access_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
   // The digest is not signed in the example of AWS (get-vanilla).
   plan.excluded_headers.emplace_back().value = "x-amz-content-sha256";
   auto signer = filters::AwsSigner::build(plan);
@@ -21,7 +22,7 @@ TEST("A request is signed as AWS wants it") {
   head.authority = "example.amazonaws.com";
   Arena arena(1024);
   // 2015-08-30 12:36:00
-  signer.value().sign(head, filters::AwsSigner::digestOf(""), true, 1440938160, arena);
+  signer.value().sign(credentials, head, filters::AwsSigner::digestOf(""), true, 1440938160, arena);
   const http::HeaderEntry* const made = head.headers.find(http::HeaderId::Authorization);
   EXPECT(made != nullptr);
   EXPECT_EQ(made->value(),

@@ -23,7 +23,9 @@ plan::Update echoWith(plan::NetworkRbac rbac) {
   chain.tcp.reset();
   chain.echo.emplace();
   rbac.stat_prefix = "r";
-  chain.rbacs.push_back(std::move(rbac));
+  plan::ConnectionGuard guard;
+  guard.rbac = std::move(rbac);
+  chain.guards.push_back(std::move(guard));
   return plan;
 }
 

@@ -68,8 +68,8 @@ test('credential_injector has the text of a secret, and no credential that has t
     overwrites: true,
     allows_without: true,
     header: 'x-own',
-    value: 'Own hush',
-    has_credential: true,
+    prefix: 'Own ',
+    credential: { value: 'hush' },
   });
   assert.equal(inject(GENERIC, token).filter?.credential_injector?.header, 'authorization');
   assert.match(inject(OAUTH2, {}).issues.join(), /the credential .*OAuth2 is not supported yet/);

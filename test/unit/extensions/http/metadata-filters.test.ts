@@ -131,7 +131,7 @@ test('credentials of AWS are of the configuration, of files or of the environmen
     one('aws_request_signing.v3.AwsRequestSigning', signing(inline)),
   ]);
   assert.deepEqual(issues, []);
-  assert.equal(filters?.[0]?.aws_request_signing?.access_key_id, 'a');
+  assert.equal(filters?.[0]?.aws_request_signing?.credentials?.access_key_id, 'a');
   const text =
     '[other]\naws_access_key_id = x\n[p]\naws_access_key_id = id\naws_secret_access_key=key\n';
   const file = {
@@ -140,7 +140,7 @@ test('credentials of AWS are of the configuration, of files or of the environmen
   };
   const plan = compiled([one('aws_request_signing.v3.AwsRequestSigning', signing(file))])
     .filters?.[0];
-  assert.equal(plan?.aws_request_signing?.secret_access_key, 'key');
+  assert.equal(plan?.aws_request_signing?.credentials?.secret_access_key, 'key');
   const far = { custom_credential_provider_chain: true, container_credential_provider: {} };
   assert.match(
     issuesOf('aws_request_signing.v3.AwsRequestSigning', signing(far)),

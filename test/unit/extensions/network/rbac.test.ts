@@ -27,7 +27,8 @@ const compileRbac = (fields: object) =>
 test('rules of connections are asked once unless they are always, and refuse at once unless they wait', () => {
   const compiled = compileRbac({ rules: { policies: { all: ALL } } });
   assert.deepEqual(issuesOf(compiled), []);
-  const [rbac] = compiled.update.listeners?.[0]?.filter_chains?.[0]?.rbacs ?? [];
+  const [guard] = compiled.update.listeners?.[0]?.filter_chains?.[0]?.guards ?? [];
+  const rbac = guard?.rbac;
   assert.equal(rbac?.is_continuous, false);
   assert.equal(rbac.delay_ms, 0);
   assert.equal(rbac.rules?.policies?.[0]?.name, 'all');
@@ -37,7 +38,8 @@ test('rules of connections are asked once unless they are always, and refuse at 
     enforcement_type: 'CONTINUOUS',
     delay_deny: 500,
   });
-  const [shadow] = other.update.listeners?.[0]?.filter_chains?.[0]?.rbacs ?? [];
+  const [second] = other.update.listeners?.[0]?.filter_chains?.[0]?.guards ?? [];
+  const shadow = second?.rbac;
   assert.equal(shadow?.is_continuous, true);
   assert.equal(shadow.delay_ms, 500);
   assert.equal(shadow.shadow_stat_prefix, 's');
