@@ -10,16 +10,21 @@ namespace {
 bool read(WireReader& wire, Address* out);
 bool read(WireReader& wire, MetadataValue* out);
 bool read(WireReader& wire, MetadataSpace* out);
+bool read(WireReader& wire, TypedMetadata* out);
 bool read(WireReader& wire, Metadata* out);
+bool read(WireReader& wire, TextPair* out);
+bool read(WireReader& wire, Secret* out);
 bool read(WireReader& wire, SocketOption* out);
-bool read(WireReader& wire, LiveNumber* out);
-bool read(WireReader& wire, CidrRange* out);
 bool read(WireReader& wire, Regex* out);
-bool read(WireReader& wire, RegexRewrite* out);
 bool read(WireReader& wire, StringMatch* out);
+bool read(WireReader& wire, StatsChoice* out);
 bool read(WireReader& wire, FormatPiece* out);
 bool read(WireReader& wire, JsonFormat* out);
 bool read(WireReader& wire, Format* out);
+bool read(WireReader& wire, AddedTlv* out);
+bool read(WireReader& wire, LiveNumber* out);
+bool read(WireReader& wire, CidrRange* out);
+bool read(WireReader& wire, RegexRewrite* out);
 bool read(WireReader& wire, ReplyFormat* out);
 bool read(WireReader& wire, Http2Setting* out);
 bool read(WireReader& wire, Http2Options* out);
@@ -84,7 +89,6 @@ bool read(WireReader& wire, RbacRules* out);
 bool read(WireReader& wire, RbacTreeAction* out);
 bool read(WireReader& wire, RbacTree* out);
 bool read(WireReader& wire, Rbac* out);
-bool read(WireReader& wire, TextPair* out);
 bool read(WireReader& wire, ExtAuthzBody* out);
 bool read(WireReader& wire, ServiceRetry* out);
 bool read(WireReader& wire, Service* out);
@@ -164,7 +168,13 @@ bool read(WireReader& wire, ApiKeyAuth* out);
 bool read(WireReader& wire, SessionCookie* out);
 bool read(WireReader& wire, StatefulSession* out);
 bool read(WireReader& wire, CredentialInjector* out);
+bool read(WireReader& wire, AwsCredentials* out);
 bool read(WireReader& wire, AwsSigning* out);
+bool read(WireReader& wire, OAuth2Assertion* out);
+bool read(WireReader& wire, OAuth2Cookie* out);
+bool read(WireReader& wire, OAuth2Chunks* out);
+bool read(WireReader& wire, OAuth2* out);
+bool read(WireReader& wire, OriginalSrcFilter* out);
 bool read(WireReader& wire, HttpFilter* out);
 bool read(WireReader& wire, MatchAction* out);
 bool read(WireReader& wire, MatchSettings* out);
@@ -184,7 +194,6 @@ bool read(WireReader& wire, TagMetadata* out);
 bool read(WireReader& wire, RetryBudget* out);
 bool read(WireReader& wire, CircuitLimits* out);
 bool read(WireReader& wire, SourceAddress* out);
-bool read(WireReader& wire, AddedTlv* out);
 bool read(WireReader& wire, ProxyProtocolSocket* out);
 bool read(WireReader& wire, Http11ProxySocket* out);
 bool read(WireReader& wire, InternalUpstreamSocket* out);
@@ -242,6 +251,8 @@ bool read(WireReader& wire, TlvRule* out);
 bool read(WireReader& wire, ProxyProtocol* out);
 bool read(WireReader& wire, OriginalDst* out);
 bool read(WireReader& wire, TlsInspector* out);
+bool read(WireReader& wire, OriginalSrc* out);
+bool read(WireReader& wire, AcceptState* out);
 bool read(WireReader& wire, ListenerPredicate* out);
 bool read(WireReader& wire, ListenerFilter* out);
 bool read(WireReader& wire, FilterChainMatch* out);
@@ -273,9 +284,16 @@ bool read(WireReader& wire, ConnectionLimitFilter* out);
 bool read(WireReader& wire, LocalRateLimitFilter* out);
 bool read(WireReader& wire, ConnectionGate* out);
 bool read(WireReader& wire, NetworkRbac* out);
+bool read(WireReader& wire, NetworkExtAuthz* out);
+bool read(WireReader& wire, NetworkDescriptorEntry* out);
+bool read(WireReader& wire, NetworkDescriptor* out);
+bool read(WireReader& wire, NetworkRatelimit* out);
+bool read(WireReader& wire, ConnectionGuard* out);
 bool read(WireReader& wire, ServerNameLookup* out);
+bool read(WireReader& wire, ConnectionState* out);
 bool read(WireReader& wire, FilterChain* out);
 bool read(WireReader& wire, ChainTree* out);
+bool read(WireReader& wire, ListenAddress* out);
 bool read(WireReader& wire, Listener* out);
 bool read(WireReader& wire, FilterChains* out);
 bool read(WireReader& wire, ListenerDrain* out);
@@ -286,6 +304,7 @@ bool read(WireReader& wire, OverloadManager* out);
 bool read(WireReader& wire, OverloadState* out);
 bool read(WireReader& wire, ConnectionLimit* out);
 bool read(WireReader& wire, JwksUpdate* out);
+bool read(WireReader& wire, WatchdogAction* out);
 bool read(WireReader& wire, Watchdog* out);
 bool read(WireReader& wire, Watchdogs* out);
 bool read(WireReader& wire, Demand* out);
@@ -359,14 +378,68 @@ bool read(WireReader& wire, MetadataSpace* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, TypedMetadata* out) {
+  while (wire.nextField("TypedMetadata")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "TypedMetadata.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->type_url, "TypedMetadata.type_url")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->value, "TypedMetadata.value")) return false;
+        break;
+      default:
+        if (!wire.skip("TypedMetadata")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Metadata* out) {
   while (wire.nextField("Metadata")) {
     switch (wire.field()) {
       case 1:
         if (!wire.readMessage("Metadata.spaces", [&](WireReader& inner) { return read(inner, &out->spaces.emplace_back()); })) return false;
         break;
+      case 300:
+        if (!wire.readMessage("Metadata.typed", [&](WireReader& inner) { return read(inner, &out->typed.emplace_back()); })) return false;
+        break;
       default:
         if (!wire.skip("Metadata")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, TextPair* out) {
+  while (wire.nextField("TextPair")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "TextPair.key")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "TextPair.value")) return false;
+        break;
+      default:
+        if (!wire.skip("TextPair")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, Secret* out) {
+  while (wire.nextField("Secret")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "Secret.id")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "Secret.value")) return false;
+        break;
+      default:
+        if (!wire.skip("Secret")) return false;
     }
   }
   return wire.ok();
@@ -394,38 +467,6 @@ bool read(WireReader& wire, SocketOption* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, LiveNumber* out) {
-  while (wire.nextField("LiveNumber")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->value, "LiveNumber.value")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->slot, "LiveNumber.slot")) return false;
-        break;
-      default:
-        if (!wire.skip("LiveNumber")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, CidrRange* out) {
-  while (wire.nextField("CidrRange")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->ip, "CidrRange.ip")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->prefix_length, "CidrRange.prefix_length")) return false;
-        break;
-      default:
-        if (!wire.skip("CidrRange")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, Regex* out) {
   while (wire.nextField("Regex")) {
     switch (wire.field()) {
@@ -437,22 +478,6 @@ bool read(WireReader& wire, Regex* out) {
         break;
       default:
         if (!wire.skip("Regex")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, RegexRewrite* out) {
-  while (wire.nextField("RegexRewrite")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readMessage("RegexRewrite.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->substitution, "RegexRewrite.substitution")) return false;
-        break;
-      default:
-        if (!wire.skip("RegexRewrite")) return false;
     }
   }
   return wire.ok();
@@ -480,11 +505,27 @@ bool read(WireReader& wire, StringMatch* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, StatsChoice* out) {
+  while (wire.nextField("StatsChoice")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->kind, 3, "StatsChoice.kind")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("StatsChoice.listed", [&](WireReader& inner) { return read(inner, &out->listed.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("StatsChoice")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 200, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 501, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;
@@ -553,6 +594,73 @@ bool read(WireReader& wire, Format* out) {
         break;
       default:
         if (!wire.skip("Format")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AddedTlv* out) {
+  while (wire.nextField("AddedTlv")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->type, "AddedTlv.type")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->value, "AddedTlv.value")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("AddedTlv.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("AddedTlv")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LiveNumber* out) {
+  while (wire.nextField("LiveNumber")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->value, "LiveNumber.value")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->slot, "LiveNumber.slot")) return false;
+        break;
+      default:
+        if (!wire.skip("LiveNumber")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CidrRange* out) {
+  while (wire.nextField("CidrRange")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->ip, "CidrRange.ip")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->prefix_length, "CidrRange.prefix_length")) return false;
+        break;
+      default:
+        if (!wire.skip("CidrRange")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RegexRewrite* out) {
+  while (wire.nextField("RegexRewrite")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("RegexRewrite.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->substitution, "RegexRewrite.substitution")) return false;
+        break;
+      default:
+        if (!wire.skip("RegexRewrite")) return false;
     }
   }
   return wire.ok();
@@ -1033,6 +1141,9 @@ bool read(WireReader& wire, SpiffeTrustDomain* out) {
       case 2:
         if (!wire.readBytes(&out->authorities, "SpiffeTrustDomain.authorities")) return false;
         break;
+      case 500:
+        if (!wire.readBytes(&out->workload, "SpiffeTrustDomain.workload")) return false;
+        break;
       default:
         if (!wire.skip("SpiffeTrustDomain")) return false;
     }
@@ -1125,6 +1236,9 @@ bool read(WireReader& wire, TlsServer* out) {
         break;
       case 9:
         if (!wire.readEnum(&out->ocsp_policy, 2, "TlsServer.ocsp_policy")) return false;
+        break;
+      case 500:
+        if (!wire.readNumber(&out->requires_server_name, "TlsServer.requires_server_name")) return false;
         break;
       default:
         if (!wire.skip("TlsServer")) return false;
@@ -2212,22 +2326,6 @@ bool read(WireReader& wire, Rbac* out) {
   return wire.ok();
 }
 
-bool read(WireReader& wire, TextPair* out) {
-  while (wire.nextField("TextPair")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->key, "TextPair.key")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->value, "TextPair.value")) return false;
-        break;
-      default:
-        if (!wire.skip("TextPair")) return false;
-    }
-  }
-  return wire.ok();
-}
-
 bool read(WireReader& wire, ExtAuthzBody* out) {
   while (wire.nextField("ExtAuthzBody")) {
     switch (wire.field()) {
@@ -2386,6 +2484,9 @@ bool read(WireReader& wire, ExtAuthzRoute* out) {
         break;
       case 5:
         if (!wire.readMessage("ExtAuthzRoute.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 300:
+        if (!wire.readNumber(&out->has_spans.emplace(), "ExtAuthzRoute.has_spans")) return false;
         break;
       default:
         if (!wire.skip("ExtAuthzRoute")) return false;
@@ -2713,6 +2814,9 @@ bool read(WireReader& wire, BasicAuth* out) {
       case 4:
         if (!wire.readNumber(&out->allow_missing, "BasicAuth.allow_missing")) return false;
         break;
+      case 300:
+        if (!wire.readBytes(&out->metadata_name, "BasicAuth.metadata_name")) return false;
+        break;
       default:
         if (!wire.skip("BasicAuth")) return false;
     }
@@ -2838,6 +2942,33 @@ bool read(WireReader& wire, ExtAuthz* out) {
         break;
       case 25:
         if (!wire.readMessage("ExtAuthz.labels", [&](WireReader& inner) { return read(inner, &out->labels.emplace_back()); })) return false;
+        break;
+      case 300:
+        if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "ExtAuthz.typed_metadata_namespaces")) return false;
+        break;
+      case 301:
+        if (!wire.readRepeatedBytes(&out->route_metadata_namespaces, "ExtAuthz.route_metadata_namespaces")) return false;
+        break;
+      case 302:
+        if (!wire.readRepeatedBytes(&out->route_typed_metadata_namespaces, "ExtAuthz.route_typed_metadata_namespaces")) return false;
+        break;
+      case 303:
+        if (!wire.readMessage("ExtAuthz.logged_metadata", [&](WireReader& inner) { return read(inner, &out->logged_metadata.emplace_back()); })) return false;
+        break;
+      case 304:
+        if (!wire.readNumber(&out->logs_call, "ExtAuthz.logs_call")) return false;
+        break;
+      case 305:
+        if (!wire.readBytes(&out->name, "ExtAuthz.name")) return false;
+        break;
+      case 306:
+        if (!wire.readNumber(&out->limits_response_headers, "ExtAuthz.limits_response_headers")) return false;
+        break;
+      case 307:
+        if (!wire.readRepeatedBytes(&out->clear_route_headers, "ExtAuthz.clear_route_headers")) return false;
+        break;
+      case 308:
+        if (!wire.readNumber(&out->has_spans, "ExtAuthz.has_spans")) return false;
         break;
       default:
         if (!wire.skip("ExtAuthz")) return false;
@@ -4170,13 +4301,41 @@ bool read(WireReader& wire, CredentialInjector* out) {
         if (!wire.readBytes(&out->header, "CredentialInjector.header")) return false;
         break;
       case 4:
-        if (!wire.readBytes(&out->value, "CredentialInjector.value")) return false;
+        if (!wire.readBytes(&out->prefix, "CredentialInjector.prefix")) return false;
         break;
-      case 5:
-        if (!wire.readNumber(&out->has_credential, "CredentialInjector.has_credential")) return false;
+      case 300:
+        if (!wire.readMessage("CredentialInjector.credential", [&](WireReader& inner) { return read(inner, &out->credential.emplace()); })) return false;
+        break;
+      case 301:
+        if (!wire.readNumber(&out->counts_tokens, "CredentialInjector.counts_tokens")) return false;
         break;
       default:
         if (!wire.skip("CredentialInjector")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AwsCredentials* out) {
+  while (wire.nextField("AwsCredentials")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "AwsCredentials.id")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->access_key_id, "AwsCredentials.access_key_id")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->secret_access_key, "AwsCredentials.secret_access_key")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->session_token, "AwsCredentials.session_token")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->is_pending, "AwsCredentials.is_pending")) return false;
+        break;
+      default:
+        if (!wire.skip("AwsCredentials")) return false;
     }
   }
   return wire.ok();
@@ -4206,20 +4365,244 @@ bool read(WireReader& wire, AwsSigning* out) {
       case 7:
         if (!wire.readNumber(&out->query_expiration_s.emplace(), "AwsSigning.query_expiration_s")) return false;
         break;
-      case 8:
-        if (!wire.readBytes(&out->access_key_id, "AwsSigning.access_key_id")) return false;
-        break;
-      case 9:
-        if (!wire.readBytes(&out->secret_access_key, "AwsSigning.secret_access_key")) return false;
-        break;
-      case 10:
-        if (!wire.readBytes(&out->session_token, "AwsSigning.session_token")) return false;
-        break;
       case 11:
         if (!wire.readBytes(&out->stat_prefix, "AwsSigning.stat_prefix")) return false;
         break;
+      case 300:
+        if (!wire.readMessage("AwsSigning.credentials", [&](WireReader& inner) { return read(inner, &out->credentials.emplace()); })) return false;
+        break;
+      case 301:
+        if (!wire.readNumber(&out->is_v4a, "AwsSigning.is_v4a")) return false;
+        break;
+      case 302:
+        if (!wire.readRepeatedBytes(&out->providers, "AwsSigning.providers")) return false;
+        break;
       default:
         if (!wire.skip("AwsSigning")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OAuth2Assertion* out) {
+  while (wire.nextField("OAuth2Assertion")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->algorithm, "OAuth2Assertion.algorithm")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->lifetime_s, "OAuth2Assertion.lifetime_s")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->audience, "OAuth2Assertion.audience")) return false;
+        break;
+      default:
+        if (!wire.skip("OAuth2Assertion")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OAuth2Cookie* out) {
+  while (wire.nextField("OAuth2Cookie")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "OAuth2Cookie.name")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->path, "OAuth2Cookie.path")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->same_site, "OAuth2Cookie.same_site")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->partitioned, "OAuth2Cookie.partitioned")) return false;
+        break;
+      default:
+        if (!wire.skip("OAuth2Cookie")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OAuth2Chunks* out) {
+  while (wire.nextField("OAuth2Chunks")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->max_cookie_bytes, "OAuth2Chunks.max_cookie_bytes")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_chunks, "OAuth2Chunks.max_chunks")) return false;
+        break;
+      default:
+        if (!wire.skip("OAuth2Chunks")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OAuth2* out) {
+  while (wire.nextField("OAuth2")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->disabled, "OAuth2.disabled")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("OAuth2.token_service", [&](WireReader& inner) { return read(inner, &out->token_service.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->token_authority, "OAuth2.token_authority")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->token_path, "OAuth2.token_path")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->client_id, "OAuth2.client_id")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("OAuth2.token_secret", [&](WireReader& inner) { return read(inner, &out->token_secret.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("OAuth2.hmac_secret", [&](WireReader& inner) { return read(inner, &out->hmac_secret.emplace()); })) return false;
+        break;
+      case 8:
+        if (!wire.readEnum(&out->auth_type, 3, "OAuth2.auth_type")) return false;
+        break;
+      case 9:
+        if (!wire.readMessage("OAuth2.assertion", [&](WireReader& inner) { return read(inner, &out->assertion.emplace()); })) return false;
+        break;
+      case 10:
+        if (!wire.readBytes(&out->authorization_base, "OAuth2.authorization_base")) return false;
+        break;
+      case 11:
+        if (!wire.readMessage("OAuth2.authorization_query", [&](WireReader& inner) { return read(inner, &out->authorization_query.emplace_back()); })) return false;
+        break;
+      case 12:
+        if (!wire.readBytes(&out->authorization_suffix, "OAuth2.authorization_suffix")) return false;
+        break;
+      case 13:
+        if (!wire.readMessage("OAuth2.redirect_uri", [&](WireReader& inner) { return read(inner, &out->redirect_uri.emplace()); })) return false;
+        break;
+      case 14:
+        if (!wire.readMessage("OAuth2.original_request_uri", [&](WireReader& inner) { return read(inner, &out->original_request_uri.emplace()); })) return false;
+        break;
+      case 15:
+        if (!wire.readRepeatedBytes(&out->allowed_redirect_domains, "OAuth2.allowed_redirect_domains")) return false;
+        break;
+      case 16:
+        if (!wire.readMessage("OAuth2.redirect_path", [&](WireReader& inner) { return read(inner, &out->redirect_path.emplace()); })) return false;
+        break;
+      case 17:
+        if (!wire.readMessage("OAuth2.signout_path", [&](WireReader& inner) { return read(inner, &out->signout_path.emplace()); })) return false;
+        break;
+      case 18:
+        if (!wire.readMessage("OAuth2.pass_through", [&](WireReader& inner) { return read(inner, &out->pass_through.emplace_back()); })) return false;
+        break;
+      case 19:
+        if (!wire.readMessage("OAuth2.deny_redirect", [&](WireReader& inner) { return read(inner, &out->deny_redirect.emplace_back()); })) return false;
+        break;
+      case 20:
+        if (!wire.readMessage("OAuth2.allow_failed", [&](WireReader& inner) { return read(inner, &out->allow_failed.emplace_back()); })) return false;
+        break;
+      case 21:
+        if (!wire.readBytes(&out->end_session_endpoint, "OAuth2.end_session_endpoint")) return false;
+        break;
+      case 22:
+        if (!wire.readMessage("OAuth2.post_logout_redirect_uri", [&](WireReader& inner) { return read(inner, &out->post_logout_redirect_uri.emplace()); })) return false;
+        break;
+      case 23:
+        if (!wire.readNumber(&out->tells_no_post_logout_uri, "OAuth2.tells_no_post_logout_uri")) return false;
+        break;
+      case 24:
+        if (!wire.readNumber(&out->forward_bearer_token, "OAuth2.forward_bearer_token")) return false;
+        break;
+      case 25:
+        if (!wire.readNumber(&out->preserve_authorization_header, "OAuth2.preserve_authorization_header")) return false;
+        break;
+      case 26:
+        if (!wire.readBytes(&out->id_token_header, "OAuth2.id_token_header")) return false;
+        break;
+      case 27:
+        if (!wire.readNumber(&out->use_refresh_token, "OAuth2.use_refresh_token")) return false;
+        break;
+      case 28:
+        if (!wire.readNumber(&out->default_expires_s, "OAuth2.default_expires_s")) return false;
+        break;
+      case 29:
+        if (!wire.readNumber(&out->default_refresh_token_expires_s, "OAuth2.default_refresh_token_expires_s")) return false;
+        break;
+      case 30:
+        if (!wire.readNumber(&out->csrf_token_expires_s, "OAuth2.csrf_token_expires_s")) return false;
+        break;
+      case 31:
+        if (!wire.readNumber(&out->code_verifier_expires_s, "OAuth2.code_verifier_expires_s")) return false;
+        break;
+      case 32:
+        if (!wire.readNumber(&out->disable_access_token_cookie, "OAuth2.disable_access_token_cookie")) return false;
+        break;
+      case 33:
+        if (!wire.readNumber(&out->disable_id_token_cookie, "OAuth2.disable_id_token_cookie")) return false;
+        break;
+      case 34:
+        if (!wire.readNumber(&out->disable_refresh_token_cookie, "OAuth2.disable_refresh_token_cookie")) return false;
+        break;
+      case 35:
+        if (!wire.readNumber(&out->id_token_expires_with_access_token, "OAuth2.id_token_expires_with_access_token")) return false;
+        break;
+      case 36:
+        if (!wire.readNumber(&out->disable_token_encryption, "OAuth2.disable_token_encryption")) return false;
+        break;
+      case 37:
+        if (!wire.readBytes(&out->cookie_domain, "OAuth2.cookie_domain")) return false;
+        break;
+      case 38:
+        if (!wire.readMessage("OAuth2.bearer_token", [&](WireReader& inner) { return read(inner, &out->bearer_token.emplace()); })) return false;
+        break;
+      case 39:
+        if (!wire.readMessage("OAuth2.hmac", [&](WireReader& inner) { return read(inner, &out->hmac.emplace()); })) return false;
+        break;
+      case 40:
+        if (!wire.readMessage("OAuth2.expires", [&](WireReader& inner) { return read(inner, &out->expires.emplace()); })) return false;
+        break;
+      case 41:
+        if (!wire.readMessage("OAuth2.id_token", [&](WireReader& inner) { return read(inner, &out->id_token.emplace()); })) return false;
+        break;
+      case 42:
+        if (!wire.readMessage("OAuth2.refresh_token", [&](WireReader& inner) { return read(inner, &out->refresh_token.emplace()); })) return false;
+        break;
+      case 43:
+        if (!wire.readMessage("OAuth2.nonce", [&](WireReader& inner) { return read(inner, &out->nonce.emplace()); })) return false;
+        break;
+      case 44:
+        if (!wire.readMessage("OAuth2.code_verifier", [&](WireReader& inner) { return read(inner, &out->code_verifier.emplace()); })) return false;
+        break;
+      case 45:
+        if (!wire.readMessage("OAuth2.chunks", [&](WireReader& inner) { return read(inner, &out->chunks.emplace()); })) return false;
+        break;
+      case 46:
+        if (!wire.readMessage("OAuth2.encrypts_by_gcm", [&](WireReader& inner) { return read(inner, &out->encrypts_by_gcm.emplace()); })) return false;
+        break;
+      case 47:
+        if (!wire.readMessage("OAuth2.reads_cbc", [&](WireReader& inner) { return read(inner, &out->reads_cbc.emplace()); })) return false;
+        break;
+      case 48:
+        if (!wire.readBytes(&out->stat_prefix, "OAuth2.stat_prefix")) return false;
+        break;
+      default:
+        if (!wire.skip("OAuth2")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, OriginalSrcFilter* out) {
+  while (wire.nextField("OriginalSrcFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->mark, "OriginalSrcFilter.mark")) return false;
+        break;
+      default:
+        if (!wire.skip("OriginalSrcFilter")) return false;
     }
   }
   return wire.ok();
@@ -4350,6 +4733,12 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 210:
         if (!wire.readMessage("HttpFilter.aws_request_signing", [&](WireReader& inner) { return read(inner, &out->aws_request_signing.emplace()); })) return false;
+        break;
+      case 300:
+        if (!wire.readMessage("HttpFilter.oauth2", [&](WireReader& inner) { return read(inner, &out->oauth2.emplace()); })) return false;
+        break;
+      case 500:
+        if (!wire.readMessage("HttpFilter.original_src", [&](WireReader& inner) { return read(inner, &out->original_src.emplace()); })) return false;
         break;
       case 161:
         if (!wire.readMessage("HttpFilter.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
@@ -4533,6 +4922,9 @@ bool read(WireReader& wire, FilterConfig* out) {
         break;
       case 206:
         if (!wire.readMessage("FilterConfig.aws_request_signing", [&](WireReader& inner) { return read(inner, &out->aws_request_signing.emplace()); })) return false;
+        break;
+      case 300:
+        if (!wire.readMessage("FilterConfig.oauth2", [&](WireReader& inner) { return read(inner, &out->oauth2.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
@@ -4833,25 +5225,6 @@ bool read(WireReader& wire, SourceAddress* out) {
         break;
       default:
         if (!wire.skip("SourceAddress")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, AddedTlv* out) {
-  while (wire.nextField("AddedTlv")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->type, "AddedTlv.type")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->value, "AddedTlv.value")) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("AddedTlv.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
-        break;
-      default:
-        if (!wire.skip("AddedTlv")) return false;
     }
   }
   return wire.ok();
@@ -5222,6 +5595,12 @@ bool read(WireReader& wire, HealthCheck* out) {
       case 31:
         if (!wire.readRepeatedBytes(&out->socket_labels, "HealthCheck.socket_labels")) return false;
         break;
+      case 500:
+        if (!wire.readMessage("HealthCheck.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        break;
+      case 501:
+        if (!wire.readNumber(&out->is_by_alpn, "HealthCheck.is_by_alpn")) return false;
+        break;
       default:
         if (!wire.skip("HealthCheck")) return false;
     }
@@ -5555,6 +5934,21 @@ bool read(WireReader& wire, Cluster* out) {
         break;
       case 225:
         if (!wire.readNumber(&out->is_hidden, "Cluster.is_hidden")) return false;
+        break;
+      case 500:
+        if (!wire.readNumber(&out->buffer_high_watermark_timeout_ms, "Cluster.buffer_high_watermark_timeout_ms")) return false;
+        break;
+      case 501:
+        if (!wire.readMessage("Cluster.stats_choice", [&](WireReader& inner) { return read(inner, &out->stats_choice.emplace()); })) return false;
+        break;
+      case 502:
+        if (!wire.readNumber(&out->max_connection_duration_jitter, "Cluster.max_connection_duration_jitter")) return false;
+        break;
+      case 503:
+        if (!wire.readNumber(&out->sends_whole_url, "Cluster.sends_whole_url")) return false;
+        break;
+      case 504:
+        if (!wire.readNumber(&out->allow_chunked_length, "Cluster.allow_chunked_length")) return false;
         break;
       default:
         if (!wire.skip("Cluster")) return false;
@@ -6657,6 +7051,35 @@ bool read(WireReader& wire, TlsInspector* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, OriginalSrc* out) {
+  while (wire.nextField("OriginalSrc")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->binds_port, "OriginalSrc.binds_port")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->mark, "OriginalSrc.mark")) return false;
+        break;
+      default:
+        if (!wire.skip("OriginalSrc")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, AcceptState* out) {
+  while (wire.nextField("AcceptState")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("AcceptState.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("AcceptState")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ListenerPredicate* out) {
   while (wire.nextField("ListenerPredicate")) {
     switch (wire.field()) {
@@ -6693,6 +7116,12 @@ bool read(WireReader& wire, ListenerFilter* out) {
         break;
       case 5:
         if (!wire.readMessage("ListenerFilter.tls_inspector", [&](WireReader& inner) { return read(inner, &out->tls_inspector.emplace()); })) return false;
+        break;
+      case 500:
+        if (!wire.readMessage("ListenerFilter.original_src", [&](WireReader& inner) { return read(inner, &out->original_src.emplace()); })) return false;
+        break;
+      case 501:
+        if (!wire.readMessage("ListenerFilter.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
         break;
       case 4:
         if (!wire.readMessage("ListenerFilter.disabled", [&](WireReader& inner) { return read(inner, &out->disabled.emplace()); })) return false;
@@ -7016,6 +7445,12 @@ bool read(WireReader& wire, ClientCertDetails* out) {
         break;
       case 5:
         if (!wire.readNumber(&out->uri, "ClientCertDetails.uri")) return false;
+        break;
+      case 500:
+        if (!wire.readNumber(&out->issuer, "ClientCertDetails.issuer")) return false;
+        break;
+      case 501:
+        if (!wire.readEnum(&out->form, 1, "ClientCertDetails.form")) return false;
         break;
       default:
         if (!wire.skip("ClientCertDetails")) return false;
@@ -7404,6 +7839,21 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
       case 175:
         if (!wire.readMessage("HttpConnectionManager.client_cert_tree", [&](WireReader& inner) { return read(inner, &out->client_cert_tree.emplace()); })) return false;
         break;
+      case 500:
+        if (!wire.readNumber(&out->keeps_after_invalid, "HttpConnectionManager.keeps_after_invalid")) return false;
+        break;
+      case 501:
+        if (!wire.readNumber(&out->maps_ipv4, "HttpConnectionManager.maps_ipv4")) return false;
+        break;
+      case 502:
+        if (!wire.readNumber(&out->records_route_resolution, "HttpConnectionManager.records_route_resolution")) return false;
+        break;
+      case 503:
+        if (!wire.readNumber(&out->allows_custom_methods, "HttpConnectionManager.allows_custom_methods")) return false;
+        break;
+      case 504:
+        if (!wire.readMessage("HttpConnectionManager.ignored_upgrades", [&](WireReader& inner) { return read(inner, &out->ignored_upgrades.emplace_back()); })) return false;
+        break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
     }
@@ -7502,6 +7952,33 @@ bool read(WireReader& wire, TcpProxy* out) {
         break;
       case 142:
         if (!wire.readNumber(&out->log_interval_ms, "TcpProxy.log_interval_ms")) return false;
+        break;
+      case 500:
+        if (!wire.readEnum(&out->connect_mode, 2, "TcpProxy.connect_mode")) return false;
+        break;
+      case 501:
+        if (!wire.readNumber(&out->max_early_data_bytes.emplace(), "TcpProxy.max_early_data_bytes")) return false;
+        break;
+      case 502:
+        if (!wire.readNumber(&out->backoff_base_ms, "TcpProxy.backoff_base_ms")) return false;
+        break;
+      case 503:
+        if (!wire.readNumber(&out->backoff_max_ms, "TcpProxy.backoff_max_ms")) return false;
+        break;
+      case 504:
+        if (!wire.readNumber(&out->max_downstream_connection_duration_jitter, "TcpProxy.max_downstream_connection_duration_jitter")) return false;
+        break;
+      case 505:
+        if (!wire.readNumber(&out->checks_drain, "TcpProxy.checks_drain")) return false;
+        break;
+      case 506:
+        if (!wire.readMessage("TcpProxy.proxy_tlvs", [&](WireReader& inner) { return read(inner, &out->proxy_tlvs.emplace_back()); })) return false;
+        break;
+      case 507:
+        if (!wire.readEnum(&out->proxy_tlv_merge, 2, "TcpProxy.proxy_tlv_merge")) return false;
+        break;
+      case 508:
+        if (!wire.readMessage("TcpProxy.on_demand", [&](WireReader& inner) { return read(inner, &out->on_demand.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("TcpProxy")) return false;
@@ -7627,6 +8104,125 @@ bool read(WireReader& wire, NetworkRbac* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, NetworkExtAuthz* out) {
+  while (wire.nextField("NetworkExtAuthz")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "NetworkExtAuthz.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("NetworkExtAuthz.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->failure_mode_allow, "NetworkExtAuthz.failure_mode_allow")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->include_peer_certificate, "NetworkExtAuthz.include_peer_certificate")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->include_tls_session, "NetworkExtAuthz.include_tls_session")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("NetworkExtAuthz.enabled_metadata", [&](WireReader& inner) { return read(inner, &out->enabled_metadata.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("NetworkExtAuthz.labels", [&](WireReader& inner) { return read(inner, &out->labels.emplace_back()); })) return false;
+        break;
+      case 8:
+        if (!wire.readRepeatedBytes(&out->metadata_namespaces, "NetworkExtAuthz.metadata_namespaces")) return false;
+        break;
+      case 9:
+        if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "NetworkExtAuthz.typed_metadata_namespaces")) return false;
+        break;
+      case 10:
+        if (!wire.readNumber(&out->shadow_mode, "NetworkExtAuthz.shadow_mode")) return false;
+        break;
+      default:
+        if (!wire.skip("NetworkExtAuthz")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NetworkDescriptorEntry* out) {
+  while (wire.nextField("NetworkDescriptorEntry")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->key, "NetworkDescriptorEntry.key")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("NetworkDescriptorEntry.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("NetworkDescriptorEntry")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NetworkDescriptor* out) {
+  while (wire.nextField("NetworkDescriptor")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("NetworkDescriptor.entries", [&](WireReader& inner) { return read(inner, &out->entries.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("NetworkDescriptor")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, NetworkRatelimit* out) {
+  while (wire.nextField("NetworkRatelimit")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->stat_prefix, "NetworkRatelimit.stat_prefix")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("NetworkRatelimit.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->domain, "NetworkRatelimit.domain")) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("NetworkRatelimit.descriptors", [&](WireReader& inner) { return read(inner, &out->descriptors.emplace_back()); })) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->failure_mode_deny, "NetworkRatelimit.failure_mode_deny")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("NetworkRatelimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("NetworkRatelimit.enforcing", [&](WireReader& inner) { return read(inner, &out->enforcing.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("NetworkRatelimit")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ConnectionGuard* out) {
+  while (wire.nextField("ConnectionGuard")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ConnectionGuard.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ConnectionGuard.ext_authz", [&](WireReader& inner) { return read(inner, &out->ext_authz.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("ConnectionGuard.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectionGuard")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ServerNameLookup* out) {
   while (wire.nextField("ServerNameLookup")) {
     switch (wire.field()) {
@@ -7638,6 +8234,22 @@ bool read(WireReader& wire, ServerNameLookup* out) {
         break;
       default:
         if (!wire.skip("ServerNameLookup")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ConnectionState* out) {
+  while (wire.nextField("ConnectionState")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->when, 2, "ConnectionState.when")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ConnectionState.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ConnectionState")) return false;
     }
   }
   return wire.ok();
@@ -7685,11 +8297,14 @@ bool read(WireReader& wire, FilterChain* out) {
       case 140:
         if (!wire.readMessage("FilterChain.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
         break;
-      case 220:
-        if (!wire.readMessage("FilterChain.rbacs", [&](WireReader& inner) { return read(inner, &out->rbacs.emplace_back()); })) return false;
+      case 300:
+        if (!wire.readMessage("FilterChain.guards", [&](WireReader& inner) { return read(inner, &out->guards.emplace_back()); })) return false;
         break;
       case 221:
         if (!wire.readMessage("FilterChain.server_name_lookup", [&](WireReader& inner) { return read(inner, &out->server_name_lookup.emplace()); })) return false;
+        break;
+      case 500:
+        if (!wire.readMessage("FilterChain.states", [&](WireReader& inner) { return read(inner, &out->states.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("FilterChain")) return false;
@@ -7709,6 +8324,28 @@ bool read(WireReader& wire, ChainTree* out) {
         break;
       default:
         if (!wire.skip("ChainTree")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ListenAddress* out) {
+  while (wire.nextField("ListenAddress")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("ListenAddress.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("ListenAddress.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->pipe_mode, "ListenAddress.pipe_mode")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->network_namespace, "ListenAddress.network_namespace")) return false;
+        break;
+      default:
+        if (!wire.skip("ListenAddress")) return false;
     }
   }
   return wire.ok();
@@ -7803,6 +8440,24 @@ bool read(WireReader& wire, Listener* out) {
         break;
       case 140:
         if (!wire.readMessage("Listener.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        break;
+      case 500:
+        if (!wire.readMessage("Listener.more_addresses", [&](WireReader& inner) { return read(inner, &out->more_addresses.emplace_back()); })) return false;
+        break;
+      case 501:
+        if (!wire.readNumber(&out->mptcp, "Listener.mptcp")) return false;
+        break;
+      case 502:
+        if (!wire.readNumber(&out->balances_exactly, "Listener.balances_exactly")) return false;
+        break;
+      case 503:
+        if (!wire.readNumber(&out->buffer_high_watermark_timeout_ms, "Listener.buffer_high_watermark_timeout_ms")) return false;
+        break;
+      case 504:
+        if (!wire.readMessage("Listener.stats_choice", [&](WireReader& inner) { return read(inner, &out->stats_choice.emplace()); })) return false;
+        break;
+      case 505:
+        if (!wire.readBytes(&out->network_namespace, "Listener.network_namespace")) return false;
         break;
       default:
         if (!wire.skip("Listener")) return false;
@@ -7973,6 +8628,31 @@ bool read(WireReader& wire, JwksUpdate* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, WatchdogAction* out) {
+  while (wire.nextField("WatchdogAction")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readEnum(&out->event, 3, "WatchdogAction.event")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->profile_path, "WatchdogAction.profile_path")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->profile_ms, "WatchdogAction.profile_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->max_profiles, "WatchdogAction.max_profiles")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->abort_wait_ms, "WatchdogAction.abort_wait_ms")) return false;
+        break;
+      default:
+        if (!wire.skip("WatchdogAction")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Watchdog* out) {
   while (wire.nextField("Watchdog")) {
     switch (wire.field()) {
@@ -7993,6 +8673,9 @@ bool read(WireReader& wire, Watchdog* out) {
         break;
       case 6:
         if (!wire.readNumber(&out->multikill_millionths, "Watchdog.multikill_millionths")) return false;
+        break;
+      case 500:
+        if (!wire.readMessage("Watchdog.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
         break;
       default:
         if (!wire.skip("Watchdog")) return false;
@@ -8105,6 +8788,12 @@ bool read(WireReader& wire, Update* out) {
       case 40:
         if (!wire.readBytes(&out->outlier_log_path, "Update.outlier_log_path")) return false;
         break;
+      case 310:
+        if (!wire.readMessage("Update.secrets", [&](WireReader& inner) { return read(inner, &out->secrets.emplace_back()); })) return false;
+        break;
+      case 311:
+        if (!wire.readMessage("Update.aws_credentials", [&](WireReader& inner) { return read(inner, &out->aws_credentials.emplace_back()); })) return false;
+        break;
       case 200:
         if (!wire.readMessage("Update.jwks", [&](WireReader& inner) { return read(inner, &out->jwks.emplace_back()); })) return false;
         break;
@@ -8122,6 +8811,12 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 241:
         if (!wire.readMessage("Update.met_demands", [&](WireReader& inner) { return read(inner, &out->met_demands.emplace_back()); })) return false;
+        break;
+      case 500:
+        if (!wire.readBytes(&out->header_prefix, "Update.header_prefix")) return false;
+        break;
+      case 501:
+        if (!wire.readNumber(&out->pins_workers, "Update.pins_workers")) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

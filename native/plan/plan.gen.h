@@ -39,9 +39,31 @@ struct MetadataSpace {
   std::vector<MetadataValue> values;
 };
 
+// A message, as google.protobuf.Any has it.
+struct TypedMetadata {
+  std::string name;
+  std::string type_url;
+  std::string value;
+};
+
 // What a configuration says of one thing: a listener, a route, a cluster.
 struct Metadata {
   std::vector<MetadataSpace> spaces;
+  // What services are told of it.
+  std::vector<TypedMetadata> typed;
+};
+
+struct TextPair {
+  std::string key;
+  std::string value;
+};
+
+// What only the proxy and a service know.
+struct Secret {
+  // What an update replaces it by: unique among all there are. 0: it is never replaced.
+  uint32_t id = 0;
+  // Empty: it is not there.
+  std::string value;
 };
 
 // For setsockopt(2).
@@ -58,29 +80,12 @@ struct SocketOption {
   State state = {};
 };
 
-// A number, and the runtime slot that it follows; 0: none.
-struct LiveNumber {
-  uint64_t value = 0;
-  uint32_t slot = 0;
-};
-
-struct CidrRange {
-  std::string ip;
-  uint32_t prefix_length = 0;
-};
-
 // A compiled RE2 program (see src/plan/match/regex/regex.ts and native/base/regex.h).
 struct Regex {
   // The source, for dumps and errors.
   std::string pattern;
   // Little-endian program words.
   std::string program;
-};
-
-// A regular expression and what replaces each match (RE2 rewrite: \0 to \9, \\ for a backslash).
-struct RegexRewrite {
-  Boxed<Regex> regex;
-  std::string substitution;
 };
 
 struct StringMatch {
@@ -95,6 +100,18 @@ struct StringMatch {
   std::string value;
   bool ignore_case = false;
   Boxed<Regex> regex;
+};
+
+// Which statistics there are, by their whole names.
+struct StatsChoice {
+  enum class Kind : uint8_t {
+    All = 0,
+    None = 1,
+    Listed = 2,
+    NotListed = 3,
+  };
+  Kind kind = {};
+  std::vector<StringMatch> listed;
 };
 
 // One piece of a substitution format ("%REQ(:PATH)% and text"): a literal or an operator.
@@ -233,6 +250,9 @@ struct FormatPiece {
     // As the client's TLS or its request has it: `argument` "SNI_FIRST" or "HOST_FIRST", then ":HOST",
     // ":ORIG" (before rewrites) or ":ORIG_OR_HOST".
     ServerNameOfRequest = 122,
+    // How long a request's route was looked for, and how often.
+    RouteResolutionTimeUs = 500,
+    RouteResolutionCount = 501,
   };
   enum class MetadataSource : uint8_t {
     Route = 0,
@@ -286,6 +306,31 @@ struct Format {
   // What has no value reads as nothing, not as "-"; members of JSON objects that have none, or
   // that are objects without members, are left out.
   bool omit_empty = false;
+};
+
+// A value that the PROXY protocol's header is given.
+struct AddedTlv {
+  uint32_t type = 0;
+  std::string value;
+  // Instead of `value`: of the connection to the host. What is empty is left out.
+  Boxed<Format> format;
+};
+
+// A number, and the runtime slot that it follows; 0: none.
+struct LiveNumber {
+  uint64_t value = 0;
+  uint32_t slot = 0;
+};
+
+struct CidrRange {
+  std::string ip;
+  uint32_t prefix_length = 0;
+};
+
+// A regular expression and what replaces each match (RE2 rewrite: \0 to \9, \\ for a backslash).
+struct RegexRewrite {
+  Boxed<Regex> regex;
+  std::string substitution;
 };
 
 // What an answer of the proxy's own says.
@@ -576,6 +621,9 @@ struct SpiffeTrustDomain {
   std::string name;
   // In PEM, with lists of what they have revoked.
   std::string authorities;
+  // Of connections whose own workload is of this trust domain, as their filter state says; empty: of
+  // those that say nothing.
+  std::string workload;
 };
 
 struct SpiffeTrust {
@@ -625,6 +673,8 @@ struct TlsServer {
   // All certificates are looked at where none is for the client's server name.
   bool scans_all_certificates = false;
   OcspPolicy ocsp_policy = {};
+  // A client must ask for a name that a certificate is for.
+  bool requires_server_name = false;
 };
 
 // The secrets of connections between these addresses go to a file. No range: any address.
@@ -1150,11 +1200,6 @@ struct Rbac {
   Boxed<RbacTree> shadow_tree;
 };
 
-struct TextPair {
-  std::string key;
-  std::string value;
-};
-
 struct ExtAuthzBody {
   uint32_t max_bytes = 0;
   bool allow_partial = false;
@@ -1222,6 +1267,8 @@ struct ExtAuthzRoute {
   Boxed<ExtAuthzBody> body;
   // In place of the filter's.
   Boxed<ExtAuthzService> service;
+  // Absent: as the filter has it.
+  std::optional<bool> has_spans;
 };
 
 struct RatelimitRoute {
@@ -1386,6 +1433,8 @@ struct BasicAuth {
   std::string authentication_header;
   // Requests without it go on.
   bool allow_missing = false;
+  // Who it is, is metadata of the request under this name; empty: it is not.
+  std::string metadata_name;
 };
 
 struct HeaderMutationFilter {
@@ -1439,6 +1488,21 @@ struct ExtAuthz {
   bool shadow_mode = false;
   // What the service is told of this proxy.
   std::vector<TextPair> labels;
+  // Of metadata that is no struct, and of the route's.
+  std::vector<std::string> typed_metadata_namespaces;
+  std::vector<std::string> route_metadata_namespaces;
+  std::vector<std::string> route_typed_metadata_namespaces;
+  // Kept with the request for logs, under the filter's name.
+  std::vector<MetadataValue> logged_metadata;
+  // How long the service took, and what else is known of its call, is kept with it, too.
+  bool logs_call = false;
+  std::string name;
+  // An answer that would have more headers than it may have is not changed further.
+  bool limits_response_headers = false;
+  // In lower case. The route is chosen anew where one of them is changed; none: where any is.
+  std::vector<std::string> clear_route_headers;
+  // Calls have spans of their own, where the request has one.
+  bool has_spans = false;
 };
 
 // envoy.filters.http.ratelimit: a service says how many requests there may be.
@@ -2055,9 +2119,23 @@ struct CredentialInjector {
   bool allows_without = false;
   // In lower case.
   std::string header;
-  std::string value;
-  // It has a value.
-  bool has_credential = false;
+  // Before the credential.
+  std::string prefix;
+  // Requests are not given one that is empty.
+  Boxed<Secret> credential;
+  // Tokens of OAuth are fetched, and that is counted.
+  bool counts_tokens = false;
+};
+
+struct AwsCredentials {
+  // As that of a Secret.
+  uint32_t id = 0;
+  // Empty: requests are not signed.
+  std::string access_key_id;
+  std::string secret_access_key;
+  std::string session_token;
+  // They are being fetched: requests wait for them.
+  bool is_pending = false;
 };
 
 struct AwsSigning {
@@ -2069,12 +2147,111 @@ struct AwsSigning {
   std::vector<StringMatch> included_headers;
   // Of a query; absent: signed in headers.
   std::optional<uint32_t> query_expiration_s;
-  // Empty: requests are not signed.
-  std::string access_key_id;
-  std::string secret_access_key;
-  std::string session_token;
   // Of a route: what follows "aws_request_signing." in names of statistics.
   std::string stat_prefix;
+  Boxed<AwsCredentials> credentials;
+  // Signatures hold in a set of regions: `region` names it ("us-*").
+  bool is_v4a = false;
+  // Where credentials are fetched: each is counted under "aws.metadata_credentials_provider.<name>.".
+  std::vector<std::string> providers;
+};
+
+struct OAuth2Assertion {
+  // "RS256"
+  std::string algorithm;
+  uint64_t lifetime_s = 0;
+  std::string audience;
+};
+
+struct OAuth2Cookie {
+  std::string name;
+  std::string path;
+  // ";SameSite=Lax", or nothing.
+  std::string same_site;
+  bool partitioned = false;
+};
+
+struct OAuth2Chunks {
+  uint32_t max_cookie_bytes = 0;
+  uint32_t max_chunks = 0;
+};
+
+// Of a filter, or of a route in its place.
+struct OAuth2 {
+  enum class AuthType : uint8_t {
+    UrlEncodedBody = 0,
+    BasicAuth = 1,
+    TlsClientAuth = 2,
+    PrivateKeyJwt = 3,
+  };
+  // Requests pass: nobody says how to log in.
+  bool disabled = false;
+  // Asked for tokens.
+  Boxed<Service> token_service;
+  std::string token_authority;
+  std::string token_path;
+  std::string client_id;
+  Boxed<Secret> token_secret;
+  Boxed<Secret> hmac_secret;
+  AuthType auth_type = {};
+  // Of PRIVATE_KEY_JWT.
+  Boxed<OAuth2Assertion> assertion;
+  // Where clients log in: a URL without its query, the query by its names' order, and what follows it.
+  std::string authorization_base;
+  std::vector<TextPair> authorization_query;
+  std::string authorization_suffix;
+  Boxed<Format> redirect_uri;
+  // Before the request's path; absent: its scheme and host.
+  Boxed<Format> original_request_uri;
+  // Hosts, "*." in front of those that may have more labels; none: all.
+  std::vector<std::string> allowed_redirect_domains;
+  // Of paths without their query.
+  Boxed<StringMatch> redirect_path;
+  Boxed<StringMatch> signout_path;
+  // Each: one of them has to match.
+  std::vector<HeaderMatch> pass_through;
+  std::vector<HeaderMatch> deny_redirect;
+  std::vector<HeaderMatch> allow_failed;
+  // Where clients log out of the provider; empty: nowhere.
+  std::string end_session_endpoint;
+  // Where they go then; absent: to the host's root.
+  Boxed<Format> post_logout_redirect_uri;
+  bool tells_no_post_logout_uri = false;
+  bool forward_bearer_token = false;
+  bool preserve_authorization_header = false;
+  // In lower case; empty: hosts are not given it.
+  std::string id_token_header;
+  bool use_refresh_token = false;
+  // 0: none.
+  uint64_t default_expires_s = 0;
+  uint64_t default_refresh_token_expires_s = 0;
+  uint64_t csrf_token_expires_s = 0;
+  uint64_t code_verifier_expires_s = 0;
+  bool disable_access_token_cookie = false;
+  bool disable_id_token_cookie = false;
+  bool disable_refresh_token_cookie = false;
+  bool id_token_expires_with_access_token = false;
+  bool disable_token_encryption = false;
+  std::string cookie_domain;
+  Boxed<OAuth2Cookie> bearer_token;
+  Boxed<OAuth2Cookie> hmac;
+  Boxed<OAuth2Cookie> expires;
+  Boxed<OAuth2Cookie> id_token;
+  Boxed<OAuth2Cookie> refresh_token;
+  Boxed<OAuth2Cookie> nonce;
+  Boxed<OAuth2Cookie> code_verifier;
+  // Absent: tokens are one cookie each.
+  Boxed<OAuth2Chunks> chunks;
+  // 0 or 1: tokens are encrypted by AES-GCM; those by AES-CBC are read, too.
+  Boxed<RuntimeNumber> encrypts_by_gcm;
+  Boxed<RuntimeNumber> reads_cbc;
+  std::string stat_prefix;
+};
+
+// Hosts see the client's address as that of their connection.
+struct OriginalSrcFilter {
+  // SO_MARK; 0: none.
+  uint32_t mark = 0;
 };
 
 // A filter before the router, in the order of the chain.
@@ -2123,6 +2300,8 @@ struct HttpFilter {
   Boxed<StatefulSession> stateful_session;
   Boxed<CredentialInjector> credential_injector;
   Boxed<AwsSigning> aws_request_signing;
+  Boxed<OAuth2> oauth2;
+  Boxed<OriginalSrcFilter> original_src;
   // Whether requests pass it; absent: all of them.
   Boxed<MatchSettings> match;
 };
@@ -2194,6 +2373,7 @@ struct FilterConfig {
   Boxed<ApiKeyAuth> api_key_auth;
   Boxed<StatefulSession> stateful_session;
   Boxed<AwsSigning> aws_request_signing;
+  Boxed<OAuth2> oauth2;
 };
 
 // What runtime keys say of requests of one downstream cluster, in place of all that was said before.
@@ -2344,13 +2524,6 @@ struct SourceAddress {
   std::vector<SocketOption> socket_options;
   // The machine need not have it.
   bool freebind = false;
-};
-
-struct AddedTlv {
-  uint32_t type = 0;
-  std::string value;
-  // Instead of `value`: of the connection to the host. What is empty is left out.
-  Boxed<Format> format;
 };
 
 // The header of the PROXY protocol, which tells a host whom a connection is for.
@@ -2543,6 +2716,10 @@ struct HealthCheck {
   Boxed<Http2Options> http2;
   // Hosts are reached as hosts of these labels are; none: as for requests.
   std::vector<std::string> socket_labels;
+  // Of TCP: what connections begin with; absent: nothing.
+  Boxed<ProxyProtocolSocket> proxy_protocol;
+  // Of HTTP: what is agreed on by ALPN is spoken.
+  bool is_by_alpn = false;
 };
 
 // When a host is put out because of what becomes of requests to it, and for how long. Shares are
@@ -2748,6 +2925,16 @@ struct Cluster {
   bool closes_with_health = false;
   // It is there for checks, or for what this proxy itself asks (google_grpc), alone: no page shows it.
   bool is_hidden = false;
+  // Connections of which more than the buffer limit waits to be written for so long end; 0: none do.
+  uint64_t buffer_high_watermark_timeout_ms = 0;
+  // Absent: all.
+  Boxed<StatsChoice> stats_choice;
+  // Of 10,000ths of max_connection_duration_ms: chance adds up to so much.
+  uint32_t max_connection_duration_jitter = 0;
+  // Of HTTP/1: targets are whole URLs.
+  bool sends_whole_url = false;
+  // Of HTTP/1: an answer may be chunked and have a content-length, which does not count.
+  bool allow_chunked_length = false;
 };
 
 // What is known of names, for all filters and clusters that have the same one.
@@ -3266,6 +3453,19 @@ struct TlsInspector {
   bool refuses_malformed = false;
 };
 
+// Hosts see the client's address as that of their connection.
+struct OriginalSrc {
+  // And its port.
+  bool binds_port = false;
+  // SO_MARK; 0: none.
+  uint32_t mark = 0;
+};
+
+// Texts that are made of a connection when it comes, and kept with it.
+struct AcceptState {
+  std::vector<FilterStateValue> values;
+};
+
 // A tree.
 struct ListenerPredicate {
   enum class Kind : uint8_t {
@@ -3287,6 +3487,8 @@ struct ListenerFilter {
   Boxed<ProxyProtocol> proxy_protocol;
   Boxed<OriginalDst> original_dst;
   Boxed<TlsInspector> tls_inspector;
+  Boxed<OriginalSrc> original_src;
+  Boxed<AcceptState> set_filter_state;
   // Connections that it leaves alone; absent: none.
   Boxed<ListenerPredicate> disabled;
 };
@@ -3449,11 +3651,19 @@ struct Router {
 };
 
 struct ClientCertDetails {
+  enum class Form : uint8_t {
+    // As the real server's own: "By=…;Hash=…".
+    Text = 0,
+    // Structured fields of RFC 9440.
+    Rfc9440 = 1,
+  };
   bool subject = false;
   bool cert = false;
   bool chain = false;
   bool dns = false;
   bool uri = false;
+  bool issuer = false;
+  Form form = {};
 };
 
 struct UpgradeChain {
@@ -3653,6 +3863,16 @@ struct HttpConnectionManager {
   Boxed<PreserveCase> preserve_case;
   // In place of forward_client_cert and client_cert_details, where it knows better.
   Boxed<ClientCertTree> client_cert_tree;
+  // A message of HTTP/1 that breaks the rules does not end its connection, where it can go on.
+  bool keeps_after_invalid = false;
+  // Clients of IPv4 are told of as addresses of IPv6 (::ffff:a.b.c.d).
+  bool maps_ipv4 = false;
+  // How long routes were looked for, and how often, is recorded.
+  bool records_route_resolution = false;
+  // Of HTTP/1: methods may be any tokens.
+  bool allows_custom_methods = false;
+  // Of HTTP/1: upgrades that are passed over, as if nobody had asked for them.
+  std::vector<StringMatch> ignored_upgrades;
 };
 
 struct WeightedTarget {
@@ -3681,6 +3901,21 @@ struct TunnelingConfig {
 };
 
 struct TcpProxy {
+  enum class ConnectMode : uint8_t {
+    Immediate = 0,
+    // Once the client has sent something.
+    OnData = 1,
+    // Once its handshake of TLS is done; in the clear: IMMEDIATE.
+    OnHandshake = 2,
+  };
+  enum class TlvMerge : uint8_t {
+    // Those stay as they are.
+    AddIfAbsent = 0,
+    // Those of the same types go.
+    Overwrite = 1,
+    // These follow.
+    Append = 2,
+  };
   std::string stat_prefix;
   std::vector<WeightedTarget> clusters;
   uint64_t total_weight = 0;
@@ -3697,6 +3932,21 @@ struct TcpProxy {
   bool logs_start = false;
   bool logs_connected = false;
   uint64_t log_interval_ms = 0;
+  ConnectMode connect_mode = {};
+  // The client is read before there is a host, up to so many bytes. Absent: it is not.
+  std::optional<uint32_t> max_early_data_bytes;
+  // Between tries: at random up to the first, then longer, up to the second; 0: they follow at once.
+  uint64_t backoff_base_ms = 0;
+  uint64_t backoff_max_ms = 0;
+  // Of 10,000ths of max_downstream_connection_duration_ms: chance adds up to so much.
+  uint32_t max_downstream_connection_duration_jitter = 0;
+  // Connections end with their next bytes once their listener drains.
+  bool checks_drain = false;
+  // What hosts that speak the PROXY protocol are told besides.
+  std::vector<AddedTlv> proxy_tlvs;
+  TlvMerge proxy_tlv_merge = {};
+  // Absent: no clusters are asked for.
+  Boxed<OnDemandClusters> on_demand;
 };
 
 struct DirectResponseFilter {
@@ -3749,9 +3999,66 @@ struct NetworkRbac {
   uint64_t delay_ms = 0;
 };
 
+// envoy.filters.network.ext_authz: a service says who may go on, once the first bytes have come.
+struct NetworkExtAuthz {
+  std::string stat_prefix;
+  Boxed<Service> service;
+  bool failure_mode_allow = false;
+  bool include_peer_certificate = false;
+  bool include_tls_session = false;
+  // Absent: whatever the metadata.
+  Boxed<RbacCondition> enabled_metadata;
+  // What the service is told of this proxy.
+  std::vector<TextPair> labels;
+  std::vector<std::string> metadata_namespaces;
+  std::vector<std::string> typed_metadata_namespaces;
+  // Refusals are counted alone.
+  bool shadow_mode = false;
+};
+
+struct NetworkDescriptorEntry {
+  std::string key;
+  Boxed<Format> value;
+};
+
+struct NetworkDescriptor {
+  std::vector<NetworkDescriptorEntry> entries;
+};
+
+// envoy.filters.network.ratelimit: a service says how many connections there may be.
+struct NetworkRatelimit {
+  std::string stat_prefix;
+  Boxed<Service> service;
+  std::string domain;
+  std::vector<NetworkDescriptor> descriptors;
+  bool failure_mode_deny = false;
+  // Share of connections, in hundredths.
+  Boxed<RuntimeNumber> enabled;
+  Boxed<RuntimeNumber> enforcing;
+};
+
+struct ConnectionGuard {
+  Boxed<NetworkRbac> rbac;
+  Boxed<NetworkExtAuthz> ext_authz;
+  Boxed<NetworkRatelimit> ratelimit;
+};
+
 struct ServerNameLookup {
   std::string cache;
   uint32_t port = 0;
+};
+
+// Texts that are made of a connection and kept with it.
+struct ConnectionState {
+  enum class When : uint8_t {
+    Connection = 0,
+    // Of TLS; in the clear: as CONNECTION.
+    Handshake = 1,
+    // Its first bytes.
+    Data = 2,
+  };
+  When when = {};
+  std::vector<FilterStateValue> values;
 };
 
 // `match` empty: fits everything. Chains are tried by specificity, as the real server does.
@@ -3776,10 +4083,12 @@ struct FilterChain {
   bool cluster_of_server_name = false;
   // For formats. Absent: none.
   Boxed<Metadata> metadata;
-  // Asked once the first bytes of a connection have come.
-  std::vector<NetworkRbac> rbacs;
+  // Asked of each connection, in this order, before what the chain speaks sees any byte of it.
+  std::vector<ConnectionGuard> guards;
   // The host that a client asks for by TLS is looked up before TCP goes on to it.
   Boxed<ServerNameLookup> server_name_lookup;
+  // What connections keep under names, in this order.
+  std::vector<ConnectionState> states;
 };
 
 // A tree whose actions are numbers in `chains`.
@@ -3787,6 +4096,15 @@ struct ChainTree {
   Boxed<MatchTree> tree;
   // Names of filter chains. One that there is not: nobody takes the connection.
   std::vector<std::string> chains;
+};
+
+// An address of a listener that has several.
+struct ListenAddress {
+  Boxed<Address> address;
+  // In place of the listener's, where it has its own.
+  std::vector<SocketOption> socket_options;
+  uint32_t pipe_mode = 0;
+  std::string network_namespace;
 };
 
 struct Listener {
@@ -3844,6 +4162,18 @@ struct Listener {
   uint32_t internal_buffer_bytes = 0;
   // For formats. Absent: none.
   Boxed<Metadata> metadata;
+  // Where it listens besides.
+  std::vector<ListenAddress> more_addresses;
+  // Sockets of several paths (RFC 8684).
+  bool mptcp = false;
+  // Each connection goes to the worker that has the fewest, wherever it was accepted.
+  bool balances_exactly = false;
+  // Connections of which more than the buffer limit waits to be written for so long end; 0: none do.
+  uint64_t buffer_high_watermark_timeout_ms = 0;
+  // Absent: all.
+  Boxed<StatsChoice> stats_choice;
+  // The file of the network namespace that it is bound in; empty: the process's.
+  std::string network_namespace;
 };
 
 // Other filter chains for a listener that is there: it keeps its sockets, and chains whose id it
@@ -3942,6 +4272,23 @@ struct JwksUpdate {
   bool is_ahead = false;
 };
 
+// What is done when a thread is away for long.
+struct WatchdogAction {
+  enum class Event : uint8_t {
+    Kill = 0,
+    Multikill = 1,
+    MegaMiss = 2,
+    Miss = 3,
+  };
+  Event event = {};
+  // A profile of the processor's time is written: the folder, for how long, and how many at most.
+  std::string profile_path;
+  uint64_t profile_ms = 0;
+  uint64_t max_profiles = 0;
+  // Otherwise: the thread is aborted, and after so long the process.
+  uint64_t abort_wait_ms = 0;
+};
+
 // Of all times 0: never.
 struct Watchdog {
   // Counted from then on, once.
@@ -3955,6 +4302,8 @@ struct Watchdog {
   // It ends once this share of the threads, and two at least, have been away for so long.
   uint64_t multikill_ms = 0;
   uint32_t multikill_millionths = 0;
+  // In this order, before what the event itself does.
+  std::vector<WatchdogAction> actions;
 };
 
 // How long threads may be away from their loops.
@@ -4017,6 +4366,9 @@ struct Update {
   bool shrink_heap = false;
   // Where it is told of hosts that detectors of outliers put out; empty: as before.
   std::string outlier_log_path;
+  // In the place of those of the same ids; of ids that are not there any more nothing becomes.
+  std::vector<Secret> secrets;
+  std::vector<AwsCredentials> aws_credentials;
   // Keys of token issuers, for all workers.
   std::vector<JwksUpdate> jwks;
   // Once, before the workers start; absent: threads are not watched.
@@ -4030,6 +4382,10 @@ struct Update {
   std::vector<DiscoveredFilter> discovered_filters;
   // What requests waited for, be it there now or not: they go on.
   std::vector<Demand> met_demands;
+  // Once, before the workers start: what headers begin with in place of "x-envoy"; empty: with that.
+  std::string header_prefix;
+  // Once, before the workers start: each stays on a processor of its own.
+  bool pins_workers = false;
 };
 
 struct TagRule {

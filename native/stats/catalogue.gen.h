@@ -536,6 +536,136 @@ struct Cluster {
                                      true, false};
 };
 
+struct TcpOnDemand {
+  enum class Counter : uint16_t {
+    OnDemandClusterAttempt,
+    OnDemandClusterMissing,
+    OnDemandClusterSuccess,
+    OnDemandClusterTimeout,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"on_demand_cluster_attempt", Shown::Always, 0},
+      {"on_demand_cluster_missing", Shown::Always, 0},
+      {"on_demand_cluster_success", Shown::Always, 0},
+      {"on_demand_cluster_timeout", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpRouteResolution {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    DownstreamRqRouteResolutionTimeUs,
+    DownstreamRqRouteResolutions,
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 2> kHistograms = {{
+      {"downstream_rq_route_resolution_time_us", Shown::OnceUsed, 0},
+      {"downstream_rq_route_resolutions", Shown::OnceUsed, 0},
+  }};
+  static constexpr std::array<StatRef, 0> kValues = {{
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{0}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct ProfileAction {
+  enum class Counter : uint16_t {
+    Attempted,
+    SuccessfullyCaptured,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"attempted", Shown::Always, 0},
+      {"successfully_captured", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct ClusterManager {
   enum class Counter : uint16_t {
     ClusterAdded,
@@ -2668,6 +2798,200 @@ struct HttpStatefulSession {
   static constexpr std::array<Place, 0> kGaugePlaces = {{
   }};
   static constexpr std::array<uint8_t, 1> kGroups = {{4}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpOAuth2 {
+  enum class Counter : uint16_t {
+    OauthAllowFailedPassthrough,
+    OauthFailure,
+    OauthLegacyCbcDecrypt,
+    OauthPassthrough,
+    OauthRefreshtokenFailure,
+    OauthRefreshtokenSuccess,
+    OauthSuccess,
+    OauthTokenCookieChunked,
+    OauthTokenCookieMalformedChunks,
+    OauthTokenCookieOversized,
+    OauthTokenCookieReassembled,
+    OauthUnauthorizedRq,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 12> kCounters = {{
+      {"oauth_allow_failed_passthrough", Shown::Always, 0},
+      {"oauth_failure", Shown::Always, 0},
+      {"oauth_legacy_cbc_decrypt", Shown::Always, 0},
+      {"oauth_passthrough", Shown::Always, 0},
+      {"oauth_refreshtoken_failure", Shown::Always, 0},
+      {"oauth_refreshtoken_success", Shown::Always, 0},
+      {"oauth_success", Shown::Always, 0},
+      {"oauth_token_cookie_chunked", Shown::Always, 0},
+      {"oauth_token_cookie_malformed_chunks", Shown::Always, 0},
+      {"oauth_token_cookie_oversized", Shown::Always, 0},
+      {"oauth_token_cookie_reassembled", Shown::Always, 0},
+      {"oauth_unauthorized_rq", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 12> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+      {Kind::Counter, 7},
+      {Kind::Counter, 8},
+      {Kind::Counter, 9},
+      {Kind::Counter, 10},
+      {Kind::Counter, 11},
+  }};
+  static constexpr std::array<Place, 12> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+      {0, 9},
+      {0, 10},
+      {0, 11},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{12}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct HttpInjectedTokens {
+  enum class Counter : uint16_t {
+    TokenFetchFailedOnBadResponseCode,
+    TokenFetchFailedOnBadToken,
+    TokenFetchFailedOnClientSecret,
+    TokenFetchFailedOnClusterNotFound,
+    TokenFetchFailedOnStreamReset,
+    TokenFetched,
+    TokenRequested,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"token_fetch_failed_on_bad_response_code", Shown::Always, 0},
+      {"token_fetch_failed_on_bad_token", Shown::Always, 0},
+      {"token_fetch_failed_on_client_secret", Shown::Always, 0},
+      {"token_fetch_failed_on_cluster_not_found", Shown::Always, 0},
+      {"token_fetch_failed_on_stream_reset", Shown::Always, 0},
+      {"token_fetched", Shown::Always, 0},
+      {"token_requested", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{7}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct AwsCredentialProvider {
+  enum class Counter : uint16_t {
+    CredentialRefreshesFailed,
+    CredentialRefreshesPerformed,
+    CredentialRefreshesSucceeded,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    MetadataRefreshState,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 3> kCounters = {{
+      {"credential_refreshes_failed", Shown::Always, 0},
+      {"credential_refreshes_performed", Shown::Always, 0},
+      {"credential_refreshes_succeeded", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"metadata_refresh_state", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 4> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Gauge, 0},
+  }};
+  static constexpr std::array<Place, 3> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 3},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{5}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,
@@ -6790,6 +7114,134 @@ struct NetworkRbacShadow {
   static constexpr std::array<Place, 0> kGaugePlaces = {{
   }};
   static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct NetworkExtAuthz {
+  enum class Counter : uint16_t {
+    CxClosed,
+    Denied,
+    Disabled,
+    Error,
+    FailureModeAllowed,
+    Ok,
+    Total,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Active,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 7> kCounters = {{
+      {"cx_closed", Shown::Always, 0},
+      {"denied", Shown::Always, 0},
+      {"disabled", Shown::Always, 0},
+      {"error", Shown::Always, 0},
+      {"failure_mode_allowed", Shown::Always, 0},
+      {"ok", Shown::Always, 0},
+      {"total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 8> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Counter, 6},
+  }};
+  static constexpr std::array<Place, 7> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+      {0, 8},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{9}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct NetworkRatelimit {
+  enum class Counter : uint16_t {
+    CxClosed,
+    Error,
+    FailureModeAllowed,
+    Ok,
+    OverLimit,
+    Total,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Active,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"cx_closed", Shown::Always, 0},
+      {"error", Shown::Always, 0},
+      {"failure_mode_allowed", Shown::Always, 0},
+      {"ok", Shown::Always, 0},
+      {"over_limit", Shown::Always, 0},
+      {"total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 7> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+      {0, 6},
+      {0, 7},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{8}};
   static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
                                      kHistograms,    kValues,      kCounterPlaces,
                                      kGaugePlaces,   kGroups,      false,

@@ -28,6 +28,28 @@ export interface MetadataSpace {
 /** What a configuration says of one thing: a listener, a route, a cluster. */
 export interface Metadata {
   readonly spaces?: readonly MetadataSpace[] | undefined;
+  /** What services are told of it. */
+  readonly typed?: readonly TypedMetadata[] | undefined;
+}
+
+/** A message, as google.protobuf.Any has it. */
+export interface TypedMetadata {
+  readonly name?: string | undefined;
+  readonly type_url?: string | undefined;
+  readonly value?: Uint8Array | undefined;
+}
+
+export interface TextPair {
+  readonly key?: string | undefined;
+  readonly value?: string | undefined;
+}
+
+/** What only the proxy and a service know. */
+export interface Secret {
+  /** What an update replaces it by: unique among all there are. 0: it is never replaced. */
+  readonly id?: number | undefined;
+  /** Empty: it is not there. */
+  readonly value?: string | undefined;
 }
 
 export const SocketOption_State = {
@@ -44,6 +66,28 @@ export interface SocketOption {
   readonly name?: number | undefined;
   readonly value?: Uint8Array | undefined;
   readonly state?: SocketOption_State | undefined;
+}
+
+export const StatsChoice_Kind = {
+  ALL: 0,
+  NONE: 1,
+  LISTED: 2,
+  NOT_LISTED: 3,
+} as const;
+export type StatsChoice_Kind = (typeof StatsChoice_Kind)[keyof typeof StatsChoice_Kind];
+
+/** Which statistics there are, by their whole names. */
+export interface StatsChoice {
+  readonly kind?: StatsChoice_Kind | undefined;
+  readonly listed?: readonly StringMatch[] | undefined;
+}
+
+/** A value that the PROXY protocol's header is given. */
+export interface AddedTlv {
+  readonly type?: number | undefined;
+  readonly value?: Uint8Array | undefined;
+  /** Instead of `value`: of the connection to the host. What is empty is left out. */
+  readonly format?: Format | undefined;
 }
 
 /** A number, and the runtime slot that it follows; 0: none. */
@@ -202,6 +246,8 @@ export const FormatPiece_Operator = {
   REQ_WITHOUT_QUERY: 120,
   LOCAL_REPLY_OWNER: 121,
   SERVER_NAME_OF_REQUEST: 122,
+  ROUTE_RESOLUTION_TIME_US: 500,
+  ROUTE_RESOLUTION_COUNT: 501,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 
@@ -572,6 +618,8 @@ export interface TlsServer {
   /** All certificates are looked at where none is for the client's server name. */
   readonly scans_all_certificates?: boolean | undefined;
   readonly ocsp_policy?: TlsServer_OcspPolicy | undefined;
+  /** A client must ask for a name that a certificate is for. */
+  readonly requires_server_name?: boolean | undefined;
 }
 
 export interface TlsCertificate {
@@ -616,6 +664,8 @@ export interface SpiffeTrustDomain {
   readonly name?: string | undefined;
   /** In PEM, with lists of what they have revoked. */
   readonly authorities?: Uint8Array | undefined;
+  /** Of connections whose own workload is of this trust domain, as their filter state says; empty: of those that say nothing. */
+  readonly workload?: string | undefined;
 }
 
 export const SubjectMatch_Kind = {
@@ -666,6 +716,7 @@ export interface FilterConfig {
   readonly api_key_auth?: ApiKeyAuth | undefined;
   readonly stateful_session?: StatefulSession | undefined;
   readonly aws_request_signing?: AwsSigning | undefined;
+  readonly oauth2?: OAuth2 | undefined;
 }
 
 /** What requests name in place of what they do. */
@@ -1074,6 +1125,16 @@ export interface Cluster {
   readonly closes_with_health?: boolean | undefined;
   /** It is there for checks, or for what this proxy itself asks (google_grpc), alone: no page shows it. */
   readonly is_hidden?: boolean | undefined;
+  /** Connections of which more than the buffer limit waits to be written for so long end; 0: none do. */
+  readonly buffer_high_watermark_timeout_ms?: number | undefined;
+  /** Absent: all. */
+  readonly stats_choice?: StatsChoice | undefined;
+  /** Of 10,000ths of max_connection_duration_ms: chance adds up to so much. */
+  readonly max_connection_duration_jitter?: number | undefined;
+  /** Of HTTP/1: targets are whole URLs. */
+  readonly sends_whole_url?: boolean | undefined;
+  /** Of HTTP/1: an answer may be chunked and have a content-length, which does not count. */
+  readonly allow_chunked_length?: boolean | undefined;
 }
 
 /** Requests go to the host that they name, and to no other. */
@@ -1164,6 +1225,10 @@ export interface HealthCheck {
   readonly http2?: Http2Options | undefined;
   /** Hosts are reached as hosts of these labels are; none: as for requests. */
   readonly socket_labels?: readonly string[] | undefined;
+  /** Of TCP: what connections begin with; absent: nothing. */
+  readonly proxy_protocol?: ProxyProtocolSocket | undefined;
+  /** Of HTTP: what is agreed on by ALPN is spoken. */
+  readonly is_by_alpn?: boolean | undefined;
 }
 
 export interface StatusRange {
@@ -1365,13 +1430,6 @@ export interface ProxyProtocolSocket {
   readonly added_tlvs?: readonly AddedTlv[] | undefined;
   /** A client without an IP address is one of an unspecified family, not this proxy itself. */
   readonly allows_unspecified?: boolean | undefined;
-}
-
-export interface AddedTlv {
-  readonly type?: number | undefined;
-  readonly value?: Uint8Array | undefined;
-  /** Instead of `value`: of the connection to the host. What is empty is left out. */
-  readonly format?: Format | undefined;
 }
 
 export interface CircuitLimits {
@@ -1929,11 +1987,19 @@ export interface HttpFilter {
   readonly stateful_session?: StatefulSession | undefined;
   readonly credential_injector?: CredentialInjector | undefined;
   readonly aws_request_signing?: AwsSigning | undefined;
+  readonly oauth2?: OAuth2 | undefined;
+  readonly original_src?: OriginalSrcFilter | undefined;
   /** Whether requests pass it; absent: all of them. */
   readonly match?: MatchSettings | undefined;
 }
 
 export type CompositeFilter = Readonly<Record<string, never>>;
+
+/** Hosts see the client's address as that of their connection. */
+export interface OriginalSrcFilter {
+  /** SO_MARK; 0: none. */
+  readonly mark?: number | undefined;
+}
 
 /** A tree whose actions are numbers in `actions`. Where none fits, the request passes the filter. */
 export interface MatchSettings {
@@ -1986,6 +2052,8 @@ export interface BasicAuth {
   readonly authentication_header?: string | undefined;
   /** Requests without it go on. */
   readonly allow_missing?: boolean | undefined;
+  /** Who it is, is metadata of the request under this name; empty: it is not. */
+  readonly metadata_name?: string | undefined;
 }
 
 export interface HeaderMutationFilter {
@@ -2090,6 +2158,8 @@ export interface ListenerFilter {
   readonly proxy_protocol?: ProxyProtocol | undefined;
   readonly original_dst?: OriginalDst | undefined;
   readonly tls_inspector?: TlsInspector | undefined;
+  readonly original_src?: OriginalSrc | undefined;
+  readonly set_filter_state?: AcceptState | undefined;
   /** Connections that it leaves alone; absent: none. */
   readonly disabled?: ListenerPredicate | undefined;
 }
@@ -2115,6 +2185,19 @@ export interface ListenerPredicate {
 export type HttpInspector = Readonly<Record<string, never>>;
 
 export type OriginalDst = Readonly<Record<string, never>>;
+
+/** Hosts see the client's address as that of their connection. */
+export interface OriginalSrc {
+  /** And its port. */
+  readonly binds_port?: boolean | undefined;
+  /** SO_MARK; 0: none. */
+  readonly mark?: number | undefined;
+}
+
+/** Texts that are made of a connection when it comes, and kept with it. */
+export interface AcceptState {
+  readonly values?: readonly FilterStateValue[] | undefined;
+}
 
 export interface TlsInspector {
   /** Fingerprints are taken. */
@@ -2207,6 +2290,27 @@ export interface Listener {
   readonly internal_buffer_bytes?: number | undefined;
   /** For formats. Absent: none. */
   readonly metadata?: Metadata | undefined;
+  /** Where it listens besides. */
+  readonly more_addresses?: readonly ListenAddress[] | undefined;
+  /** Sockets of several paths (RFC 8684). */
+  readonly mptcp?: boolean | undefined;
+  /** Each connection goes to the worker that has the fewest, wherever it was accepted. */
+  readonly balances_exactly?: boolean | undefined;
+  /** Connections of which more than the buffer limit waits to be written for so long end; 0: none do. */
+  readonly buffer_high_watermark_timeout_ms?: number | undefined;
+  /** Absent: all. */
+  readonly stats_choice?: StatsChoice | undefined;
+  /** The file of the network namespace that it is bound in; empty: the process's. */
+  readonly network_namespace?: string | undefined;
+}
+
+/** An address of a listener that has several. */
+export interface ListenAddress {
+  readonly address?: Address | undefined;
+  /** In place of the listener's, where it has its own. */
+  readonly socket_options?: readonly SocketOption[] | undefined;
+  readonly pipe_mode?: number | undefined;
+  readonly network_namespace?: string | undefined;
 }
 
 /** A tree whose actions are numbers in `chains`. */
@@ -2253,10 +2357,31 @@ export interface FilterChain {
   readonly cluster_of_server_name?: boolean | undefined;
   /** For formats. Absent: none. */
   readonly metadata?: Metadata | undefined;
-  /** Asked once the first bytes of a connection have come. */
-  readonly rbacs?: readonly NetworkRbac[] | undefined;
+  /** Asked of each connection, in this order, before what the chain speaks sees any byte of it. */
+  readonly guards?: readonly ConnectionGuard[] | undefined;
   /** The host that a client asks for by TLS is looked up before TCP goes on to it. */
   readonly server_name_lookup?: ServerNameLookup | undefined;
+  /** What connections keep under names, in this order. */
+  readonly states?: readonly ConnectionState[] | undefined;
+}
+
+export const ConnectionState_When = {
+  CONNECTION: 0,
+  HANDSHAKE: 1,
+  DATA: 2,
+} as const;
+export type ConnectionState_When = (typeof ConnectionState_When)[keyof typeof ConnectionState_When];
+
+/** Texts that are made of a connection and kept with it. */
+export interface ConnectionState {
+  readonly when?: ConnectionState_When | undefined;
+  readonly values?: readonly FilterStateValue[] | undefined;
+}
+
+export interface ConnectionGuard {
+  readonly rbac?: NetworkRbac | undefined;
+  readonly ext_authz?: NetworkExtAuthz | undefined;
+  readonly ratelimit?: NetworkRatelimit | undefined;
 }
 
 /** Who may connect. */
@@ -2333,6 +2458,20 @@ export interface DirectResponseFilter {
   readonly body?: Uint8Array | undefined;
 }
 
+export const TcpProxy_ConnectMode = {
+  IMMEDIATE: 0,
+  ON_DATA: 1,
+  ON_HANDSHAKE: 2,
+} as const;
+export type TcpProxy_ConnectMode = (typeof TcpProxy_ConnectMode)[keyof typeof TcpProxy_ConnectMode];
+
+export const TcpProxy_TlvMerge = {
+  ADD_IF_ABSENT: 0,
+  OVERWRITE: 1,
+  APPEND: 2,
+} as const;
+export type TcpProxy_TlvMerge = (typeof TcpProxy_TlvMerge)[keyof typeof TcpProxy_TlvMerge];
+
 export interface TcpProxy {
   readonly stat_prefix?: string | undefined;
   readonly clusters?: readonly WeightedTarget[] | undefined;
@@ -2350,6 +2489,21 @@ export interface TcpProxy {
   readonly logs_start?: boolean | undefined;
   readonly logs_connected?: boolean | undefined;
   readonly log_interval_ms?: number | undefined;
+  readonly connect_mode?: TcpProxy_ConnectMode | undefined;
+  /** The client is read before there is a host, up to so many bytes. Absent: it is not. */
+  readonly max_early_data_bytes?: number | undefined;
+  /** Between tries: at random up to the first, then longer, up to the second; 0: they follow at once. */
+  readonly backoff_base_ms?: number | undefined;
+  readonly backoff_max_ms?: number | undefined;
+  /** Of 10,000ths of max_downstream_connection_duration_ms: chance adds up to so much. */
+  readonly max_downstream_connection_duration_jitter?: number | undefined;
+  /** Connections end with their next bytes once their listener drains. */
+  readonly checks_drain?: boolean | undefined;
+  /** What hosts that speak the PROXY protocol are told besides. */
+  readonly proxy_tlvs?: readonly AddedTlv[] | undefined;
+  readonly proxy_tlv_merge?: TcpProxy_TlvMerge | undefined;
+  /** Absent: no clusters are asked for. */
+  readonly on_demand?: OnDemandClusters | undefined;
 }
 
 /** How hosts, which are proxies, are asked for a tunnel. */
@@ -2515,6 +2669,16 @@ export interface HttpConnectionManager {
   readonly preserve_case?: PreserveCase | undefined;
   /** In place of forward_client_cert and client_cert_details, where it knows better. */
   readonly client_cert_tree?: ClientCertTree | undefined;
+  /** A message of HTTP/1 that breaks the rules does not end its connection, where it can go on. */
+  readonly keeps_after_invalid?: boolean | undefined;
+  /** Clients of IPv4 are told of as addresses of IPv6 (::ffff:a.b.c.d). */
+  readonly maps_ipv4?: boolean | undefined;
+  /** How long routes were looked for, and how often, is recorded. */
+  readonly records_route_resolution?: boolean | undefined;
+  /** Of HTTP/1: methods may be any tokens. */
+  readonly allows_custom_methods?: boolean | undefined;
+  /** Of HTTP/1: upgrades that are passed over, as if nobody had asked for them. */
+  readonly ignored_upgrades?: readonly StringMatch[] | undefined;
 }
 
 /** What the header proxy-status says (RFC 9209) of answers that the proxy makes itself. */
@@ -2584,12 +2748,20 @@ export interface UpgradeChain {
   readonly filters?: number | undefined;
 }
 
+export const ClientCertDetails_Form = {
+  TEXT: 0,
+  RFC_9440: 1,
+} as const;
+export type ClientCertDetails_Form = (typeof ClientCertDetails_Form)[keyof typeof ClientCertDetails_Form];
+
 export interface ClientCertDetails {
   readonly subject?: boolean | undefined;
   readonly cert?: boolean | undefined;
   readonly chain?: boolean | undefined;
   readonly dns?: boolean | undefined;
   readonly uri?: boolean | undefined;
+  readonly issuer?: boolean | undefined;
+  readonly form?: ClientCertDetails_Form | undefined;
 }
 
 export interface Router {
@@ -2841,6 +3013,9 @@ export interface Update {
   readonly shrink_heap?: boolean | undefined;
   /** Where it is told of hosts that detectors of outliers put out; empty: as before. */
   readonly outlier_log_path?: string | undefined;
+  /** In the place of those of the same ids; of ids that are not there any more nothing becomes. */
+  readonly secrets?: readonly Secret[] | undefined;
+  readonly aws_credentials?: readonly AwsCredentials[] | undefined;
   /** Keys of token issuers, for all workers. */
   readonly jwks?: readonly JwksUpdate[] | undefined;
   /** Once, before the workers start; absent: threads are not watched. */
@@ -2853,6 +3028,10 @@ export interface Update {
   readonly discovered_filters?: readonly DiscoveredFilter[] | undefined;
   /** What requests waited for, be it there now or not: they go on. */
   readonly met_demands?: readonly Demand[] | undefined;
+  /** Once, before the workers start: what headers begin with in place of "x-envoy"; empty: with that. */
+  readonly header_prefix?: string | undefined;
+  /** Once, before the workers start: each stays on a processor of its own. */
+  readonly pins_workers?: boolean | undefined;
 }
 
 export const Demand_Kind = {
@@ -3068,9 +3247,12 @@ export interface CredentialInjector {
   readonly allows_without?: boolean | undefined;
   /** In lower case. */
   readonly header?: string | undefined;
-  readonly value?: string | undefined;
-  /** It has a value. */
-  readonly has_credential?: boolean | undefined;
+  /** Before the credential. */
+  readonly prefix?: string | undefined;
+  /** Requests are not given one that is empty. */
+  readonly credential?: Secret | undefined;
+  /** Tokens of OAuth are fetched, and that is counted. */
+  readonly counts_tokens?: boolean | undefined;
 }
 
 export interface AwsSigning {
@@ -3082,12 +3264,118 @@ export interface AwsSigning {
   readonly included_headers?: readonly StringMatch[] | undefined;
   /** Of a query; absent: signed in headers. */
   readonly query_expiration_s?: number | undefined;
+  /** Of a route: what follows "aws_request_signing." in names of statistics. */
+  readonly stat_prefix?: string | undefined;
+  readonly credentials?: AwsCredentials | undefined;
+  /** Signatures hold in a set of regions: `region` names it ("us-*"). */
+  readonly is_v4a?: boolean | undefined;
+  /** Where credentials are fetched: each is counted under "aws.metadata_credentials_provider.<name>.". */
+  readonly providers?: readonly string[] | undefined;
+}
+
+export interface AwsCredentials {
+  /** As that of a Secret. */
+  readonly id?: number | undefined;
   /** Empty: requests are not signed. */
   readonly access_key_id?: string | undefined;
   readonly secret_access_key?: string | undefined;
   readonly session_token?: string | undefined;
-  /** Of a route: what follows "aws_request_signing." in names of statistics. */
+  /** They are being fetched: requests wait for them. */
+  readonly is_pending?: boolean | undefined;
+}
+
+export const OAuth2_AuthType = {
+  URL_ENCODED_BODY: 0,
+  BASIC_AUTH: 1,
+  TLS_CLIENT_AUTH: 2,
+  PRIVATE_KEY_JWT: 3,
+} as const;
+export type OAuth2_AuthType = (typeof OAuth2_AuthType)[keyof typeof OAuth2_AuthType];
+
+/** Of a filter, or of a route in its place. */
+export interface OAuth2 {
+  /** Requests pass: nobody says how to log in. */
+  readonly disabled?: boolean | undefined;
+  /** Asked for tokens. */
+  readonly token_service?: Service | undefined;
+  readonly token_authority?: string | undefined;
+  readonly token_path?: string | undefined;
+  readonly client_id?: string | undefined;
+  readonly token_secret?: Secret | undefined;
+  readonly hmac_secret?: Secret | undefined;
+  readonly auth_type?: OAuth2_AuthType | undefined;
+  /** Of PRIVATE_KEY_JWT. */
+  readonly assertion?: OAuth2Assertion | undefined;
+  /** Where clients log in: a URL without its query, the query by its names' order, and what follows it. */
+  readonly authorization_base?: string | undefined;
+  readonly authorization_query?: readonly TextPair[] | undefined;
+  readonly authorization_suffix?: string | undefined;
+  readonly redirect_uri?: Format | undefined;
+  /** Before the request's path; absent: its scheme and host. */
+  readonly original_request_uri?: Format | undefined;
+  /** Hosts, "*." in front of those that may have more labels; none: all. */
+  readonly allowed_redirect_domains?: readonly string[] | undefined;
+  /** Of paths without their query. */
+  readonly redirect_path?: StringMatch | undefined;
+  readonly signout_path?: StringMatch | undefined;
+  /** Each: one of them has to match. */
+  readonly pass_through?: readonly HeaderMatch[] | undefined;
+  readonly deny_redirect?: readonly HeaderMatch[] | undefined;
+  readonly allow_failed?: readonly HeaderMatch[] | undefined;
+  /** Where clients log out of the provider; empty: nowhere. */
+  readonly end_session_endpoint?: string | undefined;
+  /** Where they go then; absent: to the host's root. */
+  readonly post_logout_redirect_uri?: Format | undefined;
+  readonly tells_no_post_logout_uri?: boolean | undefined;
+  readonly forward_bearer_token?: boolean | undefined;
+  readonly preserve_authorization_header?: boolean | undefined;
+  /** In lower case; empty: hosts are not given it. */
+  readonly id_token_header?: string | undefined;
+  readonly use_refresh_token?: boolean | undefined;
+  /** 0: none. */
+  readonly default_expires_s?: number | undefined;
+  readonly default_refresh_token_expires_s?: number | undefined;
+  readonly csrf_token_expires_s?: number | undefined;
+  readonly code_verifier_expires_s?: number | undefined;
+  readonly disable_access_token_cookie?: boolean | undefined;
+  readonly disable_id_token_cookie?: boolean | undefined;
+  readonly disable_refresh_token_cookie?: boolean | undefined;
+  readonly id_token_expires_with_access_token?: boolean | undefined;
+  readonly disable_token_encryption?: boolean | undefined;
+  readonly cookie_domain?: string | undefined;
+  readonly bearer_token?: OAuth2Cookie | undefined;
+  readonly hmac?: OAuth2Cookie | undefined;
+  readonly expires?: OAuth2Cookie | undefined;
+  readonly id_token?: OAuth2Cookie | undefined;
+  readonly refresh_token?: OAuth2Cookie | undefined;
+  readonly nonce?: OAuth2Cookie | undefined;
+  readonly code_verifier?: OAuth2Cookie | undefined;
+  /** Absent: tokens are one cookie each. */
+  readonly chunks?: OAuth2Chunks | undefined;
+  /** 0 or 1: tokens are encrypted by AES-GCM; those by AES-CBC are read, too. */
+  readonly encrypts_by_gcm?: RuntimeNumber | undefined;
+  readonly reads_cbc?: RuntimeNumber | undefined;
   readonly stat_prefix?: string | undefined;
+}
+
+export interface OAuth2Cookie {
+  readonly name?: string | undefined;
+  readonly path?: string | undefined;
+  /** ";SameSite=Lax", or nothing. */
+  readonly same_site?: string | undefined;
+  readonly partitioned?: boolean | undefined;
+}
+
+export interface OAuth2Chunks {
+  readonly max_cookie_bytes?: number | undefined;
+  readonly max_chunks?: number | undefined;
+}
+
+export interface OAuth2Assertion {
+  /** "RS256" */
+  readonly algorithm?: string | undefined;
+  readonly lifetime_s?: number | undefined;
+  readonly audience?: string | undefined;
 }
 
 export const Encoder_Coding = {
@@ -3266,11 +3554,21 @@ export interface ExtAuthz {
   readonly shadow_mode?: boolean | undefined;
   /** What the service is told of this proxy. */
   readonly labels?: readonly TextPair[] | undefined;
-}
-
-export interface TextPair {
-  readonly key?: string | undefined;
-  readonly value?: string | undefined;
+  /** Of metadata that is no struct, and of the route's. */
+  readonly typed_metadata_namespaces?: readonly string[] | undefined;
+  readonly route_metadata_namespaces?: readonly string[] | undefined;
+  readonly route_typed_metadata_namespaces?: readonly string[] | undefined;
+  /** Kept with the request for logs, under the filter's name. */
+  readonly logged_metadata?: readonly MetadataValue[] | undefined;
+  /** How long the service took, and what else is known of its call, is kept with it, too. */
+  readonly logs_call?: boolean | undefined;
+  readonly name?: string | undefined;
+  /** An answer that would have more headers than it may have is not changed further. */
+  readonly limits_response_headers?: boolean | undefined;
+  /** In lower case. The route is chosen anew where one of them is changed; none: where any is. */
+  readonly clear_route_headers?: readonly string[] | undefined;
+  /** Calls have spans of their own, where the request has one. */
+  readonly has_spans?: boolean | undefined;
 }
 
 export interface ExtAuthzRoute {
@@ -3280,6 +3578,25 @@ export interface ExtAuthzRoute {
   readonly body?: ExtAuthzBody | undefined;
   /** In place of the filter's. */
   readonly service?: ExtAuthzService | undefined;
+  /** Absent: as the filter has it. */
+  readonly has_spans?: boolean | undefined;
+}
+
+/** envoy.filters.network.ext_authz: a service says who may go on, once the first bytes have come. */
+export interface NetworkExtAuthz {
+  readonly stat_prefix?: string | undefined;
+  readonly service?: Service | undefined;
+  readonly failure_mode_allow?: boolean | undefined;
+  readonly include_peer_certificate?: boolean | undefined;
+  readonly include_tls_session?: boolean | undefined;
+  /** Absent: whatever the metadata. */
+  readonly enabled_metadata?: RbacCondition | undefined;
+  /** What the service is told of this proxy. */
+  readonly labels?: readonly TextPair[] | undefined;
+  readonly metadata_namespaces?: readonly string[] | undefined;
+  readonly typed_metadata_namespaces?: readonly string[] | undefined;
+  /** Refusals are counted alone. */
+  readonly shadow_mode?: boolean | undefined;
 }
 
 export const ProcessingMode_Head = {
@@ -3829,6 +4146,27 @@ export interface Ratelimit {
   readonly tells_retry_after?: boolean | undefined;
 }
 
+/** envoy.filters.network.ratelimit: a service says how many connections there may be. */
+export interface NetworkRatelimit {
+  readonly stat_prefix?: string | undefined;
+  readonly service?: Service | undefined;
+  readonly domain?: string | undefined;
+  readonly descriptors?: readonly NetworkDescriptor[] | undefined;
+  readonly failure_mode_deny?: boolean | undefined;
+  /** Share of connections, in hundredths. */
+  readonly enabled?: RuntimeNumber | undefined;
+  readonly enforcing?: RuntimeNumber | undefined;
+}
+
+export interface NetworkDescriptor {
+  readonly entries?: readonly NetworkDescriptorEntry[] | undefined;
+}
+
+export interface NetworkDescriptorEntry {
+  readonly key?: string | undefined;
+  readonly value?: Format | undefined;
+}
+
 export const RatelimitRoute_VirtualHostLimits = {
   OVERRIDE: 0,
   INCLUDE: 1,
@@ -4161,6 +4499,27 @@ export interface Watchdog {
   /** It ends once this share of the threads, and two at least, have been away for so long. */
   readonly multikill_ms?: number | undefined;
   readonly multikill_millionths?: number | undefined;
+  /** In this order, before what the event itself does. */
+  readonly actions?: readonly WatchdogAction[] | undefined;
+}
+
+export const WatchdogAction_Event = {
+  KILL: 0,
+  MULTIKILL: 1,
+  MEGA_MISS: 2,
+  MISS: 3,
+} as const;
+export type WatchdogAction_Event = (typeof WatchdogAction_Event)[keyof typeof WatchdogAction_Event];
+
+/** What is done when a thread is away for long. */
+export interface WatchdogAction {
+  readonly event?: WatchdogAction_Event | undefined;
+  /** A profile of the processor's time is written: the folder, for how long, and how many at most. */
+  readonly profile_path?: string | undefined;
+  readonly profile_ms?: number | undefined;
+  readonly max_profiles?: number | undefined;
+  /** Otherwise: the thread is aborted, and after so long the process. */
+  readonly abort_wait_ms?: number | undefined;
 }
 
 function writeAddress(out: WireWriter, message: Address): void {
@@ -4184,6 +4543,23 @@ function writeMetadataSpace(out: WireWriter, message: MetadataSpace): void {
 
 function writeMetadata(out: WireWriter, message: Metadata): void {
   if (message.spaces) for (const item of message.spaces) out.message(10, item, writeMetadataSpace);
+  if (message.typed) for (const item of message.typed) out.message(2402, item, writeTypedMetadata);
+}
+
+function writeTypedMetadata(out: WireWriter, message: TypedMetadata): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.type_url?.length) out.text(18, message.type_url);
+  if (message.value?.length) out.bytes(26, message.value);
+}
+
+function writeTextPair(out: WireWriter, message: TextPair): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.value?.length) out.text(18, message.value);
+}
+
+function writeSecret(out: WireWriter, message: Secret): void {
+  if (message.id) out.number(8, message.id);
+  if (message.value?.length) out.text(18, message.value);
 }
 
 function writeSocketOption(out: WireWriter, message: SocketOption): void {
@@ -4191,6 +4567,17 @@ function writeSocketOption(out: WireWriter, message: SocketOption): void {
   if (message.name) out.number(16, message.name);
   if (message.value?.length) out.bytes(26, message.value);
   if (message.state) out.number(32, message.state);
+}
+
+function writeStatsChoice(out: WireWriter, message: StatsChoice): void {
+  if (message.kind) out.number(8, message.kind);
+  if (message.listed) for (const item of message.listed) out.message(18, item, writeStringMatch);
+}
+
+function writeAddedTlv(out: WireWriter, message: AddedTlv): void {
+  if (message.type) out.number(8, message.type);
+  if (message.value?.length) out.bytes(18, message.value);
+  if (message.format !== undefined) out.message(26, message.format, writeFormat);
 }
 
 function writeLiveNumber(out: WireWriter, message: LiveNumber): void {
@@ -4416,6 +4803,7 @@ function writeTlsServer(out: WireWriter, message: TlsServer): void {
   if (message.prefers_client_ciphers) out.number(56, message.prefers_client_ciphers ? 1 : 0);
   if (message.scans_all_certificates) out.number(64, message.scans_all_certificates ? 1 : 0);
   if (message.ocsp_policy) out.number(72, message.ocsp_policy);
+  if (message.requires_server_name) out.number(4000, message.requires_server_name ? 1 : 0);
 }
 
 function writeTlsCertificate(out: WireWriter, message: TlsCertificate): void {
@@ -4449,6 +4837,7 @@ function writeSpiffeTrust(out: WireWriter, message: SpiffeTrust): void {
 function writeSpiffeTrustDomain(out: WireWriter, message: SpiffeTrustDomain): void {
   if (message.name?.length) out.text(10, message.name);
   if (message.authorities?.length) out.bytes(18, message.authorities);
+  if (message.workload?.length) out.text(4002, message.workload);
 }
 
 function writeSubjectMatch(out: WireWriter, message: SubjectMatch): void {
@@ -4485,6 +4874,7 @@ function writeFilterConfig(out: WireWriter, message: FilterConfig): void {
   if (message.api_key_auth !== undefined) out.message(1634, message.api_key_auth, writeApiKeyAuth);
   if (message.stateful_session !== undefined) out.message(1642, message.stateful_session, writeStatefulSession);
   if (message.aws_request_signing !== undefined) out.message(1650, message.aws_request_signing, writeAwsSigning);
+  if (message.oauth2 !== undefined) out.message(2402, message.oauth2, writeOAuth2);
 }
 
 function writeNameRewrite(out: WireWriter, message: NameRewrite): void {
@@ -4736,6 +5126,11 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.tracks_sizes) out.number(1784, message.tracks_sizes ? 1 : 0);
   if (message.closes_with_health) out.number(1792, message.closes_with_health ? 1 : 0);
   if (message.is_hidden) out.number(1800, message.is_hidden ? 1 : 0);
+  if (message.buffer_high_watermark_timeout_ms) out.number(4000, message.buffer_high_watermark_timeout_ms);
+  if (message.stats_choice !== undefined) out.message(4010, message.stats_choice, writeStatsChoice);
+  if (message.max_connection_duration_jitter) out.number(4016, message.max_connection_duration_jitter);
+  if (message.sends_whole_url) out.number(4024, message.sends_whole_url ? 1 : 0);
+  if (message.allow_chunked_length) out.number(4032, message.allow_chunked_length ? 1 : 0);
 }
 
 function writeNamedHosts(out: WireWriter, message: NamedHosts): void {
@@ -4792,6 +5187,8 @@ function writeHealthCheck(out: WireWriter, message: HealthCheck): void {
   if (message.alpn?.length) out.bytes(242, message.alpn);
   if (message.http2 !== undefined) out.message(258, message.http2, writeHttp2Options);
   if (message.socket_labels) for (const item of message.socket_labels) out.text(250, item);
+  if (message.proxy_protocol !== undefined) out.message(4002, message.proxy_protocol, writeProxyProtocolSocket);
+  if (message.is_by_alpn) out.number(4008, message.is_by_alpn ? 1 : 0);
 }
 
 function writeStatusRange(out: WireWriter, message: StatusRange): void {
@@ -4919,12 +5316,6 @@ function writeProxyProtocolSocket(out: WireWriter, message: ProxyProtocolSocket)
   if (message.passed_tlv_types?.length) out.bytes(26, message.passed_tlv_types);
   if (message.added_tlvs) for (const item of message.added_tlvs) out.message(34, item, writeAddedTlv);
   if (message.allows_unspecified) out.number(40, message.allows_unspecified ? 1 : 0);
-}
-
-function writeAddedTlv(out: WireWriter, message: AddedTlv): void {
-  if (message.type) out.number(8, message.type);
-  if (message.value?.length) out.bytes(18, message.value);
-  if (message.format !== undefined) out.message(26, message.format, writeFormat);
 }
 
 function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
@@ -5312,10 +5703,16 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.stateful_session !== undefined) out.message(1658, message.stateful_session, writeStatefulSession);
   if (message.credential_injector !== undefined) out.message(1674, message.credential_injector, writeCredentialInjector);
   if (message.aws_request_signing !== undefined) out.message(1682, message.aws_request_signing, writeAwsSigning);
+  if (message.oauth2 !== undefined) out.message(2402, message.oauth2, writeOAuth2);
+  if (message.original_src !== undefined) out.message(4002, message.original_src, writeOriginalSrcFilter);
   if (message.match !== undefined) out.message(1290, message.match, writeMatchSettings);
 }
 
 function writeCompositeFilter(_out: WireWriter, _message: CompositeFilter): void {
+}
+
+function writeOriginalSrcFilter(out: WireWriter, message: OriginalSrcFilter): void {
+  if (message.mark) out.number(8, message.mark);
 }
 
 function writeMatchSettings(out: WireWriter, message: MatchSettings): void {
@@ -5353,6 +5750,7 @@ function writeBasicAuth(out: WireWriter, message: BasicAuth): void {
   if (message.forward_username_header?.length) out.text(18, message.forward_username_header);
   if (message.authentication_header?.length) out.text(26, message.authentication_header);
   if (message.allow_missing) out.number(32, message.allow_missing ? 1 : 0);
+  if (message.metadata_name?.length) out.text(2402, message.metadata_name);
 }
 
 function writeHeaderMutationFilter(out: WireWriter, message: HeaderMutationFilter): void {
@@ -5423,6 +5821,8 @@ function writeListenerFilter(out: WireWriter, message: ListenerFilter): void {
   if (message.proxy_protocol !== undefined) out.message(18, message.proxy_protocol, writeProxyProtocol);
   if (message.original_dst !== undefined) out.message(26, message.original_dst, writeOriginalDst);
   if (message.tls_inspector !== undefined) out.message(42, message.tls_inspector, writeTlsInspector);
+  if (message.original_src !== undefined) out.message(4002, message.original_src, writeOriginalSrc);
+  if (message.set_filter_state !== undefined) out.message(4010, message.set_filter_state, writeAcceptState);
   if (message.disabled !== undefined) out.message(34, message.disabled, writeListenerPredicate);
 }
 
@@ -5437,6 +5837,15 @@ function writeHttpInspector(_out: WireWriter, _message: HttpInspector): void {
 }
 
 function writeOriginalDst(_out: WireWriter, _message: OriginalDst): void {
+}
+
+function writeOriginalSrc(out: WireWriter, message: OriginalSrc): void {
+  if (message.binds_port) out.number(8, message.binds_port ? 1 : 0);
+  if (message.mark) out.number(16, message.mark);
+}
+
+function writeAcceptState(out: WireWriter, message: AcceptState): void {
+  if (message.values) for (const item of message.values) out.message(10, item, writeFilterStateValue);
 }
 
 function writeTlsInspector(out: WireWriter, message: TlsInspector): void {
@@ -5494,6 +5903,19 @@ function writeListener(out: WireWriter, message: Listener): void {
   if (message.bypasses_overload) out.number(216, message.bypasses_overload ? 1 : 0);
   if (message.internal_buffer_bytes) out.number(224, message.internal_buffer_bytes);
   if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
+  if (message.more_addresses) for (const item of message.more_addresses) out.message(4002, item, writeListenAddress);
+  if (message.mptcp) out.number(4008, message.mptcp ? 1 : 0);
+  if (message.balances_exactly) out.number(4016, message.balances_exactly ? 1 : 0);
+  if (message.buffer_high_watermark_timeout_ms) out.number(4024, message.buffer_high_watermark_timeout_ms);
+  if (message.stats_choice !== undefined) out.message(4034, message.stats_choice, writeStatsChoice);
+  if (message.network_namespace?.length) out.text(4042, message.network_namespace);
+}
+
+function writeListenAddress(out: WireWriter, message: ListenAddress): void {
+  if (message.address !== undefined) out.message(10, message.address, writeAddress);
+  if (message.socket_options) for (const item of message.socket_options) out.message(18, item, writeSocketOption);
+  if (message.pipe_mode) out.number(24, message.pipe_mode);
+  if (message.network_namespace?.length) out.text(34, message.network_namespace);
 }
 
 function writeChainTree(out: WireWriter, message: ChainTree): void {
@@ -5526,8 +5948,20 @@ function writeFilterChain(out: WireWriter, message: FilterChain): void {
   if (message.gates) for (const item of message.gates) out.message(490, item, writeConnectionGate);
   if (message.cluster_of_server_name) out.number(480, message.cluster_of_server_name ? 1 : 0);
   if (message.metadata !== undefined) out.message(1122, message.metadata, writeMetadata);
-  if (message.rbacs) for (const item of message.rbacs) out.message(1762, item, writeNetworkRbac);
+  if (message.guards) for (const item of message.guards) out.message(2402, item, writeConnectionGuard);
   if (message.server_name_lookup !== undefined) out.message(1770, message.server_name_lookup, writeServerNameLookup);
+  if (message.states) for (const item of message.states) out.message(4002, item, writeConnectionState);
+}
+
+function writeConnectionState(out: WireWriter, message: ConnectionState): void {
+  if (message.when) out.number(8, message.when);
+  if (message.values) for (const item of message.values) out.message(18, item, writeFilterStateValue);
+}
+
+function writeConnectionGuard(out: WireWriter, message: ConnectionGuard): void {
+  if (message.rbac !== undefined) out.message(10, message.rbac, writeNetworkRbac);
+  if (message.ext_authz !== undefined) out.message(18, message.ext_authz, writeNetworkExtAuthz);
+  if (message.ratelimit !== undefined) out.message(26, message.ratelimit, writeNetworkRatelimit);
 }
 
 function writeNetworkRbac(out: WireWriter, message: NetworkRbac): void {
@@ -5597,6 +6031,15 @@ function writeTcpProxy(out: WireWriter, message: TcpProxy): void {
   if (message.logs_start) out.number(1120, message.logs_start ? 1 : 0);
   if (message.logs_connected) out.number(1128, message.logs_connected ? 1 : 0);
   if (message.log_interval_ms) out.number(1136, message.log_interval_ms);
+  if (message.connect_mode) out.number(4000, message.connect_mode);
+  if (message.max_early_data_bytes !== undefined) out.number(4008, message.max_early_data_bytes);
+  if (message.backoff_base_ms) out.number(4016, message.backoff_base_ms);
+  if (message.backoff_max_ms) out.number(4024, message.backoff_max_ms);
+  if (message.max_downstream_connection_duration_jitter) out.number(4032, message.max_downstream_connection_duration_jitter);
+  if (message.checks_drain) out.number(4040, message.checks_drain ? 1 : 0);
+  if (message.proxy_tlvs) for (const item of message.proxy_tlvs) out.message(4050, item, writeAddedTlv);
+  if (message.proxy_tlv_merge) out.number(4056, message.proxy_tlv_merge);
+  if (message.on_demand !== undefined) out.message(4066, message.on_demand, writeOnDemandClusters);
 }
 
 function writeTunnelingConfig(out: WireWriter, message: TunnelingConfig): void {
@@ -5690,6 +6133,11 @@ function writeHttpConnectionManager(out: WireWriter, message: HttpConnectionMana
   if (message.http_ports) for (const item of message.http_ports) out.number(1376, item);
   if (message.preserve_case !== undefined) out.message(1386, message.preserve_case, writePreserveCase);
   if (message.client_cert_tree !== undefined) out.message(1402, message.client_cert_tree, writeClientCertTree);
+  if (message.keeps_after_invalid) out.number(4000, message.keeps_after_invalid ? 1 : 0);
+  if (message.maps_ipv4) out.number(4008, message.maps_ipv4 ? 1 : 0);
+  if (message.records_route_resolution) out.number(4016, message.records_route_resolution ? 1 : 0);
+  if (message.allows_custom_methods) out.number(4024, message.allows_custom_methods ? 1 : 0);
+  if (message.ignored_upgrades) for (const item of message.ignored_upgrades) out.message(4034, item, writeStringMatch);
 }
 
 function writeProxyStatus(out: WireWriter, message: ProxyStatus): void {
@@ -5748,6 +6196,8 @@ function writeClientCertDetails(out: WireWriter, message: ClientCertDetails): vo
   if (message.chain) out.number(24, message.chain ? 1 : 0);
   if (message.dns) out.number(32, message.dns ? 1 : 0);
   if (message.uri) out.number(40, message.uri ? 1 : 0);
+  if (message.issuer) out.number(4000, message.issuer ? 1 : 0);
+  if (message.form) out.number(4008, message.form);
 }
 
 function writeRouter(out: WireWriter, message: Router): void {
@@ -5885,12 +6335,16 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.overload !== undefined) out.message(162, message.overload, writeOverloadState);
   if (message.shrink_heap) out.number(168, message.shrink_heap ? 1 : 0);
   if (message.outlier_log_path?.length) out.text(322, message.outlier_log_path);
+  if (message.secrets) for (const item of message.secrets) out.message(2482, item, writeSecret);
+  if (message.aws_credentials) for (const item of message.aws_credentials) out.message(2490, item, writeAwsCredentials);
   if (message.jwks) for (const item of message.jwks) out.message(1602, item, writeJwksUpdate);
   if (message.watchdogs !== undefined) out.message(2402, message.watchdogs, writeWatchdogs);
   if (message.name_caches) for (const item of message.name_caches) out.message(1762, item, writeNameCache);
   if (message.name_answers) for (const item of message.name_answers) out.message(1770, item, writeNameAnswer);
   if (message.discovered_filters) for (const item of message.discovered_filters) out.message(1922, item, writeDiscoveredFilter);
   if (message.met_demands) for (const item of message.met_demands) out.message(1930, item, writeDemand);
+  if (message.header_prefix?.length) out.text(4002, message.header_prefix);
+  if (message.pins_workers) out.number(4008, message.pins_workers ? 1 : 0);
 }
 
 function writeDemand(out: WireWriter, message: Demand): void {
@@ -6030,8 +6484,9 @@ function writeCredentialInjector(out: WireWriter, message: CredentialInjector): 
   if (message.overwrites) out.number(8, message.overwrites ? 1 : 0);
   if (message.allows_without) out.number(16, message.allows_without ? 1 : 0);
   if (message.header?.length) out.text(26, message.header);
-  if (message.value?.length) out.text(34, message.value);
-  if (message.has_credential) out.number(40, message.has_credential ? 1 : 0);
+  if (message.prefix?.length) out.text(34, message.prefix);
+  if (message.credential !== undefined) out.message(2402, message.credential, writeSecret);
+  if (message.counts_tokens) out.number(2408, message.counts_tokens ? 1 : 0);
 }
 
 function writeAwsSigning(out: WireWriter, message: AwsSigning): void {
@@ -6042,10 +6497,87 @@ function writeAwsSigning(out: WireWriter, message: AwsSigning): void {
   if (message.excluded_headers) for (const item of message.excluded_headers) out.message(42, item, writeStringMatch);
   if (message.included_headers) for (const item of message.included_headers) out.message(50, item, writeStringMatch);
   if (message.query_expiration_s !== undefined) out.number(56, message.query_expiration_s);
-  if (message.access_key_id?.length) out.text(66, message.access_key_id);
-  if (message.secret_access_key?.length) out.text(74, message.secret_access_key);
-  if (message.session_token?.length) out.text(82, message.session_token);
   if (message.stat_prefix?.length) out.text(90, message.stat_prefix);
+  if (message.credentials !== undefined) out.message(2402, message.credentials, writeAwsCredentials);
+  if (message.is_v4a) out.number(2408, message.is_v4a ? 1 : 0);
+  if (message.providers) for (const item of message.providers) out.text(2418, item);
+}
+
+function writeAwsCredentials(out: WireWriter, message: AwsCredentials): void {
+  if (message.id) out.number(8, message.id);
+  if (message.access_key_id?.length) out.text(18, message.access_key_id);
+  if (message.secret_access_key?.length) out.text(26, message.secret_access_key);
+  if (message.session_token?.length) out.text(34, message.session_token);
+  if (message.is_pending) out.number(40, message.is_pending ? 1 : 0);
+}
+
+function writeOAuth2(out: WireWriter, message: OAuth2): void {
+  if (message.disabled) out.number(8, message.disabled ? 1 : 0);
+  if (message.token_service !== undefined) out.message(18, message.token_service, writeService);
+  if (message.token_authority?.length) out.text(26, message.token_authority);
+  if (message.token_path?.length) out.text(34, message.token_path);
+  if (message.client_id?.length) out.text(42, message.client_id);
+  if (message.token_secret !== undefined) out.message(50, message.token_secret, writeSecret);
+  if (message.hmac_secret !== undefined) out.message(58, message.hmac_secret, writeSecret);
+  if (message.auth_type) out.number(64, message.auth_type);
+  if (message.assertion !== undefined) out.message(74, message.assertion, writeOAuth2Assertion);
+  if (message.authorization_base?.length) out.text(82, message.authorization_base);
+  if (message.authorization_query) for (const item of message.authorization_query) out.message(90, item, writeTextPair);
+  if (message.authorization_suffix?.length) out.text(98, message.authorization_suffix);
+  if (message.redirect_uri !== undefined) out.message(106, message.redirect_uri, writeFormat);
+  if (message.original_request_uri !== undefined) out.message(114, message.original_request_uri, writeFormat);
+  if (message.allowed_redirect_domains) for (const item of message.allowed_redirect_domains) out.text(122, item);
+  if (message.redirect_path !== undefined) out.message(130, message.redirect_path, writeStringMatch);
+  if (message.signout_path !== undefined) out.message(138, message.signout_path, writeStringMatch);
+  if (message.pass_through) for (const item of message.pass_through) out.message(146, item, writeHeaderMatch);
+  if (message.deny_redirect) for (const item of message.deny_redirect) out.message(154, item, writeHeaderMatch);
+  if (message.allow_failed) for (const item of message.allow_failed) out.message(162, item, writeHeaderMatch);
+  if (message.end_session_endpoint?.length) out.text(170, message.end_session_endpoint);
+  if (message.post_logout_redirect_uri !== undefined) out.message(178, message.post_logout_redirect_uri, writeFormat);
+  if (message.tells_no_post_logout_uri) out.number(184, message.tells_no_post_logout_uri ? 1 : 0);
+  if (message.forward_bearer_token) out.number(192, message.forward_bearer_token ? 1 : 0);
+  if (message.preserve_authorization_header) out.number(200, message.preserve_authorization_header ? 1 : 0);
+  if (message.id_token_header?.length) out.text(210, message.id_token_header);
+  if (message.use_refresh_token) out.number(216, message.use_refresh_token ? 1 : 0);
+  if (message.default_expires_s) out.number(224, message.default_expires_s);
+  if (message.default_refresh_token_expires_s) out.number(232, message.default_refresh_token_expires_s);
+  if (message.csrf_token_expires_s) out.number(240, message.csrf_token_expires_s);
+  if (message.code_verifier_expires_s) out.number(248, message.code_verifier_expires_s);
+  if (message.disable_access_token_cookie) out.number(256, message.disable_access_token_cookie ? 1 : 0);
+  if (message.disable_id_token_cookie) out.number(264, message.disable_id_token_cookie ? 1 : 0);
+  if (message.disable_refresh_token_cookie) out.number(272, message.disable_refresh_token_cookie ? 1 : 0);
+  if (message.id_token_expires_with_access_token) out.number(280, message.id_token_expires_with_access_token ? 1 : 0);
+  if (message.disable_token_encryption) out.number(288, message.disable_token_encryption ? 1 : 0);
+  if (message.cookie_domain?.length) out.text(298, message.cookie_domain);
+  if (message.bearer_token !== undefined) out.message(306, message.bearer_token, writeOAuth2Cookie);
+  if (message.hmac !== undefined) out.message(314, message.hmac, writeOAuth2Cookie);
+  if (message.expires !== undefined) out.message(322, message.expires, writeOAuth2Cookie);
+  if (message.id_token !== undefined) out.message(330, message.id_token, writeOAuth2Cookie);
+  if (message.refresh_token !== undefined) out.message(338, message.refresh_token, writeOAuth2Cookie);
+  if (message.nonce !== undefined) out.message(346, message.nonce, writeOAuth2Cookie);
+  if (message.code_verifier !== undefined) out.message(354, message.code_verifier, writeOAuth2Cookie);
+  if (message.chunks !== undefined) out.message(362, message.chunks, writeOAuth2Chunks);
+  if (message.encrypts_by_gcm !== undefined) out.message(370, message.encrypts_by_gcm, writeRuntimeNumber);
+  if (message.reads_cbc !== undefined) out.message(378, message.reads_cbc, writeRuntimeNumber);
+  if (message.stat_prefix?.length) out.text(386, message.stat_prefix);
+}
+
+function writeOAuth2Cookie(out: WireWriter, message: OAuth2Cookie): void {
+  if (message.name?.length) out.text(10, message.name);
+  if (message.path?.length) out.text(18, message.path);
+  if (message.same_site?.length) out.text(26, message.same_site);
+  if (message.partitioned) out.number(32, message.partitioned ? 1 : 0);
+}
+
+function writeOAuth2Chunks(out: WireWriter, message: OAuth2Chunks): void {
+  if (message.max_cookie_bytes) out.number(8, message.max_cookie_bytes);
+  if (message.max_chunks) out.number(16, message.max_chunks);
+}
+
+function writeOAuth2Assertion(out: WireWriter, message: OAuth2Assertion): void {
+  if (message.algorithm?.length) out.text(10, message.algorithm);
+  if (message.lifetime_s) out.number(16, message.lifetime_s);
+  if (message.audience?.length) out.text(26, message.audience);
 }
 
 function writeEncoder(out: WireWriter, message: Encoder): void {
@@ -6170,11 +6702,15 @@ function writeExtAuthz(out: WireWriter, message: ExtAuthz): void {
   if (message.max_denied_body_bytes) out.number(176, message.max_denied_body_bytes);
   if (message.shadow_mode) out.number(192, message.shadow_mode ? 1 : 0);
   if (message.labels) for (const item of message.labels) out.message(202, item, writeTextPair);
-}
-
-function writeTextPair(out: WireWriter, message: TextPair): void {
-  if (message.key?.length) out.text(10, message.key);
-  if (message.value?.length) out.text(18, message.value);
+  if (message.typed_metadata_namespaces) for (const item of message.typed_metadata_namespaces) out.text(2402, item);
+  if (message.route_metadata_namespaces) for (const item of message.route_metadata_namespaces) out.text(2410, item);
+  if (message.route_typed_metadata_namespaces) for (const item of message.route_typed_metadata_namespaces) out.text(2418, item);
+  if (message.logged_metadata) for (const item of message.logged_metadata) out.message(2426, item, writeMetadataValue);
+  if (message.logs_call) out.number(2432, message.logs_call ? 1 : 0);
+  if (message.name?.length) out.text(2442, message.name);
+  if (message.limits_response_headers) out.number(2448, message.limits_response_headers ? 1 : 0);
+  if (message.clear_route_headers) for (const item of message.clear_route_headers) out.text(2458, item);
+  if (message.has_spans) out.number(2464, message.has_spans ? 1 : 0);
 }
 
 function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
@@ -6183,6 +6719,20 @@ function writeExtAuthzRoute(out: WireWriter, message: ExtAuthzRoute): void {
   if (message.disable_body) out.number(24, message.disable_body ? 1 : 0);
   if (message.body !== undefined) out.message(34, message.body, writeExtAuthzBody);
   if (message.service !== undefined) out.message(42, message.service, writeExtAuthzService);
+  if (message.has_spans !== undefined) out.number(2400, message.has_spans ? 1 : 0);
+}
+
+function writeNetworkExtAuthz(out: WireWriter, message: NetworkExtAuthz): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.service !== undefined) out.message(18, message.service, writeService);
+  if (message.failure_mode_allow) out.number(24, message.failure_mode_allow ? 1 : 0);
+  if (message.include_peer_certificate) out.number(32, message.include_peer_certificate ? 1 : 0);
+  if (message.include_tls_session) out.number(40, message.include_tls_session ? 1 : 0);
+  if (message.enabled_metadata !== undefined) out.message(50, message.enabled_metadata, writeRbacCondition);
+  if (message.labels) for (const item of message.labels) out.message(58, item, writeTextPair);
+  if (message.metadata_namespaces) for (const item of message.metadata_namespaces) out.text(66, item);
+  if (message.typed_metadata_namespaces) for (const item of message.typed_metadata_namespaces) out.text(74, item);
+  if (message.shadow_mode) out.number(80, message.shadow_mode ? 1 : 0);
 }
 
 function writeProcessingMode(out: WireWriter, message: ProcessingMode): void {
@@ -6534,6 +7084,25 @@ function writeRatelimit(out: WireWriter, message: Ratelimit): void {
   if (message.tells_retry_after) out.number(144, message.tells_retry_after ? 1 : 0);
 }
 
+function writeNetworkRatelimit(out: WireWriter, message: NetworkRatelimit): void {
+  if (message.stat_prefix?.length) out.text(10, message.stat_prefix);
+  if (message.service !== undefined) out.message(18, message.service, writeService);
+  if (message.domain?.length) out.text(26, message.domain);
+  if (message.descriptors) for (const item of message.descriptors) out.message(34, item, writeNetworkDescriptor);
+  if (message.failure_mode_deny) out.number(40, message.failure_mode_deny ? 1 : 0);
+  if (message.enabled !== undefined) out.message(50, message.enabled, writeRuntimeNumber);
+  if (message.enforcing !== undefined) out.message(58, message.enforcing, writeRuntimeNumber);
+}
+
+function writeNetworkDescriptor(out: WireWriter, message: NetworkDescriptor): void {
+  if (message.entries) for (const item of message.entries) out.message(10, item, writeNetworkDescriptorEntry);
+}
+
+function writeNetworkDescriptorEntry(out: WireWriter, message: NetworkDescriptorEntry): void {
+  if (message.key?.length) out.text(10, message.key);
+  if (message.value !== undefined) out.message(18, message.value, writeFormat);
+}
+
 function writeRatelimitRoute(out: WireWriter, message: RatelimitRoute): void {
   if (message.virtual_host_limits) out.number(8, message.virtual_host_limits);
   if (message.domain?.length) out.text(18, message.domain);
@@ -6754,6 +7323,15 @@ function writeWatchdog(out: WireWriter, message: Watchdog): void {
   if (message.kill_jitter_ms) out.number(32, message.kill_jitter_ms);
   if (message.multikill_ms) out.number(40, message.multikill_ms);
   if (message.multikill_millionths) out.number(48, message.multikill_millionths);
+  if (message.actions) for (const item of message.actions) out.message(4002, item, writeWatchdogAction);
+}
+
+function writeWatchdogAction(out: WireWriter, message: WatchdogAction): void {
+  if (message.event) out.number(8, message.event);
+  if (message.profile_path?.length) out.text(18, message.profile_path);
+  if (message.profile_ms) out.number(24, message.profile_ms);
+  if (message.max_profiles) out.number(32, message.max_profiles);
+  if (message.abort_wait_ms) out.number(40, message.abort_wait_ms);
 }
 
 /** The bytes that NativeProxy.apply takes. */
