@@ -209,6 +209,18 @@ bool read(WireReader& wire, HealthCheck* out);
 bool read(WireReader& wire, OutlierDetection* out);
 bool read(WireReader& wire, DestinationHosts* out);
 bool read(WireReader& wire, NamedHosts* out);
+bool read(WireReader& wire, MirrorPolicy* out);
+bool read(WireReader& wire, HeaderHash* out);
+bool read(WireReader& wire, CookieHash* out);
+bool read(WireReader& wire, HashPolicy* out);
+bool read(WireReader& wire, ResetHeader* out);
+bool read(WireReader& wire, RetryHosts* out);
+bool read(WireReader& wire, RetryPolicy* out);
+bool read(WireReader& wire, RequestRules* out);
+bool read(WireReader& wire, LoadQuestions* out);
+bool read(WireReader& wire, LoadWeights* out);
+bool read(WireReader& wire, HostSource* out);
+bool read(WireReader& wire, HostOverrides* out);
 bool read(WireReader& wire, Cluster* out);
 bool read(WireReader& wire, NameCache* out);
 bool read(WireReader& wire, NameAnswer* out);
@@ -222,13 +234,6 @@ bool read(WireReader& wire, WeightedCluster* out);
 bool read(WireReader& wire, WeightedClusters* out);
 bool read(WireReader& wire, PathRewrite* out);
 bool read(WireReader& wire, HostRewrite* out);
-bool read(WireReader& wire, ResetHeader* out);
-bool read(WireReader& wire, RetryHosts* out);
-bool read(WireReader& wire, RetryPolicy* out);
-bool read(WireReader& wire, MirrorPolicy* out);
-bool read(WireReader& wire, HeaderHash* out);
-bool read(WireReader& wire, CookieHash* out);
-bool read(WireReader& wire, HashPolicy* out);
 bool read(WireReader& wire, ConnectConfig* out);
 bool read(WireReader& wire, RouteUpgrade* out);
 bool read(WireReader& wire, RedirectPredicate* out);
@@ -1880,7 +1885,7 @@ bool read(WireReader& wire, RateLimitAction* out) {
   while (wire.nextField("RateLimitAction")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->kind, 9, "RateLimitAction.kind")) return false;
+        if (!wire.readEnum(&out->kind, 10, "RateLimitAction.kind")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->key, "RateLimitAction.key")) return false;
@@ -1929,6 +1934,9 @@ bool read(WireReader& wire, RateLimitAction* out) {
         break;
       case 105:
         if (!wire.readMessage("RateLimitAction.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        break;
+      case 260:
+        if (!wire.readMessage("RateLimitAction.input", [&](WireReader& inner) { return read(inner, &out->input.emplace()); })) return false;
         break;
       default:
         if (!wire.skip("RateLimitAction")) return false;
@@ -5173,6 +5181,9 @@ bool read(WireReader& wire, RetryBudget* out) {
       case 2:
         if (!wire.readNumber(&out->min_concurrency, "RetryBudget.min_concurrency")) return false;
         break;
+      case 3:
+        if (!wire.readNumber(&out->interval_ms, "RetryBudget.interval_ms")) return false;
+        break;
       default:
         if (!wire.skip("RetryBudget")) return false;
     }
@@ -5203,6 +5214,9 @@ bool read(WireReader& wire, CircuitLimits* out) {
         break;
       case 7:
         if (!wire.readNumber(&out->max_connections_per_host.emplace(), "CircuitLimits.max_connections_per_host")) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->max_connection_pools.emplace(), "CircuitLimits.max_connection_pools")) return false;
         break;
       default:
         if (!wire.skip("CircuitLimits")) return false;
@@ -5737,6 +5751,306 @@ bool read(WireReader& wire, NamedHosts* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, MirrorPolicy* out) {
+  while (wire.nextField("MirrorPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->cluster, "MirrorPolicy.cluster")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->cluster_header, "MirrorPolicy.cluster_header")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->share_millionths, "MirrorPolicy.share_millionths")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->share_slot, "MirrorPolicy.share_slot")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->keeps_host, "MirrorPolicy.keeps_host")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->host, "MirrorPolicy.host")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("MirrorPolicy.request_changes", [&](WireReader& inner) { return read(inner, &out->request_changes.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("MirrorPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HeaderHash* out) {
+  while (wire.nextField("HeaderHash")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "HeaderHash.name")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HeaderHash.rewrite", [&](WireReader& inner) { return read(inner, &out->rewrite.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("HeaderHash")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CookieHash* out) {
+  while (wire.nextField("CookieHash")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "CookieHash.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->ttl_s.emplace(), "CookieHash.ttl_s")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->path, "CookieHash.path")) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->attributes, "CookieHash.attributes")) return false;
+        break;
+      default:
+        if (!wire.skip("CookieHash")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HashPolicy* out) {
+  while (wire.nextField("HashPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HashPolicy.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("HashPolicy.cookie", [&](WireReader& inner) { return read(inner, &out->cookie.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->source_ip, "HashPolicy.source_ip")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->query_parameter, "HashPolicy.query_parameter")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->filter_state, "HashPolicy.filter_state")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->is_terminal, "HashPolicy.is_terminal")) return false;
+        break;
+      default:
+        if (!wire.skip("HashPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, ResetHeader* out) {
+  while (wire.nextField("ResetHeader")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->name, "ResetHeader.name")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->is_unix_timestamp, "ResetHeader.is_unix_timestamp")) return false;
+        break;
+      default:
+        if (!wire.skip("ResetHeader")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RetryHosts* out) {
+  while (wire.nextField("RetryHosts")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->avoid_previous, "RetryHosts.avoid_previous")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->avoid_canary, "RetryHosts.avoid_canary")) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RetryHosts.avoid_labelled", [&](WireReader& inner) { return read(inner, &out->avoid_labelled.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->more_choices, "RetryHosts.more_choices")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->priorities_every, "RetryHosts.priorities_every")) return false;
+        break;
+      default:
+        if (!wire.skip("RetryHosts")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RetryPolicy* out) {
+  while (wire.nextField("RetryPolicy")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->retry_on, "RetryPolicy.retry_on")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->num_retries, "RetryPolicy.num_retries")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->per_try_timeout_ms, "RetryPolicy.per_try_timeout_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->per_try_idle_timeout_ms, "RetryPolicy.per_try_idle_timeout_ms")) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedNumber(&out->status_codes, "RetryPolicy.status_codes")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("RetryPolicy.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("RetryPolicy.request_headers", [&](WireReader& inner) { return read(inner, &out->request_headers.emplace_back()); })) return false;
+        break;
+      case 8:
+        if (!wire.readNumber(&out->base_interval_ms.emplace(), "RetryPolicy.base_interval_ms")) return false;
+        break;
+      case 9:
+        if (!wire.readNumber(&out->max_interval_ms, "RetryPolicy.max_interval_ms")) return false;
+        break;
+      case 10:
+        if (!wire.readMessage("RetryPolicy.reset_headers", [&](WireReader& inner) { return read(inner, &out->reset_headers.emplace_back()); })) return false;
+        break;
+      case 11:
+        if (!wire.readNumber(&out->reset_max_interval_ms, "RetryPolicy.reset_max_interval_ms")) return false;
+        break;
+      case 12:
+        if (!wire.readMessage("RetryPolicy.hosts", [&](WireReader& inner) { return read(inner, &out->hosts.emplace()); })) return false;
+        break;
+      case 13:
+        if (!wire.readNumber(&out->refreshes_cluster, "RetryPolicy.refreshes_cluster")) return false;
+        break;
+      default:
+        if (!wire.skip("RetryPolicy")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, RequestRules* out) {
+  while (wire.nextField("RequestRules")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("RequestRules.http_filters", [&](WireReader& inner) { return read(inner, &out->http_filters.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("RequestRules.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("RequestRules.hash_policies", [&](WireReader& inner) { return read(inner, &out->hash_policies.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readMessage("RequestRules.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
+        break;
+      case 5:
+        if (!wire.readMessage("RequestRules.error_match", [&](WireReader& inner) { return read(inner, &out->error_match.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("RequestRules")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LoadQuestions* out) {
+  while (wire.nextField("LoadQuestions")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->period_ms, "LoadQuestions.period_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->port, "LoadQuestions.port")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->authority, "LoadQuestions.authority")) return false;
+        break;
+      case 4:
+        if (!wire.readRepeatedBytes(&out->socket_labels, "LoadQuestions.socket_labels")) return false;
+        break;
+      default:
+        if (!wire.skip("LoadQuestions")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, LoadWeights* out) {
+  while (wire.nextField("LoadWeights")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->blackout_ms, "LoadWeights.blackout_ms")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->expiration_ms, "LoadWeights.expiration_ms")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->update_ms, "LoadWeights.update_ms")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->error_penalty_millionths, "LoadWeights.error_penalty_millionths")) return false;
+        break;
+      case 5:
+        if (!wire.readRepeatedBytes(&out->metrics, "LoadWeights.metrics")) return false;
+        break;
+      case 6:
+        if (!wire.readMessage("LoadWeights.questions", [&](WireReader& inner) { return read(inner, &out->questions.emplace()); })) return false;
+        break;
+      default:
+        if (!wire.skip("LoadWeights")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HostSource* out) {
+  while (wire.nextField("HostSource")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->header, "HostSource.header")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->metadata_namespace, "HostSource.metadata_namespace")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->metadata_path, "HostSource.metadata_path")) return false;
+        break;
+      default:
+        if (!wire.skip("HostSource")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, HostOverrides* out) {
+  while (wire.nextField("HostOverrides")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("HostOverrides.sources", [&](WireReader& inner) { return read(inner, &out->sources.emplace_back()); })) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->told_namespace, "HostOverrides.told_namespace")) return false;
+        break;
+      case 3:
+        if (!wire.readRepeatedBytes(&out->told_path, "HostOverrides.told_path")) return false;
+        break;
+      default:
+        if (!wire.skip("HostOverrides")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, Cluster* out) {
   while (wire.nextField("Cluster")) {
     switch (wire.field()) {
@@ -5950,6 +6264,27 @@ bool read(WireReader& wire, Cluster* out) {
       case 504:
         if (!wire.readNumber(&out->allow_chunked_length, "Cluster.allow_chunked_length")) return false;
         break;
+      case 260:
+        if (!wire.readMessage("Cluster.request_rules", [&](WireReader& inner) { return read(inner, &out->request_rules.emplace()); })) return false;
+        break;
+      case 261:
+        if (!wire.readNumber(&out->overfull_timeout_ms, "Cluster.overfull_timeout_ms")) return false;
+        break;
+      case 262:
+        if (!wire.readRepeatedBytes(&out->reported_metrics, "Cluster.reported_metrics")) return false;
+        break;
+      case 263:
+        if (!wire.readNumber(&out->tracks_endpoints, "Cluster.tracks_endpoints")) return false;
+        break;
+      case 264:
+        if (!wire.readMessage("Cluster.preconnect_condition", [&](WireReader& inner) { return read(inner, &out->preconnect_condition.emplace()); })) return false;
+        break;
+      case 265:
+        if (!wire.readMessage("Cluster.load_weights", [&](WireReader& inner) { return read(inner, &out->load_weights.emplace()); })) return false;
+        break;
+      case 266:
+        if (!wire.readMessage("Cluster.host_overrides", [&](WireReader& inner) { return read(inner, &out->host_overrides.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("Cluster")) return false;
     }
@@ -6148,6 +6483,9 @@ bool read(WireReader& wire, Host* out) {
       case 220:
         if (!wire.readNumber(&out->is_named, "Host.is_named")) return false;
         break;
+      case 260:
+        if (!wire.readBytes(&out->observability_name, "Host.observability_name")) return false;
+        break;
       default:
         if (!wire.skip("Host")) return false;
     }
@@ -6169,6 +6507,12 @@ bool read(WireReader& wire, Assignment* out) {
         break;
       case 4:
         if (!wire.readNumber(&out->weighs_health, "Assignment.weighs_health")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->drop_millionths, "Assignment.drop_millionths")) return false;
+        break;
+      case 6:
+        if (!wire.readBytes(&out->drop_category, "Assignment.drop_category")) return false;
         break;
       default:
         if (!wire.skip("Assignment")) return false;
@@ -6239,6 +6583,9 @@ bool read(WireReader& wire, WeightedClusters* out) {
       case 3:
         if (!wire.readBytes(&out->header_name, "WeightedClusters.header_name")) return false;
         break;
+      case 260:
+        if (!wire.readNumber(&out->by_hash, "WeightedClusters.by_hash")) return false;
+        break;
       default:
         if (!wire.skip("WeightedClusters")) return false;
     }
@@ -6288,193 +6635,6 @@ bool read(WireReader& wire, HostRewrite* out) {
         break;
       default:
         if (!wire.skip("HostRewrite")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, ResetHeader* out) {
-  while (wire.nextField("ResetHeader")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "ResetHeader.name")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->is_unix_timestamp, "ResetHeader.is_unix_timestamp")) return false;
-        break;
-      default:
-        if (!wire.skip("ResetHeader")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, RetryHosts* out) {
-  while (wire.nextField("RetryHosts")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readNumber(&out->avoid_previous, "RetryHosts.avoid_previous")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->avoid_canary, "RetryHosts.avoid_canary")) return false;
-        break;
-      case 3:
-        if (!wire.readMessage("RetryHosts.avoid_labelled", [&](WireReader& inner) { return read(inner, &out->avoid_labelled.emplace_back()); })) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->more_choices, "RetryHosts.more_choices")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->priorities_every, "RetryHosts.priorities_every")) return false;
-        break;
-      default:
-        if (!wire.skip("RetryHosts")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, RetryPolicy* out) {
-  while (wire.nextField("RetryPolicy")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->retry_on, "RetryPolicy.retry_on")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->num_retries, "RetryPolicy.num_retries")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->per_try_timeout_ms, "RetryPolicy.per_try_timeout_ms")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->per_try_idle_timeout_ms, "RetryPolicy.per_try_idle_timeout_ms")) return false;
-        break;
-      case 5:
-        if (!wire.readRepeatedNumber(&out->status_codes, "RetryPolicy.status_codes")) return false;
-        break;
-      case 6:
-        if (!wire.readMessage("RetryPolicy.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
-        break;
-      case 7:
-        if (!wire.readMessage("RetryPolicy.request_headers", [&](WireReader& inner) { return read(inner, &out->request_headers.emplace_back()); })) return false;
-        break;
-      case 8:
-        if (!wire.readNumber(&out->base_interval_ms.emplace(), "RetryPolicy.base_interval_ms")) return false;
-        break;
-      case 9:
-        if (!wire.readNumber(&out->max_interval_ms, "RetryPolicy.max_interval_ms")) return false;
-        break;
-      case 10:
-        if (!wire.readMessage("RetryPolicy.reset_headers", [&](WireReader& inner) { return read(inner, &out->reset_headers.emplace_back()); })) return false;
-        break;
-      case 11:
-        if (!wire.readNumber(&out->reset_max_interval_ms, "RetryPolicy.reset_max_interval_ms")) return false;
-        break;
-      case 12:
-        if (!wire.readMessage("RetryPolicy.hosts", [&](WireReader& inner) { return read(inner, &out->hosts.emplace()); })) return false;
-        break;
-      case 13:
-        if (!wire.readNumber(&out->refreshes_cluster, "RetryPolicy.refreshes_cluster")) return false;
-        break;
-      default:
-        if (!wire.skip("RetryPolicy")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, MirrorPolicy* out) {
-  while (wire.nextField("MirrorPolicy")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->cluster, "MirrorPolicy.cluster")) return false;
-        break;
-      case 2:
-        if (!wire.readBytes(&out->cluster_header, "MirrorPolicy.cluster_header")) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->share_millionths, "MirrorPolicy.share_millionths")) return false;
-        break;
-      case 4:
-        if (!wire.readNumber(&out->share_slot, "MirrorPolicy.share_slot")) return false;
-        break;
-      case 5:
-        if (!wire.readNumber(&out->keeps_host, "MirrorPolicy.keeps_host")) return false;
-        break;
-      case 6:
-        if (!wire.readBytes(&out->host, "MirrorPolicy.host")) return false;
-        break;
-      case 7:
-        if (!wire.readMessage("MirrorPolicy.request_changes", [&](WireReader& inner) { return read(inner, &out->request_changes.emplace_back()); })) return false;
-        break;
-      default:
-        if (!wire.skip("MirrorPolicy")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HeaderHash* out) {
-  while (wire.nextField("HeaderHash")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "HeaderHash.name")) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("HeaderHash.rewrite", [&](WireReader& inner) { return read(inner, &out->rewrite.emplace()); })) return false;
-        break;
-      default:
-        if (!wire.skip("HeaderHash")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, CookieHash* out) {
-  while (wire.nextField("CookieHash")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readBytes(&out->name, "CookieHash.name")) return false;
-        break;
-      case 2:
-        if (!wire.readNumber(&out->ttl_s.emplace(), "CookieHash.ttl_s")) return false;
-        break;
-      case 3:
-        if (!wire.readBytes(&out->path, "CookieHash.path")) return false;
-        break;
-      case 4:
-        if (!wire.readRepeatedBytes(&out->attributes, "CookieHash.attributes")) return false;
-        break;
-      default:
-        if (!wire.skip("CookieHash")) return false;
-    }
-  }
-  return wire.ok();
-}
-
-bool read(WireReader& wire, HashPolicy* out) {
-  while (wire.nextField("HashPolicy")) {
-    switch (wire.field()) {
-      case 1:
-        if (!wire.readMessage("HashPolicy.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
-        break;
-      case 2:
-        if (!wire.readMessage("HashPolicy.cookie", [&](WireReader& inner) { return read(inner, &out->cookie.emplace()); })) return false;
-        break;
-      case 3:
-        if (!wire.readNumber(&out->source_ip, "HashPolicy.source_ip")) return false;
-        break;
-      case 4:
-        if (!wire.readBytes(&out->query_parameter, "HashPolicy.query_parameter")) return false;
-        break;
-      case 5:
-        if (!wire.readBytes(&out->filter_state, "HashPolicy.filter_state")) return false;
-        break;
-      case 6:
-        if (!wire.readNumber(&out->is_terminal, "HashPolicy.is_terminal")) return false;
-        break;
-      default:
-        if (!wire.skip("HashPolicy")) return false;
     }
   }
   return wire.ok();
@@ -6633,6 +6793,15 @@ bool read(WireReader& wire, ClusterAction* out) {
         break;
       case 160:
         if (!wire.readMessage("ClusterAction.internal_redirect", [&](WireReader& inner) { return read(inner, &out->internal_redirect.emplace()); })) return false;
+        break;
+      case 260:
+        if (!wire.readNumber(&out->flush_timeout_ms.emplace(), "ClusterAction.flush_timeout_ms")) return false;
+        break;
+      case 261:
+        if (!wire.readMessage("ClusterAction.cluster_tree", [&](WireReader& inner) { return read(inner, &out->cluster_tree.emplace()); })) return false;
+        break;
+      case 262:
+        if (!wire.readRepeatedBytes(&out->tree_clusters, "ClusterAction.tree_clusters")) return false;
         break;
       default:
         if (!wire.skip("ClusterAction")) return false;
@@ -6945,6 +7114,9 @@ bool read(WireReader& wire, RouteTable* out) {
         break;
       case 241:
         if (!wire.readMessage("RouteTable.scoped_routes", [&](WireReader& inner) { return read(inner, &out->scoped_routes.emplace()); })) return false;
+        break;
+      case 260:
+        if (!wire.readRepeatedBytes(&out->internal_only_headers, "RouteTable.internal_only_headers")) return false;
         break;
       default:
         if (!wire.skip("RouteTable")) return false;
@@ -7420,6 +7592,24 @@ bool read(WireReader& wire, Router* out) {
         break;
       case 140:
         if (!wire.readBytes(&out->name, "Router.name")) return false;
+        break;
+      case 260:
+        if (!wire.readMessage("Router.upstream_filters", [&](WireReader& inner) { return read(inner, &out->upstream_filters.emplace_back()); })) return false;
+        break;
+      case 261:
+        if (!wire.readMessage("Router.upstream_logs", [&](WireReader& inner) { return read(inner, &out->upstream_logs.emplace_back()); })) return false;
+        break;
+      case 262:
+        if (!wire.readNumber(&out->logs_upstream_start, "Router.logs_upstream_start")) return false;
+        break;
+      case 263:
+        if (!wire.readNumber(&out->upstream_log_interval_ms, "Router.upstream_log_interval_ms")) return false;
+        break;
+      case 264:
+        if (!wire.readNumber(&out->counts_no_grpc_failures, "Router.counts_no_grpc_failures")) return false;
+        break;
+      case 265:
+        if (!wire.readNumber(&out->rejects_early_data, "Router.rejects_early_data")) return false;
         break;
       default:
         if (!wire.skip("Router")) return false;
@@ -8817,6 +9007,12 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 501:
         if (!wire.readNumber(&out->pins_workers, "Update.pins_workers")) return false;
+        break;
+      case 502:
+        if (!wire.readRepeatedBytes(&out->joined_request_headers, "Update.joined_request_headers")) return false;
+        break;
+      case 503:
+        if (!wire.readRepeatedBytes(&out->joined_response_headers, "Update.joined_response_headers")) return false;
         break;
       default:
         if (!wire.skip("Update")) return false;

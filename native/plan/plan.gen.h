@@ -964,6 +964,8 @@ struct RateLimitAction {
     Metadata = 8,
     // The value that a format makes.
     Format = 9,
+    // What a tree of matchers would be told of the request.
+    Input = 10,
   };
   Kind kind = {};
   std::string key;
@@ -989,6 +991,8 @@ struct RateLimitAction {
   std::string otherwise;
   // Of FORMAT.
   Boxed<Format> format;
+  // Of INPUT.
+  Boxed<MatchInput> input;
 };
 
 struct LimitOverride {
@@ -2503,6 +2507,8 @@ struct TagMetadata {
 struct RetryBudget {
   uint32_t share_millionths = 0;
   uint32_t min_concurrency = 0;
+  // Of the requests and retries of so long; 0: of those that are active.
+  uint64_t interval_ms = 0;
 };
 
 struct CircuitLimits {
@@ -2515,6 +2521,8 @@ struct CircuitLimits {
   Boxed<RetryBudget> retry_budget;
   // Absent: no limit.
   std::optional<uint32_t> max_connections_per_host;
+  // How many pools of connections a worker may have for it; absent: no limit.
+  std::optional<uint32_t> max_connection_pools;
 };
 
 struct SourceAddress {
@@ -2787,6 +2795,144 @@ struct NamedHosts {
   std::string cluster_prefix;
 };
 
+// To which other cluster a copy of a request goes.
+struct MirrorPolicy {
+  // One of these two.
+  std::string cluster;
+  std::string cluster_header;
+  // Share of requests, in millionths, and the runtime slot that it follows; 0: none.
+  uint32_t share_millionths = 0;
+  uint32_t share_slot = 0;
+  // Their host has no "-shadow" behind it.
+  bool keeps_host = false;
+  // In its place. Empty: none.
+  std::string host;
+  // One after the other.
+  std::vector<HeaderChange> request_changes;
+};
+
+struct HeaderHash {
+  // In lower case.
+  std::string name;
+  // Of its values. Absent: as they are.
+  Boxed<RegexRewrite> rewrite;
+};
+
+struct CookieHash {
+  std::string name;
+  // Set: a client without one is given one that lasts so long; 0: as long as the client likes.
+  std::optional<uint64_t> ttl_s;
+  std::string path;
+  // Of what it is given: "name=value" each, or "name".
+  std::vector<std::string> attributes;
+};
+
+// One of these. What is not there adds nothing.
+struct HashPolicy {
+  Boxed<HeaderHash> header;
+  Boxed<CookieHash> cookie;
+  bool source_ip = false;
+  std::string query_parameter;
+  std::string filter_state;
+  // Nothing follows where there is a hash by then.
+  bool is_terminal = false;
+};
+
+// Names the header in which a host says when to come again.
+struct ResetHeader {
+  std::string name;
+  bool is_unix_timestamp = false;
+};
+
+// Which hosts a retry avoids, as long as there are others.
+struct RetryHosts {
+  bool avoid_previous = false;
+  bool avoid_canary = false;
+  // Those that have all labels of one of these.
+  std::vector<HostLabels> avoid_labelled;
+  // How often the balancer is asked again for another host.
+  uint32_t more_choices = 0;
+  // After so many attempts each, the priorities they went to are avoided; 0: never.
+  uint32_t priorities_every = 0;
+};
+
+// When a request is sent again, and where.
+struct RetryPolicy {
+  // As configurations and headers have it: "5xx,reset,cancelled".
+  std::string retry_on;
+  uint32_t num_retries = 0;
+  // 0: no timeout.
+  uint64_t per_try_timeout_ms = 0;
+  uint64_t per_try_idle_timeout_ms = 0;
+  std::vector<uint32_t> status_codes;
+  // Of the answer.
+  std::vector<HeaderMatch> headers;
+  // Of the request: one of them must fit, if there are any.
+  std::vector<HeaderMatch> request_headers;
+  // Absent: what the virtual host's runtime value says.
+  std::optional<uint64_t> base_interval_ms;
+  // 0: ten times the base.
+  uint64_t max_interval_ms = 0;
+  std::vector<ResetHeader> reset_headers;
+  uint64_t reset_max_interval_ms = 0;
+  Boxed<RetryHosts> hosts;
+  // Each retry goes to another of the clusters that the route has by weight.
+  bool refreshes_cluster = false;
+};
+
+// What becomes of requests to a cluster, whatever their routes say; where there is nothing, as those say.
+struct RequestRules {
+  // What each try of a request passes on its way to a host, and the host's answer on its way back;
+  // none: what the connection manager's router has.
+  std::vector<HttpFilter> http_filters;
+  std::vector<MirrorPolicy> mirrors;
+  std::vector<HashPolicy> hash_policies;
+  Boxed<RetryPolicy> retry;
+  // Answers that outlier detection takes for failures; absent: by their statuses.
+  Boxed<TapMatch> error_match;
+};
+
+// A stream to each host, on which it tells of its load.
+struct LoadQuestions {
+  uint64_t period_ms = 0;
+  // 0: the host's own.
+  uint32_t port = 0;
+  // Empty: the host's name or the cluster's.
+  std::string authority;
+  // Hosts are reached as hosts of these labels are; none: as for requests.
+  std::vector<std::string> socket_labels;
+};
+
+// Weights that follow how much hosts have to do, as they say themselves.
+struct LoadWeights {
+  // Of a host that has reported so long, at least, and not later than so long ago.
+  uint64_t blackout_ms = 0;
+  uint64_t expiration_ms = 0;
+  uint64_t update_ms = 0;
+  // How much a share of errors counts as load, in millionths.
+  uint64_t error_penalty_millionths = 0;
+  // Of the load, by name: the highest counts.
+  std::vector<std::string> metrics;
+  // Hosts are asked for reports; absent: they come with answers.
+  Boxed<LoadQuestions> questions;
+};
+
+// A header, or dynamic metadata: addresses with commas between them.
+struct HostSource {
+  // In lower case; empty: metadata.
+  std::string header;
+  std::string metadata_namespace;
+  std::vector<std::string> metadata_path;
+};
+
+// Requests say which hosts they go to, one after the other.
+struct HostOverrides {
+  std::vector<HostSource> sources;
+  // Dynamic metadata that say which host it was; an empty namespace: none do.
+  std::string told_namespace;
+  std::vector<std::string> told_path;
+};
+
 // Everything a worker needs of a cluster, without its endpoints.
 struct Cluster {
   enum class Balancer : uint8_t {
@@ -2935,6 +3081,20 @@ struct Cluster {
   bool sends_whole_url = false;
   // Of HTTP/1: an answer may be chunked and have a content-length, which does not count.
   bool allow_chunked_length = false;
+  // Absent: requests are treated as their routes say.
+  Boxed<RequestRules> request_rules;
+  // Connections end that have had more to send than they may hold for so long; 0: they do not.
+  uint64_t overfull_timeout_ms = 0;
+  // Of load that hosts report, by name: what load reports tell of.
+  std::vector<std::string> reported_metrics;
+  // Each host has statistics of its own.
+  bool tracks_endpoints = false;
+  // Connections are made ahead to hosts of which this holds, alone; absent: to all.
+  Boxed<MetadataCondition> preconnect_condition;
+  // Of ROUND_ROBIN: weights are what hosts report of their load; absent: what they are assigned.
+  Boxed<LoadWeights> load_weights;
+  // Absent: the balancer alone says where requests go.
+  Boxed<HostOverrides> host_overrides;
 };
 
 // What is known of names, for all filters and clusters that have the same one.
@@ -3035,6 +3195,8 @@ struct Host {
   Boxed<TagMetadata> tag_metadata;
   // It is what its hostname says: another one of the same address is another host.
   bool is_named = false;
+  // What statistics call it; empty: its address.
+  std::string observability_name;
 };
 
 // The hosts of a cluster, replaced as a whole.
@@ -3044,6 +3206,9 @@ struct Assignment {
   uint32_t overprovisioning_factor_pct = 0;
   // How healthy a priority is depends on its hosts' weights, not on their number.
   bool weighs_health = false;
+  // So many of a million requests are refused without asking a host, as being of this category.
+  uint32_t drop_millionths = 0;
+  std::string drop_category;
 };
 
 struct RouteFilter {
@@ -3073,6 +3238,8 @@ struct WeightedClusters {
   std::vector<WeightedCluster> clusters;
   // Its value picks instead of chance.
   std::string header_name;
+  // The request's hash does, where it has one.
+  bool by_hash = false;
 };
 
 struct PathRewrite {
@@ -3105,91 +3272,6 @@ struct HostRewrite {
   Boxed<RegexRewrite> regex;
   bool append_x_forwarded_host = false;
   Boxed<Format> format;
-};
-
-// Names the header in which a host says when to come again.
-struct ResetHeader {
-  std::string name;
-  bool is_unix_timestamp = false;
-};
-
-// Which hosts a retry avoids, as long as there are others.
-struct RetryHosts {
-  bool avoid_previous = false;
-  bool avoid_canary = false;
-  // Those that have all labels of one of these.
-  std::vector<HostLabels> avoid_labelled;
-  // How often the balancer is asked again for another host.
-  uint32_t more_choices = 0;
-  // After so many attempts each, the priorities they went to are avoided; 0: never.
-  uint32_t priorities_every = 0;
-};
-
-// When a request is sent again, and where.
-struct RetryPolicy {
-  // As configurations and headers have it: "5xx,reset,cancelled".
-  std::string retry_on;
-  uint32_t num_retries = 0;
-  // 0: no timeout.
-  uint64_t per_try_timeout_ms = 0;
-  uint64_t per_try_idle_timeout_ms = 0;
-  std::vector<uint32_t> status_codes;
-  // Of the answer.
-  std::vector<HeaderMatch> headers;
-  // Of the request: one of them must fit, if there are any.
-  std::vector<HeaderMatch> request_headers;
-  // Absent: what the virtual host's runtime value says.
-  std::optional<uint64_t> base_interval_ms;
-  // 0: ten times the base.
-  uint64_t max_interval_ms = 0;
-  std::vector<ResetHeader> reset_headers;
-  uint64_t reset_max_interval_ms = 0;
-  Boxed<RetryHosts> hosts;
-  // Each retry goes to another of the clusters that the route has by weight.
-  bool refreshes_cluster = false;
-};
-
-// To which other cluster a copy of a request goes.
-struct MirrorPolicy {
-  // One of these two.
-  std::string cluster;
-  std::string cluster_header;
-  // Share of requests, in millionths, and the runtime slot that it follows; 0: none.
-  uint32_t share_millionths = 0;
-  uint32_t share_slot = 0;
-  // Their host has no "-shadow" behind it.
-  bool keeps_host = false;
-  // In its place. Empty: none.
-  std::string host;
-  // One after the other.
-  std::vector<HeaderChange> request_changes;
-};
-
-struct HeaderHash {
-  // In lower case.
-  std::string name;
-  // Of its values. Absent: as they are.
-  Boxed<RegexRewrite> rewrite;
-};
-
-struct CookieHash {
-  std::string name;
-  // Set: a client without one is given one that lasts so long; 0: as long as the client likes.
-  std::optional<uint64_t> ttl_s;
-  std::string path;
-  // Of what it is given: "name=value" each, or "name".
-  std::vector<std::string> attributes;
-};
-
-// One of these. What is not there adds nothing.
-struct HashPolicy {
-  Boxed<HeaderHash> header;
-  Boxed<CookieHash> cookie;
-  bool source_ip = false;
-  std::string query_parameter;
-  std::string filter_state;
-  // Nothing follows where there is a hash by then.
-  bool is_terminal = false;
 };
 
 // Tunnels end here: hosts hear their bytes alone.
@@ -3282,6 +3364,12 @@ struct ClusterAction {
   std::vector<RouteUpgrade> upgrades;
   // Absent: hosts' redirects are the client's.
   Boxed<InternalRedirect> internal_redirect;
+  // How long the last of an answer may take to go out. Absent: as the connection manager has it; 0: as
+  // long as it likes.
+  std::optional<uint64_t> flush_timeout_ms;
+  // In place of `cluster`: a tree says which, by the number of an action; one that there is not: none.
+  Boxed<MatchTree> cluster_tree;
+  std::vector<std::string> tree_clusters;
 };
 
 struct Redirect {
@@ -3412,6 +3500,8 @@ struct RouteTable {
   std::string asks_for_hosts_as;
   // In place of all else: which other table a request goes by.
   Boxed<ScopedRoutes> scoped_routes;
+  // Headers that are taken from requests which come from outside; in lower case.
+  std::vector<std::string> internal_only_headers;
 };
 
 struct HttpInspector {
@@ -3648,6 +3738,17 @@ struct Router {
   bool start_child_span = false;
   // As the configuration calls it.
   std::string name;
+  // Of clusters that have none of their own: what each try of a request passes.
+  std::vector<HttpFilter> upstream_filters;
+  // Of each try. Where this says so, also when its host has taken the request, and as long as it goes
+  // on; 0: not.
+  std::vector<AccessLog> upstream_logs;
+  bool logs_upstream_start = false;
+  uint64_t upstream_log_interval_ms = 0;
+  // Clusters do not count failures of gRPC requests by status.
+  bool counts_no_grpc_failures = false;
+  // What comes behind a CONNECT before it is granted is refused with it.
+  bool rejects_early_data = false;
 };
 
 struct ClientCertDetails {
@@ -4386,6 +4487,10 @@ struct Update {
   std::string header_prefix;
   // Once, before the workers start: each stays on a processor of its own.
   bool pins_workers = false;
+  // Once, before the workers start: lines of these headers, in lower case, are joined as those are
+  // that always are.
+  std::vector<std::string> joined_request_headers;
+  std::vector<std::string> joined_response_headers;
 };
 
 struct TagRule {

@@ -6832,6 +6832,134 @@ struct MaglevLb {
                                      false, false};
 };
 
+struct LoadQuestions {
+  enum class Counter : uint16_t {
+    ReportErrors,
+    ReportsReceived,
+    StreamFailures,
+    StreamTerminated,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    ActiveSessions,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 4> kCounters = {{
+      {"report_errors", Shown::Always, 0},
+      {"reports_received", Shown::Always, 0},
+      {"stream_failures", Shown::Always, 0},
+      {"stream_terminated", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"active_sessions", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 5> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+  }};
+  static constexpr std::array<Place, 4> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{6}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct Endpoint {
+  enum class Counter : uint16_t {
+    CxConnectFail,
+    CxTotal,
+    RqError,
+    RqSuccess,
+    RqTimeout,
+    RqTotal,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    CxActive,
+    Healthy,
+    RqActive,
+    RqPendingActive,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"cx_connect_fail", Shown::Always, 0},
+      {"cx_total", Shown::Always, 0},
+      {"rq_error", Shown::Always, 0},
+      {"rq_success", Shown::Always, 0},
+      {"rq_timeout", Shown::Always, 0},
+      {"rq_total", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 4> kGauges = {{
+      {"cx_active", Shown::Always, 0},
+      {"healthy", Shown::Always, 0},
+      {"rq_active", Shown::Always, 0},
+      {"rq_pending_active", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 10> kValues = {{
+      {Kind::Gauge, 0},
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Gauge, 1},
+      {Kind::Gauge, 2},
+      {Kind::Counter, 2},
+      {Kind::Gauge, 3},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+  }};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 2},
+      {0, 3},
+      {0, 8},
+      {0, 11},
+      {0, 12},
+      {0, 13},
+  }};
+  static constexpr std::array<Place, 4> kGaugePlaces = {{
+      {0, 0},
+      {0, 4},
+      {0, 6},
+      {0, 9},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{14}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct ZipkinTracer {
   enum class Counter : uint16_t {
     ReportsDropped,

@@ -1135,6 +1135,72 @@ export interface Cluster {
   readonly sends_whole_url?: boolean | undefined;
   /** Of HTTP/1: an answer may be chunked and have a content-length, which does not count. */
   readonly allow_chunked_length?: boolean | undefined;
+  /** Absent: requests are treated as their routes say. */
+  readonly request_rules?: RequestRules | undefined;
+  /** Connections end that have had more to send than they may hold for so long; 0: they do not. */
+  readonly overfull_timeout_ms?: number | undefined;
+  /** Of load that hosts report, by name: what load reports tell of. */
+  readonly reported_metrics?: readonly string[] | undefined;
+  /** Each host has statistics of its own. */
+  readonly tracks_endpoints?: boolean | undefined;
+  /** Connections are made ahead to hosts of which this holds, alone; absent: to all. */
+  readonly preconnect_condition?: MetadataCondition | undefined;
+  /** Of ROUND_ROBIN: weights are what hosts report of their load; absent: what they are assigned. */
+  readonly load_weights?: LoadWeights | undefined;
+  /** Absent: the balancer alone says where requests go. */
+  readonly host_overrides?: HostOverrides | undefined;
+}
+
+/** What becomes of requests to a cluster, whatever their routes say; where there is nothing, as those say. */
+export interface RequestRules {
+  /** What each try of a request passes on its way to a host, and the host's answer on its way back; none: what the connection manager's router has. */
+  readonly http_filters?: readonly HttpFilter[] | undefined;
+  readonly mirrors?: readonly MirrorPolicy[] | undefined;
+  readonly hash_policies?: readonly HashPolicy[] | undefined;
+  readonly retry?: RetryPolicy | undefined;
+  /** Answers that outlier detection takes for failures; absent: by their statuses. */
+  readonly error_match?: TapMatch | undefined;
+}
+
+/** Weights that follow how much hosts have to do, as they say themselves. */
+export interface LoadWeights {
+  /** Of a host that has reported so long, at least, and not later than so long ago. */
+  readonly blackout_ms?: number | undefined;
+  readonly expiration_ms?: number | undefined;
+  readonly update_ms?: number | undefined;
+  /** How much a share of errors counts as load, in millionths. */
+  readonly error_penalty_millionths?: number | undefined;
+  /** Of the load, by name: the highest counts. */
+  readonly metrics?: readonly string[] | undefined;
+  /** Hosts are asked for reports; absent: they come with answers. */
+  readonly questions?: LoadQuestions | undefined;
+}
+
+/** A stream to each host, on which it tells of its load. */
+export interface LoadQuestions {
+  readonly period_ms?: number | undefined;
+  /** 0: the host's own. */
+  readonly port?: number | undefined;
+  /** Empty: the host's name or the cluster's. */
+  readonly authority?: string | undefined;
+  /** Hosts are reached as hosts of these labels are; none: as for requests. */
+  readonly socket_labels?: readonly string[] | undefined;
+}
+
+/** Requests say which hosts they go to, one after the other. */
+export interface HostOverrides {
+  readonly sources?: readonly HostSource[] | undefined;
+  /** Dynamic metadata that say which host it was; an empty namespace: none do. */
+  readonly told_namespace?: string | undefined;
+  readonly told_path?: readonly string[] | undefined;
+}
+
+/** A header, or dynamic metadata: addresses with commas between them. */
+export interface HostSource {
+  /** In lower case; empty: metadata. */
+  readonly header?: string | undefined;
+  readonly metadata_namespace?: string | undefined;
+  readonly metadata_path?: readonly string[] | undefined;
 }
 
 /** Requests go to the host that they name, and to no other. */
@@ -1442,12 +1508,16 @@ export interface CircuitLimits {
   readonly retry_budget?: RetryBudget | undefined;
   /** Absent: no limit. */
   readonly max_connections_per_host?: number | undefined;
+  /** How many pools of connections a worker may have for it; absent: no limit. */
+  readonly max_connection_pools?: number | undefined;
 }
 
 /** How many retries may be active: a share of the active requests, and so many in any case. */
 export interface RetryBudget {
   readonly share_millionths?: number | undefined;
   readonly min_concurrency?: number | undefined;
+  /** Of the requests and retries of so long; 0: of those that are active. */
+  readonly interval_ms?: number | undefined;
 }
 
 /** What the runtime says of a cluster's limits; what it does not say stays as it is configured. */
@@ -1477,6 +1547,9 @@ export interface Assignment {
   readonly overprovisioning_factor_pct?: number | undefined;
   /** How healthy a priority is depends on its hosts' weights, not on their number. */
   readonly weighs_health?: boolean | undefined;
+  /** So many of a million requests are refused without asking a host, as being of this category. */
+  readonly drop_millionths?: number | undefined;
+  readonly drop_category?: string | undefined;
 }
 
 export const Host_Health = {
@@ -1526,6 +1599,8 @@ export interface Host {
   readonly tag_metadata?: TagMetadata | undefined;
   /** It is what its hostname says: another one of the same address is another host. */
   readonly is_named?: boolean | undefined;
+  /** What statistics call it; empty: its address. */
+  readonly observability_name?: string | undefined;
 }
 
 /** A compiled route configuration. */
@@ -1545,6 +1620,8 @@ export interface RouteTable {
   readonly asks_for_hosts_as?: string | undefined;
   /** In place of all else: which other table a request goes by. */
   readonly scoped_routes?: ScopedRoutes | undefined;
+  /** Headers that are taken from requests which come from outside; in lower case. */
+  readonly internal_only_headers?: readonly string[] | undefined;
 }
 
 /** Which table a request goes by. */
@@ -1729,6 +1806,11 @@ export interface ClusterAction {
   readonly upgrades?: readonly RouteUpgrade[] | undefined;
   /** Absent: hosts' redirects are the client's. */
   readonly internal_redirect?: InternalRedirect | undefined;
+  /** How long the last of an answer may take to go out. Absent: as the connection manager has it; 0: as long as it likes. */
+  readonly flush_timeout_ms?: number | undefined;
+  /** In place of `cluster`: a tree says which, by the number of an action; one that there is not: none. */
+  readonly cluster_tree?: MatchTree | undefined;
+  readonly tree_clusters?: readonly string[] | undefined;
 }
 
 /** Redirects of hosts that are followed here. */
@@ -1871,6 +1953,8 @@ export interface WeightedClusters {
   readonly clusters?: readonly WeightedCluster[] | undefined;
   /** Its value picks instead of chance. */
   readonly header_name?: string | undefined;
+  /** The request's hash does, where it has one. */
+  readonly by_hash?: boolean | undefined;
 }
 
 export interface WeightedCluster {
@@ -2774,6 +2858,16 @@ export interface Router {
   readonly start_child_span?: boolean | undefined;
   /** As the configuration calls it. */
   readonly name?: string | undefined;
+  /** Of clusters that have none of their own: what each try of a request passes. */
+  readonly upstream_filters?: readonly HttpFilter[] | undefined;
+  /** Of each try. Where this says so, also when its host has taken the request, and as long as it goes on; 0: not. */
+  readonly upstream_logs?: readonly AccessLog[] | undefined;
+  readonly logs_upstream_start?: boolean | undefined;
+  readonly upstream_log_interval_ms?: number | undefined;
+  /** Clusters do not count failures of gRPC requests by status. */
+  readonly counts_no_grpc_failures?: boolean | undefined;
+  /** What comes behind a CONNECT before it is granted is refused with it. */
+  readonly rejects_early_data?: boolean | undefined;
 }
 
 /** Where lines go and how they read. One of these three. */
@@ -3032,6 +3126,9 @@ export interface Update {
   readonly header_prefix?: string | undefined;
   /** Once, before the workers start: each stays on a processor of its own. */
   readonly pins_workers?: boolean | undefined;
+  /** Once, before the workers start: lines of these headers, in lower case, are joined as those are that always are. */
+  readonly joined_request_headers?: readonly string[] | undefined;
+  readonly joined_response_headers?: readonly string[] | undefined;
 }
 
 export const Demand_Kind = {
@@ -4083,6 +4180,7 @@ export const RateLimitAction_Kind = {
   ADDRESS_MATCH: 7,
   METADATA: 8,
   FORMAT: 9,
+  INPUT: 10,
 } as const;
 export type RateLimitAction_Kind = (typeof RateLimitAction_Kind)[keyof typeof RateLimitAction_Kind];
 
@@ -4112,6 +4210,8 @@ export interface RateLimitAction {
   readonly otherwise?: string | undefined;
   /** Of FORMAT. */
   readonly format?: Format | undefined;
+  /** Of INPUT. */
+  readonly input?: MatchInput | undefined;
 }
 
 export const Ratelimit_Requests = {
@@ -5131,6 +5231,49 @@ function writeCluster(out: WireWriter, message: Cluster): void {
   if (message.max_connection_duration_jitter) out.number(4016, message.max_connection_duration_jitter);
   if (message.sends_whole_url) out.number(4024, message.sends_whole_url ? 1 : 0);
   if (message.allow_chunked_length) out.number(4032, message.allow_chunked_length ? 1 : 0);
+  if (message.request_rules !== undefined) out.message(2082, message.request_rules, writeRequestRules);
+  if (message.overfull_timeout_ms) out.number(2088, message.overfull_timeout_ms);
+  if (message.reported_metrics) for (const item of message.reported_metrics) out.text(2098, item);
+  if (message.tracks_endpoints) out.number(2104, message.tracks_endpoints ? 1 : 0);
+  if (message.preconnect_condition !== undefined) out.message(2114, message.preconnect_condition, writeMetadataCondition);
+  if (message.load_weights !== undefined) out.message(2122, message.load_weights, writeLoadWeights);
+  if (message.host_overrides !== undefined) out.message(2130, message.host_overrides, writeHostOverrides);
+}
+
+function writeRequestRules(out: WireWriter, message: RequestRules): void {
+  if (message.http_filters) for (const item of message.http_filters) out.message(10, item, writeHttpFilter);
+  if (message.mirrors) for (const item of message.mirrors) out.message(18, item, writeMirrorPolicy);
+  if (message.hash_policies) for (const item of message.hash_policies) out.message(26, item, writeHashPolicy);
+  if (message.retry !== undefined) out.message(34, message.retry, writeRetryPolicy);
+  if (message.error_match !== undefined) out.message(42, message.error_match, writeTapMatch);
+}
+
+function writeLoadWeights(out: WireWriter, message: LoadWeights): void {
+  if (message.blackout_ms) out.number(8, message.blackout_ms);
+  if (message.expiration_ms) out.number(16, message.expiration_ms);
+  if (message.update_ms) out.number(24, message.update_ms);
+  if (message.error_penalty_millionths) out.number(32, message.error_penalty_millionths);
+  if (message.metrics) for (const item of message.metrics) out.text(42, item);
+  if (message.questions !== undefined) out.message(50, message.questions, writeLoadQuestions);
+}
+
+function writeLoadQuestions(out: WireWriter, message: LoadQuestions): void {
+  if (message.period_ms) out.number(8, message.period_ms);
+  if (message.port) out.number(16, message.port);
+  if (message.authority?.length) out.text(26, message.authority);
+  if (message.socket_labels) for (const item of message.socket_labels) out.text(34, item);
+}
+
+function writeHostOverrides(out: WireWriter, message: HostOverrides): void {
+  if (message.sources) for (const item of message.sources) out.message(10, item, writeHostSource);
+  if (message.told_namespace?.length) out.text(18, message.told_namespace);
+  if (message.told_path) for (const item of message.told_path) out.text(26, item);
+}
+
+function writeHostSource(out: WireWriter, message: HostSource): void {
+  if (message.header?.length) out.text(10, message.header);
+  if (message.metadata_namespace?.length) out.text(18, message.metadata_namespace);
+  if (message.metadata_path) for (const item of message.metadata_path) out.text(26, item);
 }
 
 function writeNamedHosts(out: WireWriter, message: NamedHosts): void {
@@ -5326,11 +5469,13 @@ function writeCircuitLimits(out: WireWriter, message: CircuitLimits): void {
   if (message.track_remaining) out.number(40, message.track_remaining ? 1 : 0);
   if (message.retry_budget !== undefined) out.message(50, message.retry_budget, writeRetryBudget);
   if (message.max_connections_per_host !== undefined) out.number(56, message.max_connections_per_host);
+  if (message.max_connection_pools !== undefined) out.number(64, message.max_connection_pools);
 }
 
 function writeRetryBudget(out: WireWriter, message: RetryBudget): void {
   if (message.share_millionths) out.number(8, message.share_millionths);
   if (message.min_concurrency) out.number(16, message.min_concurrency);
+  if (message.interval_ms) out.number(24, message.interval_ms);
 }
 
 function writeLimitOverrides(out: WireWriter, message: LimitOverrides): void {
@@ -5353,6 +5498,8 @@ function writeAssignment(out: WireWriter, message: Assignment): void {
   if (message.hosts) for (const item of message.hosts) out.message(18, item, writeHost);
   if (message.overprovisioning_factor_pct) out.number(24, message.overprovisioning_factor_pct);
   if (message.weighs_health) out.number(32, message.weighs_health ? 1 : 0);
+  if (message.drop_millionths) out.number(40, message.drop_millionths);
+  if (message.drop_category?.length) out.text(50, message.drop_category);
 }
 
 function writeHost(out: WireWriter, message: Host): void {
@@ -5380,6 +5527,7 @@ function writeHost(out: WireWriter, message: Host): void {
   if (message.tried_addresses) for (const item of message.tried_addresses) out.message(186, item, writeAddress);
   if (message.tag_metadata !== undefined) out.message(962, message.tag_metadata, writeTagMetadata);
   if (message.is_named) out.number(1760, message.is_named ? 1 : 0);
+  if (message.observability_name?.length) out.text(2082, message.observability_name);
 }
 
 function writeRouteTable(out: WireWriter, message: RouteTable): void {
@@ -5393,6 +5541,7 @@ function writeRouteTable(out: WireWriter, message: RouteTable): void {
   if (message.ignores_path_parameters) out.number(1288, message.ignores_path_parameters ? 1 : 0);
   if (message.asks_for_hosts_as?.length) out.text(1922, message.asks_for_hosts_as);
   if (message.scoped_routes !== undefined) out.message(1930, message.scoped_routes, writeScopedRoutes);
+  if (message.internal_only_headers) for (const item of message.internal_only_headers) out.text(2082, item);
 }
 
 function writeScopedRoutes(out: WireWriter, message: ScopedRoutes): void {
@@ -5518,6 +5667,9 @@ function writeClusterAction(out: WireWriter, message: ClusterAction): void {
   if (message.metadata_match !== undefined) out.message(170, message.metadata_match, writeMetadataMatch);
   if (message.upgrades) for (const item of message.upgrades) out.message(242, item, writeRouteUpgrade);
   if (message.internal_redirect !== undefined) out.message(1282, message.internal_redirect, writeInternalRedirect);
+  if (message.flush_timeout_ms !== undefined) out.number(2080, message.flush_timeout_ms);
+  if (message.cluster_tree !== undefined) out.message(2090, message.cluster_tree, writeMatchTree);
+  if (message.tree_clusters) for (const item of message.tree_clusters) out.text(2098, item);
 }
 
 function writeInternalRedirect(out: WireWriter, message: InternalRedirect): void {
@@ -5616,6 +5768,7 @@ function writeRetryRuntime(out: WireWriter, message: RetryRuntime): void {
 function writeWeightedClusters(out: WireWriter, message: WeightedClusters): void {
   if (message.clusters) for (const item of message.clusters) out.message(10, item, writeWeightedCluster);
   if (message.header_name?.length) out.text(26, message.header_name);
+  if (message.by_hash) out.number(2080, message.by_hash ? 1 : 0);
 }
 
 function writeWeightedCluster(out: WireWriter, message: WeightedCluster): void {
@@ -6207,6 +6360,12 @@ function writeRouter(out: WireWriter, message: Router): void {
   if (message.counts_no_answers) out.number(32, message.counts_no_answers ? 1 : 0);
   if (message.start_child_span) out.number(960, message.start_child_span ? 1 : 0);
   if (message.name?.length) out.text(1122, message.name);
+  if (message.upstream_filters) for (const item of message.upstream_filters) out.message(2082, item, writeHttpFilter);
+  if (message.upstream_logs) for (const item of message.upstream_logs) out.message(2090, item, writeAccessLog);
+  if (message.logs_upstream_start) out.number(2096, message.logs_upstream_start ? 1 : 0);
+  if (message.upstream_log_interval_ms) out.number(2104, message.upstream_log_interval_ms);
+  if (message.counts_no_grpc_failures) out.number(2112, message.counts_no_grpc_failures ? 1 : 0);
+  if (message.rejects_early_data) out.number(2120, message.rejects_early_data ? 1 : 0);
 }
 
 function writeAccessLog(out: WireWriter, message: AccessLog): void {
@@ -6345,6 +6504,8 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.met_demands) for (const item of message.met_demands) out.message(1930, item, writeDemand);
   if (message.header_prefix?.length) out.text(4002, message.header_prefix);
   if (message.pins_workers) out.number(4008, message.pins_workers ? 1 : 0);
+  if (message.joined_request_headers) for (const item of message.joined_request_headers) out.text(4018, item);
+  if (message.joined_response_headers) for (const item of message.joined_response_headers) out.text(4026, item);
 }
 
 function writeDemand(out: WireWriter, message: Demand): void {
@@ -7061,6 +7222,7 @@ function writeRateLimitAction(out: WireWriter, message: RateLimitAction): void {
   if (message.is_of_route) out.number(824, message.is_of_route ? 1 : 0);
   if (message.otherwise?.length) out.text(834, message.otherwise);
   if (message.format !== undefined) out.message(842, message.format, writeFormat);
+  if (message.input !== undefined) out.message(2082, message.input, writeMatchInput);
 }
 
 function writeRatelimit(out: WireWriter, message: Ratelimit): void {
