@@ -258,6 +258,7 @@ bool read(WireReader& wire, OriginalDst* out);
 bool read(WireReader& wire, TlsInspector* out);
 bool read(WireReader& wire, OriginalSrc* out);
 bool read(WireReader& wire, AcceptState* out);
+bool read(WireReader& wire, DiscoveredListenerFilter* out);
 bool read(WireReader& wire, ListenerPredicate* out);
 bool read(WireReader& wire, ListenerFilter* out);
 bool read(WireReader& wire, FilterChainMatch* out);
@@ -7252,6 +7253,22 @@ bool read(WireReader& wire, AcceptState* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, DiscoveredListenerFilter* out) {
+  while (wire.nextField("DiscoveredListenerFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->id, "DiscoveredListenerFilter.id")) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("DiscoveredListenerFilter.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("DiscoveredListenerFilter")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ListenerPredicate* out) {
   while (wire.nextField("ListenerPredicate")) {
     switch (wire.field()) {
@@ -7294,6 +7311,9 @@ bool read(WireReader& wire, ListenerFilter* out) {
         break;
       case 501:
         if (!wire.readMessage("ListenerFilter.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
+        break;
+      case 340:
+        if (!wire.readMessage("ListenerFilter.discovered", [&](WireReader& inner) { return read(inner, &out->discovered.emplace()); })) return false;
         break;
       case 4:
         if (!wire.readMessage("ListenerFilter.disabled", [&](WireReader& inner) { return read(inner, &out->disabled.emplace()); })) return false;
@@ -8406,6 +8426,9 @@ bool read(WireReader& wire, ConnectionGuard* out) {
       case 3:
         if (!wire.readMessage("ConnectionGuard.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
         break;
+      case 340:
+        if (!wire.readNumber(&out->lacks_filter, "ConnectionGuard.lacks_filter")) return false;
+        break;
       default:
         if (!wire.skip("ConnectionGuard")) return false;
     }
@@ -8998,6 +9021,12 @@ bool read(WireReader& wire, Update* out) {
         break;
       case 240:
         if (!wire.readMessage("Update.discovered_filters", [&](WireReader& inner) { return read(inner, &out->discovered_filters.emplace_back()); })) return false;
+        break;
+      case 340:
+        if (!wire.readMessage("Update.discovered_listener_filters", [&](WireReader& inner) { return read(inner, &out->discovered_listener_filters.emplace_back()); })) return false;
+        break;
+      case 341:
+        if (!wire.readMessage("Update.changed_filter_chains", [&](WireReader& inner) { return read(inner, &out->changed_filter_chains.emplace_back()); })) return false;
         break;
       case 241:
         if (!wire.readMessage("Update.met_demands", [&](WireReader& inner) { return read(inner, &out->met_demands.emplace_back()); })) return false;

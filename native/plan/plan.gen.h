@@ -14,6 +14,7 @@ namespace fairlead::plan {
 
 struct HttpFilter;
 struct MatchSettings;
+struct ListenerFilter;
 
 // An address in the kernel's terms. `ip` is 4 or 16 bytes in network order; empty means a pipe.
 struct Address {
@@ -3556,6 +3557,14 @@ struct AcceptState {
   std::vector<FilterStateValue> values;
 };
 
+// A filter whose configuration comes, and changes, while connections come.
+struct DiscoveredListenerFilter {
+  // Among all there ever are.
+  uint64_t id = 0;
+  // One; none: connections close at once, which is counted.
+  std::vector<ListenerFilter> filter;
+};
+
 // A tree.
 struct ListenerPredicate {
   enum class Kind : uint8_t {
@@ -3579,6 +3588,7 @@ struct ListenerFilter {
   Boxed<TlsInspector> tls_inspector;
   Boxed<OriginalSrc> original_src;
   Boxed<AcceptState> set_filter_state;
+  Boxed<DiscoveredListenerFilter> discovered;
   // Connections that it leaves alone; absent: none.
   Boxed<ListenerPredicate> disabled;
 };
@@ -4142,6 +4152,8 @@ struct ConnectionGuard {
   Boxed<NetworkRbac> rbac;
   Boxed<NetworkExtAuthz> ext_authz;
   Boxed<NetworkRatelimit> ratelimit;
+  // A filter of it has not come yet: its connections close at once, which is counted.
+  bool lacks_filter = false;
 };
 
 struct ServerNameLookup {
@@ -4481,6 +4493,11 @@ struct Update {
   // What filters that were discovered are from here on; of those that are not there any more nothing
   // becomes.
   std::vector<DiscoveredFilter> discovered_filters;
+  // As discovered_filters.
+  std::vector<DiscoveredListenerFilter> discovered_listener_filters;
+  // Other filters for chains that are there, by id, whose match stays: connections that there are keep
+  // what they came with. Of chains that are not there any more nothing becomes.
+  std::vector<FilterChain> changed_filter_chains;
   // What requests waited for, be it there now or not: they go on.
   std::vector<Demand> met_demands;
   // Once, before the workers start: what headers begin with in place of "x-envoy"; empty: with that.

@@ -4822,6 +4822,76 @@ struct Eds {
                                      false, false};
 };
 
+struct Leds {
+  enum class Counter : uint16_t {
+    InitFetchTimeout,
+    UpdateAttempt,
+    UpdateEmpty,
+    UpdateFailure,
+    UpdateRejected,
+    UpdateSuccess,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    UpdateTime,
+    Version,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    VersionText,
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    UpdateDuration,
+    kCount,
+  };
+  static constexpr std::array<StatName, 6> kCounters = {{
+      {"init_fetch_timeout", Shown::Always, 0},
+      {"update_attempt", Shown::Always, 0},
+      {"update_empty", Shown::Always, 0},
+      {"update_failure", Shown::Always, 0},
+      {"update_rejected", Shown::Always, 0},
+      {"update_success", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 2> kGauges = {{
+      {"update_time", Shown::Always, 0},
+      {"version", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kTexts = {{
+      {"version_text", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 1> kHistograms = {{
+      {"update_duration", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatRef, 8> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+      {Kind::Counter, 2},
+      {Kind::Counter, 3},
+      {Kind::Counter, 4},
+      {Kind::Counter, 5},
+      {Kind::Gauge, 0},
+      {Kind::Gauge, 1},
+  }};
+  static constexpr std::array<Place, 6> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+      {0, 2},
+      {0, 3},
+      {0, 4},
+      {0, 5},
+  }};
+  static constexpr std::array<Place, 2> kGaugePlaces = {{
+      {0, 6},
+      {0, 8},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{10}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct Zone {
   enum class Counter : uint16_t {
     kCount,

@@ -2244,6 +2244,7 @@ export interface ListenerFilter {
   readonly tls_inspector?: TlsInspector | undefined;
   readonly original_src?: OriginalSrc | undefined;
   readonly set_filter_state?: AcceptState | undefined;
+  readonly discovered?: DiscoveredListenerFilter | undefined;
   /** Connections that it leaves alone; absent: none. */
   readonly disabled?: ListenerPredicate | undefined;
 }
@@ -2264,6 +2265,14 @@ export interface ListenerPredicate {
   /** From the first to before the end. */
   readonly port_begin?: number | undefined;
   readonly port_end?: number | undefined;
+}
+
+/** A filter whose configuration comes, and changes, while connections come. */
+export interface DiscoveredListenerFilter {
+  /** Among all there ever are. */
+  readonly id?: number | undefined;
+  /** One; none: connections close at once, which is counted. */
+  readonly filter?: readonly ListenerFilter[] | undefined;
 }
 
 export type HttpInspector = Readonly<Record<string, never>>;
@@ -2466,6 +2475,8 @@ export interface ConnectionGuard {
   readonly rbac?: NetworkRbac | undefined;
   readonly ext_authz?: NetworkExtAuthz | undefined;
   readonly ratelimit?: NetworkRatelimit | undefined;
+  /** A filter of it has not come yet: its connections close at once, which is counted. */
+  readonly lacks_filter?: boolean | undefined;
 }
 
 /** Who may connect. */
@@ -3120,6 +3131,10 @@ export interface Update {
   readonly name_answers?: readonly NameAnswer[] | undefined;
   /** What filters that were discovered are from here on; of those that are not there any more nothing becomes. */
   readonly discovered_filters?: readonly DiscoveredFilter[] | undefined;
+  /** As discovered_filters. */
+  readonly discovered_listener_filters?: readonly DiscoveredListenerFilter[] | undefined;
+  /** Other filters for chains that are there, by id, whose match stays: connections that there are keep what they came with. Of chains that are not there any more nothing becomes. */
+  readonly changed_filter_chains?: readonly FilterChain[] | undefined;
   /** What requests waited for, be it there now or not: they go on. */
   readonly met_demands?: readonly Demand[] | undefined;
   /** Once, before the workers start: what headers begin with in place of "x-envoy"; empty: with that. */
@@ -5976,6 +5991,7 @@ function writeListenerFilter(out: WireWriter, message: ListenerFilter): void {
   if (message.tls_inspector !== undefined) out.message(42, message.tls_inspector, writeTlsInspector);
   if (message.original_src !== undefined) out.message(4002, message.original_src, writeOriginalSrc);
   if (message.set_filter_state !== undefined) out.message(4010, message.set_filter_state, writeAcceptState);
+  if (message.discovered !== undefined) out.message(2722, message.discovered, writeDiscoveredListenerFilter);
   if (message.disabled !== undefined) out.message(34, message.disabled, writeListenerPredicate);
 }
 
@@ -5984,6 +6000,11 @@ function writeListenerPredicate(out: WireWriter, message: ListenerPredicate): vo
   if (message.rules) for (const item of message.rules) out.message(18, item, writeListenerPredicate);
   if (message.port_begin) out.number(24, message.port_begin);
   if (message.port_end) out.number(32, message.port_end);
+}
+
+function writeDiscoveredListenerFilter(out: WireWriter, message: DiscoveredListenerFilter): void {
+  if (message.id) out.number(8, message.id);
+  if (message.filter) for (const item of message.filter) out.message(18, item, writeListenerFilter);
 }
 
 function writeHttpInspector(_out: WireWriter, _message: HttpInspector): void {
@@ -6115,6 +6136,7 @@ function writeConnectionGuard(out: WireWriter, message: ConnectionGuard): void {
   if (message.rbac !== undefined) out.message(10, message.rbac, writeNetworkRbac);
   if (message.ext_authz !== undefined) out.message(18, message.ext_authz, writeNetworkExtAuthz);
   if (message.ratelimit !== undefined) out.message(26, message.ratelimit, writeNetworkRatelimit);
+  if (message.lacks_filter) out.number(2720, message.lacks_filter ? 1 : 0);
 }
 
 function writeNetworkRbac(out: WireWriter, message: NetworkRbac): void {
@@ -6501,6 +6523,8 @@ function writeUpdate(out: WireWriter, message: Update): void {
   if (message.name_caches) for (const item of message.name_caches) out.message(1762, item, writeNameCache);
   if (message.name_answers) for (const item of message.name_answers) out.message(1770, item, writeNameAnswer);
   if (message.discovered_filters) for (const item of message.discovered_filters) out.message(1922, item, writeDiscoveredFilter);
+  if (message.discovered_listener_filters) for (const item of message.discovered_listener_filters) out.message(2722, item, writeDiscoveredListenerFilter);
+  if (message.changed_filter_chains) for (const item of message.changed_filter_chains) out.message(2730, item, writeFilterChain);
   if (message.met_demands) for (const item of message.met_demands) out.message(1930, item, writeDemand);
   if (message.header_prefix?.length) out.text(4002, message.header_prefix);
   if (message.pins_workers) out.number(4008, message.pins_workers ? 1 : 0);
