@@ -6,9 +6,10 @@ const LINE = /^ {2}(counter|gauge|text|histogram)(\?)? (\S+)(?: with (\S+))?$/;
 /** A gauge has two slots: what went up, and what went down. */
 const SLOTS = { counter: 1, gauge: 2 };
 
-/** "0", a status, is no name in C++. */
+/** "0", a status, is no name in C++, nor is "/". */
 const pascal = (name) =>
   name
+    .replace(/^\/$/, 'slash')
     .split(/[^A-Za-z0-9]+|_/)
     .map((word) => word[0].toUpperCase() + word.slice(1))
     .join('')
