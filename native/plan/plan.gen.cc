@@ -131,8 +131,12 @@ bool read(WireReader& wire, Decoder* out);
 bool read(WireReader& wire, DecompressorDirection* out);
 bool read(WireReader& wire, Decompressor* out);
 bool read(WireReader& wire, BandwidthLimit* out);
+bool read(WireReader& wire, ResponseRedirect* out);
 bool read(WireReader& wire, ResponsePolicy* out);
 bool read(WireReader& wire, CustomResponse* out);
+bool read(WireReader& wire, MemoryCache* out);
+bool read(WireReader& wire, FileCache* out);
+bool read(WireReader& wire, CacheFilter* out);
 bool read(WireReader& wire, SuccessRange* out);
 bool read(WireReader& wire, AdmissionControl* out);
 bool read(WireReader& wire, AdaptiveConcurrency* out);
@@ -3427,6 +3431,37 @@ bool read(WireReader& wire, BandwidthLimit* out) {
   return wire.ok();
 }
 
+bool read(WireReader& wire, ResponseRedirect* out) {
+  while (wire.nextField("ResponseRedirect")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readNumber(&out->https, "ResponseRedirect.https")) return false;
+        break;
+      case 2:
+        if (!wire.readBytes(&out->scheme, "ResponseRedirect.scheme")) return false;
+        break;
+      case 3:
+        if (!wire.readBytes(&out->host, "ResponseRedirect.host")) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->port, "ResponseRedirect.port")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->path, "ResponseRedirect.path")) return false;
+        break;
+      case 6:
+        if (!wire.readNumber(&out->strip_query, "ResponseRedirect.strip_query")) return false;
+        break;
+      case 7:
+        if (!wire.readMessage("ResponseRedirect.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
+        break;
+      default:
+        if (!wire.skip("ResponseRedirect")) return false;
+    }
+  }
+  return wire.ok();
+}
+
 bool read(WireReader& wire, ResponsePolicy* out) {
   while (wire.nextField("ResponsePolicy")) {
     switch (wire.field()) {
@@ -3448,6 +3483,9 @@ bool read(WireReader& wire, ResponsePolicy* out) {
       case 6:
         if (!wire.readNumber(&out->keeps_details, "ResponsePolicy.keeps_details")) return false;
         break;
+      case 7:
+        if (!wire.readMessage("ResponsePolicy.redirect", [&](WireReader& inner) { return read(inner, &out->redirect.emplace()); })) return false;
+        break;
       default:
         if (!wire.skip("ResponsePolicy")) return false;
     }
@@ -3466,6 +3504,66 @@ bool read(WireReader& wire, CustomResponse* out) {
         break;
       default:
         if (!wire.skip("CustomResponse")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, MemoryCache* out) {
+  while (wire.nextField("MemoryCache")) {
+    switch (wire.field()) {
+      default:
+        if (!wire.skip("MemoryCache")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, FileCache* out) {
+  while (wire.nextField("FileCache")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readBytes(&out->path, "FileCache.path")) return false;
+        break;
+      case 2:
+        if (!wire.readNumber(&out->max_bytes.emplace(), "FileCache.max_bytes")) return false;
+        break;
+      case 3:
+        if (!wire.readNumber(&out->max_entries.emplace(), "FileCache.max_entries")) return false;
+        break;
+      case 4:
+        if (!wire.readBytes(&out->manager, "FileCache.manager")) return false;
+        break;
+      case 5:
+        if (!wire.readNumber(&out->threads, "FileCache.threads")) return false;
+        break;
+      default:
+        if (!wire.skip("FileCache")) return false;
+    }
+  }
+  return wire.ok();
+}
+
+bool read(WireReader& wire, CacheFilter* out) {
+  while (wire.nextField("CacheFilter")) {
+    switch (wire.field()) {
+      case 1:
+        if (!wire.readMessage("CacheFilter.memory", [&](WireReader& inner) { return read(inner, &out->memory.emplace()); })) return false;
+        break;
+      case 2:
+        if (!wire.readMessage("CacheFilter.files", [&](WireReader& inner) { return read(inner, &out->files.emplace()); })) return false;
+        break;
+      case 3:
+        if (!wire.readMessage("CacheFilter.allowed_vary_headers", [&](WireReader& inner) { return read(inner, &out->allowed_vary_headers.emplace_back()); })) return false;
+        break;
+      case 4:
+        if (!wire.readNumber(&out->ignores_request_cache_control, "CacheFilter.ignores_request_cache_control")) return false;
+        break;
+      case 5:
+        if (!wire.readBytes(&out->local_address, "CacheFilter.local_address")) return false;
+        break;
+      default:
+        if (!wire.skip("CacheFilter")) return false;
     }
   }
   return wire.ok();
@@ -4706,6 +4804,9 @@ bool read(WireReader& wire, HttpFilter* out) {
         break;
       case 183:
         if (!wire.readMessage("HttpFilter.custom_response", [&](WireReader& inner) { return read(inner, &out->custom_response.emplace()); })) return false;
+        break;
+      case 186:
+        if (!wire.readMessage("HttpFilter.cache", [&](WireReader& inner) { return read(inner, &out->cache.emplace()); })) return false;
         break;
       case 184:
         if (!wire.readMessage("HttpFilter.admission_control", [&](WireReader& inner) { return read(inner, &out->admission_control.emplace()); })) return false;

@@ -1743,6 +1743,19 @@ struct BandwidthLimit {
   std::string trailer_prefix;
 };
 
+// The request that takes the place of one, by another host and path. What is empty or 0 stays as the
+// request has it.
+struct ResponseRedirect {
+  bool https = false;
+  std::string scheme;
+  std::string host;
+  uint32_t port = 0;
+  // With its query.
+  std::string path;
+  bool strip_query = false;
+  std::vector<HeaderAddition> request_add;
+};
+
 struct ResponsePolicy {
   // Absent: as it is.
   std::optional<uint32_t> status;
@@ -1754,12 +1767,43 @@ struct ResponsePolicy {
   // Empty: none are given.
   std::string details;
   bool keeps_details = false;
+  // In place of all that is made here but the status and the headers: what another request is
+  // answered.
+  Boxed<ResponseRedirect> redirect;
 };
 
 struct CustomResponse {
   Boxed<MatchTree> tree;
   // By the actions of the tree.
   std::vector<ResponsePolicy> policies;
+};
+
+// One for the whole process.
+struct MemoryCache {
+};
+
+// One for each path.
+struct FileCache {
+  // With a slash at its end.
+  std::string path;
+  // Absent: without a limit.
+  std::optional<uint64_t> max_bytes;
+  std::optional<uint64_t> max_entries;
+  // Files are read and written on the threads of their manager, which has a name.
+  std::string manager;
+  // 0: as many as the machine has processors.
+  uint32_t threads = 0;
+};
+
+struct CacheFilter {
+  Boxed<MemoryCache> memory;
+  Boxed<FileCache> files;
+  // Of request headers that answers may vary by.
+  std::vector<StringMatch> allowed_vary_headers;
+  // What requests say of caches (cache-control, pragma) has no effect here.
+  bool ignores_request_cache_control = false;
+  // Of this proxy, for x-forwarded-for of what the filter asks hosts.
+  std::string local_address;
 };
 
 struct SuccessRange {
@@ -2293,6 +2337,7 @@ struct HttpFilter {
   Boxed<Decompressor> decompressor;
   Boxed<BandwidthLimit> bandwidth_limit;
   Boxed<CustomResponse> custom_response;
+  Boxed<CacheFilter> cache;
   Boxed<AdmissionControl> admission_control;
   Boxed<AdaptiveConcurrency> adaptive_concurrency;
   Boxed<JwtAuthn> jwt_authn;

@@ -1806,6 +1806,124 @@ struct ClusterGrpc {
                                      false, false};
 };
 
+struct CacheEvents {
+  enum class Counter : uint16_t {
+    EventTypeHit,
+    EventTypeMiss,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 2> kCounters = {{
+      {"event_type.hit", Shown::Always, 0},
+      {"event_type.miss", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 2> kValues = {{
+      {Kind::Counter, 0},
+      {Kind::Counter, 1},
+  }};
+  static constexpr std::array<Place, 2> kCounterPlaces = {{
+      {0, 0},
+      {0, 1},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct CachePathCounter {
+  enum class Counter : uint16_t {
+    Slash,
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 1> kCounters = {{
+      {"/", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kGauges = {{
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Counter, 0},
+  }};
+  static constexpr std::array<Place, 1> kCounterPlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<Place, 0> kGaugePlaces = {{
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{1}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
+struct CachePathGauge {
+  enum class Counter : uint16_t {
+    kCount,
+  };
+  enum class Gauge : uint16_t {
+    Slash,
+    kCount,
+  };
+  enum class Text : uint16_t {
+    kCount,
+  };
+  enum class Histogram : uint16_t {
+    kCount,
+  };
+  static constexpr std::array<StatName, 0> kCounters = {{
+  }};
+  static constexpr std::array<StatName, 1> kGauges = {{
+      {"/", Shown::Always, 0},
+  }};
+  static constexpr std::array<StatName, 0> kTexts = {{
+  }};
+  static constexpr std::array<StatName, 0> kHistograms = {{
+  }};
+  static constexpr std::array<StatRef, 1> kValues = {{
+      {Kind::Gauge, 0},
+  }};
+  static constexpr std::array<Place, 0> kCounterPlaces = {{
+  }};
+  static constexpr std::array<Place, 1> kGaugePlaces = {{
+      {0, 0},
+  }};
+  static constexpr std::array<uint8_t, 1> kGroups = {{2}};
+  static constexpr Layout kLayout = {kCounters,      kGauges,      kTexts,
+                                     kHistograms,    kValues,      kCounterPlaces,
+                                     kGaugePlaces,   kGroups,      false,
+                                     false, false};
+};
+
 struct HttpCsrf {
   enum class Counter : uint16_t {
     MissingSourceOrigin,

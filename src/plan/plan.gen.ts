@@ -2059,6 +2059,7 @@ export interface HttpFilter {
   readonly decompressor?: Decompressor | undefined;
   readonly bandwidth_limit?: BandwidthLimit | undefined;
   readonly custom_response?: CustomResponse | undefined;
+  readonly cache?: CacheFilter | undefined;
   readonly admission_control?: AdmissionControl | undefined;
   readonly adaptive_concurrency?: AdaptiveConcurrency | undefined;
   readonly jwt_authn?: JwtAuthn | undefined;
@@ -3490,6 +3491,33 @@ export interface OAuth2Assertion {
   readonly audience?: string | undefined;
 }
 
+export interface CacheFilter {
+  readonly memory?: MemoryCache | undefined;
+  readonly files?: FileCache | undefined;
+  /** Of request headers that answers may vary by. */
+  readonly allowed_vary_headers?: readonly StringMatch[] | undefined;
+  /** What requests say of caches (cache-control, pragma) has no effect here. */
+  readonly ignores_request_cache_control?: boolean | undefined;
+  /** Of this proxy, for x-forwarded-for of what the filter asks hosts. */
+  readonly local_address?: string | undefined;
+}
+
+/** One for the whole process. */
+export type MemoryCache = Readonly<Record<string, never>>;
+
+/** One for each path. */
+export interface FileCache {
+  /** With a slash at its end. */
+  readonly path?: string | undefined;
+  /** Absent: without a limit. */
+  readonly max_bytes?: number | undefined;
+  readonly max_entries?: number | undefined;
+  /** Files are read and written on the threads of their manager, which has a name. */
+  readonly manager?: string | undefined;
+  /** 0: as many as the machine has processors. */
+  readonly threads?: number | undefined;
+}
+
 export const Encoder_Coding = {
   GZIP: 0,
   BROTLI: 1,
@@ -4396,6 +4424,20 @@ export interface ResponsePolicy {
   /** Empty: none are given. */
   readonly details?: string | undefined;
   readonly keeps_details?: boolean | undefined;
+  /** In place of all that is made here but the status and the headers: what another request is answered. */
+  readonly redirect?: ResponseRedirect | undefined;
+}
+
+/** The request that takes the place of one, by another host and path. What is empty or 0 stays as the request has it. */
+export interface ResponseRedirect {
+  readonly https?: boolean | undefined;
+  readonly scheme?: string | undefined;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  /** With its query. */
+  readonly path?: string | undefined;
+  readonly strip_query?: boolean | undefined;
+  readonly request_add?: readonly HeaderAddition[] | undefined;
 }
 
 export interface Service {
@@ -5859,6 +5901,7 @@ function writeHttpFilter(out: WireWriter, message: HttpFilter): void {
   if (message.decompressor !== undefined) out.message(1450, message.decompressor, writeDecompressor);
   if (message.bandwidth_limit !== undefined) out.message(1458, message.bandwidth_limit, writeBandwidthLimit);
   if (message.custom_response !== undefined) out.message(1466, message.custom_response, writeCustomResponse);
+  if (message.cache !== undefined) out.message(1490, message.cache, writeCacheFilter);
   if (message.admission_control !== undefined) out.message(1474, message.admission_control, writeAdmissionControl);
   if (message.adaptive_concurrency !== undefined) out.message(1482, message.adaptive_concurrency, writeAdaptiveConcurrency);
   if (message.jwt_authn !== undefined) out.message(1602, message.jwt_authn, writeJwtAuthn);
@@ -6765,6 +6808,25 @@ function writeOAuth2Assertion(out: WireWriter, message: OAuth2Assertion): void {
   if (message.audience?.length) out.text(26, message.audience);
 }
 
+function writeCacheFilter(out: WireWriter, message: CacheFilter): void {
+  if (message.memory !== undefined) out.message(10, message.memory, writeMemoryCache);
+  if (message.files !== undefined) out.message(18, message.files, writeFileCache);
+  if (message.allowed_vary_headers) for (const item of message.allowed_vary_headers) out.message(26, item, writeStringMatch);
+  if (message.ignores_request_cache_control) out.number(32, message.ignores_request_cache_control ? 1 : 0);
+  if (message.local_address?.length) out.text(42, message.local_address);
+}
+
+function writeMemoryCache(_out: WireWriter, _message: MemoryCache): void {
+}
+
+function writeFileCache(out: WireWriter, message: FileCache): void {
+  if (message.path?.length) out.text(10, message.path);
+  if (message.max_bytes !== undefined) out.number(16, message.max_bytes);
+  if (message.max_entries !== undefined) out.number(24, message.max_entries);
+  if (message.manager?.length) out.text(34, message.manager);
+  if (message.threads) out.number(40, message.threads);
+}
+
 function writeEncoder(out: WireWriter, message: Encoder): void {
   if (message.coding) out.number(8, message.coding);
   if (message.level) out.number(16, message.level);
@@ -7349,6 +7411,17 @@ function writeResponsePolicy(out: WireWriter, message: ResponsePolicy): void {
   if (message.body_format !== undefined) out.message(34, message.body_format, writeFormat);
   if (message.details?.length) out.text(42, message.details);
   if (message.keeps_details) out.number(48, message.keeps_details ? 1 : 0);
+  if (message.redirect !== undefined) out.message(58, message.redirect, writeResponseRedirect);
+}
+
+function writeResponseRedirect(out: WireWriter, message: ResponseRedirect): void {
+  if (message.https) out.number(8, message.https ? 1 : 0);
+  if (message.scheme?.length) out.text(18, message.scheme);
+  if (message.host?.length) out.text(26, message.host);
+  if (message.port) out.number(32, message.port);
+  if (message.path?.length) out.text(42, message.path);
+  if (message.strip_query) out.number(48, message.strip_query ? 1 : 0);
+  if (message.request_add) for (const item of message.request_add) out.message(58, item, writeHeaderAddition);
 }
 
 function writeService(out: WireWriter, message: Service): void {
