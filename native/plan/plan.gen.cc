@@ -535,7 +535,7 @@ bool read(WireReader& wire, FormatPiece* out) {
   while (wire.nextField("FormatPiece")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readEnum(&out->op, 501, "FormatPiece.operator")) return false;
+        if (!wire.readEnum(&out->op, 200, "FormatPiece.operator")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->argument, "FormatPiece.argument")) return false;

@@ -252,8 +252,8 @@ struct FormatPiece {
     // ":ORIG" (before rewrites) or ":ORIG_OR_HOST".
     ServerNameOfRequest = 122,
     // How long a request's route was looked for, and how often.
-    RouteResolutionTimeUs = 500,
-    RouteResolutionCount = 501,
+    RouteResolutionTimeUs = 123,
+    RouteResolutionCount = 124,
   };
   enum class MetadataSource : uint8_t {
     Route = 0,

@@ -246,8 +246,8 @@ export const FormatPiece_Operator = {
   REQ_WITHOUT_QUERY: 120,
   LOCAL_REPLY_OWNER: 121,
   SERVER_NAME_OF_REQUEST: 122,
-  ROUTE_RESOLUTION_TIME_US: 500,
-  ROUTE_RESOLUTION_COUNT: 501,
+  ROUTE_RESOLUTION_TIME_US: 123,
+  ROUTE_RESOLUTION_COUNT: 124,
 } as const;
 export type FormatPiece_Operator = (typeof FormatPiece_Operator)[keyof typeof FormatPiece_Operator];
 
