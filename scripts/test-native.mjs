@@ -1,6 +1,7 @@
 // The native tests, without Node; then every fuzz target for a moment, with a fixed seed, after the
 // inputs that longer runs have found (scripts/fuzz.mjs).
 //   --sanitize    with AddressSanitizer and UBSan
+//   --build       compiles them, and the addon of test/chaos, and runs nothing
 //   --seconds N   of each fuzz target: 1 by default
 //   --seed N      1 by default
 import { readdirSync } from 'node:fs';
@@ -25,6 +26,12 @@ function make(what, target) {
   ]);
 }
 
+if (isGiven('build')) {
+  make('building the native tests', 'test-build');
+  make('building the fuzz targets', 'fuzz');
+  make('building the addon', 'addon');
+  process.exit(0);
+}
 make('the native tests', 'test');
 make('building the fuzz targets', 'fuzz');
 const folder = join(root, 'build', 'native', isSanitized ? 'sanitize' : 'checked');
