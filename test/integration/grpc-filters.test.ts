@@ -1,12 +1,11 @@
 // Filters of gRPC before the router: browsers, bridges, JSON.
 import assert from 'node:assert/strict';
-import { createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { descriptorSet, field, message, method } from '../unit/extensions/http/descriptors.js';
 import { toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
-
 import { TYPE, withFilters } from './support/filters.js';
 
 const BASKET = {

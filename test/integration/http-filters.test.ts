@@ -1,14 +1,11 @@
 // Filters before the router, as an operator uses them.
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
-import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { method } from '../unit/extensions/http/descriptors.js';
 import { says, toCluster, webBootstrap } from './support/bootstraps.js';
 import { makeFolder, startProxy } from './support/start-proxy.js';
-
 import { TYPE, behind, withFilters } from './support/filters.js';
 
 const HEALTH_CHECK = {

@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { message, method } from '../unit/extensions/http/descriptors.js';
 import { says, toCluster, webBootstrap } from './support/bootstraps.js';
 import { startProxy } from './support/start-proxy.js';
-
 import { TYPE, withFilters } from './support/filters.js';
 
 test('rbac keeps out whom no policy lets in, and csrf pages of others', async (t) => {
