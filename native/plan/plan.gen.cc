@@ -328,6 +328,12 @@ bool read(WireReader& wire, SinkFormat* out);
 bool read(WireReader& wire, StatsSettings* out);
 bool read(WireReader& wire, AdminRequest* out);
 
+// Once for each message, not for each field that holds it.
+template <typename Message>
+[[gnu::noinline]] bool readNested(WireReader& wire, Message* out, const char* where) {
+  return wire.readMessage(where, [out](WireReader& inner) { return read(inner, out); });
+}
+
 bool read(WireReader& wire, Address* out) {
   while (wire.nextField("Address")) {
     switch (wire.field()) {
@@ -379,7 +385,7 @@ bool read(WireReader& wire, MetadataSpace* out) {
         if (!wire.readBytes(&out->name, "MetadataSpace.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("MetadataSpace.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        if (!readNested(wire, &out->values.emplace_back(), "MetadataSpace.values")) return false;
         break;
       default:
         if (!wire.skip("MetadataSpace")) return false;
@@ -411,10 +417,10 @@ bool read(WireReader& wire, Metadata* out) {
   while (wire.nextField("Metadata")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Metadata.spaces", [&](WireReader& inner) { return read(inner, &out->spaces.emplace_back()); })) return false;
+        if (!readNested(wire, &out->spaces.emplace_back(), "Metadata.spaces")) return false;
         break;
       case 300:
-        if (!wire.readMessage("Metadata.typed", [&](WireReader& inner) { return read(inner, &out->typed.emplace_back()); })) return false;
+        if (!readNested(wire, &out->typed.emplace_back(), "Metadata.typed")) return false;
         break;
       default:
         if (!wire.skip("Metadata")) return false;
@@ -506,7 +512,7 @@ bool read(WireReader& wire, StringMatch* out) {
         if (!wire.readNumber(&out->ignore_case, "StringMatch.ignore_case")) return false;
         break;
       case 4:
-        if (!wire.readMessage("StringMatch.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        if (!readNested(wire, &out->regex.emplace(), "StringMatch.regex")) return false;
         break;
       default:
         if (!wire.skip("StringMatch")) return false;
@@ -522,7 +528,7 @@ bool read(WireReader& wire, StatsChoice* out) {
         if (!wire.readEnum(&out->kind, 3, "StatsChoice.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("StatsChoice.listed", [&](WireReader& inner) { return read(inner, &out->listed.emplace_back()); })) return false;
+        if (!readNested(wire, &out->listed.emplace_back(), "StatsChoice.listed")) return false;
         break;
       default:
         if (!wire.skip("StatsChoice")) return false;
@@ -553,7 +559,7 @@ bool read(WireReader& wire, FormatPiece* out) {
         if (!wire.readNumber(&out->prefix_length.emplace(), "FormatPiece.prefix_length")) return false;
         break;
       case 142:
-        if (!wire.readMessage("FormatPiece.alternatives", [&](WireReader& inner) { return read(inner, &out->alternatives.emplace_back()); })) return false;
+        if (!readNested(wire, &out->alternatives.emplace_back(), "FormatPiece.alternatives")) return false;
         break;
       case 143:
         if (!wire.readNumber(&out->local_time, "FormatPiece.local_time")) return false;
@@ -578,10 +584,10 @@ bool read(WireReader& wire, JsonFormat* out) {
         if (!wire.readBytes(&out->literal, "JsonFormat.literal")) return false;
         break;
       case 4:
-        if (!wire.readMessage("JsonFormat.pieces", [&](WireReader& inner) { return read(inner, &out->pieces.emplace_back()); })) return false;
+        if (!readNested(wire, &out->pieces.emplace_back(), "JsonFormat.pieces")) return false;
         break;
       case 5:
-        if (!wire.readMessage("JsonFormat.items", [&](WireReader& inner) { return read(inner, &out->items.emplace_back()); })) return false;
+        if (!readNested(wire, &out->items.emplace_back(), "JsonFormat.items")) return false;
         break;
       default:
         if (!wire.skip("JsonFormat")) return false;
@@ -594,10 +600,10 @@ bool read(WireReader& wire, Format* out) {
   while (wire.nextField("Format")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Format.pieces", [&](WireReader& inner) { return read(inner, &out->pieces.emplace_back()); })) return false;
+        if (!readNested(wire, &out->pieces.emplace_back(), "Format.pieces")) return false;
         break;
       case 2:
-        if (!wire.readMessage("Format.json", [&](WireReader& inner) { return read(inner, &out->json.emplace()); })) return false;
+        if (!readNested(wire, &out->json.emplace(), "Format.json")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->omit_empty, "Format.omit_empty")) return false;
@@ -619,7 +625,7 @@ bool read(WireReader& wire, AddedTlv* out) {
         if (!wire.readBytes(&out->value, "AddedTlv.value")) return false;
         break;
       case 3:
-        if (!wire.readMessage("AddedTlv.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "AddedTlv.format")) return false;
         break;
       default:
         if (!wire.skip("AddedTlv")) return false;
@@ -664,7 +670,7 @@ bool read(WireReader& wire, RegexRewrite* out) {
   while (wire.nextField("RegexRewrite")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("RegexRewrite.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        if (!readNested(wire, &out->regex.emplace(), "RegexRewrite.regex")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->substitution, "RegexRewrite.substitution")) return false;
@@ -680,7 +686,7 @@ bool read(WireReader& wire, ReplyFormat* out) {
   while (wire.nextField("ReplyFormat")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ReplyFormat.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "ReplyFormat.format")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->content_type, "ReplyFormat.content_type")) return false;
@@ -712,7 +718,7 @@ bool read(WireReader& wire, Http2Options* out) {
   while (wire.nextField("Http2Options")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Http2Options.custom_settings", [&](WireReader& inner) { return read(inner, &out->custom_settings.emplace_back()); })) return false;
+        if (!readNested(wire, &out->custom_settings.emplace_back(), "Http2Options.custom_settings")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->header_table_bytes, "Http2Options.header_table_bytes")) return false;
@@ -836,7 +842,7 @@ bool read(WireReader& wire, MetadataMatch* out) {
         if (!wire.readRepeatedBytes(&out->labels, "MetadataMatch.labels")) return false;
         break;
       case 2:
-        if (!wire.readMessage("MetadataMatch.fallbacks", [&](WireReader& inner) { return read(inner, &out->fallbacks.emplace_back()); })) return false;
+        if (!readNested(wire, &out->fallbacks.emplace_back(), "MetadataMatch.fallbacks")) return false;
         break;
       default:
         if (!wire.skip("MetadataMatch")) return false;
@@ -871,7 +877,7 @@ bool read(WireReader& wire, HeaderMatch* out) {
         if (!wire.readEnum(&out->kind, 2, "HeaderMatch.kind")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HeaderMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        if (!readNested(wire, &out->string_match.emplace(), "HeaderMatch.string_match")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->range_start, "HeaderMatch.range_start")) return false;
@@ -902,7 +908,7 @@ bool read(WireReader& wire, QueryMatch* out) {
         if (!wire.readBytes(&out->name, "QueryMatch.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("QueryMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        if (!readNested(wire, &out->string_match.emplace(), "QueryMatch.string_match")) return false;
         break;
       case 160:
         if (!wire.readNumber(&out->is_absent, "QueryMatch.is_absent")) return false;
@@ -952,7 +958,7 @@ bool read(WireReader& wire, MetadataCondition* out) {
         if (!wire.readEnum(&out->value, 4, "MetadataCondition.value")) return false;
         break;
       case 5:
-        if (!wire.readMessage("MetadataCondition.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        if (!readNested(wire, &out->text.emplace(), "MetadataCondition.text")) return false;
         break;
       case 6:
         if (!wire.readBytes(&out->literal, "MetadataCondition.literal")) return false;
@@ -964,7 +970,7 @@ bool read(WireReader& wire, MetadataCondition* out) {
         if (!wire.readNumber(&out->end_number, "MetadataCondition.end_number")) return false;
         break;
       case 9:
-        if (!wire.readMessage("MetadataCondition.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->parts.emplace_back(), "MetadataCondition.parts")) return false;
         break;
       default:
         if (!wire.skip("MetadataCondition")) return false;
@@ -980,19 +986,19 @@ bool read(WireReader& wire, MatchPredicate* out) {
         if (!wire.readEnum(&out->kind, 7, "MatchPredicate.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("MatchPredicate.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->parts.emplace_back(), "MatchPredicate.parts")) return false;
         break;
       case 3:
-        if (!wire.readMessage("MatchPredicate.input", [&](WireReader& inner) { return read(inner, &out->input.emplace()); })) return false;
+        if (!readNested(wire, &out->input.emplace(), "MatchPredicate.input")) return false;
         break;
       case 4:
-        if (!wire.readMessage("MatchPredicate.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        if (!readNested(wire, &out->text.emplace(), "MatchPredicate.text")) return false;
         break;
       case 5:
-        if (!wire.readMessage("MatchPredicate.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        if (!readNested(wire, &out->ranges.emplace_back(), "MatchPredicate.ranges")) return false;
         break;
       case 160:
-        if (!wire.readMessage("MatchPredicate.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "MatchPredicate.metadata")) return false;
         break;
       case 161:
         if (!wire.readNumber(&out->seed, "MatchPredicate.seed")) return false;
@@ -1036,19 +1042,19 @@ bool read(WireReader& wire, MatchEdge* out) {
   while (wire.nextField("MatchEdge")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("MatchEdge.predicate", [&](WireReader& inner) { return read(inner, &out->predicate.emplace()); })) return false;
+        if (!readNested(wire, &out->predicate.emplace(), "MatchEdge.predicate")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->text, "MatchEdge.text")) return false;
         break;
       case 3:
-        if (!wire.readMessage("MatchEdge.range", [&](WireReader& inner) { return read(inner, &out->range.emplace()); })) return false;
+        if (!readNested(wire, &out->range.emplace(), "MatchEdge.range")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->exclusive, "MatchEdge.exclusive")) return false;
         break;
       case 5:
-        if (!wire.readMessage("MatchEdge.outcome", [&](WireReader& inner) { return read(inner, &out->outcome.emplace()); })) return false;
+        if (!readNested(wire, &out->outcome.emplace(), "MatchEdge.outcome")) return false;
         break;
       default:
         if (!wire.skip("MatchEdge")) return false;
@@ -1064,13 +1070,13 @@ bool read(WireReader& wire, MatchNode* out) {
         if (!wire.readEnum(&out->kind, 4, "MatchNode.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("MatchNode.input", [&](WireReader& inner) { return read(inner, &out->input.emplace()); })) return false;
+        if (!readNested(wire, &out->input.emplace(), "MatchNode.input")) return false;
         break;
       case 3:
-        if (!wire.readMessage("MatchNode.edges", [&](WireReader& inner) { return read(inner, &out->edges.emplace_back()); })) return false;
+        if (!readNested(wire, &out->edges.emplace_back(), "MatchNode.edges")) return false;
         break;
       case 4:
-        if (!wire.readMessage("MatchNode.otherwise", [&](WireReader& inner) { return read(inner, &out->otherwise.emplace()); })) return false;
+        if (!readNested(wire, &out->otherwise.emplace(), "MatchNode.otherwise")) return false;
         break;
       default:
         if (!wire.skip("MatchNode")) return false;
@@ -1083,7 +1089,7 @@ bool read(WireReader& wire, MatchTree* out) {
   while (wire.nextField("MatchTree")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("MatchTree.nodes", [&](WireReader& inner) { return read(inner, &out->nodes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->nodes.emplace_back(), "MatchTree.nodes")) return false;
         break;
       case 2:
         if (!wire.readRepeatedBytes(&out->ip_stat_prefixes, "MatchTree.ip_stat_prefixes")) return false;
@@ -1130,7 +1136,7 @@ bool read(WireReader& wire, SubjectMatch* out) {
         if (!wire.readEnum(&out->kind, 4, "SubjectMatch.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("SubjectMatch.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "SubjectMatch.match")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->oid, "SubjectMatch.oid")) return false;
@@ -1165,7 +1171,7 @@ bool read(WireReader& wire, SpiffeTrust* out) {
   while (wire.nextField("SpiffeTrust")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("SpiffeTrust.domains", [&](WireReader& inner) { return read(inner, &out->domains.emplace_back()); })) return false;
+        if (!readNested(wire, &out->domains.emplace_back(), "SpiffeTrust.domains")) return false;
         break;
       default:
         if (!wire.skip("SpiffeTrust")) return false;
@@ -1190,7 +1196,7 @@ bool read(WireReader& wire, TlsValidation* out) {
         if (!wire.readRepeatedBytes(&out->key_hashes, "TlsValidation.key_hashes")) return false;
         break;
       case 5:
-        if (!wire.readMessage("TlsValidation.subjects", [&](WireReader& inner) { return read(inner, &out->subjects.emplace_back()); })) return false;
+        if (!readNested(wire, &out->subjects.emplace_back(), "TlsValidation.subjects")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->allows_expired, "TlsValidation.allows_expired")) return false;
@@ -1211,7 +1217,7 @@ bool read(WireReader& wire, TlsValidation* out) {
         if (!wire.readBytes(&out->name, "TlsValidation.name")) return false;
         break;
       case 12:
-        if (!wire.readMessage("TlsValidation.spiffe", [&](WireReader& inner) { return read(inner, &out->spiffe.emplace()); })) return false;
+        if (!readNested(wire, &out->spiffe.emplace(), "TlsValidation.spiffe")) return false;
         break;
       default:
         if (!wire.skip("TlsValidation")) return false;
@@ -1264,10 +1270,10 @@ bool read(WireReader& wire, TlsKeyLog* out) {
         if (!wire.readBytes(&out->path, "TlsKeyLog.path")) return false;
         break;
       case 2:
-        if (!wire.readMessage("TlsKeyLog.local", [&](WireReader& inner) { return read(inner, &out->local.emplace_back()); })) return false;
+        if (!readNested(wire, &out->local.emplace_back(), "TlsKeyLog.local")) return false;
         break;
       case 3:
-        if (!wire.readMessage("TlsKeyLog.remote", [&](WireReader& inner) { return read(inner, &out->remote.emplace_back()); })) return false;
+        if (!readNested(wire, &out->remote.emplace_back(), "TlsKeyLog.remote")) return false;
         break;
       default:
         if (!wire.skip("TlsKeyLog")) return false;
@@ -1304,13 +1310,13 @@ bool read(WireReader& wire, TlsContext* out) {
         if (!wire.readRepeatedBytes(&out->alpn, "TlsContext.alpn")) return false;
         break;
       case 9:
-        if (!wire.readMessage("TlsContext.certificates", [&](WireReader& inner) { return read(inner, &out->certificates.emplace_back()); })) return false;
+        if (!readNested(wire, &out->certificates.emplace_back(), "TlsContext.certificates")) return false;
         break;
       case 10:
-        if (!wire.readMessage("TlsContext.validation", [&](WireReader& inner) { return read(inner, &out->validation.emplace()); })) return false;
+        if (!readNested(wire, &out->validation.emplace(), "TlsContext.validation")) return false;
         break;
       case 11:
-        if (!wire.readMessage("TlsContext.server", [&](WireReader& inner) { return read(inner, &out->server.emplace()); })) return false;
+        if (!readNested(wire, &out->server.emplace(), "TlsContext.server")) return false;
         break;
       case 12:
         if (!wire.readBytes(&out->sni, "TlsContext.sni")) return false;
@@ -1331,7 +1337,7 @@ bool read(WireReader& wire, TlsContext* out) {
         if (!wire.readNumber(&out->is_incomplete, "TlsContext.is_incomplete")) return false;
         break;
       case 18:
-        if (!wire.readMessage("TlsContext.key_log", [&](WireReader& inner) { return read(inner, &out->key_log.emplace()); })) return false;
+        if (!readNested(wire, &out->key_log.emplace(), "TlsContext.key_log")) return false;
         break;
       case 19:
         if (!wire.readBytes(&out->tls13_ciphers, "TlsContext.tls13_ciphers")) return false;
@@ -1347,7 +1353,7 @@ bool read(WireReader& wire, CorsPolicy* out) {
   while (wire.nextField("CorsPolicy")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("CorsPolicy.allow_origins", [&](WireReader& inner) { return read(inner, &out->allow_origins.emplace_back()); })) return false;
+        if (!readNested(wire, &out->allow_origins.emplace_back(), "CorsPolicy.allow_origins")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->allow_methods, "CorsPolicy.allow_methods")) return false;
@@ -1371,10 +1377,10 @@ bool read(WireReader& wire, CorsPolicy* out) {
         if (!wire.readNumber(&out->forward_not_matching_preflights.emplace(), "CorsPolicy.forward_not_matching_preflights")) return false;
         break;
       case 9:
-        if (!wire.readMessage("CorsPolicy.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "CorsPolicy.enabled")) return false;
         break;
       case 10:
-        if (!wire.readMessage("CorsPolicy.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        if (!readNested(wire, &out->shadow.emplace(), "CorsPolicy.shadow")) return false;
         break;
       default:
         if (!wire.skip("CorsPolicy")) return false;
@@ -1425,7 +1431,7 @@ bool read(WireReader& wire, FaultShare* out) {
         if (!wire.readNumber(&out->unit_millionths, "FaultShare.unit_millionths")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FaultShare.override", [&](WireReader& inner) { return read(inner, &out->override.emplace()); })) return false;
+        if (!readNested(wire, &out->override.emplace(), "FaultShare.override")) return false;
         break;
       default:
         if (!wire.skip("FaultShare")) return false;
@@ -1438,13 +1444,13 @@ bool read(WireReader& wire, FaultDelay* out) {
   while (wire.nextField("FaultDelay")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("FaultDelay.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        if (!readNested(wire, &out->share.emplace(), "FaultDelay.share")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->fixed_ms.emplace(), "FaultDelay.fixed_ms")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FaultDelay.override_ms", [&](WireReader& inner) { return read(inner, &out->override_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->override_ms.emplace(), "FaultDelay.override_ms")) return false;
         break;
       default:
         if (!wire.skip("FaultDelay")) return false;
@@ -1457,7 +1463,7 @@ bool read(WireReader& wire, FaultAbort* out) {
   while (wire.nextField("FaultAbort")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("FaultAbort.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        if (!readNested(wire, &out->share.emplace(), "FaultAbort.share")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->http_status.emplace(), "FaultAbort.http_status")) return false;
@@ -1466,10 +1472,10 @@ bool read(WireReader& wire, FaultAbort* out) {
         if (!wire.readNumber(&out->grpc_status.emplace(), "FaultAbort.grpc_status")) return false;
         break;
       case 4:
-        if (!wire.readMessage("FaultAbort.override_http_status", [&](WireReader& inner) { return read(inner, &out->override_http_status.emplace()); })) return false;
+        if (!readNested(wire, &out->override_http_status.emplace(), "FaultAbort.override_http_status")) return false;
         break;
       case 5:
-        if (!wire.readMessage("FaultAbort.override_grpc_status", [&](WireReader& inner) { return read(inner, &out->override_grpc_status.emplace()); })) return false;
+        if (!readNested(wire, &out->override_grpc_status.emplace(), "FaultAbort.override_grpc_status")) return false;
         break;
       default:
         if (!wire.skip("FaultAbort")) return false;
@@ -1482,7 +1488,7 @@ bool read(WireReader& wire, FaultRate* out) {
   while (wire.nextField("FaultRate")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("FaultRate.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        if (!readNested(wire, &out->share.emplace(), "FaultRate.share")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->fixed_kbps, "FaultRate.fixed_kbps")) return false;
@@ -1498,19 +1504,19 @@ bool read(WireReader& wire, FaultSettings* out) {
   while (wire.nextField("FaultSettings")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("FaultSettings.delay", [&](WireReader& inner) { return read(inner, &out->delay.emplace()); })) return false;
+        if (!readNested(wire, &out->delay.emplace(), "FaultSettings.delay")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FaultSettings.abort", [&](WireReader& inner) { return read(inner, &out->abort.emplace()); })) return false;
+        if (!readNested(wire, &out->abort.emplace(), "FaultSettings.abort")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FaultSettings.response_rate", [&](WireReader& inner) { return read(inner, &out->response_rate.emplace()); })) return false;
+        if (!readNested(wire, &out->response_rate.emplace(), "FaultSettings.response_rate")) return false;
         break;
       case 4:
         if (!wire.readBytes(&out->upstream_cluster, "FaultSettings.upstream_cluster")) return false;
         break;
       case 5:
-        if (!wire.readMessage("FaultSettings.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "FaultSettings.headers")) return false;
         break;
       case 6:
         if (!wire.readRepeatedBytes(&out->downstream_nodes, "FaultSettings.downstream_nodes")) return false;
@@ -1519,13 +1525,13 @@ bool read(WireReader& wire, FaultSettings* out) {
         if (!wire.readNumber(&out->max_active_faults.emplace(), "FaultSettings.max_active_faults")) return false;
         break;
       case 8:
-        if (!wire.readMessage("FaultSettings.override_max_active_faults", [&](WireReader& inner) { return read(inner, &out->override_max_active_faults.emplace()); })) return false;
+        if (!readNested(wire, &out->override_max_active_faults.emplace(), "FaultSettings.override_max_active_faults")) return false;
         break;
       case 9:
         if (!wire.readNumber(&out->disable_downstream_cluster_stats, "FaultSettings.disable_downstream_cluster_stats")) return false;
         break;
       case 10:
-        if (!wire.readMessage("FaultSettings.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace_back(), "FaultSettings.metadata")) return false;
         break;
       default:
         if (!wire.skip("FaultSettings")) return false;
@@ -1616,7 +1622,7 @@ bool read(WireReader& wire, HttpBinding* out) {
         if (!wire.readBytes(&out->verb, "HttpBinding.verb")) return false;
         break;
       case 4:
-        if (!wire.readMessage("HttpBinding.variables", [&](WireReader& inner) { return read(inner, &out->variables.emplace_back()); })) return false;
+        if (!readNested(wire, &out->variables.emplace_back(), "HttpBinding.variables")) return false;
         break;
       case 5:
         if (!wire.readBytes(&out->body, "HttpBinding.body")) return false;
@@ -1675,7 +1681,7 @@ bool read(WireReader& wire, ProtoMessage* out) {
         if (!wire.readBytes(&out->name, "ProtoMessage.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ProtoMessage.fields", [&](WireReader& inner) { return read(inner, &out->fields.emplace_back()); })) return false;
+        if (!readNested(wire, &out->fields.emplace_back(), "ProtoMessage.fields")) return false;
         break;
       case 3:
         if (!wire.readRepeatedBytes(&out->oneofs, "ProtoMessage.oneofs")) return false;
@@ -1716,7 +1722,7 @@ bool read(WireReader& wire, ProtoEnum* out) {
         if (!wire.readBytes(&out->name, "ProtoEnum.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ProtoEnum.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        if (!readNested(wire, &out->values.emplace_back(), "ProtoEnum.values")) return false;
         break;
       default:
         if (!wire.skip("ProtoEnum")) return false;
@@ -1729,16 +1735,16 @@ bool read(WireReader& wire, GrpcJsonTranscoder* out) {
   while (wire.nextField("GrpcJsonTranscoder")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("GrpcJsonTranscoder.methods", [&](WireReader& inner) { return read(inner, &out->methods.emplace_back()); })) return false;
+        if (!readNested(wire, &out->methods.emplace_back(), "GrpcJsonTranscoder.methods")) return false;
         break;
       case 2:
-        if (!wire.readMessage("GrpcJsonTranscoder.bindings", [&](WireReader& inner) { return read(inner, &out->bindings.emplace_back()); })) return false;
+        if (!readNested(wire, &out->bindings.emplace_back(), "GrpcJsonTranscoder.bindings")) return false;
         break;
       case 3:
-        if (!wire.readMessage("GrpcJsonTranscoder.messages", [&](WireReader& inner) { return read(inner, &out->messages.emplace_back()); })) return false;
+        if (!readNested(wire, &out->messages.emplace_back(), "GrpcJsonTranscoder.messages")) return false;
         break;
       case 4:
-        if (!wire.readMessage("GrpcJsonTranscoder.enums", [&](WireReader& inner) { return read(inner, &out->enums.emplace_back()); })) return false;
+        if (!readNested(wire, &out->enums.emplace_back(), "GrpcJsonTranscoder.enums")) return false;
         break;
       case 5:
         if (!wire.readRepeatedBytes(&out->ignored_query_parameters, "GrpcJsonTranscoder.ignored_query_parameters")) return false;
@@ -1836,7 +1842,7 @@ bool read(WireReader& wire, HeaderAddition* out) {
         if (!wire.readBytes(&out->name, "HeaderAddition.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HeaderAddition.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        if (!readNested(wire, &out->value.emplace(), "HeaderAddition.value")) return false;
         break;
       case 3:
         if (!wire.readEnum(&out->action, 3, "HeaderAddition.action")) return false;
@@ -1871,10 +1877,10 @@ bool read(WireReader& wire, LocalDescriptor* out) {
   while (wire.nextField("LocalDescriptor")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("LocalDescriptor.entries", [&](WireReader& inner) { return read(inner, &out->entries.emplace_back()); })) return false;
+        if (!readNested(wire, &out->entries.emplace_back(), "LocalDescriptor.entries")) return false;
         break;
       case 2:
-        if (!wire.readMessage("LocalDescriptor.bucket", [&](WireReader& inner) { return read(inner, &out->bucket.emplace()); })) return false;
+        if (!readNested(wire, &out->bucket.emplace(), "LocalDescriptor.bucket")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->shadow_mode, "LocalDescriptor.shadow_mode")) return false;
@@ -1908,13 +1914,13 @@ bool read(WireReader& wire, RateLimitAction* out) {
         if (!wire.readNumber(&out->inverts, "RateLimitAction.inverts")) return false;
         break;
       case 8:
-        if (!wire.readMessage("RateLimitAction.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "RateLimitAction.headers")) return false;
         break;
       case 9:
-        if (!wire.readMessage("RateLimitAction.queries", [&](WireReader& inner) { return read(inner, &out->queries.emplace_back()); })) return false;
+        if (!readNested(wire, &out->queries.emplace_back(), "RateLimitAction.queries")) return false;
         break;
       case 10:
-        if (!wire.readMessage("RateLimitAction.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        if (!readNested(wire, &out->ranges.emplace_back(), "RateLimitAction.ranges")) return false;
         break;
       case 11:
         if (!wire.readNumber(&out->ipv4_bits.emplace(), "RateLimitAction.ipv4_bits")) return false;
@@ -1929,7 +1935,7 @@ bool read(WireReader& wire, RateLimitAction* out) {
         if (!wire.readBytes(&out->metadata_path, "RateLimitAction.metadata_path")) return false;
         break;
       case 102:
-        if (!wire.readMessage("RateLimitAction.route_metadata", [&](WireReader& inner) { return read(inner, &out->route_metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->route_metadata.emplace_back(), "RateLimitAction.route_metadata")) return false;
         break;
       case 103:
         if (!wire.readNumber(&out->is_of_route, "RateLimitAction.is_of_route")) return false;
@@ -1938,10 +1944,10 @@ bool read(WireReader& wire, RateLimitAction* out) {
         if (!wire.readBytes(&out->otherwise, "RateLimitAction.otherwise")) return false;
         break;
       case 105:
-        if (!wire.readMessage("RateLimitAction.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "RateLimitAction.format")) return false;
         break;
       case 260:
-        if (!wire.readMessage("RateLimitAction.input", [&](WireReader& inner) { return read(inner, &out->input.emplace()); })) return false;
+        if (!readNested(wire, &out->input.emplace(), "RateLimitAction.input")) return false;
         break;
       default:
         if (!wire.skip("RateLimitAction")) return false;
@@ -1979,7 +1985,7 @@ bool read(WireReader& wire, HitsAddend* out) {
         if (!wire.readNumber(&out->number.emplace(), "HitsAddend.number")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HitsAddend.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "HitsAddend.format")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->is_negative, "HitsAddend.is_negative")) return false;
@@ -1998,19 +2004,19 @@ bool read(WireReader& wire, RateLimit* out) {
         if (!wire.readNumber(&out->stage, "RateLimit.stage")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RateLimit.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        if (!readNested(wire, &out->actions.emplace_back(), "RateLimit.actions")) return false;
         break;
       case 100:
-        if (!wire.readMessage("RateLimit.override", [&](WireReader& inner) { return read(inner, &out->override.emplace()); })) return false;
+        if (!readNested(wire, &out->override.emplace(), "RateLimit.override")) return false;
         break;
       case 101:
-        if (!wire.readMessage("RateLimit.hits", [&](WireReader& inner) { return read(inner, &out->hits.emplace()); })) return false;
+        if (!readNested(wire, &out->hits.emplace(), "RateLimit.hits")) return false;
         break;
       case 102:
         if (!wire.readNumber(&out->at_end, "RateLimit.at_end")) return false;
         break;
       case 103:
-        if (!wire.readMessage("RateLimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "RateLimit.enabled")) return false;
         break;
       case 104:
         if (!wire.readEnum(&out->tells_limit, 2, "RateLimit.tells_limit")) return false;
@@ -2029,7 +2035,7 @@ bool read(WireReader& wire, RateLimits* out) {
         if (!wire.readNumber(&out->of_virtual_host, "RateLimits.of_virtual_host")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RateLimits.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace_back()); })) return false;
+        if (!readNested(wire, &out->limits.emplace_back(), "RateLimits.limits")) return false;
         break;
       default:
         if (!wire.skip("RateLimits")) return false;
@@ -2048,22 +2054,22 @@ bool read(WireReader& wire, LocalRatelimit* out) {
         if (!wire.readNumber(&out->status, "LocalRatelimit.status")) return false;
         break;
       case 3:
-        if (!wire.readMessage("LocalRatelimit.bucket", [&](WireReader& inner) { return read(inner, &out->bucket.emplace()); })) return false;
+        if (!readNested(wire, &out->bucket.emplace(), "LocalRatelimit.bucket")) return false;
         break;
       case 4:
-        if (!wire.readMessage("LocalRatelimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "LocalRatelimit.enabled")) return false;
         break;
       case 5:
-        if (!wire.readMessage("LocalRatelimit.enforced", [&](WireReader& inner) { return read(inner, &out->enforced.emplace()); })) return false;
+        if (!readNested(wire, &out->enforced.emplace(), "LocalRatelimit.enforced")) return false;
         break;
       case 6:
-        if (!wire.readMessage("LocalRatelimit.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response_add.emplace_back(), "LocalRatelimit.response_add")) return false;
         break;
       case 7:
-        if (!wire.readMessage("LocalRatelimit.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_add.emplace_back(), "LocalRatelimit.request_add")) return false;
         break;
       case 8:
-        if (!wire.readMessage("LocalRatelimit.descriptors", [&](WireReader& inner) { return read(inner, &out->descriptors.emplace_back()); })) return false;
+        if (!readNested(wire, &out->descriptors.emplace_back(), "LocalRatelimit.descriptors")) return false;
         break;
       case 9:
         if (!wire.readNumber(&out->stage, "LocalRatelimit.stage")) return false;
@@ -2084,7 +2090,7 @@ bool read(WireReader& wire, LocalRatelimit* out) {
         if (!wire.readNumber(&out->as_resource_exhausted, "LocalRatelimit.as_resource_exhausted")) return false;
         break;
       case 15:
-        if (!wire.readMessage("LocalRatelimit.own_limits", [&](WireReader& inner) { return read(inner, &out->own_limits.emplace()); })) return false;
+        if (!readNested(wire, &out->own_limits.emplace(), "LocalRatelimit.own_limits")) return false;
         break;
       default:
         if (!wire.skip("LocalRatelimit")) return false;
@@ -2097,13 +2103,13 @@ bool read(WireReader& wire, CsrfPolicy* out) {
   while (wire.nextField("CsrfPolicy")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("CsrfPolicy.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "CsrfPolicy.enabled")) return false;
         break;
       case 2:
-        if (!wire.readMessage("CsrfPolicy.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        if (!readNested(wire, &out->shadow.emplace(), "CsrfPolicy.shadow")) return false;
         break;
       case 3:
-        if (!wire.readMessage("CsrfPolicy.additional_origins", [&](WireReader& inner) { return read(inner, &out->additional_origins.emplace_back()); })) return false;
+        if (!readNested(wire, &out->additional_origins.emplace_back(), "CsrfPolicy.additional_origins")) return false;
         break;
       default:
         if (!wire.skip("CsrfPolicy")) return false;
@@ -2132,7 +2138,7 @@ bool read(WireReader& wire, BasicAuthUsers* out) {
   while (wire.nextField("BasicAuthUsers")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("BasicAuthUsers.users", [&](WireReader& inner) { return read(inner, &out->users.emplace_back()); })) return false;
+        if (!readNested(wire, &out->users.emplace_back(), "BasicAuthUsers.users")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->realm, "BasicAuthUsers.realm")) return false;
@@ -2151,10 +2157,10 @@ bool read(WireReader& wire, HeaderChange* out) {
         if (!wire.readBytes(&out->remove, "HeaderChange.remove")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HeaderChange.remove_matching", [&](WireReader& inner) { return read(inner, &out->remove_matching.emplace()); })) return false;
+        if (!readNested(wire, &out->remove_matching.emplace(), "HeaderChange.remove_matching")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HeaderChange.add", [&](WireReader& inner) { return read(inner, &out->add.emplace()); })) return false;
+        if (!readNested(wire, &out->add.emplace(), "HeaderChange.add")) return false;
         break;
       default:
         if (!wire.skip("HeaderChange")) return false;
@@ -2173,7 +2179,7 @@ bool read(WireReader& wire, QueryChange* out) {
         if (!wire.readBytes(&out->name, "QueryChange.name")) return false;
         break;
       case 3:
-        if (!wire.readMessage("QueryChange.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        if (!readNested(wire, &out->value.emplace(), "QueryChange.value")) return false;
         break;
       default:
         if (!wire.skip("QueryChange")) return false;
@@ -2186,19 +2192,19 @@ bool read(WireReader& wire, HeaderMutation* out) {
   while (wire.nextField("HeaderMutation")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("HeaderMutation.request", [&](WireReader& inner) { return read(inner, &out->request.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request.emplace_back(), "HeaderMutation.request")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HeaderMutation.response", [&](WireReader& inner) { return read(inner, &out->response.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response.emplace_back(), "HeaderMutation.response")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HeaderMutation.request_trailers", [&](WireReader& inner) { return read(inner, &out->request_trailers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_trailers.emplace_back(), "HeaderMutation.request_trailers")) return false;
         break;
       case 4:
-        if (!wire.readMessage("HeaderMutation.response_trailers", [&](WireReader& inner) { return read(inner, &out->response_trailers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response_trailers.emplace_back(), "HeaderMutation.response_trailers")) return false;
         break;
       case 5:
-        if (!wire.readMessage("HeaderMutation.query", [&](WireReader& inner) { return read(inner, &out->query.emplace_back()); })) return false;
+        if (!readNested(wire, &out->query.emplace_back(), "HeaderMutation.query")) return false;
         break;
       default:
         if (!wire.skip("HeaderMutation")) return false;
@@ -2214,16 +2220,16 @@ bool read(WireReader& wire, RbacCondition* out) {
         if (!wire.readEnum(&out->kind, 13, "RbacCondition.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RbacCondition.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->parts.emplace_back(), "RbacCondition.parts")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RbacCondition.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
+        if (!readNested(wire, &out->header.emplace(), "RbacCondition.header")) return false;
         break;
       case 4:
-        if (!wire.readMessage("RbacCondition.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        if (!readNested(wire, &out->text.emplace(), "RbacCondition.text")) return false;
         break;
       case 5:
-        if (!wire.readMessage("RbacCondition.range", [&](WireReader& inner) { return read(inner, &out->range.emplace()); })) return false;
+        if (!readNested(wire, &out->range.emplace(), "RbacCondition.range")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->first_port, "RbacCondition.first_port")) return false;
@@ -2232,7 +2238,7 @@ bool read(WireReader& wire, RbacCondition* out) {
         if (!wire.readNumber(&out->end_port, "RbacCondition.end_port")) return false;
         break;
       case 160:
-        if (!wire.readMessage("RbacCondition.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "RbacCondition.metadata")) return false;
         break;
       default:
         if (!wire.skip("RbacCondition")) return false;
@@ -2248,10 +2254,10 @@ bool read(WireReader& wire, RbacPolicy* out) {
         if (!wire.readBytes(&out->name, "RbacPolicy.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RbacPolicy.permission", [&](WireReader& inner) { return read(inner, &out->permission.emplace()); })) return false;
+        if (!readNested(wire, &out->permission.emplace(), "RbacPolicy.permission")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RbacPolicy.principal", [&](WireReader& inner) { return read(inner, &out->principal.emplace()); })) return false;
+        if (!readNested(wire, &out->principal.emplace(), "RbacPolicy.principal")) return false;
         break;
       default:
         if (!wire.skip("RbacPolicy")) return false;
@@ -2267,7 +2273,7 @@ bool read(WireReader& wire, RbacRules* out) {
         if (!wire.readEnum(&out->action, 2, "RbacRules.action")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RbacRules.policies", [&](WireReader& inner) { return read(inner, &out->policies.emplace_back()); })) return false;
+        if (!readNested(wire, &out->policies.emplace_back(), "RbacRules.policies")) return false;
         break;
       default:
         if (!wire.skip("RbacRules")) return false;
@@ -2296,10 +2302,10 @@ bool read(WireReader& wire, RbacTree* out) {
   while (wire.nextField("RbacTree")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("RbacTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "RbacTree.tree")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RbacTree.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        if (!readNested(wire, &out->actions.emplace_back(), "RbacTree.actions")) return false;
         break;
       default:
         if (!wire.skip("RbacTree")) return false;
@@ -2312,10 +2318,10 @@ bool read(WireReader& wire, Rbac* out) {
   while (wire.nextField("Rbac")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Rbac.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        if (!readNested(wire, &out->rules.emplace(), "Rbac.rules")) return false;
         break;
       case 2:
-        if (!wire.readMessage("Rbac.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        if (!readNested(wire, &out->shadow.emplace(), "Rbac.shadow")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->stat_prefix, "Rbac.stat_prefix")) return false;
@@ -2327,10 +2333,10 @@ bool read(WireReader& wire, Rbac* out) {
         if (!wire.readNumber(&out->counts_policies, "Rbac.counts_policies")) return false;
         break;
       case 160:
-        if (!wire.readMessage("Rbac.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "Rbac.tree")) return false;
         break;
       case 161:
-        if (!wire.readMessage("Rbac.shadow_tree", [&](WireReader& inner) { return read(inner, &out->shadow_tree.emplace()); })) return false;
+        if (!readNested(wire, &out->shadow_tree.emplace(), "Rbac.shadow_tree")) return false;
         break;
       default:
         if (!wire.skip("Rbac")) return false;
@@ -2393,7 +2399,7 @@ bool read(WireReader& wire, Service* out) {
         if (!wire.readBytes(&out->authority, "Service.authority")) return false;
         break;
       case 4:
-        if (!wire.readMessage("Service.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace_back(), "Service.metadata")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->is_internal, "Service.is_internal")) return false;
@@ -2405,7 +2411,7 @@ bool read(WireReader& wire, Service* out) {
         if (!wire.readNumber(&out->max_message_bytes, "Service.max_message_bytes")) return false;
         break;
       case 8:
-        if (!wire.readMessage("Service.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
+        if (!readNested(wire, &out->retry.emplace(), "Service.retry")) return false;
         break;
       case 9:
         if (!wire.readBytes(&out->stat_prefix, "Service.stat_prefix")) return false;
@@ -2421,7 +2427,7 @@ bool read(WireReader& wire, StringMatches* out) {
   while (wire.nextField("StringMatches")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("StringMatches.any", [&](WireReader& inner) { return read(inner, &out->any.emplace_back()); })) return false;
+        if (!readNested(wire, &out->any.emplace_back(), "StringMatches.any")) return false;
         break;
       default:
         if (!wire.skip("StringMatches")) return false;
@@ -2440,22 +2446,22 @@ bool read(WireReader& wire, ExtAuthzHttp* out) {
         if (!wire.readBytes(&out->path_override, "ExtAuthzHttp.path_override")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ExtAuthzHttp.upstream_headers", [&](WireReader& inner) { return read(inner, &out->upstream_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->upstream_headers.emplace(), "ExtAuthzHttp.upstream_headers")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ExtAuthzHttp.upstream_append_headers", [&](WireReader& inner) { return read(inner, &out->upstream_append_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->upstream_append_headers.emplace(), "ExtAuthzHttp.upstream_append_headers")) return false;
         break;
       case 6:
-        if (!wire.readMessage("ExtAuthzHttp.client_headers", [&](WireReader& inner) { return read(inner, &out->client_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->client_headers.emplace(), "ExtAuthzHttp.client_headers")) return false;
         break;
       case 7:
-        if (!wire.readMessage("ExtAuthzHttp.client_headers_on_success", [&](WireReader& inner) { return read(inner, &out->client_headers_on_success.emplace()); })) return false;
+        if (!readNested(wire, &out->client_headers_on_success.emplace(), "ExtAuthzHttp.client_headers_on_success")) return false;
         break;
       case 8:
-        if (!wire.readMessage("ExtAuthzHttp.metadata_headers", [&](WireReader& inner) { return read(inner, &out->metadata_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata_headers.emplace(), "ExtAuthzHttp.metadata_headers")) return false;
         break;
       case 9:
-        if (!wire.readMessage("ExtAuthzHttp.allowed_headers", [&](WireReader& inner) { return read(inner, &out->allowed_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->allowed_headers.emplace(), "ExtAuthzHttp.allowed_headers")) return false;
         break;
       default:
         if (!wire.skip("ExtAuthzHttp")) return false;
@@ -2468,10 +2474,10 @@ bool read(WireReader& wire, ExtAuthzService* out) {
   while (wire.nextField("ExtAuthzService")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ExtAuthzService.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "ExtAuthzService.service")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ExtAuthzService.http", [&](WireReader& inner) { return read(inner, &out->http.emplace()); })) return false;
+        if (!readNested(wire, &out->http.emplace(), "ExtAuthzService.http")) return false;
         break;
       default:
         if (!wire.skip("ExtAuthzService")) return false;
@@ -2487,16 +2493,16 @@ bool read(WireReader& wire, ExtAuthzRoute* out) {
         if (!wire.readNumber(&out->disabled, "ExtAuthzRoute.disabled")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ExtAuthzRoute.context_extensions", [&](WireReader& inner) { return read(inner, &out->context_extensions.emplace_back()); })) return false;
+        if (!readNested(wire, &out->context_extensions.emplace_back(), "ExtAuthzRoute.context_extensions")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->disable_body, "ExtAuthzRoute.disable_body")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ExtAuthzRoute.body", [&](WireReader& inner) { return read(inner, &out->body.emplace()); })) return false;
+        if (!readNested(wire, &out->body.emplace(), "ExtAuthzRoute.body")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ExtAuthzRoute.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "ExtAuthzRoute.service")) return false;
         break;
       case 300:
         if (!wire.readNumber(&out->has_spans.emplace(), "ExtAuthzRoute.has_spans")) return false;
@@ -2518,7 +2524,7 @@ bool read(WireReader& wire, RatelimitRoute* out) {
         if (!wire.readBytes(&out->domain, "RatelimitRoute.domain")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RatelimitRoute.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace()); })) return false;
+        if (!readNested(wire, &out->limits.emplace(), "RatelimitRoute.limits")) return false;
         break;
       default:
         if (!wire.skip("RatelimitRoute")) return false;
@@ -2575,22 +2581,22 @@ bool read(WireReader& wire, ExtProcRoute* out) {
         if (!wire.readNumber(&out->disabled, "ExtProcRoute.disabled")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ExtProcRoute.mode", [&](WireReader& inner) { return read(inner, &out->mode.emplace()); })) return false;
+        if (!readNested(wire, &out->mode.emplace(), "ExtProcRoute.mode")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ExtProcRoute.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "ExtProcRoute.service")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ExtProcRoute.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace_back(), "ExtProcRoute.metadata")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ExtProcRoute.forwarding_namespaces", [&](WireReader& inner) { return read(inner, &out->forwarding_namespaces.emplace()); })) return false;
+        if (!readNested(wire, &out->forwarding_namespaces.emplace(), "ExtProcRoute.forwarding_namespaces")) return false;
         break;
       case 6:
-        if (!wire.readMessage("ExtProcRoute.receiving_namespaces", [&](WireReader& inner) { return read(inner, &out->receiving_namespaces.emplace()); })) return false;
+        if (!readNested(wire, &out->receiving_namespaces.emplace(), "ExtProcRoute.receiving_namespaces")) return false;
         break;
       case 7:
-        if (!wire.readMessage("ExtProcRoute.cluster_namespaces", [&](WireReader& inner) { return read(inner, &out->cluster_namespaces.emplace()); })) return false;
+        if (!readNested(wire, &out->cluster_namespaces.emplace(), "ExtProcRoute.cluster_namespaces")) return false;
         break;
       case 8:
         if (!wire.readNumber(&out->failure_mode_allow.emplace(), "ExtProcRoute.failure_mode_allow")) return false;
@@ -2644,10 +2650,10 @@ bool read(WireReader& wire, HealthCheckFilter* out) {
         if (!wire.readNumber(&out->cache_time_ms, "HealthCheckFilter.cache_time_ms")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HealthCheckFilter.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "HealthCheckFilter.headers")) return false;
         break;
       case 4:
-        if (!wire.readMessage("HealthCheckFilter.min_healthy", [&](WireReader& inner) { return read(inner, &out->min_healthy.emplace_back()); })) return false;
+        if (!readNested(wire, &out->min_healthy.emplace_back(), "HealthCheckFilter.min_healthy")) return false;
         break;
       case 5:
         if (!wire.readBytes(&out->local_cluster, "HealthCheckFilter.local_cluster")) return false;
@@ -2666,10 +2672,10 @@ bool read(WireReader& wire, TapMatch* out) {
         if (!wire.readEnum(&out->kind, 9, "TapMatch.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("TapMatch.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->rules.emplace_back(), "TapMatch.rules")) return false;
         break;
       case 3:
-        if (!wire.readMessage("TapMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "TapMatch.headers")) return false;
         break;
       case 4:
         if (!wire.readRepeatedBytes(&out->patterns, "TapMatch.patterns")) return false;
@@ -2688,7 +2694,7 @@ bool read(WireReader& wire, Tap* out) {
   while (wire.nextField("Tap")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Tap.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "Tap.match")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->max_request_body_bytes, "Tap.max_request_body_bytes")) return false;
@@ -2719,7 +2725,7 @@ bool read(WireReader& wire, TapFilter* out) {
         if (!wire.readNumber(&out->id, "TapFilter.id")) return false;
         break;
       case 2:
-        if (!wire.readMessage("TapFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        if (!readNested(wire, &out->tap.emplace(), "TapFilter.tap")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->records_headers_received_time, "TapFilter.records_headers_received_time")) return false;
@@ -2816,7 +2822,7 @@ bool read(WireReader& wire, BasicAuth* out) {
   while (wire.nextField("BasicAuth")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("BasicAuth.users", [&](WireReader& inner) { return read(inner, &out->users.emplace()); })) return false;
+        if (!readNested(wire, &out->users.emplace(), "BasicAuth.users")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->forward_username_header, "BasicAuth.forward_username_header")) return false;
@@ -2841,7 +2847,7 @@ bool read(WireReader& wire, HeaderMutationFilter* out) {
   while (wire.nextField("HeaderMutationFilter")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("HeaderMutationFilter.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        if (!readNested(wire, &out->mutations.emplace(), "HeaderMutationFilter.mutations")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->most_specific_wins, "HeaderMutationFilter.most_specific_wins")) return false;
@@ -2869,10 +2875,10 @@ bool read(WireReader& wire, MutationRules* out) {
         if (!wire.readNumber(&out->disallow_all, "MutationRules.disallow_all")) return false;
         break;
       case 5:
-        if (!wire.readMessage("MutationRules.allow", [&](WireReader& inner) { return read(inner, &out->allow.emplace()); })) return false;
+        if (!readNested(wire, &out->allow.emplace(), "MutationRules.allow")) return false;
         break;
       case 6:
-        if (!wire.readMessage("MutationRules.disallow", [&](WireReader& inner) { return read(inner, &out->disallow.emplace()); })) return false;
+        if (!readNested(wire, &out->disallow.emplace(), "MutationRules.disallow")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->disallow_is_error, "MutationRules.disallow_is_error")) return false;
@@ -2888,7 +2894,7 @@ bool read(WireReader& wire, ExtAuthz* out) {
   while (wire.nextField("ExtAuthz")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ExtAuthz.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "ExtAuthz.service")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->failure_mode_allow, "ExtAuthz.failure_mode_allow")) return false;
@@ -2897,7 +2903,7 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readNumber(&out->failure_mode_allow_header_add, "ExtAuthz.failure_mode_allow_header_add")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ExtAuthz.body", [&](WireReader& inner) { return read(inner, &out->body.emplace()); })) return false;
+        if (!readNested(wire, &out->body.emplace(), "ExtAuthz.body")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->clear_route_cache, "ExtAuthz.clear_route_cache")) return false;
@@ -2909,10 +2915,10 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readRepeatedBytes(&out->metadata_namespaces, "ExtAuthz.metadata_namespaces")) return false;
         break;
       case 8:
-        if (!wire.readMessage("ExtAuthz.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "ExtAuthz.enabled")) return false;
         break;
       case 9:
-        if (!wire.readMessage("ExtAuthz.enabled_metadata", [&](WireReader& inner) { return read(inner, &out->enabled_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled_metadata.emplace(), "ExtAuthz.enabled_metadata")) return false;
         break;
       case 10:
         if (!wire.readNumber(&out->include_peer_certificate, "ExtAuthz.include_peer_certificate")) return false;
@@ -2921,7 +2927,7 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readNumber(&out->include_tls_session, "ExtAuthz.include_tls_session")) return false;
         break;
       case 12:
-        if (!wire.readMessage("ExtAuthz.deny_at_disable", [&](WireReader& inner) { return read(inner, &out->deny_at_disable.emplace()); })) return false;
+        if (!readNested(wire, &out->deny_at_disable.emplace(), "ExtAuthz.deny_at_disable")) return false;
         break;
       case 13:
         if (!wire.readBytes(&out->stat_prefix, "ExtAuthz.stat_prefix")) return false;
@@ -2930,10 +2936,10 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readNumber(&out->charge_cluster, "ExtAuthz.charge_cluster")) return false;
         break;
       case 15:
-        if (!wire.readMessage("ExtAuthz.allowed_headers", [&](WireReader& inner) { return read(inner, &out->allowed_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->allowed_headers.emplace(), "ExtAuthz.allowed_headers")) return false;
         break;
       case 16:
-        if (!wire.readMessage("ExtAuthz.disallowed_headers", [&](WireReader& inner) { return read(inner, &out->disallowed_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->disallowed_headers.emplace(), "ExtAuthz.disallowed_headers")) return false;
         break;
       case 17:
         if (!wire.readNumber(&out->raw_headers, "ExtAuthz.raw_headers")) return false;
@@ -2942,7 +2948,7 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readNumber(&out->validate_mutations, "ExtAuthz.validate_mutations")) return false;
         break;
       case 19:
-        if (!wire.readMessage("ExtAuthz.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        if (!readNested(wire, &out->rules.emplace(), "ExtAuthz.rules")) return false;
         break;
       case 20:
         if (!wire.readNumber(&out->takes_metadata, "ExtAuthz.takes_metadata")) return false;
@@ -2954,7 +2960,7 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readNumber(&out->shadow_mode, "ExtAuthz.shadow_mode")) return false;
         break;
       case 25:
-        if (!wire.readMessage("ExtAuthz.labels", [&](WireReader& inner) { return read(inner, &out->labels.emplace_back()); })) return false;
+        if (!readNested(wire, &out->labels.emplace_back(), "ExtAuthz.labels")) return false;
         break;
       case 300:
         if (!wire.readRepeatedBytes(&out->typed_metadata_namespaces, "ExtAuthz.typed_metadata_namespaces")) return false;
@@ -2966,7 +2972,7 @@ bool read(WireReader& wire, ExtAuthz* out) {
         if (!wire.readRepeatedBytes(&out->route_typed_metadata_namespaces, "ExtAuthz.route_typed_metadata_namespaces")) return false;
         break;
       case 303:
-        if (!wire.readMessage("ExtAuthz.logged_metadata", [&](WireReader& inner) { return read(inner, &out->logged_metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->logged_metadata.emplace_back(), "ExtAuthz.logged_metadata")) return false;
         break;
       case 304:
         if (!wire.readNumber(&out->logs_call, "ExtAuthz.logs_call")) return false;
@@ -2994,7 +3000,7 @@ bool read(WireReader& wire, Ratelimit* out) {
   while (wire.nextField("Ratelimit")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Ratelimit.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "Ratelimit.service")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->domain, "Ratelimit.domain")) return false;
@@ -3009,7 +3015,7 @@ bool read(WireReader& wire, Ratelimit* out) {
         if (!wire.readNumber(&out->failure_mode_deny, "Ratelimit.failure_mode_deny")) return false;
         break;
       case 6:
-        if (!wire.readMessage("Ratelimit.failure_deny_share", [&](WireReader& inner) { return read(inner, &out->failure_deny_share.emplace()); })) return false;
+        if (!readNested(wire, &out->failure_deny_share.emplace(), "Ratelimit.failure_deny_share")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->as_resource_exhausted, "Ratelimit.as_resource_exhausted")) return false;
@@ -3027,19 +3033,19 @@ bool read(WireReader& wire, Ratelimit* out) {
         if (!wire.readNumber(&out->status_on_error, "Ratelimit.status_on_error")) return false;
         break;
       case 12:
-        if (!wire.readMessage("Ratelimit.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response_add.emplace_back(), "Ratelimit.response_add")) return false;
         break;
       case 13:
         if (!wire.readBytes(&out->stat_prefix, "Ratelimit.stat_prefix")) return false;
         break;
       case 14:
-        if (!wire.readMessage("Ratelimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "Ratelimit.enabled")) return false;
         break;
       case 15:
-        if (!wire.readMessage("Ratelimit.enforced", [&](WireReader& inner) { return read(inner, &out->enforced.emplace()); })) return false;
+        if (!readNested(wire, &out->enforced.emplace(), "Ratelimit.enforced")) return false;
         break;
       case 16:
-        if (!wire.readMessage("Ratelimit.own_limits", [&](WireReader& inner) { return read(inner, &out->own_limits.emplace()); })) return false;
+        if (!readNested(wire, &out->own_limits.emplace(), "Ratelimit.own_limits")) return false;
         break;
       case 17:
         if (!wire.readBytes(&out->name, "Ratelimit.name")) return false;
@@ -3064,7 +3070,7 @@ bool read(WireReader& wire, ProcessingAttribute* out) {
         if (!wire.readEnum(&out->kind, 10, "ProcessingAttribute.kind")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ProcessingAttribute.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        if (!readNested(wire, &out->value.emplace(), "ProcessingAttribute.value")) return false;
         break;
       default:
         if (!wire.skip("ProcessingAttribute")) return false;
@@ -3077,19 +3083,19 @@ bool read(WireReader& wire, ExtProc* out) {
   while (wire.nextField("ExtProc")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ExtProc.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "ExtProc.service")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->failure_mode_allow, "ExtProc.failure_mode_allow")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ExtProc.mode", [&](WireReader& inner) { return read(inner, &out->mode.emplace()); })) return false;
+        if (!readNested(wire, &out->mode.emplace(), "ExtProc.mode")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ExtProc.request_attributes", [&](WireReader& inner) { return read(inner, &out->request_attributes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_attributes.emplace_back(), "ExtProc.request_attributes")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ExtProc.response_attributes", [&](WireReader& inner) { return read(inner, &out->response_attributes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response_attributes.emplace_back(), "ExtProc.response_attributes")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->message_timeout_ms, "ExtProc.message_timeout_ms")) return false;
@@ -3101,19 +3107,19 @@ bool read(WireReader& wire, ExtProc* out) {
         if (!wire.readBytes(&out->stat_prefix, "ExtProc.stat_prefix")) return false;
         break;
       case 9:
-        if (!wire.readMessage("ExtProc.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        if (!readNested(wire, &out->rules.emplace(), "ExtProc.rules")) return false;
         break;
       case 10:
-        if (!wire.readMessage("ExtProc.allowed_headers", [&](WireReader& inner) { return read(inner, &out->allowed_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->allowed_headers.emplace(), "ExtProc.allowed_headers")) return false;
         break;
       case 11:
-        if (!wire.readMessage("ExtProc.disallowed_headers", [&](WireReader& inner) { return read(inner, &out->disallowed_headers.emplace()); })) return false;
+        if (!readNested(wire, &out->disallowed_headers.emplace(), "ExtProc.disallowed_headers")) return false;
         break;
       case 12:
         if (!wire.readNumber(&out->allow_mode_override, "ExtProc.allow_mode_override")) return false;
         break;
       case 13:
-        if (!wire.readMessage("ExtProc.allowed_override_modes", [&](WireReader& inner) { return read(inner, &out->allowed_override_modes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->allowed_override_modes.emplace_back(), "ExtProc.allowed_override_modes")) return false;
         break;
       case 14:
         if (!wire.readNumber(&out->disable_immediate_response, "ExtProc.disable_immediate_response")) return false;
@@ -3185,7 +3191,7 @@ bool read(WireReader& wire, DiscoveredFilter* out) {
         if (!wire.readNumber(&out->id, "DiscoveredFilter.id")) return false;
         break;
       case 2:
-        if (!wire.readMessage("DiscoveredFilter.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter.emplace_back(), "DiscoveredFilter.filter")) return false;
         break;
       default:
         if (!wire.skip("DiscoveredFilter")) return false;
@@ -3214,7 +3220,7 @@ bool read(WireReader& wire, OnDemandFilter* out) {
   while (wire.nextField("OnDemandFilter")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("OnDemandFilter.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace()); })) return false;
+        if (!readNested(wire, &out->clusters.emplace(), "OnDemandFilter.clusters")) return false;
         break;
       default:
         if (!wire.skip("OnDemandFilter")) return false;
@@ -3270,13 +3276,13 @@ bool read(WireReader& wire, CompressorDirection* out) {
   while (wire.nextField("CompressorDirection")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("CompressorDirection.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "CompressorDirection.enabled")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->min_content_length, "CompressorDirection.min_content_length")) return false;
         break;
       case 3:
-        if (!wire.readMessage("CompressorDirection.content_types", [&](WireReader& inner) { return read(inner, &out->content_types.emplace_back()); })) return false;
+        if (!readNested(wire, &out->content_types.emplace_back(), "CompressorDirection.content_types")) return false;
         break;
       default:
         if (!wire.skip("CompressorDirection")) return false;
@@ -3289,16 +3295,16 @@ bool read(WireReader& wire, Compressor* out) {
   while (wire.nextField("Compressor")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Compressor.encoder", [&](WireReader& inner) { return read(inner, &out->encoder.emplace()); })) return false;
+        if (!readNested(wire, &out->encoder.emplace(), "Compressor.encoder")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->library, "Compressor.library")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Compressor.request", [&](WireReader& inner) { return read(inner, &out->request.emplace()); })) return false;
+        if (!readNested(wire, &out->request.emplace(), "Compressor.request")) return false;
         break;
       case 4:
-        if (!wire.readMessage("Compressor.response", [&](WireReader& inner) { return read(inner, &out->response.emplace()); })) return false;
+        if (!readNested(wire, &out->response.emplace(), "Compressor.response")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->names_response, "Compressor.names_response")) return false;
@@ -3360,7 +3366,7 @@ bool read(WireReader& wire, DecompressorDirection* out) {
   while (wire.nextField("DecompressorDirection")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("DecompressorDirection.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "DecompressorDirection.enabled")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->ignores_no_transform, "DecompressorDirection.ignores_no_transform")) return false;
@@ -3376,16 +3382,16 @@ bool read(WireReader& wire, Decompressor* out) {
   while (wire.nextField("Decompressor")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Decompressor.decoder", [&](WireReader& inner) { return read(inner, &out->decoder.emplace()); })) return false;
+        if (!readNested(wire, &out->decoder.emplace(), "Decompressor.decoder")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->library, "Decompressor.library")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Decompressor.request", [&](WireReader& inner) { return read(inner, &out->request.emplace()); })) return false;
+        if (!readNested(wire, &out->request.emplace(), "Decompressor.request")) return false;
         break;
       case 4:
-        if (!wire.readMessage("Decompressor.response", [&](WireReader& inner) { return read(inner, &out->response.emplace()); })) return false;
+        if (!readNested(wire, &out->response.emplace(), "Decompressor.response")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->advertises, "Decompressor.advertises")) return false;
@@ -3416,7 +3422,7 @@ bool read(WireReader& wire, BandwidthLimit* out) {
         if (!wire.readNumber(&out->fill_interval_ms, "BandwidthLimit.fill_interval_ms")) return false;
         break;
       case 6:
-        if (!wire.readMessage("BandwidthLimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "BandwidthLimit.enabled")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->adds_trailers, "BandwidthLimit.adds_trailers")) return false;
@@ -3453,7 +3459,7 @@ bool read(WireReader& wire, ResponseRedirect* out) {
         if (!wire.readNumber(&out->strip_query, "ResponseRedirect.strip_query")) return false;
         break;
       case 7:
-        if (!wire.readMessage("ResponseRedirect.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_add.emplace_back(), "ResponseRedirect.request_add")) return false;
         break;
       default:
         if (!wire.skip("ResponseRedirect")) return false;
@@ -3469,13 +3475,13 @@ bool read(WireReader& wire, ResponsePolicy* out) {
         if (!wire.readNumber(&out->status.emplace(), "ResponsePolicy.status")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ResponsePolicy.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response_add.emplace_back(), "ResponsePolicy.response_add")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->body, "ResponsePolicy.body")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ResponsePolicy.body_format", [&](WireReader& inner) { return read(inner, &out->body_format.emplace()); })) return false;
+        if (!readNested(wire, &out->body_format.emplace(), "ResponsePolicy.body_format")) return false;
         break;
       case 5:
         if (!wire.readBytes(&out->details, "ResponsePolicy.details")) return false;
@@ -3484,7 +3490,7 @@ bool read(WireReader& wire, ResponsePolicy* out) {
         if (!wire.readNumber(&out->keeps_details, "ResponsePolicy.keeps_details")) return false;
         break;
       case 7:
-        if (!wire.readMessage("ResponsePolicy.redirect", [&](WireReader& inner) { return read(inner, &out->redirect.emplace()); })) return false;
+        if (!readNested(wire, &out->redirect.emplace(), "ResponsePolicy.redirect")) return false;
         break;
       default:
         if (!wire.skip("ResponsePolicy")) return false;
@@ -3497,10 +3503,10 @@ bool read(WireReader& wire, CustomResponse* out) {
   while (wire.nextField("CustomResponse")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("CustomResponse.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "CustomResponse.tree")) return false;
         break;
       case 2:
-        if (!wire.readMessage("CustomResponse.policies", [&](WireReader& inner) { return read(inner, &out->policies.emplace_back()); })) return false;
+        if (!readNested(wire, &out->policies.emplace_back(), "CustomResponse.policies")) return false;
         break;
       default:
         if (!wire.skip("CustomResponse")) return false;
@@ -3548,13 +3554,13 @@ bool read(WireReader& wire, CacheFilter* out) {
   while (wire.nextField("CacheFilter")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("CacheFilter.memory", [&](WireReader& inner) { return read(inner, &out->memory.emplace()); })) return false;
+        if (!readNested(wire, &out->memory.emplace(), "CacheFilter.memory")) return false;
         break;
       case 2:
-        if (!wire.readMessage("CacheFilter.files", [&](WireReader& inner) { return read(inner, &out->files.emplace()); })) return false;
+        if (!readNested(wire, &out->files.emplace(), "CacheFilter.files")) return false;
         break;
       case 3:
-        if (!wire.readMessage("CacheFilter.allowed_vary_headers", [&](WireReader& inner) { return read(inner, &out->allowed_vary_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->allowed_vary_headers.emplace_back(), "CacheFilter.allowed_vary_headers")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->ignores_request_cache_control, "CacheFilter.ignores_request_cache_control")) return false;
@@ -3589,10 +3595,10 @@ bool read(WireReader& wire, AdmissionControl* out) {
   while (wire.nextField("AdmissionControl")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("AdmissionControl.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "AdmissionControl.enabled")) return false;
         break;
       case 2:
-        if (!wire.readMessage("AdmissionControl.http_success", [&](WireReader& inner) { return read(inner, &out->http_success.emplace_back()); })) return false;
+        if (!readNested(wire, &out->http_success.emplace_back(), "AdmissionControl.http_success")) return false;
         break;
       case 3:
         if (!wire.readRepeatedNumber(&out->grpc_success, "AdmissionControl.grpc_success")) return false;
@@ -3601,16 +3607,16 @@ bool read(WireReader& wire, AdmissionControl* out) {
         if (!wire.readNumber(&out->sampling_window_ms, "AdmissionControl.sampling_window_ms")) return false;
         break;
       case 5:
-        if (!wire.readMessage("AdmissionControl.aggression", [&](WireReader& inner) { return read(inner, &out->aggression.emplace()); })) return false;
+        if (!readNested(wire, &out->aggression.emplace(), "AdmissionControl.aggression")) return false;
         break;
       case 6:
-        if (!wire.readMessage("AdmissionControl.success_threshold", [&](WireReader& inner) { return read(inner, &out->success_threshold.emplace()); })) return false;
+        if (!readNested(wire, &out->success_threshold.emplace(), "AdmissionControl.success_threshold")) return false;
         break;
       case 7:
-        if (!wire.readMessage("AdmissionControl.max_rejection", [&](WireReader& inner) { return read(inner, &out->max_rejection.emplace()); })) return false;
+        if (!readNested(wire, &out->max_rejection.emplace(), "AdmissionControl.max_rejection")) return false;
         break;
       case 8:
-        if (!wire.readMessage("AdmissionControl.rps_threshold", [&](WireReader& inner) { return read(inner, &out->rps_threshold.emplace()); })) return false;
+        if (!readNested(wire, &out->rps_threshold.emplace(), "AdmissionControl.rps_threshold")) return false;
         break;
       default:
         if (!wire.skip("AdmissionControl")) return false;
@@ -3623,40 +3629,40 @@ bool read(WireReader& wire, AdaptiveConcurrency* out) {
   while (wire.nextField("AdaptiveConcurrency")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("AdaptiveConcurrency.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "AdaptiveConcurrency.enabled")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->status, "AdaptiveConcurrency.status")) return false;
         break;
       case 3:
-        if (!wire.readMessage("AdaptiveConcurrency.sample_percentile", [&](WireReader& inner) { return read(inner, &out->sample_percentile.emplace()); })) return false;
+        if (!readNested(wire, &out->sample_percentile.emplace(), "AdaptiveConcurrency.sample_percentile")) return false;
         break;
       case 4:
-        if (!wire.readMessage("AdaptiveConcurrency.max_concurrency", [&](WireReader& inner) { return read(inner, &out->max_concurrency.emplace()); })) return false;
+        if (!readNested(wire, &out->max_concurrency.emplace(), "AdaptiveConcurrency.max_concurrency")) return false;
         break;
       case 5:
-        if (!wire.readMessage("AdaptiveConcurrency.update_interval_ms", [&](WireReader& inner) { return read(inner, &out->update_interval_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->update_interval_ms.emplace(), "AdaptiveConcurrency.update_interval_ms")) return false;
         break;
       case 6:
-        if (!wire.readMessage("AdaptiveConcurrency.min_rtt_interval_ms", [&](WireReader& inner) { return read(inner, &out->min_rtt_interval_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->min_rtt_interval_ms.emplace(), "AdaptiveConcurrency.min_rtt_interval_ms")) return false;
         break;
       case 7:
-        if (!wire.readMessage("AdaptiveConcurrency.min_rtt_requests", [&](WireReader& inner) { return read(inner, &out->min_rtt_requests.emplace()); })) return false;
+        if (!readNested(wire, &out->min_rtt_requests.emplace(), "AdaptiveConcurrency.min_rtt_requests")) return false;
         break;
       case 8:
-        if (!wire.readMessage("AdaptiveConcurrency.jitter", [&](WireReader& inner) { return read(inner, &out->jitter.emplace()); })) return false;
+        if (!readNested(wire, &out->jitter.emplace(), "AdaptiveConcurrency.jitter")) return false;
         break;
       case 9:
-        if (!wire.readMessage("AdaptiveConcurrency.min_concurrency", [&](WireReader& inner) { return read(inner, &out->min_concurrency.emplace()); })) return false;
+        if (!readNested(wire, &out->min_concurrency.emplace(), "AdaptiveConcurrency.min_concurrency")) return false;
         break;
       case 10:
-        if (!wire.readMessage("AdaptiveConcurrency.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        if (!readNested(wire, &out->buffer.emplace(), "AdaptiveConcurrency.buffer")) return false;
         break;
       case 11:
         if (!wire.readNumber(&out->fixed_min_rtt_ms, "AdaptiveConcurrency.fixed_min_rtt_ms")) return false;
         break;
       case 12:
-        if (!wire.readMessage("AdaptiveConcurrency.min_limit", [&](WireReader& inner) { return read(inner, &out->min_limit.emplace()); })) return false;
+        if (!readNested(wire, &out->min_limit.emplace(), "AdaptiveConcurrency.min_limit")) return false;
         break;
       default:
         if (!wire.skip("AdaptiveConcurrency")) return false;
@@ -3723,7 +3729,7 @@ bool read(WireReader& wire, Jwks* out) {
   while (wire.nextField("Jwks")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Jwks.keys", [&](WireReader& inner) { return read(inner, &out->keys.emplace_back()); })) return false;
+        if (!readNested(wire, &out->keys.emplace_back(), "Jwks.keys")) return false;
         break;
       default:
         if (!wire.skip("Jwks")) return false;
@@ -3745,7 +3751,7 @@ bool read(WireReader& wire, JwtProvider* out) {
         if (!wire.readRepeatedBytes(&out->audiences, "JwtProvider.audiences")) return false;
         break;
       case 4:
-        if (!wire.readMessage("JwtProvider.subjects", [&](WireReader& inner) { return read(inner, &out->subjects.emplace()); })) return false;
+        if (!readNested(wire, &out->subjects.emplace(), "JwtProvider.subjects")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->require_expiration, "JwtProvider.require_expiration")) return false;
@@ -3757,7 +3763,7 @@ bool read(WireReader& wire, JwtProvider* out) {
         if (!wire.readNumber(&out->clock_skew_s, "JwtProvider.clock_skew_s")) return false;
         break;
       case 8:
-        if (!wire.readMessage("JwtProvider.from_headers", [&](WireReader& inner) { return read(inner, &out->from_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->from_headers.emplace_back(), "JwtProvider.from_headers")) return false;
         break;
       case 9:
         if (!wire.readRepeatedBytes(&out->from_params, "JwtProvider.from_params")) return false;
@@ -3787,7 +3793,7 @@ bool read(WireReader& wire, JwtProvider* out) {
         if (!wire.readRepeatedBytes(&out->space_delimited_claims, "JwtProvider.space_delimited_claims")) return false;
         break;
       case 18:
-        if (!wire.readMessage("JwtProvider.claim_headers", [&](WireReader& inner) { return read(inner, &out->claim_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->claim_headers.emplace_back(), "JwtProvider.claim_headers")) return false;
         break;
       case 19:
         if (!wire.readNumber(&out->clears_route, "JwtProvider.clears_route")) return false;
@@ -3799,7 +3805,7 @@ bool read(WireReader& wire, JwtProvider* out) {
         if (!wire.readNumber(&out->cache_max_token_bytes, "JwtProvider.cache_max_token_bytes")) return false;
         break;
       case 22:
-        if (!wire.readMessage("JwtProvider.local", [&](WireReader& inner) { return read(inner, &out->local.emplace()); })) return false;
+        if (!readNested(wire, &out->local.emplace(), "JwtProvider.local")) return false;
         break;
       case 23:
         if (!wire.readNumber(&out->remote, "JwtProvider.remote")) return false;
@@ -3824,7 +3830,7 @@ bool read(WireReader& wire, CookieMatch* out) {
         if (!wire.readBytes(&out->name, "CookieMatch.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("CookieMatch.string_match", [&](WireReader& inner) { return read(inner, &out->string_match.emplace()); })) return false;
+        if (!readNested(wire, &out->string_match.emplace(), "CookieMatch.string_match")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->invert, "CookieMatch.invert")) return false;
@@ -3843,10 +3849,10 @@ bool read(WireReader& wire, FilterStateMatch* out) {
         if (!wire.readBytes(&out->key, "FilterStateMatch.key")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FilterStateMatch.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        if (!readNested(wire, &out->text.emplace(), "FilterStateMatch.text")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FilterStateMatch.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        if (!readNested(wire, &out->ranges.emplace_back(), "FilterStateMatch.ranges")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->inverts, "FilterStateMatch.inverts")) return false;
@@ -3868,16 +3874,16 @@ bool read(WireReader& wire, RouteMatch* out) {
         if (!wire.readBytes(&out->path, "RouteMatch.path")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RouteMatch.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        if (!readNested(wire, &out->regex.emplace(), "RouteMatch.regex")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->ignore_case, "RouteMatch.ignore_case")) return false;
         break;
       case 5:
-        if (!wire.readMessage("RouteMatch.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "RouteMatch.headers")) return false;
         break;
       case 6:
-        if (!wire.readMessage("RouteMatch.query_parameters", [&](WireReader& inner) { return read(inner, &out->query_parameters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->query_parameters.emplace_back(), "RouteMatch.query_parameters")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->grpc, "RouteMatch.grpc")) return false;
@@ -3895,13 +3901,13 @@ bool read(WireReader& wire, RouteMatch* out) {
         if (!wire.readNumber(&out->certificate_validated.emplace(), "RouteMatch.certificate_validated")) return false;
         break;
       case 160:
-        if (!wire.readMessage("RouteMatch.cookies", [&](WireReader& inner) { return read(inner, &out->cookies.emplace_back()); })) return false;
+        if (!readNested(wire, &out->cookies.emplace_back(), "RouteMatch.cookies")) return false;
         break;
       case 161:
-        if (!wire.readMessage("RouteMatch.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace_back(), "RouteMatch.metadata")) return false;
         break;
       case 162:
-        if (!wire.readMessage("RouteMatch.filter_states", [&](WireReader& inner) { return read(inner, &out->filter_states.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter_states.emplace_back(), "RouteMatch.filter_states")) return false;
         break;
       default:
         if (!wire.skip("RouteMatch")) return false;
@@ -3926,7 +3932,7 @@ bool read(WireReader& wire, JwtRequirement* out) {
         if (!wire.readNumber(&out->has_audiences, "JwtRequirement.has_audiences")) return false;
         break;
       case 5:
-        if (!wire.readMessage("JwtRequirement.parts", [&](WireReader& inner) { return read(inner, &out->parts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->parts.emplace_back(), "JwtRequirement.parts")) return false;
         break;
       case 6:
         if (!wire.readBytes(&out->status_header, "JwtRequirement.status_header")) return false;
@@ -3942,10 +3948,10 @@ bool read(WireReader& wire, JwtRule* out) {
   while (wire.nextField("JwtRule")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("JwtRule.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "JwtRule.match")) return false;
         break;
       case 2:
-        if (!wire.readMessage("JwtRule.requirement", [&](WireReader& inner) { return read(inner, &out->requirement.emplace()); })) return false;
+        if (!readNested(wire, &out->requirement.emplace(), "JwtRule.requirement")) return false;
         break;
       default:
         if (!wire.skip("JwtRule")) return false;
@@ -3961,7 +3967,7 @@ bool read(WireReader& wire, JwtNamedRequirement* out) {
         if (!wire.readBytes(&out->name, "JwtNamedRequirement.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("JwtNamedRequirement.requirement", [&](WireReader& inner) { return read(inner, &out->requirement.emplace()); })) return false;
+        if (!readNested(wire, &out->requirement.emplace(), "JwtNamedRequirement.requirement")) return false;
         break;
       default:
         if (!wire.skip("JwtNamedRequirement")) return false;
@@ -3974,19 +3980,19 @@ bool read(WireReader& wire, JwtAuthn* out) {
   while (wire.nextField("JwtAuthn")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("JwtAuthn.providers", [&](WireReader& inner) { return read(inner, &out->providers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->providers.emplace_back(), "JwtAuthn.providers")) return false;
         break;
       case 2:
-        if (!wire.readMessage("JwtAuthn.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->rules.emplace_back(), "JwtAuthn.rules")) return false;
         break;
       case 3:
-        if (!wire.readMessage("JwtAuthn.requirements", [&](WireReader& inner) { return read(inner, &out->requirements.emplace_back()); })) return false;
+        if (!readNested(wire, &out->requirements.emplace_back(), "JwtAuthn.requirements")) return false;
         break;
       case 4:
         if (!wire.readBytes(&out->filter_state, "JwtAuthn.filter_state")) return false;
         break;
       case 5:
-        if (!wire.readMessage("JwtAuthn.filter_state_rules", [&](WireReader& inner) { return read(inner, &out->filter_state_rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter_state_rules.emplace_back(), "JwtAuthn.filter_state_rules")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->bypasses_preflights, "JwtAuthn.bypasses_preflights")) return false;
@@ -4023,7 +4029,7 @@ bool read(WireReader& wire, MetadataTarget* out) {
         if (!wire.readNumber(&out->base64, "MetadataTarget.base64")) return false;
         break;
       case 6:
-        if (!wire.readMessage("MetadataTarget.rewrite", [&](WireReader& inner) { return read(inner, &out->rewrite.emplace()); })) return false;
+        if (!readNested(wire, &out->rewrite.emplace(), "MetadataTarget.rewrite")) return false;
         break;
       default:
         if (!wire.skip("MetadataTarget")) return false;
@@ -4042,10 +4048,10 @@ bool read(WireReader& wire, MetadataRule* out) {
         if (!wire.readBytes(&out->cookie, "MetadataRule.cookie")) return false;
         break;
       case 3:
-        if (!wire.readMessage("MetadataRule.present", [&](WireReader& inner) { return read(inner, &out->present.emplace()); })) return false;
+        if (!readNested(wire, &out->present.emplace(), "MetadataRule.present")) return false;
         break;
       case 4:
-        if (!wire.readMessage("MetadataRule.missing", [&](WireReader& inner) { return read(inner, &out->missing.emplace()); })) return false;
+        if (!readNested(wire, &out->missing.emplace(), "MetadataRule.missing")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->remove, "MetadataRule.remove")) return false;
@@ -4061,10 +4067,10 @@ bool read(WireReader& wire, HeaderToMetadata* out) {
   while (wire.nextField("HeaderToMetadata")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("HeaderToMetadata.request", [&](WireReader& inner) { return read(inner, &out->request.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request.emplace_back(), "HeaderToMetadata.request")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HeaderToMetadata.response", [&](WireReader& inner) { return read(inner, &out->response.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response.emplace_back(), "HeaderToMetadata.response")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->stat_prefix, "HeaderToMetadata.stat_prefix")) return false;
@@ -4099,7 +4105,7 @@ bool read(WireReader& wire, SetMetadata* out) {
   while (wire.nextField("SetMetadata")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("SetMetadata.entries", [&](WireReader& inner) { return read(inner, &out->entries.emplace_back()); })) return false;
+        if (!readNested(wire, &out->entries.emplace_back(), "SetMetadata.entries")) return false;
         break;
       default:
         if (!wire.skip("SetMetadata")) return false;
@@ -4115,7 +4121,7 @@ bool read(WireReader& wire, FilterStateValue* out) {
         if (!wire.readBytes(&out->key, "FilterStateValue.key")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FilterStateValue.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        if (!readNested(wire, &out->value.emplace(), "FilterStateValue.value")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->skips_empty, "FilterStateValue.skips_empty")) return false;
@@ -4134,7 +4140,7 @@ bool read(WireReader& wire, SetFilterState* out) {
   while (wire.nextField("SetFilterState")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("SetFilterState.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        if (!readNested(wire, &out->values.emplace_back(), "SetFilterState.values")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->clears_route, "SetFilterState.clears_route")) return false;
@@ -4178,13 +4184,13 @@ bool read(WireReader& wire, JsonMetadataRule* out) {
         if (!wire.readRepeatedBytes(&out->path, "JsonMetadataRule.path")) return false;
         break;
       case 2:
-        if (!wire.readMessage("JsonMetadataRule.present", [&](WireReader& inner) { return read(inner, &out->present.emplace()); })) return false;
+        if (!readNested(wire, &out->present.emplace(), "JsonMetadataRule.present")) return false;
         break;
       case 3:
-        if (!wire.readMessage("JsonMetadataRule.missing", [&](WireReader& inner) { return read(inner, &out->missing.emplace()); })) return false;
+        if (!readNested(wire, &out->missing.emplace(), "JsonMetadataRule.missing")) return false;
         break;
       case 4:
-        if (!wire.readMessage("JsonMetadataRule.error", [&](WireReader& inner) { return read(inner, &out->error.emplace()); })) return false;
+        if (!readNested(wire, &out->error.emplace(), "JsonMetadataRule.error")) return false;
         break;
       default:
         if (!wire.skip("JsonMetadataRule")) return false;
@@ -4197,7 +4203,7 @@ bool read(WireReader& wire, JsonMetadataRules* out) {
   while (wire.nextField("JsonMetadataRules")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("JsonMetadataRules.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->rules.emplace_back(), "JsonMetadataRules.rules")) return false;
         break;
       case 2:
         if (!wire.readRepeatedBytes(&out->content_types, "JsonMetadataRules.content_types")) return false;
@@ -4206,7 +4212,7 @@ bool read(WireReader& wire, JsonMetadataRules* out) {
         if (!wire.readNumber(&out->allows_no_content_type, "JsonMetadataRules.allows_no_content_type")) return false;
         break;
       case 4:
-        if (!wire.readMessage("JsonMetadataRules.content_type_regex", [&](WireReader& inner) { return read(inner, &out->content_type_regex.emplace()); })) return false;
+        if (!readNested(wire, &out->content_type_regex.emplace(), "JsonMetadataRules.content_type_regex")) return false;
         break;
       default:
         if (!wire.skip("JsonMetadataRules")) return false;
@@ -4219,10 +4225,10 @@ bool read(WireReader& wire, JsonToMetadata* out) {
   while (wire.nextField("JsonToMetadata")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("JsonToMetadata.request", [&](WireReader& inner) { return read(inner, &out->request.emplace()); })) return false;
+        if (!readNested(wire, &out->request.emplace(), "JsonToMetadata.request")) return false;
         break;
       case 2:
-        if (!wire.readMessage("JsonToMetadata.response", [&](WireReader& inner) { return read(inner, &out->response.emplace()); })) return false;
+        if (!readNested(wire, &out->response.emplace(), "JsonToMetadata.response")) return false;
         break;
       default:
         if (!wire.skip("JsonToMetadata")) return false;
@@ -4238,7 +4244,7 @@ bool read(WireReader& wire, IpTag* out) {
         if (!wire.readBytes(&out->name, "IpTag.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("IpTag.ranges", [&](WireReader& inner) { return read(inner, &out->ranges.emplace_back()); })) return false;
+        if (!readNested(wire, &out->ranges.emplace_back(), "IpTag.ranges")) return false;
         break;
       default:
         if (!wire.skip("IpTag")) return false;
@@ -4254,7 +4260,7 @@ bool read(WireReader& wire, IpTagging* out) {
         if (!wire.readEnum(&out->requests, 2, "IpTagging.requests")) return false;
         break;
       case 2:
-        if (!wire.readMessage("IpTagging.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tags.emplace_back(), "IpTagging.tags")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->header, "IpTagging.header")) return false;
@@ -4324,13 +4330,13 @@ bool read(WireReader& wire, ApiKeyAuth* out) {
   while (wire.nextField("ApiKeyAuth")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ApiKeyAuth.keys", [&](WireReader& inner) { return read(inner, &out->keys.emplace_back()); })) return false;
+        if (!readNested(wire, &out->keys.emplace_back(), "ApiKeyAuth.keys")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ApiKeyAuth.sources", [&](WireReader& inner) { return read(inner, &out->sources.emplace_back()); })) return false;
+        if (!readNested(wire, &out->sources.emplace_back(), "ApiKeyAuth.sources")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ApiKeyAuth.forwarding", [&](WireReader& inner) { return read(inner, &out->forwarding.emplace()); })) return false;
+        if (!readNested(wire, &out->forwarding.emplace(), "ApiKeyAuth.forwarding")) return false;
         break;
       case 4:
         if (!wire.readRepeatedBytes(&out->allowed_clients, "ApiKeyAuth.allowed_clients")) return false;
@@ -4374,7 +4380,7 @@ bool read(WireReader& wire, StatefulSession* out) {
         if (!wire.readNumber(&out->strict, "StatefulSession.strict")) return false;
         break;
       case 3:
-        if (!wire.readMessage("StatefulSession.cookie", [&](WireReader& inner) { return read(inner, &out->cookie.emplace()); })) return false;
+        if (!readNested(wire, &out->cookie.emplace(), "StatefulSession.cookie")) return false;
         break;
       case 4:
         if (!wire.readBytes(&out->header, "StatefulSession.header")) return false;
@@ -4411,7 +4417,7 @@ bool read(WireReader& wire, CredentialInjector* out) {
         if (!wire.readBytes(&out->prefix, "CredentialInjector.prefix")) return false;
         break;
       case 300:
-        if (!wire.readMessage("CredentialInjector.credential", [&](WireReader& inner) { return read(inner, &out->credential.emplace()); })) return false;
+        if (!readNested(wire, &out->credential.emplace(), "CredentialInjector.credential")) return false;
         break;
       case 301:
         if (!wire.readNumber(&out->counts_tokens, "CredentialInjector.counts_tokens")) return false;
@@ -4464,10 +4470,10 @@ bool read(WireReader& wire, AwsSigning* out) {
         if (!wire.readNumber(&out->unsigned_payload, "AwsSigning.unsigned_payload")) return false;
         break;
       case 5:
-        if (!wire.readMessage("AwsSigning.excluded_headers", [&](WireReader& inner) { return read(inner, &out->excluded_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->excluded_headers.emplace_back(), "AwsSigning.excluded_headers")) return false;
         break;
       case 6:
-        if (!wire.readMessage("AwsSigning.included_headers", [&](WireReader& inner) { return read(inner, &out->included_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->included_headers.emplace_back(), "AwsSigning.included_headers")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->query_expiration_s.emplace(), "AwsSigning.query_expiration_s")) return false;
@@ -4476,7 +4482,7 @@ bool read(WireReader& wire, AwsSigning* out) {
         if (!wire.readBytes(&out->stat_prefix, "AwsSigning.stat_prefix")) return false;
         break;
       case 300:
-        if (!wire.readMessage("AwsSigning.credentials", [&](WireReader& inner) { return read(inner, &out->credentials.emplace()); })) return false;
+        if (!readNested(wire, &out->credentials.emplace(), "AwsSigning.credentials")) return false;
         break;
       case 301:
         if (!wire.readNumber(&out->is_v4a, "AwsSigning.is_v4a")) return false;
@@ -4555,7 +4561,7 @@ bool read(WireReader& wire, OAuth2* out) {
         if (!wire.readNumber(&out->disabled, "OAuth2.disabled")) return false;
         break;
       case 2:
-        if (!wire.readMessage("OAuth2.token_service", [&](WireReader& inner) { return read(inner, &out->token_service.emplace()); })) return false;
+        if (!readNested(wire, &out->token_service.emplace(), "OAuth2.token_service")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->token_authority, "OAuth2.token_authority")) return false;
@@ -4567,55 +4573,55 @@ bool read(WireReader& wire, OAuth2* out) {
         if (!wire.readBytes(&out->client_id, "OAuth2.client_id")) return false;
         break;
       case 6:
-        if (!wire.readMessage("OAuth2.token_secret", [&](WireReader& inner) { return read(inner, &out->token_secret.emplace()); })) return false;
+        if (!readNested(wire, &out->token_secret.emplace(), "OAuth2.token_secret")) return false;
         break;
       case 7:
-        if (!wire.readMessage("OAuth2.hmac_secret", [&](WireReader& inner) { return read(inner, &out->hmac_secret.emplace()); })) return false;
+        if (!readNested(wire, &out->hmac_secret.emplace(), "OAuth2.hmac_secret")) return false;
         break;
       case 8:
         if (!wire.readEnum(&out->auth_type, 3, "OAuth2.auth_type")) return false;
         break;
       case 9:
-        if (!wire.readMessage("OAuth2.assertion", [&](WireReader& inner) { return read(inner, &out->assertion.emplace()); })) return false;
+        if (!readNested(wire, &out->assertion.emplace(), "OAuth2.assertion")) return false;
         break;
       case 10:
         if (!wire.readBytes(&out->authorization_base, "OAuth2.authorization_base")) return false;
         break;
       case 11:
-        if (!wire.readMessage("OAuth2.authorization_query", [&](WireReader& inner) { return read(inner, &out->authorization_query.emplace_back()); })) return false;
+        if (!readNested(wire, &out->authorization_query.emplace_back(), "OAuth2.authorization_query")) return false;
         break;
       case 12:
         if (!wire.readBytes(&out->authorization_suffix, "OAuth2.authorization_suffix")) return false;
         break;
       case 13:
-        if (!wire.readMessage("OAuth2.redirect_uri", [&](WireReader& inner) { return read(inner, &out->redirect_uri.emplace()); })) return false;
+        if (!readNested(wire, &out->redirect_uri.emplace(), "OAuth2.redirect_uri")) return false;
         break;
       case 14:
-        if (!wire.readMessage("OAuth2.original_request_uri", [&](WireReader& inner) { return read(inner, &out->original_request_uri.emplace()); })) return false;
+        if (!readNested(wire, &out->original_request_uri.emplace(), "OAuth2.original_request_uri")) return false;
         break;
       case 15:
         if (!wire.readRepeatedBytes(&out->allowed_redirect_domains, "OAuth2.allowed_redirect_domains")) return false;
         break;
       case 16:
-        if (!wire.readMessage("OAuth2.redirect_path", [&](WireReader& inner) { return read(inner, &out->redirect_path.emplace()); })) return false;
+        if (!readNested(wire, &out->redirect_path.emplace(), "OAuth2.redirect_path")) return false;
         break;
       case 17:
-        if (!wire.readMessage("OAuth2.signout_path", [&](WireReader& inner) { return read(inner, &out->signout_path.emplace()); })) return false;
+        if (!readNested(wire, &out->signout_path.emplace(), "OAuth2.signout_path")) return false;
         break;
       case 18:
-        if (!wire.readMessage("OAuth2.pass_through", [&](WireReader& inner) { return read(inner, &out->pass_through.emplace_back()); })) return false;
+        if (!readNested(wire, &out->pass_through.emplace_back(), "OAuth2.pass_through")) return false;
         break;
       case 19:
-        if (!wire.readMessage("OAuth2.deny_redirect", [&](WireReader& inner) { return read(inner, &out->deny_redirect.emplace_back()); })) return false;
+        if (!readNested(wire, &out->deny_redirect.emplace_back(), "OAuth2.deny_redirect")) return false;
         break;
       case 20:
-        if (!wire.readMessage("OAuth2.allow_failed", [&](WireReader& inner) { return read(inner, &out->allow_failed.emplace_back()); })) return false;
+        if (!readNested(wire, &out->allow_failed.emplace_back(), "OAuth2.allow_failed")) return false;
         break;
       case 21:
         if (!wire.readBytes(&out->end_session_endpoint, "OAuth2.end_session_endpoint")) return false;
         break;
       case 22:
-        if (!wire.readMessage("OAuth2.post_logout_redirect_uri", [&](WireReader& inner) { return read(inner, &out->post_logout_redirect_uri.emplace()); })) return false;
+        if (!readNested(wire, &out->post_logout_redirect_uri.emplace(), "OAuth2.post_logout_redirect_uri")) return false;
         break;
       case 23:
         if (!wire.readNumber(&out->tells_no_post_logout_uri, "OAuth2.tells_no_post_logout_uri")) return false;
@@ -4663,34 +4669,34 @@ bool read(WireReader& wire, OAuth2* out) {
         if (!wire.readBytes(&out->cookie_domain, "OAuth2.cookie_domain")) return false;
         break;
       case 38:
-        if (!wire.readMessage("OAuth2.bearer_token", [&](WireReader& inner) { return read(inner, &out->bearer_token.emplace()); })) return false;
+        if (!readNested(wire, &out->bearer_token.emplace(), "OAuth2.bearer_token")) return false;
         break;
       case 39:
-        if (!wire.readMessage("OAuth2.hmac", [&](WireReader& inner) { return read(inner, &out->hmac.emplace()); })) return false;
+        if (!readNested(wire, &out->hmac.emplace(), "OAuth2.hmac")) return false;
         break;
       case 40:
-        if (!wire.readMessage("OAuth2.expires", [&](WireReader& inner) { return read(inner, &out->expires.emplace()); })) return false;
+        if (!readNested(wire, &out->expires.emplace(), "OAuth2.expires")) return false;
         break;
       case 41:
-        if (!wire.readMessage("OAuth2.id_token", [&](WireReader& inner) { return read(inner, &out->id_token.emplace()); })) return false;
+        if (!readNested(wire, &out->id_token.emplace(), "OAuth2.id_token")) return false;
         break;
       case 42:
-        if (!wire.readMessage("OAuth2.refresh_token", [&](WireReader& inner) { return read(inner, &out->refresh_token.emplace()); })) return false;
+        if (!readNested(wire, &out->refresh_token.emplace(), "OAuth2.refresh_token")) return false;
         break;
       case 43:
-        if (!wire.readMessage("OAuth2.nonce", [&](WireReader& inner) { return read(inner, &out->nonce.emplace()); })) return false;
+        if (!readNested(wire, &out->nonce.emplace(), "OAuth2.nonce")) return false;
         break;
       case 44:
-        if (!wire.readMessage("OAuth2.code_verifier", [&](WireReader& inner) { return read(inner, &out->code_verifier.emplace()); })) return false;
+        if (!readNested(wire, &out->code_verifier.emplace(), "OAuth2.code_verifier")) return false;
         break;
       case 45:
-        if (!wire.readMessage("OAuth2.chunks", [&](WireReader& inner) { return read(inner, &out->chunks.emplace()); })) return false;
+        if (!readNested(wire, &out->chunks.emplace(), "OAuth2.chunks")) return false;
         break;
       case 46:
-        if (!wire.readMessage("OAuth2.encrypts_by_gcm", [&](WireReader& inner) { return read(inner, &out->encrypts_by_gcm.emplace()); })) return false;
+        if (!readNested(wire, &out->encrypts_by_gcm.emplace(), "OAuth2.encrypts_by_gcm")) return false;
         break;
       case 47:
-        if (!wire.readMessage("OAuth2.reads_cbc", [&](WireReader& inner) { return read(inner, &out->reads_cbc.emplace()); })) return false;
+        if (!readNested(wire, &out->reads_cbc.emplace(), "OAuth2.reads_cbc")) return false;
         break;
       case 48:
         if (!wire.readBytes(&out->stat_prefix, "OAuth2.stat_prefix")) return false;
@@ -4725,133 +4731,133 @@ bool read(WireReader& wire, HttpFilter* out) {
         if (!wire.readBytes(&out->name, "HttpFilter.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HttpFilter.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
+        if (!readNested(wire, &out->health_check.emplace(), "HttpFilter.health_check")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HttpFilter.tap", [&](WireReader& inner) { return read(inner, &out->tap.emplace()); })) return false;
+        if (!readNested(wire, &out->tap.emplace(), "HttpFilter.tap")) return false;
         break;
       case 4:
-        if (!wire.readMessage("HttpFilter.cors", [&](WireReader& inner) { return read(inner, &out->cors.emplace()); })) return false;
+        if (!readNested(wire, &out->cors.emplace(), "HttpFilter.cors")) return false;
         break;
       case 5:
-        if (!wire.readMessage("HttpFilter.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        if (!readNested(wire, &out->buffer.emplace(), "HttpFilter.buffer")) return false;
         break;
       case 6:
-        if (!wire.readMessage("HttpFilter.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        if (!readNested(wire, &out->fault.emplace(), "HttpFilter.fault")) return false;
         break;
       case 20:
-        if (!wire.readMessage("HttpFilter.grpc_web", [&](WireReader& inner) { return read(inner, &out->grpc_web.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_web.emplace(), "HttpFilter.grpc_web")) return false;
         break;
       case 21:
-        if (!wire.readMessage("HttpFilter.grpc_stats", [&](WireReader& inner) { return read(inner, &out->grpc_stats.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_stats.emplace(), "HttpFilter.grpc_stats")) return false;
         break;
       case 22:
-        if (!wire.readMessage("HttpFilter.grpc_http1_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_bridge.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_http1_bridge.emplace(), "HttpFilter.grpc_http1_bridge")) return false;
         break;
       case 23:
-        if (!wire.readMessage("HttpFilter.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_http1_reverse_bridge.emplace(), "HttpFilter.grpc_http1_reverse_bridge")) return false;
         break;
       case 24:
-        if (!wire.readMessage("HttpFilter.grpc_json_transcoder", [&](WireReader& inner) { return read(inner, &out->grpc_json_transcoder.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_json_transcoder.emplace(), "HttpFilter.grpc_json_transcoder")) return false;
         break;
       case 25:
-        if (!wire.readMessage("HttpFilter.connect_grpc_bridge", [&](WireReader& inner) { return read(inner, &out->connect_grpc_bridge.emplace()); })) return false;
+        if (!readNested(wire, &out->connect_grpc_bridge.emplace(), "HttpFilter.connect_grpc_bridge")) return false;
         break;
       case 30:
-        if (!wire.readMessage("HttpFilter.local_ratelimit", [&](WireReader& inner) { return read(inner, &out->local_ratelimit.emplace()); })) return false;
+        if (!readNested(wire, &out->local_ratelimit.emplace(), "HttpFilter.local_ratelimit")) return false;
         break;
       case 31:
-        if (!wire.readMessage("HttpFilter.csrf", [&](WireReader& inner) { return read(inner, &out->csrf.emplace()); })) return false;
+        if (!readNested(wire, &out->csrf.emplace(), "HttpFilter.csrf")) return false;
         break;
       case 32:
-        if (!wire.readMessage("HttpFilter.basic_auth", [&](WireReader& inner) { return read(inner, &out->basic_auth.emplace()); })) return false;
+        if (!readNested(wire, &out->basic_auth.emplace(), "HttpFilter.basic_auth")) return false;
         break;
       case 33:
-        if (!wire.readMessage("HttpFilter.header_mutation", [&](WireReader& inner) { return read(inner, &out->header_mutation.emplace()); })) return false;
+        if (!readNested(wire, &out->header_mutation.emplace(), "HttpFilter.header_mutation")) return false;
         break;
       case 34:
-        if (!wire.readMessage("HttpFilter.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
+        if (!readNested(wire, &out->rbac.emplace(), "HttpFilter.rbac")) return false;
         break;
       case 100:
-        if (!wire.readMessage("HttpFilter.ext_authz", [&](WireReader& inner) { return read(inner, &out->ext_authz.emplace()); })) return false;
+        if (!readNested(wire, &out->ext_authz.emplace(), "HttpFilter.ext_authz")) return false;
         break;
       case 101:
-        if (!wire.readMessage("HttpFilter.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        if (!readNested(wire, &out->ratelimit.emplace(), "HttpFilter.ratelimit")) return false;
         break;
       case 102:
-        if (!wire.readMessage("HttpFilter.ext_proc", [&](WireReader& inner) { return read(inner, &out->ext_proc.emplace()); })) return false;
+        if (!readNested(wire, &out->ext_proc.emplace(), "HttpFilter.ext_proc")) return false;
         break;
       case 220:
-        if (!wire.readMessage("HttpFilter.dynamic_forward_proxy", [&](WireReader& inner) { return read(inner, &out->dynamic_forward_proxy.emplace()); })) return false;
+        if (!readNested(wire, &out->dynamic_forward_proxy.emplace(), "HttpFilter.dynamic_forward_proxy")) return false;
         break;
       case 160:
-        if (!wire.readMessage("HttpFilter.composite", [&](WireReader& inner) { return read(inner, &out->composite.emplace()); })) return false;
+        if (!readNested(wire, &out->composite.emplace(), "HttpFilter.composite")) return false;
         break;
       case 240:
-        if (!wire.readMessage("HttpFilter.discovered", [&](WireReader& inner) { return read(inner, &out->discovered.emplace()); })) return false;
+        if (!readNested(wire, &out->discovered.emplace(), "HttpFilter.discovered")) return false;
         break;
       case 241:
-        if (!wire.readMessage("HttpFilter.on_demand", [&](WireReader& inner) { return read(inner, &out->on_demand.emplace()); })) return false;
+        if (!readNested(wire, &out->on_demand.emplace(), "HttpFilter.on_demand")) return false;
         break;
       case 180:
-        if (!wire.readMessage("HttpFilter.compressor", [&](WireReader& inner) { return read(inner, &out->compressor.emplace()); })) return false;
+        if (!readNested(wire, &out->compressor.emplace(), "HttpFilter.compressor")) return false;
         break;
       case 181:
-        if (!wire.readMessage("HttpFilter.decompressor", [&](WireReader& inner) { return read(inner, &out->decompressor.emplace()); })) return false;
+        if (!readNested(wire, &out->decompressor.emplace(), "HttpFilter.decompressor")) return false;
         break;
       case 182:
-        if (!wire.readMessage("HttpFilter.bandwidth_limit", [&](WireReader& inner) { return read(inner, &out->bandwidth_limit.emplace()); })) return false;
+        if (!readNested(wire, &out->bandwidth_limit.emplace(), "HttpFilter.bandwidth_limit")) return false;
         break;
       case 183:
-        if (!wire.readMessage("HttpFilter.custom_response", [&](WireReader& inner) { return read(inner, &out->custom_response.emplace()); })) return false;
+        if (!readNested(wire, &out->custom_response.emplace(), "HttpFilter.custom_response")) return false;
         break;
       case 186:
-        if (!wire.readMessage("HttpFilter.cache", [&](WireReader& inner) { return read(inner, &out->cache.emplace()); })) return false;
+        if (!readNested(wire, &out->cache.emplace(), "HttpFilter.cache")) return false;
         break;
       case 184:
-        if (!wire.readMessage("HttpFilter.admission_control", [&](WireReader& inner) { return read(inner, &out->admission_control.emplace()); })) return false;
+        if (!readNested(wire, &out->admission_control.emplace(), "HttpFilter.admission_control")) return false;
         break;
       case 185:
-        if (!wire.readMessage("HttpFilter.adaptive_concurrency", [&](WireReader& inner) { return read(inner, &out->adaptive_concurrency.emplace()); })) return false;
+        if (!readNested(wire, &out->adaptive_concurrency.emplace(), "HttpFilter.adaptive_concurrency")) return false;
         break;
       case 200:
-        if (!wire.readMessage("HttpFilter.jwt_authn", [&](WireReader& inner) { return read(inner, &out->jwt_authn.emplace()); })) return false;
+        if (!readNested(wire, &out->jwt_authn.emplace(), "HttpFilter.jwt_authn")) return false;
         break;
       case 201:
-        if (!wire.readMessage("HttpFilter.header_to_metadata", [&](WireReader& inner) { return read(inner, &out->header_to_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->header_to_metadata.emplace(), "HttpFilter.header_to_metadata")) return false;
         break;
       case 202:
-        if (!wire.readMessage("HttpFilter.set_metadata", [&](WireReader& inner) { return read(inner, &out->set_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->set_metadata.emplace(), "HttpFilter.set_metadata")) return false;
         break;
       case 203:
-        if (!wire.readMessage("HttpFilter.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
+        if (!readNested(wire, &out->set_filter_state.emplace(), "HttpFilter.set_filter_state")) return false;
         break;
       case 204:
-        if (!wire.readMessage("HttpFilter.json_to_metadata", [&](WireReader& inner) { return read(inner, &out->json_to_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->json_to_metadata.emplace(), "HttpFilter.json_to_metadata")) return false;
         break;
       case 205:
-        if (!wire.readMessage("HttpFilter.ip_tagging", [&](WireReader& inner) { return read(inner, &out->ip_tagging.emplace()); })) return false;
+        if (!readNested(wire, &out->ip_tagging.emplace(), "HttpFilter.ip_tagging")) return false;
         break;
       case 206:
-        if (!wire.readMessage("HttpFilter.api_key_auth", [&](WireReader& inner) { return read(inner, &out->api_key_auth.emplace()); })) return false;
+        if (!readNested(wire, &out->api_key_auth.emplace(), "HttpFilter.api_key_auth")) return false;
         break;
       case 207:
-        if (!wire.readMessage("HttpFilter.stateful_session", [&](WireReader& inner) { return read(inner, &out->stateful_session.emplace()); })) return false;
+        if (!readNested(wire, &out->stateful_session.emplace(), "HttpFilter.stateful_session")) return false;
         break;
       case 209:
-        if (!wire.readMessage("HttpFilter.credential_injector", [&](WireReader& inner) { return read(inner, &out->credential_injector.emplace()); })) return false;
+        if (!readNested(wire, &out->credential_injector.emplace(), "HttpFilter.credential_injector")) return false;
         break;
       case 210:
-        if (!wire.readMessage("HttpFilter.aws_request_signing", [&](WireReader& inner) { return read(inner, &out->aws_request_signing.emplace()); })) return false;
+        if (!readNested(wire, &out->aws_request_signing.emplace(), "HttpFilter.aws_request_signing")) return false;
         break;
       case 300:
-        if (!wire.readMessage("HttpFilter.oauth2", [&](WireReader& inner) { return read(inner, &out->oauth2.emplace()); })) return false;
+        if (!readNested(wire, &out->oauth2.emplace(), "HttpFilter.oauth2")) return false;
         break;
       case 500:
-        if (!wire.readMessage("HttpFilter.original_src", [&](WireReader& inner) { return read(inner, &out->original_src.emplace()); })) return false;
+        if (!readNested(wire, &out->original_src.emplace(), "HttpFilter.original_src")) return false;
         break;
       case 161:
-        if (!wire.readMessage("HttpFilter.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "HttpFilter.match")) return false;
         break;
       default:
         if (!wire.skip("HttpFilter")) return false;
@@ -4870,10 +4876,10 @@ bool read(WireReader& wire, MatchAction* out) {
         if (!wire.readBytes(&out->name, "MatchAction.name")) return false;
         break;
       case 3:
-        if (!wire.readMessage("MatchAction.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filters.emplace_back(), "MatchAction.filters")) return false;
         break;
       case 4:
-        if (!wire.readMessage("MatchAction.share", [&](WireReader& inner) { return read(inner, &out->share.emplace()); })) return false;
+        if (!readNested(wire, &out->share.emplace(), "MatchAction.share")) return false;
         break;
       default:
         if (!wire.skip("MatchAction")) return false;
@@ -4886,10 +4892,10 @@ bool read(WireReader& wire, MatchSettings* out) {
   while (wire.nextField("MatchSettings")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("MatchSettings.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "MatchSettings.tree")) return false;
         break;
       case 2:
-        if (!wire.readMessage("MatchSettings.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        if (!readNested(wire, &out->actions.emplace_back(), "MatchSettings.actions")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->stat_prefix, "MatchSettings.stat_prefix")) return false;
@@ -4905,7 +4911,7 @@ bool read(WireReader& wire, OnDemandSettings* out) {
   while (wire.nextField("OnDemandSettings")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("OnDemandSettings.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace()); })) return false;
+        if (!readNested(wire, &out->clusters.emplace(), "OnDemandSettings.clusters")) return false;
         break;
       default:
         if (!wire.skip("OnDemandSettings")) return false;
@@ -4924,7 +4930,7 @@ bool read(WireReader& wire, CompressorSettings* out) {
         if (!wire.readNumber(&out->remove_accept_encoding.emplace(), "CompressorSettings.remove_accept_encoding")) return false;
         break;
       case 3:
-        if (!wire.readMessage("CompressorSettings.encoder", [&](WireReader& inner) { return read(inner, &out->encoder.emplace()); })) return false;
+        if (!readNested(wire, &out->encoder.emplace(), "CompressorSettings.encoder")) return false;
         break;
       default:
         if (!wire.skip("CompressorSettings")) return false;
@@ -4953,88 +4959,88 @@ bool read(WireReader& wire, FilterConfig* out) {
   while (wire.nextField("FilterConfig")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("FilterConfig.cors", [&](WireReader& inner) { return read(inner, &out->cors.emplace()); })) return false;
+        if (!readNested(wire, &out->cors.emplace(), "FilterConfig.cors")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FilterConfig.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        if (!readNested(wire, &out->buffer.emplace(), "FilterConfig.buffer")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FilterConfig.fault", [&](WireReader& inner) { return read(inner, &out->fault.emplace()); })) return false;
+        if (!readNested(wire, &out->fault.emplace(), "FilterConfig.fault")) return false;
         break;
       case 20:
-        if (!wire.readMessage("FilterConfig.grpc_http1_reverse_bridge", [&](WireReader& inner) { return read(inner, &out->grpc_http1_reverse_bridge.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_http1_reverse_bridge.emplace(), "FilterConfig.grpc_http1_reverse_bridge")) return false;
         break;
       case 21:
-        if (!wire.readMessage("FilterConfig.grpc_json_transcoder", [&](WireReader& inner) { return read(inner, &out->grpc_json_transcoder.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc_json_transcoder.emplace(), "FilterConfig.grpc_json_transcoder")) return false;
         break;
       case 30:
-        if (!wire.readMessage("FilterConfig.local_ratelimit", [&](WireReader& inner) { return read(inner, &out->local_ratelimit.emplace()); })) return false;
+        if (!readNested(wire, &out->local_ratelimit.emplace(), "FilterConfig.local_ratelimit")) return false;
         break;
       case 31:
-        if (!wire.readMessage("FilterConfig.rate_limits", [&](WireReader& inner) { return read(inner, &out->rate_limits.emplace()); })) return false;
+        if (!readNested(wire, &out->rate_limits.emplace(), "FilterConfig.rate_limits")) return false;
         break;
       case 32:
-        if (!wire.readMessage("FilterConfig.csrf", [&](WireReader& inner) { return read(inner, &out->csrf.emplace()); })) return false;
+        if (!readNested(wire, &out->csrf.emplace(), "FilterConfig.csrf")) return false;
         break;
       case 33:
-        if (!wire.readMessage("FilterConfig.basic_auth", [&](WireReader& inner) { return read(inner, &out->basic_auth.emplace()); })) return false;
+        if (!readNested(wire, &out->basic_auth.emplace(), "FilterConfig.basic_auth")) return false;
         break;
       case 34:
-        if (!wire.readMessage("FilterConfig.header_mutation", [&](WireReader& inner) { return read(inner, &out->header_mutation.emplace()); })) return false;
+        if (!readNested(wire, &out->header_mutation.emplace(), "FilterConfig.header_mutation")) return false;
         break;
       case 35:
-        if (!wire.readMessage("FilterConfig.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
+        if (!readNested(wire, &out->rbac.emplace(), "FilterConfig.rbac")) return false;
         break;
       case 100:
-        if (!wire.readMessage("FilterConfig.ext_authz", [&](WireReader& inner) { return read(inner, &out->ext_authz.emplace()); })) return false;
+        if (!readNested(wire, &out->ext_authz.emplace(), "FilterConfig.ext_authz")) return false;
         break;
       case 101:
-        if (!wire.readMessage("FilterConfig.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        if (!readNested(wire, &out->ratelimit.emplace(), "FilterConfig.ratelimit")) return false;
         break;
       case 102:
-        if (!wire.readMessage("FilterConfig.ext_proc", [&](WireReader& inner) { return read(inner, &out->ext_proc.emplace()); })) return false;
+        if (!readNested(wire, &out->ext_proc.emplace(), "FilterConfig.ext_proc")) return false;
         break;
       case 220:
-        if (!wire.readMessage("FilterConfig.name_rewrite", [&](WireReader& inner) { return read(inner, &out->name_rewrite.emplace()); })) return false;
+        if (!readNested(wire, &out->name_rewrite.emplace(), "FilterConfig.name_rewrite")) return false;
         break;
       case 160:
-        if (!wire.readMessage("FilterConfig.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "FilterConfig.match")) return false;
         break;
       case 240:
-        if (!wire.readMessage("FilterConfig.on_demand", [&](WireReader& inner) { return read(inner, &out->on_demand.emplace()); })) return false;
+        if (!readNested(wire, &out->on_demand.emplace(), "FilterConfig.on_demand")) return false;
         break;
       case 180:
-        if (!wire.readMessage("FilterConfig.compressor", [&](WireReader& inner) { return read(inner, &out->compressor.emplace()); })) return false;
+        if (!readNested(wire, &out->compressor.emplace(), "FilterConfig.compressor")) return false;
         break;
       case 182:
-        if (!wire.readMessage("FilterConfig.bandwidth_limit", [&](WireReader& inner) { return read(inner, &out->bandwidth_limit.emplace()); })) return false;
+        if (!readNested(wire, &out->bandwidth_limit.emplace(), "FilterConfig.bandwidth_limit")) return false;
         break;
       case 183:
-        if (!wire.readMessage("FilterConfig.custom_response", [&](WireReader& inner) { return read(inner, &out->custom_response.emplace()); })) return false;
+        if (!readNested(wire, &out->custom_response.emplace(), "FilterConfig.custom_response")) return false;
         break;
       case 200:
-        if (!wire.readMessage("FilterConfig.jwt_authn", [&](WireReader& inner) { return read(inner, &out->jwt_authn.emplace()); })) return false;
+        if (!readNested(wire, &out->jwt_authn.emplace(), "FilterConfig.jwt_authn")) return false;
         break;
       case 201:
-        if (!wire.readMessage("FilterConfig.header_to_metadata", [&](WireReader& inner) { return read(inner, &out->header_to_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->header_to_metadata.emplace(), "FilterConfig.header_to_metadata")) return false;
         break;
       case 202:
-        if (!wire.readMessage("FilterConfig.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
+        if (!readNested(wire, &out->set_filter_state.emplace(), "FilterConfig.set_filter_state")) return false;
         break;
       case 203:
-        if (!wire.readMessage("FilterConfig.json_to_metadata", [&](WireReader& inner) { return read(inner, &out->json_to_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->json_to_metadata.emplace(), "FilterConfig.json_to_metadata")) return false;
         break;
       case 204:
-        if (!wire.readMessage("FilterConfig.api_key_auth", [&](WireReader& inner) { return read(inner, &out->api_key_auth.emplace()); })) return false;
+        if (!readNested(wire, &out->api_key_auth.emplace(), "FilterConfig.api_key_auth")) return false;
         break;
       case 205:
-        if (!wire.readMessage("FilterConfig.stateful_session", [&](WireReader& inner) { return read(inner, &out->stateful_session.emplace()); })) return false;
+        if (!readNested(wire, &out->stateful_session.emplace(), "FilterConfig.stateful_session")) return false;
         break;
       case 206:
-        if (!wire.readMessage("FilterConfig.aws_request_signing", [&](WireReader& inner) { return read(inner, &out->aws_request_signing.emplace()); })) return false;
+        if (!readNested(wire, &out->aws_request_signing.emplace(), "FilterConfig.aws_request_signing")) return false;
         break;
       case 300:
-        if (!wire.readMessage("FilterConfig.oauth2", [&](WireReader& inner) { return read(inner, &out->oauth2.emplace()); })) return false;
+        if (!readNested(wire, &out->oauth2.emplace(), "FilterConfig.oauth2")) return false;
         break;
       default:
         if (!wire.skip("FilterConfig")) return false;
@@ -5075,13 +5081,13 @@ bool read(WireReader& wire, TraceSampling* out) {
   while (wire.nextField("TraceSampling")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("TraceSampling.client", [&](WireReader& inner) { return read(inner, &out->client.emplace()); })) return false;
+        if (!readNested(wire, &out->client.emplace(), "TraceSampling.client")) return false;
         break;
       case 2:
-        if (!wire.readMessage("TraceSampling.random", [&](WireReader& inner) { return read(inner, &out->random.emplace()); })) return false;
+        if (!readNested(wire, &out->random.emplace(), "TraceSampling.random")) return false;
         break;
       case 3:
-        if (!wire.readMessage("TraceSampling.overall", [&](WireReader& inner) { return read(inner, &out->overall.emplace()); })) return false;
+        if (!readNested(wire, &out->overall.emplace(), "TraceSampling.overall")) return false;
         break;
       default:
         if (!wire.skip("TraceSampling")) return false;
@@ -5100,7 +5106,7 @@ bool read(WireReader& wire, TraceTag* out) {
         if (!wire.readEnum(&out->source, 3, "TraceTag.source")) return false;
         break;
       case 3:
-        if (!wire.readMessage("TraceTag.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "TraceTag.format")) return false;
         break;
       case 4:
         if (!wire.readBytes(&out->space, "TraceTag.space")) return false;
@@ -5159,7 +5165,7 @@ bool read(WireReader& wire, SpanSampler* out) {
         if (!wire.readNumber(&out->of, "SpanSampler.of")) return false;
         break;
       case 4:
-        if (!wire.readMessage("SpanSampler.next", [&](WireReader& inner) { return read(inner, &out->next.emplace()); })) return false;
+        if (!readNested(wire, &out->next.emplace(), "SpanSampler.next")) return false;
         break;
       default:
         if (!wire.skip("SpanSampler")) return false;
@@ -5178,7 +5184,7 @@ bool read(WireReader& wire, Tracing* out) {
         if (!wire.readEnum(&out->kind, 3, "Tracing.kind")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Tracing.sampling", [&](WireReader& inner) { return read(inner, &out->sampling.emplace()); })) return false;
+        if (!readNested(wire, &out->sampling.emplace(), "Tracing.sampling")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->verbose, "Tracing.verbose")) return false;
@@ -5190,22 +5196,22 @@ bool read(WireReader& wire, Tracing* out) {
         if (!wire.readNumber(&out->spawns_upstream, "Tracing.spawns_upstream")) return false;
         break;
       case 7:
-        if (!wire.readMessage("Tracing.operation", [&](WireReader& inner) { return read(inner, &out->operation.emplace()); })) return false;
+        if (!readNested(wire, &out->operation.emplace(), "Tracing.operation")) return false;
         break;
       case 8:
-        if (!wire.readMessage("Tracing.upstream_operation", [&](WireReader& inner) { return read(inner, &out->upstream_operation.emplace()); })) return false;
+        if (!readNested(wire, &out->upstream_operation.emplace(), "Tracing.upstream_operation")) return false;
         break;
       case 9:
         if (!wire.readNumber(&out->keeps_context, "Tracing.keeps_context")) return false;
         break;
       case 10:
-        if (!wire.readMessage("Tracing.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tags.emplace_back(), "Tracing.tags")) return false;
         break;
       case 11:
-        if (!wire.readMessage("Tracing.zipkin", [&](WireReader& inner) { return read(inner, &out->zipkin.emplace()); })) return false;
+        if (!readNested(wire, &out->zipkin.emplace(), "Tracing.zipkin")) return false;
         break;
       case 12:
-        if (!wire.readMessage("Tracing.sampler", [&](WireReader& inner) { return read(inner, &out->sampler.emplace()); })) return false;
+        if (!readNested(wire, &out->sampler.emplace(), "Tracing.sampler")) return false;
         break;
       case 13:
         if (!wire.readBytes(&out->service, "Tracing.service")) return false;
@@ -5227,16 +5233,16 @@ bool read(WireReader& wire, RouteTracing* out) {
   while (wire.nextField("RouteTracing")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("RouteTracing.sampling", [&](WireReader& inner) { return read(inner, &out->sampling.emplace()); })) return false;
+        if (!readNested(wire, &out->sampling.emplace(), "RouteTracing.sampling")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RouteTracing.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tags.emplace_back(), "RouteTracing.tags")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RouteTracing.operation", [&](WireReader& inner) { return read(inner, &out->operation.emplace()); })) return false;
+        if (!readNested(wire, &out->operation.emplace(), "RouteTracing.operation")) return false;
         break;
       case 4:
-        if (!wire.readMessage("RouteTracing.upstream_operation", [&](WireReader& inner) { return read(inner, &out->upstream_operation.emplace()); })) return false;
+        if (!readNested(wire, &out->upstream_operation.emplace(), "RouteTracing.upstream_operation")) return false;
         break;
       default:
         if (!wire.skip("RouteTracing")) return false;
@@ -5265,7 +5271,7 @@ bool read(WireReader& wire, TagMetadata* out) {
   while (wire.nextField("TagMetadata")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("TagMetadata.spaces", [&](WireReader& inner) { return read(inner, &out->spaces.emplace_back()); })) return false;
+        if (!readNested(wire, &out->spaces.emplace_back(), "TagMetadata.spaces")) return false;
         break;
       default:
         if (!wire.skip("TagMetadata")) return false;
@@ -5312,7 +5318,7 @@ bool read(WireReader& wire, CircuitLimits* out) {
         if (!wire.readNumber(&out->track_remaining, "CircuitLimits.track_remaining")) return false;
         break;
       case 6:
-        if (!wire.readMessage("CircuitLimits.retry_budget", [&](WireReader& inner) { return read(inner, &out->retry_budget.emplace()); })) return false;
+        if (!readNested(wire, &out->retry_budget.emplace(), "CircuitLimits.retry_budget")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->max_connections_per_host.emplace(), "CircuitLimits.max_connections_per_host")) return false;
@@ -5331,10 +5337,10 @@ bool read(WireReader& wire, SourceAddress* out) {
   while (wire.nextField("SourceAddress")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("SourceAddress.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        if (!readNested(wire, &out->address.emplace(), "SourceAddress.address")) return false;
         break;
       case 2:
-        if (!wire.readMessage("SourceAddress.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
+        if (!readNested(wire, &out->socket_options.emplace_back(), "SourceAddress.socket_options")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->freebind, "SourceAddress.freebind")) return false;
@@ -5359,7 +5365,7 @@ bool read(WireReader& wire, ProxyProtocolSocket* out) {
         if (!wire.readBytes(&out->passed_tlv_types, "ProxyProtocolSocket.passed_tlv_types")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ProxyProtocolSocket.added_tlvs", [&](WireReader& inner) { return read(inner, &out->added_tlvs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->added_tlvs.emplace_back(), "ProxyProtocolSocket.added_tlvs")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->allows_unspecified, "ProxyProtocolSocket.allows_unspecified")) return false;
@@ -5375,7 +5381,7 @@ bool read(WireReader& wire, Http11ProxySocket* out) {
   while (wire.nextField("Http11ProxySocket")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Http11ProxySocket.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        if (!readNested(wire, &out->address.emplace(), "Http11ProxySocket.address")) return false;
         break;
       default:
         if (!wire.skip("Http11ProxySocket")) return false;
@@ -5391,7 +5397,7 @@ bool read(WireReader& wire, InternalUpstreamSocket* out) {
         if (!wire.readRepeatedBytes(&out->host_namespaces, "InternalUpstreamSocket.host_namespaces")) return false;
         break;
       case 2:
-        if (!wire.readMessage("InternalUpstreamSocket.cluster_metadata", [&](WireReader& inner) { return read(inner, &out->cluster_metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->cluster_metadata.emplace_back(), "InternalUpstreamSocket.cluster_metadata")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->missing, "InternalUpstreamSocket.missing")) return false;
@@ -5413,16 +5419,16 @@ bool read(WireReader& wire, TransportMatch* out) {
         if (!wire.readRepeatedBytes(&out->labels, "TransportMatch.labels")) return false;
         break;
       case 3:
-        if (!wire.readMessage("TransportMatch.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
+        if (!readNested(wire, &out->tls.emplace(), "TransportMatch.tls")) return false;
         break;
       case 4:
-        if (!wire.readMessage("TransportMatch.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_protocol.emplace(), "TransportMatch.proxy_protocol")) return false;
         break;
       case 5:
-        if (!wire.readMessage("TransportMatch.http11_proxy", [&](WireReader& inner) { return read(inner, &out->http11_proxy.emplace()); })) return false;
+        if (!readNested(wire, &out->http11_proxy.emplace(), "TransportMatch.http11_proxy")) return false;
         break;
       case 6:
-        if (!wire.readMessage("TransportMatch.internal_upstream", [&](WireReader& inner) { return read(inner, &out->internal_upstream.emplace()); })) return false;
+        if (!readNested(wire, &out->internal_upstream.emplace(), "TransportMatch.internal_upstream")) return false;
         break;
       default:
         if (!wire.skip("TransportMatch")) return false;
@@ -5550,7 +5556,7 @@ bool read(WireReader& wire, Subsets* out) {
         if (!wire.readRepeatedBytes(&out->default_labels, "Subsets.default_labels")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Subsets.selectors", [&](WireReader& inner) { return read(inner, &out->selectors.emplace_back()); })) return false;
+        if (!readNested(wire, &out->selectors.emplace_back(), "Subsets.selectors")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->scales_weights, "Subsets.scales_weights")) return false;
@@ -5578,13 +5584,13 @@ bool read(WireReader& wire, HeaderMutations* out) {
   while (wire.nextField("HeaderMutations")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("HeaderMutations.request_add", [&](WireReader& inner) { return read(inner, &out->request_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_add.emplace_back(), "HeaderMutations.request_add")) return false;
         break;
       case 2:
         if (!wire.readRepeatedBytes(&out->request_remove, "HeaderMutations.request_remove")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HeaderMutations.response_add", [&](WireReader& inner) { return read(inner, &out->response_add.emplace_back()); })) return false;
+        if (!readNested(wire, &out->response_add.emplace_back(), "HeaderMutations.response_add")) return false;
         break;
       case 4:
         if (!wire.readRepeatedBytes(&out->response_remove, "HeaderMutations.response_remove")) return false;
@@ -5679,16 +5685,16 @@ bool read(WireReader& wire, HealthCheck* out) {
         if (!wire.readNumber(&out->is_http2, "HealthCheck.is_http2")) return false;
         break;
       case 22:
-        if (!wire.readMessage("HealthCheck.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        if (!readNested(wire, &out->mutations.emplace(), "HealthCheck.mutations")) return false;
         break;
       case 23:
-        if (!wire.readMessage("HealthCheck.expected", [&](WireReader& inner) { return read(inner, &out->expected.emplace_back()); })) return false;
+        if (!readNested(wire, &out->expected.emplace_back(), "HealthCheck.expected")) return false;
         break;
       case 24:
-        if (!wire.readMessage("HealthCheck.retriable", [&](WireReader& inner) { return read(inner, &out->retriable.emplace_back()); })) return false;
+        if (!readNested(wire, &out->retriable.emplace_back(), "HealthCheck.retriable")) return false;
         break;
       case 25:
-        if (!wire.readMessage("HealthCheck.service_name", [&](WireReader& inner) { return read(inner, &out->service_name.emplace()); })) return false;
+        if (!readNested(wire, &out->service_name.emplace(), "HealthCheck.service_name")) return false;
         break;
       case 26:
         if (!wire.readBytes(&out->send, "HealthCheck.send")) return false;
@@ -5706,13 +5712,13 @@ bool read(WireReader& wire, HealthCheck* out) {
         if (!wire.readBytes(&out->alpn, "HealthCheck.alpn")) return false;
         break;
       case 32:
-        if (!wire.readMessage("HealthCheck.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        if (!readNested(wire, &out->http2.emplace(), "HealthCheck.http2")) return false;
         break;
       case 31:
         if (!wire.readRepeatedBytes(&out->socket_labels, "HealthCheck.socket_labels")) return false;
         break;
       case 500:
-        if (!wire.readMessage("HealthCheck.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_protocol.emplace(), "HealthCheck.proxy_protocol")) return false;
         break;
       case 501:
         if (!wire.readNumber(&out->is_by_alpn, "HealthCheck.is_by_alpn")) return false;
@@ -5728,73 +5734,73 @@ bool read(WireReader& wire, OutlierDetection* out) {
   while (wire.nextField("OutlierDetection")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("OutlierDetection.interval_ms", [&](WireReader& inner) { return read(inner, &out->interval_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->interval_ms.emplace(), "OutlierDetection.interval_ms")) return false;
         break;
       case 2:
-        if (!wire.readMessage("OutlierDetection.base_ejection_time_ms", [&](WireReader& inner) { return read(inner, &out->base_ejection_time_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->base_ejection_time_ms.emplace(), "OutlierDetection.base_ejection_time_ms")) return false;
         break;
       case 3:
-        if (!wire.readMessage("OutlierDetection.max_ejection_time_ms", [&](WireReader& inner) { return read(inner, &out->max_ejection_time_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->max_ejection_time_ms.emplace(), "OutlierDetection.max_ejection_time_ms")) return false;
         break;
       case 4:
-        if (!wire.readMessage("OutlierDetection.max_ejection_time_jitter_ms", [&](WireReader& inner) { return read(inner, &out->max_ejection_time_jitter_ms.emplace()); })) return false;
+        if (!readNested(wire, &out->max_ejection_time_jitter_ms.emplace(), "OutlierDetection.max_ejection_time_jitter_ms")) return false;
         break;
       case 5:
-        if (!wire.readMessage("OutlierDetection.max_ejection_percent", [&](WireReader& inner) { return read(inner, &out->max_ejection_percent.emplace()); })) return false;
+        if (!readNested(wire, &out->max_ejection_percent.emplace(), "OutlierDetection.max_ejection_percent")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->always_ejects_one, "OutlierDetection.always_ejects_one")) return false;
         break;
       case 7:
-        if (!wire.readMessage("OutlierDetection.consecutive_5xx", [&](WireReader& inner) { return read(inner, &out->consecutive_5xx.emplace()); })) return false;
+        if (!readNested(wire, &out->consecutive_5xx.emplace(), "OutlierDetection.consecutive_5xx")) return false;
         break;
       case 8:
-        if (!wire.readMessage("OutlierDetection.enforcing_consecutive_5xx", [&](WireReader& inner) { return read(inner, &out->enforcing_consecutive_5xx.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_consecutive_5xx.emplace(), "OutlierDetection.enforcing_consecutive_5xx")) return false;
         break;
       case 9:
-        if (!wire.readMessage("OutlierDetection.consecutive_gateway_failure", [&](WireReader& inner) { return read(inner, &out->consecutive_gateway_failure.emplace()); })) return false;
+        if (!readNested(wire, &out->consecutive_gateway_failure.emplace(), "OutlierDetection.consecutive_gateway_failure")) return false;
         break;
       case 10:
-        if (!wire.readMessage("OutlierDetection.enforcing_consecutive_gateway_failure", [&](WireReader& inner) { return read(inner, &out->enforcing_consecutive_gateway_failure.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_consecutive_gateway_failure.emplace(), "OutlierDetection.enforcing_consecutive_gateway_failure")) return false;
         break;
       case 11:
-        if (!wire.readMessage("OutlierDetection.consecutive_local_origin_failure", [&](WireReader& inner) { return read(inner, &out->consecutive_local_origin_failure.emplace()); })) return false;
+        if (!readNested(wire, &out->consecutive_local_origin_failure.emplace(), "OutlierDetection.consecutive_local_origin_failure")) return false;
         break;
       case 12:
-        if (!wire.readMessage("OutlierDetection.enforcing_consecutive_local_origin_failure", [&](WireReader& inner) { return read(inner, &out->enforcing_consecutive_local_origin_failure.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_consecutive_local_origin_failure.emplace(), "OutlierDetection.enforcing_consecutive_local_origin_failure")) return false;
         break;
       case 13:
         if (!wire.readNumber(&out->splits_local_origin, "OutlierDetection.splits_local_origin")) return false;
         break;
       case 14:
-        if (!wire.readMessage("OutlierDetection.success_rate_minimum_hosts", [&](WireReader& inner) { return read(inner, &out->success_rate_minimum_hosts.emplace()); })) return false;
+        if (!readNested(wire, &out->success_rate_minimum_hosts.emplace(), "OutlierDetection.success_rate_minimum_hosts")) return false;
         break;
       case 15:
-        if (!wire.readMessage("OutlierDetection.success_rate_request_volume", [&](WireReader& inner) { return read(inner, &out->success_rate_request_volume.emplace()); })) return false;
+        if (!readNested(wire, &out->success_rate_request_volume.emplace(), "OutlierDetection.success_rate_request_volume")) return false;
         break;
       case 16:
-        if (!wire.readMessage("OutlierDetection.success_rate_stdev_factor", [&](WireReader& inner) { return read(inner, &out->success_rate_stdev_factor.emplace()); })) return false;
+        if (!readNested(wire, &out->success_rate_stdev_factor.emplace(), "OutlierDetection.success_rate_stdev_factor")) return false;
         break;
       case 17:
-        if (!wire.readMessage("OutlierDetection.enforcing_success_rate", [&](WireReader& inner) { return read(inner, &out->enforcing_success_rate.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_success_rate.emplace(), "OutlierDetection.enforcing_success_rate")) return false;
         break;
       case 18:
-        if (!wire.readMessage("OutlierDetection.enforcing_local_origin_success_rate", [&](WireReader& inner) { return read(inner, &out->enforcing_local_origin_success_rate.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_local_origin_success_rate.emplace(), "OutlierDetection.enforcing_local_origin_success_rate")) return false;
         break;
       case 19:
-        if (!wire.readMessage("OutlierDetection.failure_percentage_threshold", [&](WireReader& inner) { return read(inner, &out->failure_percentage_threshold.emplace()); })) return false;
+        if (!readNested(wire, &out->failure_percentage_threshold.emplace(), "OutlierDetection.failure_percentage_threshold")) return false;
         break;
       case 20:
-        if (!wire.readMessage("OutlierDetection.failure_percentage_minimum_hosts", [&](WireReader& inner) { return read(inner, &out->failure_percentage_minimum_hosts.emplace()); })) return false;
+        if (!readNested(wire, &out->failure_percentage_minimum_hosts.emplace(), "OutlierDetection.failure_percentage_minimum_hosts")) return false;
         break;
       case 21:
-        if (!wire.readMessage("OutlierDetection.failure_percentage_request_volume", [&](WireReader& inner) { return read(inner, &out->failure_percentage_request_volume.emplace()); })) return false;
+        if (!readNested(wire, &out->failure_percentage_request_volume.emplace(), "OutlierDetection.failure_percentage_request_volume")) return false;
         break;
       case 22:
-        if (!wire.readMessage("OutlierDetection.enforcing_failure_percentage", [&](WireReader& inner) { return read(inner, &out->enforcing_failure_percentage.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_failure_percentage.emplace(), "OutlierDetection.enforcing_failure_percentage")) return false;
         break;
       case 23:
-        if (!wire.readMessage("OutlierDetection.enforcing_failure_percentage_local_origin", [&](WireReader& inner) { return read(inner, &out->enforcing_failure_percentage_local_origin.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing_failure_percentage_local_origin.emplace(), "OutlierDetection.enforcing_failure_percentage_local_origin")) return false;
         break;
       case 24:
         if (!wire.readNumber(&out->ends_with_health_check, "OutlierDetection.ends_with_health_check")) return false;
@@ -5875,7 +5881,7 @@ bool read(WireReader& wire, MirrorPolicy* out) {
         if (!wire.readBytes(&out->host, "MirrorPolicy.host")) return false;
         break;
       case 7:
-        if (!wire.readMessage("MirrorPolicy.request_changes", [&](WireReader& inner) { return read(inner, &out->request_changes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_changes.emplace_back(), "MirrorPolicy.request_changes")) return false;
         break;
       default:
         if (!wire.skip("MirrorPolicy")) return false;
@@ -5891,7 +5897,7 @@ bool read(WireReader& wire, HeaderHash* out) {
         if (!wire.readBytes(&out->name, "HeaderHash.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HeaderHash.rewrite", [&](WireReader& inner) { return read(inner, &out->rewrite.emplace()); })) return false;
+        if (!readNested(wire, &out->rewrite.emplace(), "HeaderHash.rewrite")) return false;
         break;
       default:
         if (!wire.skip("HeaderHash")) return false;
@@ -5926,10 +5932,10 @@ bool read(WireReader& wire, HashPolicy* out) {
   while (wire.nextField("HashPolicy")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("HashPolicy.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
+        if (!readNested(wire, &out->header.emplace(), "HashPolicy.header")) return false;
         break;
       case 2:
-        if (!wire.readMessage("HashPolicy.cookie", [&](WireReader& inner) { return read(inner, &out->cookie.emplace()); })) return false;
+        if (!readNested(wire, &out->cookie.emplace(), "HashPolicy.cookie")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->source_ip, "HashPolicy.source_ip")) return false;
@@ -5976,7 +5982,7 @@ bool read(WireReader& wire, RetryHosts* out) {
         if (!wire.readNumber(&out->avoid_canary, "RetryHosts.avoid_canary")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RetryHosts.avoid_labelled", [&](WireReader& inner) { return read(inner, &out->avoid_labelled.emplace_back()); })) return false;
+        if (!readNested(wire, &out->avoid_labelled.emplace_back(), "RetryHosts.avoid_labelled")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->more_choices, "RetryHosts.more_choices")) return false;
@@ -6010,10 +6016,10 @@ bool read(WireReader& wire, RetryPolicy* out) {
         if (!wire.readRepeatedNumber(&out->status_codes, "RetryPolicy.status_codes")) return false;
         break;
       case 6:
-        if (!wire.readMessage("RetryPolicy.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "RetryPolicy.headers")) return false;
         break;
       case 7:
-        if (!wire.readMessage("RetryPolicy.request_headers", [&](WireReader& inner) { return read(inner, &out->request_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->request_headers.emplace_back(), "RetryPolicy.request_headers")) return false;
         break;
       case 8:
         if (!wire.readNumber(&out->base_interval_ms.emplace(), "RetryPolicy.base_interval_ms")) return false;
@@ -6022,13 +6028,13 @@ bool read(WireReader& wire, RetryPolicy* out) {
         if (!wire.readNumber(&out->max_interval_ms, "RetryPolicy.max_interval_ms")) return false;
         break;
       case 10:
-        if (!wire.readMessage("RetryPolicy.reset_headers", [&](WireReader& inner) { return read(inner, &out->reset_headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->reset_headers.emplace_back(), "RetryPolicy.reset_headers")) return false;
         break;
       case 11:
         if (!wire.readNumber(&out->reset_max_interval_ms, "RetryPolicy.reset_max_interval_ms")) return false;
         break;
       case 12:
-        if (!wire.readMessage("RetryPolicy.hosts", [&](WireReader& inner) { return read(inner, &out->hosts.emplace()); })) return false;
+        if (!readNested(wire, &out->hosts.emplace(), "RetryPolicy.hosts")) return false;
         break;
       case 13:
         if (!wire.readNumber(&out->refreshes_cluster, "RetryPolicy.refreshes_cluster")) return false;
@@ -6044,19 +6050,19 @@ bool read(WireReader& wire, RequestRules* out) {
   while (wire.nextField("RequestRules")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("RequestRules.http_filters", [&](WireReader& inner) { return read(inner, &out->http_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->http_filters.emplace_back(), "RequestRules.http_filters")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RequestRules.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
+        if (!readNested(wire, &out->mirrors.emplace_back(), "RequestRules.mirrors")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RequestRules.hash_policies", [&](WireReader& inner) { return read(inner, &out->hash_policies.emplace_back()); })) return false;
+        if (!readNested(wire, &out->hash_policies.emplace_back(), "RequestRules.hash_policies")) return false;
         break;
       case 4:
-        if (!wire.readMessage("RequestRules.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
+        if (!readNested(wire, &out->retry.emplace(), "RequestRules.retry")) return false;
         break;
       case 5:
-        if (!wire.readMessage("RequestRules.error_match", [&](WireReader& inner) { return read(inner, &out->error_match.emplace()); })) return false;
+        if (!readNested(wire, &out->error_match.emplace(), "RequestRules.error_match")) return false;
         break;
       default:
         if (!wire.skip("RequestRules")) return false;
@@ -6106,7 +6112,7 @@ bool read(WireReader& wire, LoadWeights* out) {
         if (!wire.readRepeatedBytes(&out->metrics, "LoadWeights.metrics")) return false;
         break;
       case 6:
-        if (!wire.readMessage("LoadWeights.questions", [&](WireReader& inner) { return read(inner, &out->questions.emplace()); })) return false;
+        if (!readNested(wire, &out->questions.emplace(), "LoadWeights.questions")) return false;
         break;
       default:
         if (!wire.skip("LoadWeights")) return false;
@@ -6138,7 +6144,7 @@ bool read(WireReader& wire, HostOverrides* out) {
   while (wire.nextField("HostOverrides")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("HostOverrides.sources", [&](WireReader& inner) { return read(inner, &out->sources.emplace_back()); })) return false;
+        if (!readNested(wire, &out->sources.emplace_back(), "HostOverrides.sources")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->told_namespace, "HostOverrides.told_namespace")) return false;
@@ -6187,7 +6193,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->panic_threshold_pct, "Cluster.panic_threshold_pct")) return false;
         break;
       case 11:
-        if (!wire.readMessage("Cluster.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace_back()); })) return false;
+        if (!readNested(wire, &out->limits.emplace_back(), "Cluster.limits")) return false;
         break;
       case 12:
         if (!wire.readNumber(&out->max_requests_per_connection, "Cluster.max_requests_per_connection")) return false;
@@ -6199,7 +6205,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->proper_case_words, "Cluster.proper_case_words")) return false;
         break;
       case 161:
-        if (!wire.readMessage("Cluster.preserve_case", [&](WireReader& inner) { return read(inner, &out->preserve_case.emplace()); })) return false;
+        if (!readNested(wire, &out->preserve_case.emplace(), "Cluster.preserve_case")) return false;
         break;
       case 14:
         if (!wire.readNumber(&out->max_response_headers_kb, "Cluster.max_response_headers_kb")) return false;
@@ -6226,13 +6232,13 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->keepalive_interval_s, "Cluster.keepalive_interval_s")) return false;
         break;
       case 23:
-        if (!wire.readMessage("Cluster.sources", [&](WireReader& inner) { return read(inner, &out->sources.emplace_back()); })) return false;
+        if (!readNested(wire, &out->sources.emplace_back(), "Cluster.sources")) return false;
         break;
       case 24:
         if (!wire.readNumber(&out->max_stream_duration_ms, "Cluster.max_stream_duration_ms")) return false;
         break;
       case 26:
-        if (!wire.readMessage("Cluster.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
+        if (!readNested(wire, &out->tls.emplace(), "Cluster.tls")) return false;
         break;
       case 27:
         if (!wire.readNumber(&out->is_discovered, "Cluster.is_discovered")) return false;
@@ -6247,19 +6253,19 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readBytes(&out->sni_header, "Cluster.sni_header")) return false;
         break;
       case 31:
-        if (!wire.readMessage("Cluster.transport_matches", [&](WireReader& inner) { return read(inner, &out->transport_matches.emplace_back()); })) return false;
+        if (!readNested(wire, &out->transport_matches.emplace_back(), "Cluster.transport_matches")) return false;
         break;
       case 32:
         if (!wire.readEnum(&out->protocol, 3, "Cluster.protocol")) return false;
         break;
       case 33:
-        if (!wire.readMessage("Cluster.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        if (!readNested(wire, &out->http2.emplace(), "Cluster.http2")) return false;
         break;
       case 34:
-        if (!wire.readMessage("Cluster.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_protocol.emplace(), "Cluster.proxy_protocol")) return false;
         break;
       case 35:
-        if (!wire.readMessage("Cluster.http11_proxy", [&](WireReader& inner) { return read(inner, &out->http11_proxy.emplace()); })) return false;
+        if (!readNested(wire, &out->http11_proxy.emplace(), "Cluster.http11_proxy")) return false;
         break;
       case 45:
         if (!wire.readNumber(&out->panic_threshold_slot, "Cluster.panic_threshold_slot")) return false;
@@ -6271,13 +6277,13 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->weighs_localities, "Cluster.weighs_localities")) return false;
         break;
       case 38:
-        if (!wire.readMessage("Cluster.zones", [&](WireReader& inner) { return read(inner, &out->zones.emplace()); })) return false;
+        if (!readNested(wire, &out->zones.emplace(), "Cluster.zones")) return false;
         break;
       case 39:
         if (!wire.readNumber(&out->is_local, "Cluster.is_local")) return false;
         break;
       case 40:
-        if (!wire.readMessage("Cluster.hash_table", [&](WireReader& inner) { return read(inner, &out->hash_table.emplace()); })) return false;
+        if (!readNested(wire, &out->hash_table.emplace(), "Cluster.hash_table")) return false;
         break;
       case 41:
         if (!wire.readNumber(&out->request_bias_millionths, "Cluster.request_bias_millionths")) return false;
@@ -6286,10 +6292,10 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->request_bias_slot, "Cluster.request_bias_slot")) return false;
         break;
       case 43:
-        if (!wire.readMessage("Cluster.slow_start", [&](WireReader& inner) { return read(inner, &out->slow_start.emplace()); })) return false;
+        if (!readNested(wire, &out->slow_start.emplace(), "Cluster.slow_start")) return false;
         break;
       case 44:
-        if (!wire.readMessage("Cluster.subsets", [&](WireReader& inner) { return read(inner, &out->subsets.emplace()); })) return false;
+        if (!readNested(wire, &out->subsets.emplace(), "Cluster.subsets")) return false;
         break;
       case 46:
         if (!wire.readNumber(&out->preconnect_millionths, "Cluster.preconnect_millionths")) return false;
@@ -6298,10 +6304,10 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->predictive_preconnect_millionths, "Cluster.predictive_preconnect_millionths")) return false;
         break;
       case 48:
-        if (!wire.readMessage("Cluster.internal_upstream", [&](WireReader& inner) { return read(inner, &out->internal_upstream.emplace()); })) return false;
+        if (!readNested(wire, &out->internal_upstream.emplace(), "Cluster.internal_upstream")) return false;
         break;
       case 49:
-        if (!wire.readMessage("Cluster.transport_tree", [&](WireReader& inner) { return read(inner, &out->transport_tree.emplace()); })) return false;
+        if (!readNested(wire, &out->transport_tree.emplace(), "Cluster.transport_tree")) return false;
         break;
       case 50:
         if (!wire.readNumber(&out->pools_by_client, "Cluster.pools_by_client")) return false;
@@ -6310,7 +6316,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->drains_on_host_change, "Cluster.drains_on_host_change")) return false;
         break;
       case 60:
-        if (!wire.readMessage("Cluster.health_check", [&](WireReader& inner) { return read(inner, &out->health_check.emplace()); })) return false;
+        if (!readNested(wire, &out->health_check.emplace(), "Cluster.health_check")) return false;
         break;
       case 61:
         if (!wire.readNumber(&out->keeps_well_hosts, "Cluster.keeps_well_hosts")) return false;
@@ -6319,25 +6325,25 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->excludes_unchecked, "Cluster.excludes_unchecked")) return false;
         break;
       case 63:
-        if (!wire.readMessage("Cluster.outlier_detection", [&](WireReader& inner) { return read(inner, &out->outlier_detection.emplace()); })) return false;
+        if (!readNested(wire, &out->outlier_detection.emplace(), "Cluster.outlier_detection")) return false;
         break;
       case 64:
-        if (!wire.readMessage("Cluster.destination_hosts", [&](WireReader& inner) { return read(inner, &out->destination_hosts.emplace()); })) return false;
+        if (!readNested(wire, &out->destination_hosts.emplace(), "Cluster.destination_hosts")) return false;
         break;
       case 200:
         if (!wire.readNumber(&out->override_statuses, "Cluster.override_statuses")) return false;
         break;
       case 140:
-        if (!wire.readMessage("Cluster.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "Cluster.metadata")) return false;
         break;
       case 120:
-        if (!wire.readMessage("Cluster.tag_metadata", [&](WireReader& inner) { return read(inner, &out->tag_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->tag_metadata.emplace(), "Cluster.tag_metadata")) return false;
         break;
       case 220:
         if (!wire.readRepeatedBytes(&out->members, "Cluster.members")) return false;
         break;
       case 221:
-        if (!wire.readMessage("Cluster.named_hosts", [&](WireReader& inner) { return read(inner, &out->named_hosts.emplace()); })) return false;
+        if (!readNested(wire, &out->named_hosts.emplace(), "Cluster.named_hosts")) return false;
         break;
       case 222:
         if (!wire.readNumber(&out->tracks_timeout_budgets, "Cluster.tracks_timeout_budgets")) return false;
@@ -6355,7 +6361,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->buffer_high_watermark_timeout_ms, "Cluster.buffer_high_watermark_timeout_ms")) return false;
         break;
       case 501:
-        if (!wire.readMessage("Cluster.stats_choice", [&](WireReader& inner) { return read(inner, &out->stats_choice.emplace()); })) return false;
+        if (!readNested(wire, &out->stats_choice.emplace(), "Cluster.stats_choice")) return false;
         break;
       case 502:
         if (!wire.readNumber(&out->max_connection_duration_jitter, "Cluster.max_connection_duration_jitter")) return false;
@@ -6367,7 +6373,7 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->allow_chunked_length, "Cluster.allow_chunked_length")) return false;
         break;
       case 260:
-        if (!wire.readMessage("Cluster.request_rules", [&](WireReader& inner) { return read(inner, &out->request_rules.emplace()); })) return false;
+        if (!readNested(wire, &out->request_rules.emplace(), "Cluster.request_rules")) return false;
         break;
       case 261:
         if (!wire.readNumber(&out->overfull_timeout_ms, "Cluster.overfull_timeout_ms")) return false;
@@ -6379,13 +6385,13 @@ bool read(WireReader& wire, Cluster* out) {
         if (!wire.readNumber(&out->tracks_endpoints, "Cluster.tracks_endpoints")) return false;
         break;
       case 264:
-        if (!wire.readMessage("Cluster.preconnect_condition", [&](WireReader& inner) { return read(inner, &out->preconnect_condition.emplace()); })) return false;
+        if (!readNested(wire, &out->preconnect_condition.emplace(), "Cluster.preconnect_condition")) return false;
         break;
       case 265:
-        if (!wire.readMessage("Cluster.load_weights", [&](WireReader& inner) { return read(inner, &out->load_weights.emplace()); })) return false;
+        if (!readNested(wire, &out->load_weights.emplace(), "Cluster.load_weights")) return false;
         break;
       case 266:
-        if (!wire.readMessage("Cluster.host_overrides", [&](WireReader& inner) { return read(inner, &out->host_overrides.emplace()); })) return false;
+        if (!readNested(wire, &out->host_overrides.emplace(), "Cluster.host_overrides")) return false;
         break;
       default:
         if (!wire.skip("Cluster")) return false;
@@ -6498,7 +6504,7 @@ bool read(WireReader& wire, ClusterRuntime* out) {
         if (!wire.readBytes(&out->cluster_name, "ClusterRuntime.cluster_name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ClusterRuntime.limits", [&](WireReader& inner) { return read(inner, &out->limits.emplace_back()); })) return false;
+        if (!readNested(wire, &out->limits.emplace_back(), "ClusterRuntime.limits")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->maintenance_millionths, "ClusterRuntime.maintenance_millionths")) return false;
@@ -6514,7 +6520,7 @@ bool read(WireReader& wire, Host* out) {
   while (wire.nextField("Host")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Host.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        if (!readNested(wire, &out->address.emplace(), "Host.address")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->hostname, "Host.hostname")) return false;
@@ -6550,7 +6556,7 @@ bool read(WireReader& wire, Host* out) {
         if (!wire.readRepeatedBytes(&out->socket_labels, "Host.socket_labels")) return false;
         break;
       case 13:
-        if (!wire.readMessage("Host.proxy_address", [&](WireReader& inner) { return read(inner, &out->proxy_address.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_address.emplace(), "Host.proxy_address")) return false;
         break;
       case 14:
         if (!wire.readRepeatedBytes(&out->list_labels, "Host.list_labels")) return false;
@@ -6559,7 +6565,7 @@ bool read(WireReader& wire, Host* out) {
         if (!wire.readBytes(&out->hash_key, "Host.hash_key")) return false;
         break;
       case 16:
-        if (!wire.readMessage("Host.check_address", [&](WireReader& inner) { return read(inner, &out->check_address.emplace()); })) return false;
+        if (!readNested(wire, &out->check_address.emplace(), "Host.check_address")) return false;
         break;
       case 17:
         if (!wire.readBytes(&out->check_hostname, "Host.check_hostname")) return false;
@@ -6571,16 +6577,16 @@ bool read(WireReader& wire, Host* out) {
         if (!wire.readRepeatedBytes(&out->locality_socket_labels, "Host.locality_socket_labels")) return false;
         break;
       case 21:
-        if (!wire.readMessage("Host.socket_values", [&](WireReader& inner) { return read(inner, &out->socket_values.emplace_back()); })) return false;
+        if (!readNested(wire, &out->socket_values.emplace_back(), "Host.socket_values")) return false;
         break;
       case 22:
-        if (!wire.readMessage("Host.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace_back()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace_back(), "Host.metadata")) return false;
         break;
       case 23:
-        if (!wire.readMessage("Host.tried_addresses", [&](WireReader& inner) { return read(inner, &out->tried_addresses.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tried_addresses.emplace_back(), "Host.tried_addresses")) return false;
         break;
       case 120:
-        if (!wire.readMessage("Host.tag_metadata", [&](WireReader& inner) { return read(inner, &out->tag_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->tag_metadata.emplace(), "Host.tag_metadata")) return false;
         break;
       case 220:
         if (!wire.readNumber(&out->is_named, "Host.is_named")) return false;
@@ -6602,7 +6608,7 @@ bool read(WireReader& wire, Assignment* out) {
         if (!wire.readBytes(&out->cluster_name, "Assignment.cluster_name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("Assignment.hosts", [&](WireReader& inner) { return read(inner, &out->hosts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->hosts.emplace_back(), "Assignment.hosts")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->overprovisioning_factor_pct, "Assignment.overprovisioning_factor_pct")) return false;
@@ -6655,7 +6661,7 @@ bool read(WireReader& wire, WeightedCluster* out) {
         if (!wire.readNumber(&out->weight, "WeightedCluster.weight")) return false;
         break;
       case 4:
-        if (!wire.readMessage("WeightedCluster.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        if (!readNested(wire, &out->mutations.emplace(), "WeightedCluster.mutations")) return false;
         break;
       case 5:
         if (!wire.readBytes(&out->host_rewrite_literal, "WeightedCluster.host_rewrite_literal")) return false;
@@ -6664,10 +6670,10 @@ bool read(WireReader& wire, WeightedCluster* out) {
         if (!wire.readNumber(&out->weight_slot, "WeightedCluster.weight_slot")) return false;
         break;
       case 7:
-        if (!wire.readMessage("WeightedCluster.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filters.emplace_back(), "WeightedCluster.filters")) return false;
         break;
       case 8:
-        if (!wire.readMessage("WeightedCluster.metadata_match", [&](WireReader& inner) { return read(inner, &out->metadata_match.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata_match.emplace(), "WeightedCluster.metadata_match")) return false;
         break;
       default:
         if (!wire.skip("WeightedCluster")) return false;
@@ -6680,7 +6686,7 @@ bool read(WireReader& wire, WeightedClusters* out) {
   while (wire.nextField("WeightedClusters")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("WeightedClusters.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->clusters.emplace_back(), "WeightedClusters.clusters")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->header_name, "WeightedClusters.header_name")) return false;
@@ -6705,10 +6711,10 @@ bool read(WireReader& wire, PathRewrite* out) {
         if (!wire.readBytes(&out->value, "PathRewrite.value")) return false;
         break;
       case 3:
-        if (!wire.readMessage("PathRewrite.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        if (!readNested(wire, &out->regex.emplace(), "PathRewrite.regex")) return false;
         break;
       case 160:
-        if (!wire.readMessage("PathRewrite.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "PathRewrite.format")) return false;
         break;
       default:
         if (!wire.skip("PathRewrite")) return false;
@@ -6727,13 +6733,13 @@ bool read(WireReader& wire, HostRewrite* out) {
         if (!wire.readBytes(&out->value, "HostRewrite.value")) return false;
         break;
       case 3:
-        if (!wire.readMessage("HostRewrite.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        if (!readNested(wire, &out->regex.emplace(), "HostRewrite.regex")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->append_x_forwarded_host, "HostRewrite.append_x_forwarded_host")) return false;
         break;
       case 160:
-        if (!wire.readMessage("HostRewrite.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "HostRewrite.format")) return false;
         break;
       default:
         if (!wire.skip("HostRewrite")) return false;
@@ -6749,7 +6755,7 @@ bool read(WireReader& wire, ConnectConfig* out) {
         if (!wire.readNumber(&out->allows_post, "ConnectConfig.allows_post")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ConnectConfig.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_protocol.emplace(), "ConnectConfig.proxy_protocol")) return false;
         break;
       default:
         if (!wire.skip("ConnectConfig")) return false;
@@ -6768,7 +6774,7 @@ bool read(WireReader& wire, RouteUpgrade* out) {
         if (!wire.readNumber(&out->enabled, "RouteUpgrade.enabled")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RouteUpgrade.connect", [&](WireReader& inner) { return read(inner, &out->connect.emplace()); })) return false;
+        if (!readNested(wire, &out->connect.emplace(), "RouteUpgrade.connect")) return false;
         break;
       default:
         if (!wire.skip("RouteUpgrade")) return false;
@@ -6815,7 +6821,7 @@ bool read(WireReader& wire, InternalRedirect* out) {
         if (!wire.readRepeatedBytes(&out->copied_headers, "InternalRedirect.copied_headers")) return false;
         break;
       case 5:
-        if (!wire.readMessage("InternalRedirect.predicates", [&](WireReader& inner) { return read(inner, &out->predicates.emplace_back()); })) return false;
+        if (!readNested(wire, &out->predicates.emplace_back(), "InternalRedirect.predicates")) return false;
         break;
       default:
         if (!wire.skip("InternalRedirect")) return false;
@@ -6834,7 +6840,7 @@ bool read(WireReader& wire, ClusterAction* out) {
         if (!wire.readBytes(&out->cluster_header, "ClusterAction.cluster_header")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ClusterAction.weighted", [&](WireReader& inner) { return read(inner, &out->weighted.emplace()); })) return false;
+        if (!readNested(wire, &out->weighted.emplace(), "ClusterAction.weighted")) return false;
         break;
       case 4:
         if (!wire.readEnum(&out->not_found, 2, "ClusterAction.not_found")) return false;
@@ -6849,16 +6855,16 @@ bool read(WireReader& wire, ClusterAction* out) {
         if (!wire.readNumber(&out->max_stream_duration_ms.emplace(), "ClusterAction.max_stream_duration_ms")) return false;
         break;
       case 8:
-        if (!wire.readMessage("ClusterAction.path_rewrite", [&](WireReader& inner) { return read(inner, &out->path_rewrite.emplace()); })) return false;
+        if (!readNested(wire, &out->path_rewrite.emplace(), "ClusterAction.path_rewrite")) return false;
         break;
       case 9:
-        if (!wire.readMessage("ClusterAction.host_rewrite", [&](WireReader& inner) { return read(inner, &out->host_rewrite.emplace()); })) return false;
+        if (!readNested(wire, &out->host_rewrite.emplace(), "ClusterAction.host_rewrite")) return false;
         break;
       case 10:
         if (!wire.readNumber(&out->priority, "ClusterAction.priority")) return false;
         break;
       case 11:
-        if (!wire.readMessage("ClusterAction.retry", [&](WireReader& inner) { return read(inner, &out->retry.emplace()); })) return false;
+        if (!readNested(wire, &out->retry.emplace(), "ClusterAction.retry")) return false;
         break;
       case 12:
         if (!wire.readNumber(&out->hedge_on_per_try_timeout, "ClusterAction.hedge_on_per_try_timeout")) return false;
@@ -6870,7 +6876,7 @@ bool read(WireReader& wire, ClusterAction* out) {
         if (!wire.readNumber(&out->body_override_bytes.emplace(), "ClusterAction.body_override_bytes")) return false;
         break;
       case 15:
-        if (!wire.readMessage("ClusterAction.mirrors", [&](WireReader& inner) { return read(inner, &out->mirrors.emplace_back()); })) return false;
+        if (!readNested(wire, &out->mirrors.emplace_back(), "ClusterAction.mirrors")) return false;
         break;
       case 16:
         if (!wire.readNumber(&out->grpc_timeout_max_ms.emplace(), "ClusterAction.grpc_timeout_max_ms")) return false;
@@ -6885,22 +6891,22 @@ bool read(WireReader& wire, ClusterAction* out) {
         if (!wire.readNumber(&out->grpc_route_timeout_offset_ms, "ClusterAction.grpc_route_timeout_offset_ms")) return false;
         break;
       case 20:
-        if (!wire.readMessage("ClusterAction.hash_policies", [&](WireReader& inner) { return read(inner, &out->hash_policies.emplace_back()); })) return false;
+        if (!readNested(wire, &out->hash_policies.emplace_back(), "ClusterAction.hash_policies")) return false;
         break;
       case 21:
-        if (!wire.readMessage("ClusterAction.metadata_match", [&](WireReader& inner) { return read(inner, &out->metadata_match.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata_match.emplace(), "ClusterAction.metadata_match")) return false;
         break;
       case 30:
-        if (!wire.readMessage("ClusterAction.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
+        if (!readNested(wire, &out->upgrades.emplace_back(), "ClusterAction.upgrades")) return false;
         break;
       case 160:
-        if (!wire.readMessage("ClusterAction.internal_redirect", [&](WireReader& inner) { return read(inner, &out->internal_redirect.emplace()); })) return false;
+        if (!readNested(wire, &out->internal_redirect.emplace(), "ClusterAction.internal_redirect")) return false;
         break;
       case 260:
         if (!wire.readNumber(&out->flush_timeout_ms.emplace(), "ClusterAction.flush_timeout_ms")) return false;
         break;
       case 261:
-        if (!wire.readMessage("ClusterAction.cluster_tree", [&](WireReader& inner) { return read(inner, &out->cluster_tree.emplace()); })) return false;
+        if (!readNested(wire, &out->cluster_tree.emplace(), "ClusterAction.cluster_tree")) return false;
         break;
       case 262:
         if (!wire.readRepeatedBytes(&out->tree_clusters, "ClusterAction.tree_clusters")) return false;
@@ -6931,7 +6937,7 @@ bool read(WireReader& wire, Redirect* out) {
         if (!wire.readBytes(&out->path, "Redirect.path")) return false;
         break;
       case 6:
-        if (!wire.readMessage("Redirect.path_rewrite", [&](WireReader& inner) { return read(inner, &out->path_rewrite.emplace()); })) return false;
+        if (!readNested(wire, &out->path_rewrite.emplace(), "Redirect.path_rewrite")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->status, "Redirect.status")) return false;
@@ -6956,7 +6962,7 @@ bool read(WireReader& wire, DirectResponse* out) {
         if (!wire.readBytes(&out->body, "DirectResponse.body")) return false;
         break;
       case 140:
-        if (!wire.readMessage("DirectResponse.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "DirectResponse.format")) return false;
         break;
       default:
         if (!wire.skip("DirectResponse")) return false;
@@ -6972,34 +6978,34 @@ bool read(WireReader& wire, Route* out) {
         if (!wire.readBytes(&out->name, "Route.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("Route.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "Route.match")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Route.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        if (!readNested(wire, &out->mutations.emplace(), "Route.mutations")) return false;
         break;
       case 4:
-        if (!wire.readMessage("Route.cluster", [&](WireReader& inner) { return read(inner, &out->cluster.emplace()); })) return false;
+        if (!readNested(wire, &out->cluster.emplace(), "Route.cluster")) return false;
         break;
       case 5:
-        if (!wire.readMessage("Route.redirect", [&](WireReader& inner) { return read(inner, &out->redirect.emplace()); })) return false;
+        if (!readNested(wire, &out->redirect.emplace(), "Route.redirect")) return false;
         break;
       case 6:
-        if (!wire.readMessage("Route.direct_response", [&](WireReader& inner) { return read(inner, &out->direct_response.emplace()); })) return false;
+        if (!readNested(wire, &out->direct_response.emplace(), "Route.direct_response")) return false;
         break;
       case 8:
-        if (!wire.readMessage("Route.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filters.emplace_back(), "Route.filters")) return false;
         break;
       case 140:
-        if (!wire.readMessage("Route.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "Route.metadata")) return false;
         break;
       case 120:
-        if (!wire.readMessage("Route.tracing", [&](WireReader& inner) { return read(inner, &out->tracing.emplace()); })) return false;
+        if (!readNested(wire, &out->tracing.emplace(), "Route.tracing")) return false;
         break;
       case 121:
-        if (!wire.readMessage("Route.decorator", [&](WireReader& inner) { return read(inner, &out->decorator.emplace()); })) return false;
+        if (!readNested(wire, &out->decorator.emplace(), "Route.decorator")) return false;
         break;
       case 122:
-        if (!wire.readMessage("Route.tag_metadata", [&](WireReader& inner) { return read(inner, &out->tag_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->tag_metadata.emplace(), "Route.tag_metadata")) return false;
         break;
       case 160:
         if (!wire.readBytes(&out->stat_prefix, "Route.stat_prefix")) return false;
@@ -7040,7 +7046,7 @@ bool read(WireReader& wire, VirtualCluster* out) {
         if (!wire.readBytes(&out->name, "VirtualCluster.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("VirtualCluster.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "VirtualCluster.headers")) return false;
         break;
       default:
         if (!wire.skip("VirtualCluster")) return false;
@@ -7053,7 +7059,7 @@ bool read(WireReader& wire, RouteList* out) {
   while (wire.nextField("RouteList")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("RouteList.routes", [&](WireReader& inner) { return read(inner, &out->routes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->routes.emplace_back(), "RouteList.routes")) return false;
         break;
       default:
         if (!wire.skip("RouteList")) return false;
@@ -7066,10 +7072,10 @@ bool read(WireReader& wire, RouteTree* out) {
   while (wire.nextField("RouteTree")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("RouteTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "RouteTree.tree")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RouteTree.lists", [&](WireReader& inner) { return read(inner, &out->lists.emplace_back()); })) return false;
+        if (!readNested(wire, &out->lists.emplace_back(), "RouteTree.lists")) return false;
         break;
       default:
         if (!wire.skip("RouteTree")) return false;
@@ -7088,10 +7094,10 @@ bool read(WireReader& wire, VirtualHost* out) {
         if (!wire.readRepeatedBytes(&out->domains, "VirtualHost.domains")) return false;
         break;
       case 3:
-        if (!wire.readMessage("VirtualHost.routes", [&](WireReader& inner) { return read(inner, &out->routes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->routes.emplace_back(), "VirtualHost.routes")) return false;
         break;
       case 4:
-        if (!wire.readMessage("VirtualHost.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        if (!readNested(wire, &out->mutations.emplace(), "VirtualHost.mutations")) return false;
         break;
       case 5:
         if (!wire.readEnum(&out->require_tls, 2, "VirtualHost.require_tls")) return false;
@@ -7106,16 +7112,16 @@ bool read(WireReader& wire, VirtualHost* out) {
         if (!wire.readNumber(&out->include_is_timeout_retry, "VirtualHost.include_is_timeout_retry")) return false;
         break;
       case 9:
-        if (!wire.readMessage("VirtualHost.retry_runtime", [&](WireReader& inner) { return read(inner, &out->retry_runtime.emplace()); })) return false;
+        if (!readNested(wire, &out->retry_runtime.emplace(), "VirtualHost.retry_runtime")) return false;
         break;
       case 140:
-        if (!wire.readMessage("VirtualHost.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "VirtualHost.metadata")) return false;
         break;
       case 160:
-        if (!wire.readMessage("VirtualHost.virtual_clusters", [&](WireReader& inner) { return read(inner, &out->virtual_clusters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->virtual_clusters.emplace_back(), "VirtualHost.virtual_clusters")) return false;
         break;
       case 161:
-        if (!wire.readMessage("VirtualHost.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "VirtualHost.tree")) return false;
         break;
       default:
         if (!wire.skip("VirtualHost")) return false;
@@ -7172,10 +7178,10 @@ bool read(WireReader& wire, ScopedRoutes* out) {
   while (wire.nextField("ScopedRoutes")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ScopedRoutes.fragments", [&](WireReader& inner) { return read(inner, &out->fragments.emplace_back()); })) return false;
+        if (!readNested(wire, &out->fragments.emplace_back(), "ScopedRoutes.fragments")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ScopedRoutes.scopes", [&](WireReader& inner) { return read(inner, &out->scopes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->scopes.emplace_back(), "ScopedRoutes.scopes")) return false;
         break;
       default:
         if (!wire.skip("ScopedRoutes")) return false;
@@ -7191,10 +7197,10 @@ bool read(WireReader& wire, RouteTable* out) {
         if (!wire.readBytes(&out->name, "RouteTable.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("RouteTable.virtual_hosts", [&](WireReader& inner) { return read(inner, &out->virtual_hosts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->virtual_hosts.emplace_back(), "RouteTable.virtual_hosts")) return false;
         break;
       case 3:
-        if (!wire.readMessage("RouteTable.mutations", [&](WireReader& inner) { return read(inner, &out->mutations.emplace()); })) return false;
+        if (!readNested(wire, &out->mutations.emplace(), "RouteTable.mutations")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->ignore_port_in_host_matching, "RouteTable.ignore_port_in_host_matching")) return false;
@@ -7203,7 +7209,7 @@ bool read(WireReader& wire, RouteTable* out) {
         if (!wire.readNumber(&out->most_specific_header_mutations_wins, "RouteTable.most_specific_header_mutations_wins")) return false;
         break;
       case 6:
-        if (!wire.readMessage("RouteTable.filter_configs", [&](WireReader& inner) { return read(inner, &out->filter_configs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter_configs.emplace_back(), "RouteTable.filter_configs")) return false;
         break;
       case 160:
         if (!wire.readBytes(&out->vhost_header, "RouteTable.vhost_header")) return false;
@@ -7215,7 +7221,7 @@ bool read(WireReader& wire, RouteTable* out) {
         if (!wire.readBytes(&out->asks_for_hosts_as, "RouteTable.asks_for_hosts_as")) return false;
         break;
       case 241:
-        if (!wire.readMessage("RouteTable.scoped_routes", [&](WireReader& inner) { return read(inner, &out->scoped_routes.emplace()); })) return false;
+        if (!readNested(wire, &out->scoped_routes.emplace(), "RouteTable.scoped_routes")) return false;
         break;
       case 260:
         if (!wire.readRepeatedBytes(&out->internal_only_headers, "RouteTable.internal_only_headers")) return false;
@@ -7275,7 +7281,7 @@ bool read(WireReader& wire, ProxyProtocol* out) {
         if (!wire.readNumber(&out->disallow_v2, "ProxyProtocol.disallow_v2")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ProxyProtocol.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->rules.emplace_back(), "ProxyProtocol.rules")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->to_filter_state, "ProxyProtocol.to_filter_state")) return false;
@@ -7345,7 +7351,7 @@ bool read(WireReader& wire, AcceptState* out) {
   while (wire.nextField("AcceptState")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("AcceptState.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        if (!readNested(wire, &out->values.emplace_back(), "AcceptState.values")) return false;
         break;
       default:
         if (!wire.skip("AcceptState")) return false;
@@ -7361,7 +7367,7 @@ bool read(WireReader& wire, DiscoveredListenerFilter* out) {
         if (!wire.readNumber(&out->id, "DiscoveredListenerFilter.id")) return false;
         break;
       case 2:
-        if (!wire.readMessage("DiscoveredListenerFilter.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter.emplace_back(), "DiscoveredListenerFilter.filter")) return false;
         break;
       default:
         if (!wire.skip("DiscoveredListenerFilter")) return false;
@@ -7377,7 +7383,7 @@ bool read(WireReader& wire, ListenerPredicate* out) {
         if (!wire.readEnum(&out->kind, 4, "ListenerPredicate.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ListenerPredicate.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->rules.emplace_back(), "ListenerPredicate.rules")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->port_begin, "ListenerPredicate.port_begin")) return false;
@@ -7396,28 +7402,28 @@ bool read(WireReader& wire, ListenerFilter* out) {
   while (wire.nextField("ListenerFilter")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ListenerFilter.http_inspector", [&](WireReader& inner) { return read(inner, &out->http_inspector.emplace()); })) return false;
+        if (!readNested(wire, &out->http_inspector.emplace(), "ListenerFilter.http_inspector")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ListenerFilter.proxy_protocol", [&](WireReader& inner) { return read(inner, &out->proxy_protocol.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_protocol.emplace(), "ListenerFilter.proxy_protocol")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ListenerFilter.original_dst", [&](WireReader& inner) { return read(inner, &out->original_dst.emplace()); })) return false;
+        if (!readNested(wire, &out->original_dst.emplace(), "ListenerFilter.original_dst")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ListenerFilter.tls_inspector", [&](WireReader& inner) { return read(inner, &out->tls_inspector.emplace()); })) return false;
+        if (!readNested(wire, &out->tls_inspector.emplace(), "ListenerFilter.tls_inspector")) return false;
         break;
       case 500:
-        if (!wire.readMessage("ListenerFilter.original_src", [&](WireReader& inner) { return read(inner, &out->original_src.emplace()); })) return false;
+        if (!readNested(wire, &out->original_src.emplace(), "ListenerFilter.original_src")) return false;
         break;
       case 501:
-        if (!wire.readMessage("ListenerFilter.set_filter_state", [&](WireReader& inner) { return read(inner, &out->set_filter_state.emplace()); })) return false;
+        if (!readNested(wire, &out->set_filter_state.emplace(), "ListenerFilter.set_filter_state")) return false;
         break;
       case 340:
-        if (!wire.readMessage("ListenerFilter.discovered", [&](WireReader& inner) { return read(inner, &out->discovered.emplace()); })) return false;
+        if (!readNested(wire, &out->discovered.emplace(), "ListenerFilter.discovered")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ListenerFilter.disabled", [&](WireReader& inner) { return read(inner, &out->disabled.emplace()); })) return false;
+        if (!readNested(wire, &out->disabled.emplace(), "ListenerFilter.disabled")) return false;
         break;
       default:
         if (!wire.skip("ListenerFilter")) return false;
@@ -7433,16 +7439,16 @@ bool read(WireReader& wire, FilterChainMatch* out) {
         if (!wire.readNumber(&out->destination_port, "FilterChainMatch.destination_port")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FilterChainMatch.destination", [&](WireReader& inner) { return read(inner, &out->destination.emplace_back()); })) return false;
+        if (!readNested(wire, &out->destination.emplace_back(), "FilterChainMatch.destination")) return false;
         break;
       case 3:
         if (!wire.readEnum(&out->source_type, 2, "FilterChainMatch.source_type")) return false;
         break;
       case 4:
-        if (!wire.readMessage("FilterChainMatch.direct_source", [&](WireReader& inner) { return read(inner, &out->direct_source.emplace_back()); })) return false;
+        if (!readNested(wire, &out->direct_source.emplace_back(), "FilterChainMatch.direct_source")) return false;
         break;
       case 5:
-        if (!wire.readMessage("FilterChainMatch.source", [&](WireReader& inner) { return read(inner, &out->source.emplace_back()); })) return false;
+        if (!readNested(wire, &out->source.emplace_back(), "FilterChainMatch.source")) return false;
         break;
       case 6:
         if (!wire.readRepeatedNumber(&out->source_ports, "FilterChainMatch.source_ports")) return false;
@@ -7470,7 +7476,7 @@ bool read(WireReader& wire, ValueMatch* out) {
         if (!wire.readEnum(&out->kind, 3, "ValueMatch.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ValueMatch.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        if (!readNested(wire, &out->text.emplace(), "ValueMatch.text")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->literal, "ValueMatch.literal")) return false;
@@ -7498,7 +7504,7 @@ bool read(WireReader& wire, AccessLogFilter* out) {
         if (!wire.readEnum(&out->kind, 11, "AccessLogFilter.kind")) return false;
         break;
       case 2:
-        if (!wire.readMessage("AccessLogFilter.filters", [&](WireReader& inner) { return read(inner, &out->filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filters.emplace_back(), "AccessLogFilter.filters")) return false;
         break;
       case 3:
         if (!wire.readEnum(&out->comparison, 3, "AccessLogFilter.comparison")) return false;
@@ -7507,7 +7513,7 @@ bool read(WireReader& wire, AccessLogFilter* out) {
         if (!wire.readNumber(&out->value, "AccessLogFilter.value")) return false;
         break;
       case 5:
-        if (!wire.readMessage("AccessLogFilter.header", [&](WireReader& inner) { return read(inner, &out->header.emplace()); })) return false;
+        if (!readNested(wire, &out->header.emplace(), "AccessLogFilter.header")) return false;
         break;
       case 6:
         if (!wire.readRepeatedBytes(&out->flags, "AccessLogFilter.flags")) return false;
@@ -7531,7 +7537,7 @@ bool read(WireReader& wire, AccessLogFilter* out) {
         if (!wire.readBytes(&out->metadata_path, "AccessLogFilter.metadata_path")) return false;
         break;
       case 144:
-        if (!wire.readMessage("AccessLogFilter.metadata_value", [&](WireReader& inner) { return read(inner, &out->metadata_value.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata_value.emplace(), "AccessLogFilter.metadata_value")) return false;
         break;
       case 145:
         if (!wire.readNumber(&out->matches_missing, "AccessLogFilter.matches_missing")) return false;
@@ -7578,7 +7584,7 @@ bool read(WireReader& wire, LogTag* out) {
         if (!wire.readBytes(&out->name, "LogTag.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("LogTag.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        if (!readNested(wire, &out->value.emplace(), "LogTag.value")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->fallback, "LogTag.fallback")) return false;
@@ -7594,7 +7600,7 @@ bool read(WireReader& wire, GrpcAccessLog* out) {
   while (wire.nextField("GrpcAccessLog")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("GrpcAccessLog.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        if (!readNested(wire, &out->buffer.emplace(), "GrpcAccessLog.buffer")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->is_tcp, "GrpcAccessLog.is_tcp")) return false;
@@ -7609,7 +7615,7 @@ bool read(WireReader& wire, GrpcAccessLog* out) {
         if (!wire.readRepeatedBytes(&out->response_trailers, "GrpcAccessLog.response_trailers")) return false;
         break;
       case 6:
-        if (!wire.readMessage("GrpcAccessLog.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tags.emplace_back(), "GrpcAccessLog.tags")) return false;
         break;
       case 7:
         if (!wire.readRepeatedBytes(&out->filter_state_objects, "GrpcAccessLog.filter_state_objects")) return false;
@@ -7628,13 +7634,13 @@ bool read(WireReader& wire, OtelValue* out) {
         if (!wire.readBytes(&out->key, "OtelValue.key")) return false;
         break;
       case 2:
-        if (!wire.readMessage("OtelValue.text", [&](WireReader& inner) { return read(inner, &out->text.emplace()); })) return false;
+        if (!readNested(wire, &out->text.emplace(), "OtelValue.text")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->is_map, "OtelValue.is_map")) return false;
         break;
       case 4:
-        if (!wire.readMessage("OtelValue.items", [&](WireReader& inner) { return read(inner, &out->items.emplace_back()); })) return false;
+        if (!readNested(wire, &out->items.emplace_back(), "OtelValue.items")) return false;
         break;
       default:
         if (!wire.skip("OtelValue")) return false;
@@ -7647,16 +7653,16 @@ bool read(WireReader& wire, OtelAccessLog* out) {
   while (wire.nextField("OtelAccessLog")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("OtelAccessLog.buffer", [&](WireReader& inner) { return read(inner, &out->buffer.emplace()); })) return false;
+        if (!readNested(wire, &out->buffer.emplace(), "OtelAccessLog.buffer")) return false;
         break;
       case 2:
-        if (!wire.readMessage("OtelAccessLog.body", [&](WireReader& inner) { return read(inner, &out->body.emplace()); })) return false;
+        if (!readNested(wire, &out->body.emplace(), "OtelAccessLog.body")) return false;
         break;
       case 3:
-        if (!wire.readMessage("OtelAccessLog.attributes", [&](WireReader& inner) { return read(inner, &out->attributes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->attributes.emplace_back(), "OtelAccessLog.attributes")) return false;
         break;
       case 4:
-        if (!wire.readMessage("OtelAccessLog.tags", [&](WireReader& inner) { return read(inner, &out->tags.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tags.emplace_back(), "OtelAccessLog.tags")) return false;
         break;
       case 5:
         if (!wire.readRepeatedBytes(&out->filter_state_objects, "OtelAccessLog.filter_state_objects")) return false;
@@ -7675,16 +7681,16 @@ bool read(WireReader& wire, AccessLog* out) {
         if (!wire.readBytes(&out->path, "AccessLog.path")) return false;
         break;
       case 2:
-        if (!wire.readMessage("AccessLog.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "AccessLog.format")) return false;
         break;
       case 3:
-        if (!wire.readMessage("AccessLog.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace()); })) return false;
+        if (!readNested(wire, &out->filter.emplace(), "AccessLog.filter")) return false;
         break;
       case 140:
-        if (!wire.readMessage("AccessLog.grpc", [&](WireReader& inner) { return read(inner, &out->grpc.emplace()); })) return false;
+        if (!readNested(wire, &out->grpc.emplace(), "AccessLog.grpc")) return false;
         break;
       case 141:
-        if (!wire.readMessage("AccessLog.otel", [&](WireReader& inner) { return read(inner, &out->otel.emplace()); })) return false;
+        if (!readNested(wire, &out->otel.emplace(), "AccessLog.otel")) return false;
         break;
       default:
         if (!wire.skip("AccessLog")) return false;
@@ -7715,10 +7721,10 @@ bool read(WireReader& wire, Router* out) {
         if (!wire.readBytes(&out->name, "Router.name")) return false;
         break;
       case 260:
-        if (!wire.readMessage("Router.upstream_filters", [&](WireReader& inner) { return read(inner, &out->upstream_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->upstream_filters.emplace_back(), "Router.upstream_filters")) return false;
         break;
       case 261:
-        if (!wire.readMessage("Router.upstream_logs", [&](WireReader& inner) { return read(inner, &out->upstream_logs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->upstream_logs.emplace_back(), "Router.upstream_logs")) return false;
         break;
       case 262:
         if (!wire.readNumber(&out->logs_upstream_start, "Router.logs_upstream_start")) return false;
@@ -7793,7 +7799,7 @@ bool read(WireReader& wire, UpgradeConfig* out) {
         if (!wire.readNumber(&out->enabled, "UpgradeConfig.enabled")) return false;
         break;
       case 3:
-        if (!wire.readMessage("UpgradeConfig.chain", [&](WireReader& inner) { return read(inner, &out->chain.emplace()); })) return false;
+        if (!readNested(wire, &out->chain.emplace(), "UpgradeConfig.chain")) return false;
         break;
       default:
         if (!wire.skip("UpgradeConfig")) return false;
@@ -7806,7 +7812,7 @@ bool read(WireReader& wire, ReplyMapper* out) {
   while (wire.nextField("ReplyMapper")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ReplyMapper.filter", [&](WireReader& inner) { return read(inner, &out->filter.emplace()); })) return false;
+        if (!readNested(wire, &out->filter.emplace(), "ReplyMapper.filter")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->status.emplace(), "ReplyMapper.status")) return false;
@@ -7815,10 +7821,10 @@ bool read(WireReader& wire, ReplyMapper* out) {
         if (!wire.readBytes(&out->body.emplace(), "ReplyMapper.body")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ReplyMapper.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "ReplyMapper.format")) return false;
         break;
       case 5:
-        if (!wire.readMessage("ReplyMapper.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->headers.emplace_back(), "ReplyMapper.headers")) return false;
         break;
       default:
         if (!wire.skip("ReplyMapper")) return false;
@@ -7831,10 +7837,10 @@ bool read(WireReader& wire, LocalReplies* out) {
   while (wire.nextField("LocalReplies")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("LocalReplies.mappers", [&](WireReader& inner) { return read(inner, &out->mappers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->mappers.emplace_back(), "LocalReplies.mappers")) return false;
         break;
       case 2:
-        if (!wire.readMessage("LocalReplies.format", [&](WireReader& inner) { return read(inner, &out->format.emplace()); })) return false;
+        if (!readNested(wire, &out->format.emplace(), "LocalReplies.format")) return false;
         break;
       default:
         if (!wire.skip("LocalReplies")) return false;
@@ -7884,7 +7890,7 @@ bool read(WireReader& wire, IpDetection* out) {
         if (!wire.readNumber(&out->trusted_hops, "IpDetection.trusted_hops")) return false;
         break;
       case 5:
-        if (!wire.readMessage("IpDetection.trusted", [&](WireReader& inner) { return read(inner, &out->trusted.emplace_back()); })) return false;
+        if (!readNested(wire, &out->trusted.emplace_back(), "IpDetection.trusted")) return false;
         break;
       case 6:
         if (!wire.readNumber(&out->skips_append, "IpDetection.skips_append")) return false;
@@ -7903,7 +7909,7 @@ bool read(WireReader& wire, ClientCertAction* out) {
         if (!wire.readNumber(&out->forward, "ClientCertAction.forward")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ClientCertAction.details", [&](WireReader& inner) { return read(inner, &out->details.emplace()); })) return false;
+        if (!readNested(wire, &out->details.emplace(), "ClientCertAction.details")) return false;
         break;
       default:
         if (!wire.skip("ClientCertAction")) return false;
@@ -7916,10 +7922,10 @@ bool read(WireReader& wire, ClientCertTree* out) {
   while (wire.nextField("ClientCertTree")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ClientCertTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "ClientCertTree.tree")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ClientCertTree.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        if (!readNested(wire, &out->actions.emplace_back(), "ClientCertTree.actions")) return false;
         break;
       default:
         if (!wire.skip("ClientCertTree")) return false;
@@ -7956,7 +7962,7 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         if (!wire.readNumber(&out->skip_xff_append, "HttpConnectionManager.skip_xff_append")) return false;
         break;
       case 9:
-        if (!wire.readMessage("HttpConnectionManager.internal_addresses", [&](WireReader& inner) { return read(inner, &out->internal_addresses.emplace_back()); })) return false;
+        if (!readNested(wire, &out->internal_addresses.emplace_back(), "HttpConnectionManager.internal_addresses")) return false;
         break;
       case 10:
         if (!wire.readBytes(&out->local_address, "HttpConnectionManager.local_address")) return false;
@@ -8052,46 +8058,46 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         if (!wire.readNumber(&out->proper_case_words, "HttpConnectionManager.proper_case_words")) return false;
         break;
       case 43:
-        if (!wire.readMessage("HttpConnectionManager.access_logs", [&](WireReader& inner) { return read(inner, &out->access_logs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->access_logs.emplace_back(), "HttpConnectionManager.access_logs")) return false;
         break;
       case 44:
-        if (!wire.readMessage("HttpConnectionManager.router", [&](WireReader& inner) { return read(inner, &out->router.emplace()); })) return false;
+        if (!readNested(wire, &out->router.emplace(), "HttpConnectionManager.router")) return false;
         break;
       case 45:
         if (!wire.readBytes(&out->scheme_overwrite, "HttpConnectionManager.scheme_overwrite")) return false;
         break;
       case 46:
-        if (!wire.readMessage("HttpConnectionManager.http_filters", [&](WireReader& inner) { return read(inner, &out->http_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->http_filters.emplace_back(), "HttpConnectionManager.http_filters")) return false;
         break;
       case 48:
         if (!wire.readEnum(&out->forward_client_cert, 4, "HttpConnectionManager.forward_client_cert")) return false;
         break;
       case 49:
-        if (!wire.readMessage("HttpConnectionManager.client_cert_details", [&](WireReader& inner) { return read(inner, &out->client_cert_details.emplace()); })) return false;
+        if (!readNested(wire, &out->client_cert_details.emplace(), "HttpConnectionManager.client_cert_details")) return false;
         break;
       case 50:
         if (!wire.readEnum(&out->codec, 2, "HttpConnectionManager.codec")) return false;
         break;
       case 51:
-        if (!wire.readMessage("HttpConnectionManager.http2", [&](WireReader& inner) { return read(inner, &out->http2.emplace()); })) return false;
+        if (!readNested(wire, &out->http2.emplace(), "HttpConnectionManager.http2")) return false;
         break;
       case 52:
-        if (!wire.readMessage("HttpConnectionManager.premature_resets", [&](WireReader& inner) { return read(inner, &out->premature_resets.emplace()); })) return false;
+        if (!readNested(wire, &out->premature_resets.emplace(), "HttpConnectionManager.premature_resets")) return false;
         break;
       case 53:
-        if (!wire.readMessage("HttpConnectionManager.premature_reset_s", [&](WireReader& inner) { return read(inner, &out->premature_reset_s.emplace()); })) return false;
+        if (!readNested(wire, &out->premature_reset_s.emplace(), "HttpConnectionManager.premature_reset_s")) return false;
         break;
       case 54:
         if (!wire.readNumber(&out->scheme_of_upstream, "HttpConnectionManager.scheme_of_upstream")) return false;
         break;
       case 60:
-        if (!wire.readMessage("HttpConnectionManager.upgrades", [&](WireReader& inner) { return read(inner, &out->upgrades.emplace_back()); })) return false;
+        if (!readNested(wire, &out->upgrades.emplace_back(), "HttpConnectionManager.upgrades")) return false;
         break;
       case 61:
-        if (!wire.readMessage("HttpConnectionManager.upgrade_filters", [&](WireReader& inner) { return read(inner, &out->upgrade_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->upgrade_filters.emplace_back(), "HttpConnectionManager.upgrade_filters")) return false;
         break;
       case 140:
-        if (!wire.readMessage("HttpConnectionManager.local_replies", [&](WireReader& inner) { return read(inner, &out->local_replies.emplace()); })) return false;
+        if (!readNested(wire, &out->local_replies.emplace(), "HttpConnectionManager.local_replies")) return false;
         break;
       case 141:
         if (!wire.readNumber(&out->logs_new_requests, "HttpConnectionManager.logs_new_requests")) return false;
@@ -8103,7 +8109,7 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         if (!wire.readNumber(&out->log_interval_ms, "HttpConnectionManager.log_interval_ms")) return false;
         break;
       case 120:
-        if (!wire.readMessage("HttpConnectionManager.tracing", [&](WireReader& inner) { return read(inner, &out->tracing.emplace()); })) return false;
+        if (!readNested(wire, &out->tracing.emplace(), "HttpConnectionManager.tracing")) return false;
         break;
       case 121:
         if (!wire.readNumber(&out->keeps_request_ids, "HttpConnectionManager.keeps_request_ids")) return false;
@@ -8127,13 +8133,13 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         if (!wire.readNumber(&out->drain_timeout_jitter, "HttpConnectionManager.drain_timeout_jitter")) return false;
         break;
       case 166:
-        if (!wire.readMessage("HttpConnectionManager.proxy_status", [&](WireReader& inner) { return read(inner, &out->proxy_status.emplace()); })) return false;
+        if (!readNested(wire, &out->proxy_status.emplace(), "HttpConnectionManager.proxy_status")) return false;
         break;
       case 167:
-        if (!wire.readMessage("HttpConnectionManager.early_changes", [&](WireReader& inner) { return read(inner, &out->early_changes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->early_changes.emplace_back(), "HttpConnectionManager.early_changes")) return false;
         break;
       case 168:
-        if (!wire.readMessage("HttpConnectionManager.ip_detections", [&](WireReader& inner) { return read(inner, &out->ip_detections.emplace_back()); })) return false;
+        if (!readNested(wire, &out->ip_detections.emplace_back(), "HttpConnectionManager.ip_detections")) return false;
         break;
       case 169:
         if (!wire.readNumber(&out->internal_pipes, "HttpConnectionManager.internal_pipes")) return false;
@@ -8145,10 +8151,10 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         if (!wire.readRepeatedNumber(&out->http_ports, "HttpConnectionManager.http_ports")) return false;
         break;
       case 173:
-        if (!wire.readMessage("HttpConnectionManager.preserve_case", [&](WireReader& inner) { return read(inner, &out->preserve_case.emplace()); })) return false;
+        if (!readNested(wire, &out->preserve_case.emplace(), "HttpConnectionManager.preserve_case")) return false;
         break;
       case 175:
-        if (!wire.readMessage("HttpConnectionManager.client_cert_tree", [&](WireReader& inner) { return read(inner, &out->client_cert_tree.emplace()); })) return false;
+        if (!readNested(wire, &out->client_cert_tree.emplace(), "HttpConnectionManager.client_cert_tree")) return false;
         break;
       case 500:
         if (!wire.readNumber(&out->keeps_after_invalid, "HttpConnectionManager.keeps_after_invalid")) return false;
@@ -8163,7 +8169,7 @@ bool read(WireReader& wire, HttpConnectionManager* out) {
         if (!wire.readNumber(&out->allows_custom_methods, "HttpConnectionManager.allows_custom_methods")) return false;
         break;
       case 504:
-        if (!wire.readMessage("HttpConnectionManager.ignored_upgrades", [&](WireReader& inner) { return read(inner, &out->ignored_upgrades.emplace_back()); })) return false;
+        if (!readNested(wire, &out->ignored_upgrades.emplace_back(), "HttpConnectionManager.ignored_upgrades")) return false;
         break;
       default:
         if (!wire.skip("HttpConnectionManager")) return false;
@@ -8182,7 +8188,7 @@ bool read(WireReader& wire, WeightedTarget* out) {
         if (!wire.readNumber(&out->weight, "WeightedTarget.weight")) return false;
         break;
       case 3:
-        if (!wire.readMessage("WeightedTarget.metadata_match", [&](WireReader& inner) { return read(inner, &out->metadata_match.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata_match.emplace(), "WeightedTarget.metadata_match")) return false;
         break;
       default:
         if (!wire.skip("WeightedTarget")) return false;
@@ -8195,10 +8201,10 @@ bool read(WireReader& wire, TunnelingConfig* out) {
   while (wire.nextField("TunnelingConfig")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("TunnelingConfig.hostname", [&](WireReader& inner) { return read(inner, &out->hostname.emplace()); })) return false;
+        if (!readNested(wire, &out->hostname.emplace(), "TunnelingConfig.hostname")) return false;
         break;
       case 2:
-        if (!wire.readMessage("TunnelingConfig.headers", [&](WireReader& inner) { return read(inner, &out->headers.emplace()); })) return false;
+        if (!readNested(wire, &out->headers.emplace(), "TunnelingConfig.headers")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->use_post, "TunnelingConfig.use_post")) return false;
@@ -8232,7 +8238,7 @@ bool read(WireReader& wire, TcpProxy* out) {
         if (!wire.readBytes(&out->stat_prefix, "TcpProxy.stat_prefix")) return false;
         break;
       case 2:
-        if (!wire.readMessage("TcpProxy.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->clusters.emplace_back(), "TcpProxy.clusters")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->total_weight, "TcpProxy.total_weight")) return false;
@@ -8247,13 +8253,13 @@ bool read(WireReader& wire, TcpProxy* out) {
         if (!wire.readNumber(&out->max_downstream_connection_duration_ms, "TcpProxy.max_downstream_connection_duration_ms")) return false;
         break;
       case 7:
-        if (!wire.readMessage("TcpProxy.access_logs", [&](WireReader& inner) { return read(inner, &out->access_logs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->access_logs.emplace_back(), "TcpProxy.access_logs")) return false;
         break;
       case 8:
         if (!wire.readNumber(&out->hashes_source_ip, "TcpProxy.hashes_source_ip")) return false;
         break;
       case 20:
-        if (!wire.readMessage("TcpProxy.tunneling", [&](WireReader& inner) { return read(inner, &out->tunneling.emplace()); })) return false;
+        if (!readNested(wire, &out->tunneling.emplace(), "TcpProxy.tunneling")) return false;
         break;
       case 140:
         if (!wire.readNumber(&out->logs_start, "TcpProxy.logs_start")) return false;
@@ -8283,13 +8289,13 @@ bool read(WireReader& wire, TcpProxy* out) {
         if (!wire.readNumber(&out->checks_drain, "TcpProxy.checks_drain")) return false;
         break;
       case 506:
-        if (!wire.readMessage("TcpProxy.proxy_tlvs", [&](WireReader& inner) { return read(inner, &out->proxy_tlvs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->proxy_tlvs.emplace_back(), "TcpProxy.proxy_tlvs")) return false;
         break;
       case 507:
         if (!wire.readEnum(&out->proxy_tlv_merge, 2, "TcpProxy.proxy_tlv_merge")) return false;
         break;
       case 508:
-        if (!wire.readMessage("TcpProxy.on_demand", [&](WireReader& inner) { return read(inner, &out->on_demand.emplace()); })) return false;
+        if (!readNested(wire, &out->on_demand.emplace(), "TcpProxy.on_demand")) return false;
         break;
       default:
         if (!wire.skip("TcpProxy")) return false;
@@ -8334,7 +8340,7 @@ bool read(WireReader& wire, ConnectionLimitFilter* out) {
         if (!wire.readNumber(&out->delay_ms, "ConnectionLimitFilter.delay_ms")) return false;
         break;
       case 4:
-        if (!wire.readMessage("ConnectionLimitFilter.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "ConnectionLimitFilter.enabled")) return false;
         break;
       default:
         if (!wire.skip("ConnectionLimitFilter")) return false;
@@ -8362,7 +8368,7 @@ bool read(WireReader& wire, LocalRateLimitFilter* out) {
         if (!wire.readBytes(&out->share_key, "LocalRateLimitFilter.share_key")) return false;
         break;
       case 6:
-        if (!wire.readMessage("LocalRateLimitFilter.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "LocalRateLimitFilter.enabled")) return false;
         break;
       default:
         if (!wire.skip("LocalRateLimitFilter")) return false;
@@ -8375,10 +8381,10 @@ bool read(WireReader& wire, ConnectionGate* out) {
   while (wire.nextField("ConnectionGate")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ConnectionGate.connection_limit", [&](WireReader& inner) { return read(inner, &out->connection_limit.emplace()); })) return false;
+        if (!readNested(wire, &out->connection_limit.emplace(), "ConnectionGate.connection_limit")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ConnectionGate.local_rate_limit", [&](WireReader& inner) { return read(inner, &out->local_rate_limit.emplace()); })) return false;
+        if (!readNested(wire, &out->local_rate_limit.emplace(), "ConnectionGate.local_rate_limit")) return false;
         break;
       default:
         if (!wire.skip("ConnectionGate")) return false;
@@ -8391,10 +8397,10 @@ bool read(WireReader& wire, NetworkRbac* out) {
   while (wire.nextField("NetworkRbac")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("NetworkRbac.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace()); })) return false;
+        if (!readNested(wire, &out->rules.emplace(), "NetworkRbac.rules")) return false;
         break;
       case 2:
-        if (!wire.readMessage("NetworkRbac.shadow", [&](WireReader& inner) { return read(inner, &out->shadow.emplace()); })) return false;
+        if (!readNested(wire, &out->shadow.emplace(), "NetworkRbac.shadow")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->stat_prefix, "NetworkRbac.stat_prefix")) return false;
@@ -8422,7 +8428,7 @@ bool read(WireReader& wire, NetworkExtAuthz* out) {
         if (!wire.readBytes(&out->stat_prefix, "NetworkExtAuthz.stat_prefix")) return false;
         break;
       case 2:
-        if (!wire.readMessage("NetworkExtAuthz.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "NetworkExtAuthz.service")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->failure_mode_allow, "NetworkExtAuthz.failure_mode_allow")) return false;
@@ -8434,10 +8440,10 @@ bool read(WireReader& wire, NetworkExtAuthz* out) {
         if (!wire.readNumber(&out->include_tls_session, "NetworkExtAuthz.include_tls_session")) return false;
         break;
       case 6:
-        if (!wire.readMessage("NetworkExtAuthz.enabled_metadata", [&](WireReader& inner) { return read(inner, &out->enabled_metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled_metadata.emplace(), "NetworkExtAuthz.enabled_metadata")) return false;
         break;
       case 7:
-        if (!wire.readMessage("NetworkExtAuthz.labels", [&](WireReader& inner) { return read(inner, &out->labels.emplace_back()); })) return false;
+        if (!readNested(wire, &out->labels.emplace_back(), "NetworkExtAuthz.labels")) return false;
         break;
       case 8:
         if (!wire.readRepeatedBytes(&out->metadata_namespaces, "NetworkExtAuthz.metadata_namespaces")) return false;
@@ -8462,7 +8468,7 @@ bool read(WireReader& wire, NetworkDescriptorEntry* out) {
         if (!wire.readBytes(&out->key, "NetworkDescriptorEntry.key")) return false;
         break;
       case 2:
-        if (!wire.readMessage("NetworkDescriptorEntry.value", [&](WireReader& inner) { return read(inner, &out->value.emplace()); })) return false;
+        if (!readNested(wire, &out->value.emplace(), "NetworkDescriptorEntry.value")) return false;
         break;
       default:
         if (!wire.skip("NetworkDescriptorEntry")) return false;
@@ -8475,7 +8481,7 @@ bool read(WireReader& wire, NetworkDescriptor* out) {
   while (wire.nextField("NetworkDescriptor")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("NetworkDescriptor.entries", [&](WireReader& inner) { return read(inner, &out->entries.emplace_back()); })) return false;
+        if (!readNested(wire, &out->entries.emplace_back(), "NetworkDescriptor.entries")) return false;
         break;
       default:
         if (!wire.skip("NetworkDescriptor")) return false;
@@ -8491,22 +8497,22 @@ bool read(WireReader& wire, NetworkRatelimit* out) {
         if (!wire.readBytes(&out->stat_prefix, "NetworkRatelimit.stat_prefix")) return false;
         break;
       case 2:
-        if (!wire.readMessage("NetworkRatelimit.service", [&](WireReader& inner) { return read(inner, &out->service.emplace()); })) return false;
+        if (!readNested(wire, &out->service.emplace(), "NetworkRatelimit.service")) return false;
         break;
       case 3:
         if (!wire.readBytes(&out->domain, "NetworkRatelimit.domain")) return false;
         break;
       case 4:
-        if (!wire.readMessage("NetworkRatelimit.descriptors", [&](WireReader& inner) { return read(inner, &out->descriptors.emplace_back()); })) return false;
+        if (!readNested(wire, &out->descriptors.emplace_back(), "NetworkRatelimit.descriptors")) return false;
         break;
       case 5:
         if (!wire.readNumber(&out->failure_mode_deny, "NetworkRatelimit.failure_mode_deny")) return false;
         break;
       case 6:
-        if (!wire.readMessage("NetworkRatelimit.enabled", [&](WireReader& inner) { return read(inner, &out->enabled.emplace()); })) return false;
+        if (!readNested(wire, &out->enabled.emplace(), "NetworkRatelimit.enabled")) return false;
         break;
       case 7:
-        if (!wire.readMessage("NetworkRatelimit.enforcing", [&](WireReader& inner) { return read(inner, &out->enforcing.emplace()); })) return false;
+        if (!readNested(wire, &out->enforcing.emplace(), "NetworkRatelimit.enforcing")) return false;
         break;
       default:
         if (!wire.skip("NetworkRatelimit")) return false;
@@ -8519,13 +8525,13 @@ bool read(WireReader& wire, ConnectionGuard* out) {
   while (wire.nextField("ConnectionGuard")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ConnectionGuard.rbac", [&](WireReader& inner) { return read(inner, &out->rbac.emplace()); })) return false;
+        if (!readNested(wire, &out->rbac.emplace(), "ConnectionGuard.rbac")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ConnectionGuard.ext_authz", [&](WireReader& inner) { return read(inner, &out->ext_authz.emplace()); })) return false;
+        if (!readNested(wire, &out->ext_authz.emplace(), "ConnectionGuard.ext_authz")) return false;
         break;
       case 3:
-        if (!wire.readMessage("ConnectionGuard.ratelimit", [&](WireReader& inner) { return read(inner, &out->ratelimit.emplace()); })) return false;
+        if (!readNested(wire, &out->ratelimit.emplace(), "ConnectionGuard.ratelimit")) return false;
         break;
       case 340:
         if (!wire.readNumber(&out->lacks_filter, "ConnectionGuard.lacks_filter")) return false;
@@ -8560,7 +8566,7 @@ bool read(WireReader& wire, ConnectionState* out) {
         if (!wire.readEnum(&out->when, 2, "ConnectionState.when")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ConnectionState.values", [&](WireReader& inner) { return read(inner, &out->values.emplace_back()); })) return false;
+        if (!readNested(wire, &out->values.emplace_back(), "ConnectionState.values")) return false;
         break;
       default:
         if (!wire.skip("ConnectionState")) return false;
@@ -8576,19 +8582,19 @@ bool read(WireReader& wire, FilterChain* out) {
         if (!wire.readBytes(&out->name, "FilterChain.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FilterChain.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "FilterChain.match")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FilterChain.http", [&](WireReader& inner) { return read(inner, &out->http.emplace()); })) return false;
+        if (!readNested(wire, &out->http.emplace(), "FilterChain.http")) return false;
         break;
       case 4:
-        if (!wire.readMessage("FilterChain.tcp", [&](WireReader& inner) { return read(inner, &out->tcp.emplace()); })) return false;
+        if (!readNested(wire, &out->tcp.emplace(), "FilterChain.tcp")) return false;
         break;
       case 5:
-        if (!wire.readMessage("FilterChain.direct_response", [&](WireReader& inner) { return read(inner, &out->direct_response.emplace()); })) return false;
+        if (!readNested(wire, &out->direct_response.emplace(), "FilterChain.direct_response")) return false;
         break;
       case 6:
-        if (!wire.readMessage("FilterChain.echo", [&](WireReader& inner) { return read(inner, &out->echo.emplace()); })) return false;
+        if (!readNested(wire, &out->echo.emplace(), "FilterChain.echo")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->is_default, "FilterChain.is_default")) return false;
@@ -8597,28 +8603,28 @@ bool read(WireReader& wire, FilterChain* out) {
         if (!wire.readNumber(&out->id, "FilterChain.id")) return false;
         break;
       case 9:
-        if (!wire.readMessage("FilterChain.tls", [&](WireReader& inner) { return read(inner, &out->tls.emplace()); })) return false;
+        if (!readNested(wire, &out->tls.emplace(), "FilterChain.tls")) return false;
         break;
       case 10:
         if (!wire.readNumber(&out->handshake_timeout_ms, "FilterChain.handshake_timeout_ms")) return false;
         break;
       case 61:
-        if (!wire.readMessage("FilterChain.gates", [&](WireReader& inner) { return read(inner, &out->gates.emplace_back()); })) return false;
+        if (!readNested(wire, &out->gates.emplace_back(), "FilterChain.gates")) return false;
         break;
       case 60:
         if (!wire.readNumber(&out->cluster_of_server_name, "FilterChain.cluster_of_server_name")) return false;
         break;
       case 140:
-        if (!wire.readMessage("FilterChain.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "FilterChain.metadata")) return false;
         break;
       case 300:
-        if (!wire.readMessage("FilterChain.guards", [&](WireReader& inner) { return read(inner, &out->guards.emplace_back()); })) return false;
+        if (!readNested(wire, &out->guards.emplace_back(), "FilterChain.guards")) return false;
         break;
       case 221:
-        if (!wire.readMessage("FilterChain.server_name_lookup", [&](WireReader& inner) { return read(inner, &out->server_name_lookup.emplace()); })) return false;
+        if (!readNested(wire, &out->server_name_lookup.emplace(), "FilterChain.server_name_lookup")) return false;
         break;
       case 500:
-        if (!wire.readMessage("FilterChain.states", [&](WireReader& inner) { return read(inner, &out->states.emplace_back()); })) return false;
+        if (!readNested(wire, &out->states.emplace_back(), "FilterChain.states")) return false;
         break;
       default:
         if (!wire.skip("FilterChain")) return false;
@@ -8631,7 +8637,7 @@ bool read(WireReader& wire, ChainTree* out) {
   while (wire.nextField("ChainTree")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ChainTree.tree", [&](WireReader& inner) { return read(inner, &out->tree.emplace()); })) return false;
+        if (!readNested(wire, &out->tree.emplace(), "ChainTree.tree")) return false;
         break;
       case 2:
         if (!wire.readRepeatedBytes(&out->chains, "ChainTree.chains")) return false;
@@ -8647,10 +8653,10 @@ bool read(WireReader& wire, ListenAddress* out) {
   while (wire.nextField("ListenAddress")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("ListenAddress.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        if (!readNested(wire, &out->address.emplace(), "ListenAddress.address")) return false;
         break;
       case 2:
-        if (!wire.readMessage("ListenAddress.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
+        if (!readNested(wire, &out->socket_options.emplace_back(), "ListenAddress.socket_options")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->pipe_mode, "ListenAddress.pipe_mode")) return false;
@@ -8675,7 +8681,7 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readBytes(&out->stat_name, "Listener.stat_name")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Listener.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        if (!readNested(wire, &out->address.emplace(), "Listener.address")) return false;
         break;
       case 4:
         if (!wire.readNumber(&out->reuse_port, "Listener.reuse_port")) return false;
@@ -8690,7 +8696,7 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readEnum(&out->direction, 2, "Listener.direction")) return false;
         break;
       case 8:
-        if (!wire.readMessage("Listener.filter_chains", [&](WireReader& inner) { return read(inner, &out->filter_chains.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter_chains.emplace_back(), "Listener.filter_chains")) return false;
         break;
       case 9:
         if (!wire.readNumber(&out->transparent, "Listener.transparent")) return false;
@@ -8714,7 +8720,7 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readNumber(&out->max_connections_to_accept_per_socket_event, "Listener.max_connections_to_accept_per_socket_event")) return false;
         break;
       case 16:
-        if (!wire.readMessage("Listener.access_logs", [&](WireReader& inner) { return read(inner, &out->access_logs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->access_logs.emplace_back(), "Listener.access_logs")) return false;
         break;
       case 17:
         if (!wire.readNumber(&out->tcp_fast_open_queue_length, "Listener.tcp_fast_open_queue_length")) return false;
@@ -8723,10 +8729,10 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readEnum(&out->drain_type, 1, "Listener.drain_type")) return false;
         break;
       case 19:
-        if (!wire.readMessage("Listener.socket_options", [&](WireReader& inner) { return read(inner, &out->socket_options.emplace_back()); })) return false;
+        if (!readNested(wire, &out->socket_options.emplace_back(), "Listener.socket_options")) return false;
         break;
       case 20:
-        if (!wire.readMessage("Listener.listener_filters", [&](WireReader& inner) { return read(inner, &out->listener_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->listener_filters.emplace_back(), "Listener.listener_filters")) return false;
         break;
       case 21:
         if (!wire.readNumber(&out->listener_filters_timeout_ms, "Listener.listener_filters_timeout_ms")) return false;
@@ -8744,7 +8750,7 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readNumber(&out->id, "Listener.id")) return false;
         break;
       case 26:
-        if (!wire.readMessage("Listener.chain_tree", [&](WireReader& inner) { return read(inner, &out->chain_tree.emplace()); })) return false;
+        if (!readNested(wire, &out->chain_tree.emplace(), "Listener.chain_tree")) return false;
         break;
       case 27:
         if (!wire.readNumber(&out->bypasses_overload, "Listener.bypasses_overload")) return false;
@@ -8753,10 +8759,10 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readNumber(&out->internal_buffer_bytes, "Listener.internal_buffer_bytes")) return false;
         break;
       case 140:
-        if (!wire.readMessage("Listener.metadata", [&](WireReader& inner) { return read(inner, &out->metadata.emplace()); })) return false;
+        if (!readNested(wire, &out->metadata.emplace(), "Listener.metadata")) return false;
         break;
       case 500:
-        if (!wire.readMessage("Listener.more_addresses", [&](WireReader& inner) { return read(inner, &out->more_addresses.emplace_back()); })) return false;
+        if (!readNested(wire, &out->more_addresses.emplace_back(), "Listener.more_addresses")) return false;
         break;
       case 501:
         if (!wire.readNumber(&out->mptcp, "Listener.mptcp")) return false;
@@ -8768,7 +8774,7 @@ bool read(WireReader& wire, Listener* out) {
         if (!wire.readNumber(&out->buffer_high_watermark_timeout_ms, "Listener.buffer_high_watermark_timeout_ms")) return false;
         break;
       case 504:
-        if (!wire.readMessage("Listener.stats_choice", [&](WireReader& inner) { return read(inner, &out->stats_choice.emplace()); })) return false;
+        if (!readNested(wire, &out->stats_choice.emplace(), "Listener.stats_choice")) return false;
         break;
       case 505:
         if (!wire.readBytes(&out->network_namespace, "Listener.network_namespace")) return false;
@@ -8787,10 +8793,10 @@ bool read(WireReader& wire, FilterChains* out) {
         if (!wire.readBytes(&out->listener, "FilterChains.listener")) return false;
         break;
       case 2:
-        if (!wire.readMessage("FilterChains.filter_chains", [&](WireReader& inner) { return read(inner, &out->filter_chains.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter_chains.emplace_back(), "FilterChains.filter_chains")) return false;
         break;
       case 3:
-        if (!wire.readMessage("FilterChains.chain_tree", [&](WireReader& inner) { return read(inner, &out->chain_tree.emplace()); })) return false;
+        if (!readNested(wire, &out->chain_tree.emplace(), "FilterChains.chain_tree")) return false;
         break;
       default:
         if (!wire.skip("FilterChains")) return false;
@@ -8857,7 +8863,7 @@ bool read(WireReader& wire, LoadShedPoint* out) {
         if (!wire.readBytes(&out->name, "LoadShedPoint.name")) return false;
         break;
       case 2:
-        if (!wire.readMessage("LoadShedPoint.level", [&](WireReader& inner) { return read(inner, &out->level.emplace()); })) return false;
+        if (!readNested(wire, &out->level.emplace(), "LoadShedPoint.level")) return false;
         break;
       default:
         if (!wire.skip("LoadShedPoint")) return false;
@@ -8879,7 +8885,7 @@ bool read(WireReader& wire, OverloadManager* out) {
         if (!wire.readRepeatedBytes(&out->actions, "OverloadManager.actions")) return false;
         break;
       case 4:
-        if (!wire.readMessage("OverloadManager.points", [&](WireReader& inner) { return read(inner, &out->points.emplace_back()); })) return false;
+        if (!readNested(wire, &out->points.emplace_back(), "OverloadManager.points")) return false;
         break;
       default:
         if (!wire.skip("OverloadManager")) return false;
@@ -8892,10 +8898,10 @@ bool read(WireReader& wire, OverloadState* out) {
   while (wire.nextField("OverloadState")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("OverloadState.levels", [&](WireReader& inner) { return read(inner, &out->levels.emplace_back()); })) return false;
+        if (!readNested(wire, &out->levels.emplace_back(), "OverloadState.levels")) return false;
         break;
       case 2:
-        if (!wire.readMessage("OverloadState.timer_minimums", [&](WireReader& inner) { return read(inner, &out->timer_minimums.emplace_back()); })) return false;
+        if (!readNested(wire, &out->timer_minimums.emplace_back(), "OverloadState.timer_minimums")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->tracked_stream_bytes, "OverloadState.tracked_stream_bytes")) return false;
@@ -8930,7 +8936,7 @@ bool read(WireReader& wire, JwksUpdate* out) {
         if (!wire.readNumber(&out->id, "JwksUpdate.id")) return false;
         break;
       case 2:
-        if (!wire.readMessage("JwksUpdate.jwks", [&](WireReader& inner) { return read(inner, &out->jwks.emplace()); })) return false;
+        if (!readNested(wire, &out->jwks.emplace(), "JwksUpdate.jwks")) return false;
         break;
       case 3:
         if (!wire.readNumber(&out->is_ahead, "JwksUpdate.is_ahead")) return false;
@@ -8989,7 +8995,7 @@ bool read(WireReader& wire, Watchdog* out) {
         if (!wire.readNumber(&out->multikill_millionths, "Watchdog.multikill_millionths")) return false;
         break;
       case 500:
-        if (!wire.readMessage("Watchdog.actions", [&](WireReader& inner) { return read(inner, &out->actions.emplace_back()); })) return false;
+        if (!readNested(wire, &out->actions.emplace_back(), "Watchdog.actions")) return false;
         break;
       default:
         if (!wire.skip("Watchdog")) return false;
@@ -9002,10 +9008,10 @@ bool read(WireReader& wire, Watchdogs* out) {
   while (wire.nextField("Watchdogs")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Watchdogs.main", [&](WireReader& inner) { return read(inner, &out->main.emplace()); })) return false;
+        if (!readNested(wire, &out->main.emplace(), "Watchdogs.main")) return false;
         break;
       case 2:
-        if (!wire.readMessage("Watchdogs.workers", [&](WireReader& inner) { return read(inner, &out->workers.emplace()); })) return false;
+        if (!readNested(wire, &out->workers.emplace(), "Watchdogs.workers")) return false;
         break;
       default:
         if (!wire.skip("Watchdogs")) return false;
@@ -9037,31 +9043,31 @@ bool read(WireReader& wire, Update* out) {
   while (wire.nextField("Update")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Update.clusters", [&](WireReader& inner) { return read(inner, &out->clusters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->clusters.emplace_back(), "Update.clusters")) return false;
         break;
       case 2:
-        if (!wire.readMessage("Update.assignments", [&](WireReader& inner) { return read(inner, &out->assignments.emplace_back()); })) return false;
+        if (!readNested(wire, &out->assignments.emplace_back(), "Update.assignments")) return false;
         break;
       case 3:
-        if (!wire.readMessage("Update.route_tables", [&](WireReader& inner) { return read(inner, &out->route_tables.emplace_back()); })) return false;
+        if (!readNested(wire, &out->route_tables.emplace_back(), "Update.route_tables")) return false;
         break;
       case 4:
-        if (!wire.readMessage("Update.listeners", [&](WireReader& inner) { return read(inner, &out->listeners.emplace_back()); })) return false;
+        if (!readNested(wire, &out->listeners.emplace_back(), "Update.listeners")) return false;
         break;
       case 5:
         if (!wire.readRepeatedNumber(&out->runtime_values, "Update.runtime_values")) return false;
         break;
       case 6:
-        if (!wire.readMessage("Update.taps", [&](WireReader& inner) { return read(inner, &out->taps.emplace_back()); })) return false;
+        if (!readNested(wire, &out->taps.emplace_back(), "Update.taps")) return false;
         break;
       case 7:
-        if (!wire.readMessage("Update.admin_access_logs", [&](WireReader& inner) { return read(inner, &out->admin_access_logs.emplace_back()); })) return false;
+        if (!readNested(wire, &out->admin_access_logs.emplace_back(), "Update.admin_access_logs")) return false;
         break;
       case 8:
-        if (!wire.readMessage("Update.cluster_runtimes", [&](WireReader& inner) { return read(inner, &out->cluster_runtimes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->cluster_runtimes.emplace_back(), "Update.cluster_runtimes")) return false;
         break;
       case 9:
-        if (!wire.readMessage("Update.connection_limit", [&](WireReader& inner) { return read(inner, &out->connection_limit.emplace()); })) return false;
+        if (!readNested(wire, &out->connection_limit.emplace(), "Update.connection_limit")) return false;
         break;
       case 10:
         if (!wire.readRepeatedBytes(&out->removed_clusters, "Update.removed_clusters")) return false;
@@ -9070,16 +9076,16 @@ bool read(WireReader& wire, Update* out) {
         if (!wire.readRepeatedBytes(&out->removed_route_tables, "Update.removed_route_tables")) return false;
         break;
       case 12:
-        if (!wire.readMessage("Update.fault_runtimes", [&](WireReader& inner) { return read(inner, &out->fault_runtimes.emplace_back()); })) return false;
+        if (!readNested(wire, &out->fault_runtimes.emplace_back(), "Update.fault_runtimes")) return false;
         break;
       case 13:
         if (!wire.readRepeatedBytes(&out->removed_listeners, "Update.removed_listeners")) return false;
         break;
       case 14:
-        if (!wire.readMessage("Update.filter_chains", [&](WireReader& inner) { return read(inner, &out->filter_chains.emplace_back()); })) return false;
+        if (!readNested(wire, &out->filter_chains.emplace_back(), "Update.filter_chains")) return false;
         break;
       case 15:
-        if (!wire.readMessage("Update.drain", [&](WireReader& inner) { return read(inner, &out->drain.emplace()); })) return false;
+        if (!readNested(wire, &out->drain.emplace(), "Update.drain")) return false;
         break;
       case 16:
         if (!wire.readRepeatedNumber(&out->ended_listeners, "Update.ended_listeners")) return false;
@@ -9088,13 +9094,13 @@ bool read(WireReader& wire, Update* out) {
         if (!wire.readRepeatedNumber(&out->ended_filter_chains, "Update.ended_filter_chains")) return false;
         break;
       case 18:
-        if (!wire.readMessage("Update.tls_contexts", [&](WireReader& inner) { return read(inner, &out->tls_contexts.emplace_back()); })) return false;
+        if (!readNested(wire, &out->tls_contexts.emplace_back(), "Update.tls_contexts")) return false;
         break;
       case 19:
-        if (!wire.readMessage("Update.overload_manager", [&](WireReader& inner) { return read(inner, &out->overload_manager.emplace()); })) return false;
+        if (!readNested(wire, &out->overload_manager.emplace(), "Update.overload_manager")) return false;
         break;
       case 20:
-        if (!wire.readMessage("Update.overload", [&](WireReader& inner) { return read(inner, &out->overload.emplace()); })) return false;
+        if (!readNested(wire, &out->overload.emplace(), "Update.overload")) return false;
         break;
       case 21:
         if (!wire.readNumber(&out->shrink_heap, "Update.shrink_heap")) return false;
@@ -9103,34 +9109,34 @@ bool read(WireReader& wire, Update* out) {
         if (!wire.readBytes(&out->outlier_log_path, "Update.outlier_log_path")) return false;
         break;
       case 310:
-        if (!wire.readMessage("Update.secrets", [&](WireReader& inner) { return read(inner, &out->secrets.emplace_back()); })) return false;
+        if (!readNested(wire, &out->secrets.emplace_back(), "Update.secrets")) return false;
         break;
       case 311:
-        if (!wire.readMessage("Update.aws_credentials", [&](WireReader& inner) { return read(inner, &out->aws_credentials.emplace_back()); })) return false;
+        if (!readNested(wire, &out->aws_credentials.emplace_back(), "Update.aws_credentials")) return false;
         break;
       case 200:
-        if (!wire.readMessage("Update.jwks", [&](WireReader& inner) { return read(inner, &out->jwks.emplace_back()); })) return false;
+        if (!readNested(wire, &out->jwks.emplace_back(), "Update.jwks")) return false;
         break;
       case 300:
-        if (!wire.readMessage("Update.watchdogs", [&](WireReader& inner) { return read(inner, &out->watchdogs.emplace()); })) return false;
+        if (!readNested(wire, &out->watchdogs.emplace(), "Update.watchdogs")) return false;
         break;
       case 220:
-        if (!wire.readMessage("Update.name_caches", [&](WireReader& inner) { return read(inner, &out->name_caches.emplace_back()); })) return false;
+        if (!readNested(wire, &out->name_caches.emplace_back(), "Update.name_caches")) return false;
         break;
       case 221:
-        if (!wire.readMessage("Update.name_answers", [&](WireReader& inner) { return read(inner, &out->name_answers.emplace_back()); })) return false;
+        if (!readNested(wire, &out->name_answers.emplace_back(), "Update.name_answers")) return false;
         break;
       case 240:
-        if (!wire.readMessage("Update.discovered_filters", [&](WireReader& inner) { return read(inner, &out->discovered_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->discovered_filters.emplace_back(), "Update.discovered_filters")) return false;
         break;
       case 340:
-        if (!wire.readMessage("Update.discovered_listener_filters", [&](WireReader& inner) { return read(inner, &out->discovered_listener_filters.emplace_back()); })) return false;
+        if (!readNested(wire, &out->discovered_listener_filters.emplace_back(), "Update.discovered_listener_filters")) return false;
         break;
       case 341:
-        if (!wire.readMessage("Update.changed_filter_chains", [&](WireReader& inner) { return read(inner, &out->changed_filter_chains.emplace_back()); })) return false;
+        if (!readNested(wire, &out->changed_filter_chains.emplace_back(), "Update.changed_filter_chains")) return false;
         break;
       case 241:
-        if (!wire.readMessage("Update.met_demands", [&](WireReader& inner) { return read(inner, &out->met_demands.emplace_back()); })) return false;
+        if (!readNested(wire, &out->met_demands.emplace_back(), "Update.met_demands")) return false;
         break;
       case 500:
         if (!wire.readBytes(&out->header_prefix, "Update.header_prefix")) return false;
@@ -9164,7 +9170,7 @@ bool read(WireReader& wire, TagRule* out) {
         if (!wire.readBytes(&out->value, "TagRule.value")) return false;
         break;
       case 4:
-        if (!wire.readMessage("TagRule.regex", [&](WireReader& inner) { return read(inner, &out->regex.emplace()); })) return false;
+        if (!readNested(wire, &out->regex.emplace(), "TagRule.regex")) return false;
         break;
       case 5:
         if (!wire.readBytes(&out->substring, "TagRule.substring")) return false;
@@ -9186,7 +9192,7 @@ bool read(WireReader& wire, TagRules* out) {
   while (wire.nextField("TagRules")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("TagRules.rules", [&](WireReader& inner) { return read(inner, &out->rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->rules.emplace_back(), "TagRules.rules")) return false;
         break;
       default:
         if (!wire.skip("TagRules")) return false;
@@ -9215,7 +9221,7 @@ bool read(WireReader& wire, BucketRule* out) {
   while (wire.nextField("BucketRule")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("BucketRule.match", [&](WireReader& inner) { return read(inner, &out->match.emplace()); })) return false;
+        if (!readNested(wire, &out->match.emplace(), "BucketRule.match")) return false;
         break;
       case 2:
         if (!wire.readBytes(&out->bounds, "BucketRule.bounds")) return false;
@@ -9231,7 +9237,7 @@ bool read(WireReader& wire, Datagrams* out) {
   while (wire.nextField("Datagrams")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("Datagrams.address", [&](WireReader& inner) { return read(inner, &out->address.emplace()); })) return false;
+        if (!readNested(wire, &out->address.emplace(), "Datagrams.address")) return false;
         break;
       case 2:
         if (!wire.readNumber(&out->max_bytes, "Datagrams.max_bytes")) return false;
@@ -9265,7 +9271,7 @@ bool read(WireReader& wire, SinkFormat* out) {
         if (!wire.readNumber(&out->histograms, "SinkFormat.histograms")) return false;
         break;
       case 7:
-        if (!wire.readMessage("SinkFormat.datagrams", [&](WireReader& inner) { return read(inner, &out->datagrams.emplace()); })) return false;
+        if (!readNested(wire, &out->datagrams.emplace(), "SinkFormat.datagrams")) return false;
         break;
       case 120:
         if (!wire.readNumber(&out->whole_names, "SinkFormat.whole_names")) return false;
@@ -9284,22 +9290,22 @@ bool read(WireReader& wire, StatsSettings* out) {
   while (wire.nextField("StatsSettings")) {
     switch (wire.field()) {
       case 1:
-        if (!wire.readMessage("StatsSettings.tag_rules", [&](WireReader& inner) { return read(inner, &out->tag_rules.emplace()); })) return false;
+        if (!readNested(wire, &out->tag_rules.emplace(), "StatsSettings.tag_rules")) return false;
         break;
       case 2:
-        if (!wire.readMessage("StatsSettings.fixed_tags", [&](WireReader& inner) { return read(inner, &out->fixed_tags.emplace_back()); })) return false;
+        if (!readNested(wire, &out->fixed_tags.emplace_back(), "StatsSettings.fixed_tags")) return false;
         break;
       case 3:
         if (!wire.readEnum(&out->selection, 3, "StatsSettings.selection")) return false;
         break;
       case 4:
-        if (!wire.readMessage("StatsSettings.listed", [&](WireReader& inner) { return read(inner, &out->listed.emplace_back()); })) return false;
+        if (!readNested(wire, &out->listed.emplace_back(), "StatsSettings.listed")) return false;
         break;
       case 5:
-        if (!wire.readMessage("StatsSettings.bucket_rules", [&](WireReader& inner) { return read(inner, &out->bucket_rules.emplace_back()); })) return false;
+        if (!readNested(wire, &out->bucket_rules.emplace_back(), "StatsSettings.bucket_rules")) return false;
         break;
       case 6:
-        if (!wire.readMessage("StatsSettings.sinks", [&](WireReader& inner) { return read(inner, &out->sinks.emplace_back()); })) return false;
+        if (!readNested(wire, &out->sinks.emplace_back(), "StatsSettings.sinks")) return false;
         break;
       case 7:
         if (!wire.readNumber(&out->hystrix_buckets, "StatsSettings.hystrix_buckets")) return false;

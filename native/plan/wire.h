@@ -56,7 +56,7 @@ class WireReader {
     return true;
   }
 
-  bool readBytes(std::string* out, const char* where) {
+  [[gnu::noinline]] bool readBytes(std::string* out, const char* where) {
     std::string_view bytes;
     if (!delimited(&bytes, where)) return false;
     out->assign(bytes);
@@ -98,7 +98,7 @@ class WireReader {
     return true;
   }
 
-  bool skip(const char* where) {
+  [[gnu::noinline]] bool skip(const char* where) {
     uint64_t ignored = 0;
     std::string_view bytes;
     switch (type_) {
@@ -123,6 +123,12 @@ class WireReader {
   static constexpr int kMaxDepth = 32;
 
   bool varint(uint64_t* out, const char* where) {
+    if (next_ == end_ || *next_ >= 0x80) return longVarint(out, where);
+    *out = *next_++;
+    return true;
+  }
+
+  [[gnu::noinline]] bool longVarint(uint64_t* out, const char* where) {
     uint64_t value = 0;
     for (int shift = 0; shift < 70; shift += 7) {
       if (next_ == end_) return fail(where, "ends inside a number");
@@ -153,7 +159,7 @@ class WireReader {
     return true;
   }
 
-  bool fail(const char* where, const char* what) {
+  [[gnu::cold, gnu::noinline]] bool fail(const char* where, const char* what) {
     if (error_.empty()) {
       error_ = std::string("plan: ") + where + ": " + what + " (offset " +
                std::to_string(next_ - begin_) + " of its message)";

@@ -118,7 +118,7 @@ function emitCase(message, field) {
     }
     if (!SCALARS.has(field.type)) {
       const into = field.repeated ? `${target}.emplace_back()` : `${target}.emplace()`;
-      return `wire.readMessage("${message.name}.${field.name}", [&](WireReader& inner) { return read(inner, &${into}); })`;
+      return `readNested(wire, &${into}, "${message.name}.${field.name}")`;
     }
     if (field.repeated) {
       const verb = CPP[field.type] === 'std::string' ? 'readRepeatedBytes' : 'readRepeatedNumber';
@@ -142,6 +142,12 @@ namespace fairlead::plan {
 namespace {
 
 ${ordered.map((message) => `bool read(WireReader& wire, ${message.name}* out);`).join('\n')}
+
+// Once for each message, not for each field that holds it.
+template <typename Message>
+[[gnu::noinline]] bool readNested(WireReader& wire, Message* out, const char* where) {
+  return wire.readMessage(where, [out](WireReader& inner) { return read(inner, out); });
+}
 
 ${ordered
   .map(
