@@ -1,6 +1,7 @@
 #include "proxy/request_headers.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/text.h"
 #include "proxy/client_cert_header.h"
@@ -264,9 +265,10 @@ void setRequestId(HeaderMap& headers, const HttpConfig& config, bool edge, Conte
       entry = headers.find(HeaderId::XRequestId);
     } else if (edge && !plan.keeps_request_ids && entry->value_size == kRequestIdBytes) {
       // Nobody outside says that a request is to be traced.
-      std::string fresh(entry->value());
+      char* const fresh = context.arena.allocate(kRequestIdBytes);
+      std::memcpy(fresh, entry->value().data(), kRequestIdBytes);
       fresh[kTraceReasonAt] = kNoTraceReason;
-      entry->setValue(context.arena.copy(fresh));
+      entry->setValue({fresh, kRequestIdBytes});
     }
   }
   if (entry) facts.request_id = entry->value();

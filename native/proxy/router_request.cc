@@ -114,7 +114,7 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
   const std::string_view target = info_.is_connect ? authority : path;
   http::RequestOut head{method, target, authority, &headers, info_.scheme};
   head.upgrades = info_.is_upgrade;
-  head.names = info_.uncommon().request_names;
+  head.names = info_.requestNames();
   head.proper_case = info_.cluster->settings().proper_case_words;
   if (terminates_) head.tunnel_preamble = tunnelPreamble();
   if (info_.is_upgrade && speaksHttp2()) {

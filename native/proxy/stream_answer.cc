@@ -344,7 +344,7 @@ void Stream::writeHead(uint16_t status, HeaderMap& headers, bool end) {
   if (config().plan.proxy_status) tellProxyStatus(&status, headers);
   if (info_.trace) traceAnswer(headers);
   http::ResponseOut out{status, &headers, mustEndConnection(source_)};
-  out.names = info_.uncommon().response_names.get();
+  out.names = info_.responseNames();
   client_->finishHead(out, end);
   info_.status = status;
   if (!info_.is_health_check) countStatus(status);

@@ -113,7 +113,7 @@ struct StreamInfo {
     std::string cluster_name;
     // By its filters.
     std::vector<format::SetMetadata> metadata;
-    // How the client, and the host, wrote the names of their headers; null: nobody asks.
+    // As requestNames(), responseNames().
     const http::KeptNames* request_names = nullptr;
     std::unique_ptr<const http::KeptNames> response_names;
     // The one before, where the request has asked for its routes anew.
@@ -132,6 +132,14 @@ struct StreamInfo {
   Uncommon& touchUncommon() {
     has_uncommon_ = true;
     return uncommon_;
+  }
+
+  // How the client, and the host, wrote the names of their headers; null: nobody asks.
+  const http::KeptNames* requestNames() const {
+    return has_uncommon_ ? uncommon_.request_names : nullptr;
+  }
+  const http::KeptNames* responseNames() const {
+    return has_uncommon_ ? uncommon_.response_names.get() : nullptr;
   }
 
   const HttpConfig& config() const { return server->config(); }

@@ -25,7 +25,7 @@ void Stream::beginAgain(http::SavedHead head, std::string_view scheme, http::Sav
   // As the real server counts: what is sent again has come again.
   const uint64_t received = info_.bytes_received + body.size();
   const http::ByteMeter bytes = info_.downstream_bytes;
-  const http::KeptNames* const names = info_.uncommon().request_names;
+  const http::KeptNames* const names = info_.requestNames();
   Downstream& downstream = *downstream_;
   http::ServerStream& client_stream = *client_;
   router_.clear();
