@@ -1,7 +1,6 @@
 // What is seldom there: a pointer's room where it is not, memory of its own where it is.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -9,33 +8,75 @@ namespace fairlead {
 
 // As std::optional, and copied with what is in it. A plan's messages are few and kept as long as
 // what they describe, so that what most of them do not say should not have room in all of them.
+// What copies and destroys is out of line: those of the plan's messages are compiled once, with it,
+// where each file that touches one would have compiled those of all that is in it.
 template <typename T>
 class Boxed {
  public:
   Boxed() = default;
   Boxed(std::nullopt_t) {}
-  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
-  Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
-  Boxed(Boxed&&) noexcept = default;
-  Boxed& operator=(const Boxed& other) { return *this = Boxed(other); }
-  Boxed& operator=(Boxed&&) noexcept = default;
-  ~Boxed() = default;
+  Boxed(T value);
+  Boxed(const Boxed& other);
+  Boxed(Boxed&& other) noexcept : value_(std::exchange(other.value_, nullptr)) {}
+  Boxed& operator=(const Boxed& other);
+  Boxed& operator=(Boxed&& other) noexcept;
+  ~Boxed();
 
   explicit operator bool() const { return value_ != nullptr; }
   bool has_value() const { return value_ != nullptr; }
   T& operator*() { return *value_; }
   const T& operator*() const { return *value_; }
-  T* operator->() { return value_.get(); }
-  const T* operator->() const { return value_.get(); }
-  T value_or(T otherwise) const { return value_ ? *value_ : std::move(otherwise); }
+  T* operator->() { return value_; }
+  const T* operator->() const { return value_; }
+  T value_or(T otherwise) const;
   // Null: nothing is there.
-  const T* get() const { return value_.get(); }
+  const T* get() const { return value_; }
   // What was there is gone.
-  T& emplace() { return *(value_ = std::make_unique<T>()); }
-  void reset() { value_.reset(); }
+  T& emplace();
+  void reset();
 
  private:
-  std::unique_ptr<T> value_;
+  // Owned.
+  T* value_ = nullptr;
 };
+
+template <typename T>
+Boxed<T>::Boxed(T value) : value_(new T(std::move(value))) {}
+
+template <typename T>
+Boxed<T>::Boxed(const Boxed& other) : value_(other.value_ ? new T(*other.value_) : nullptr) {}
+
+template <typename T>
+Boxed<T>& Boxed<T>::operator=(const Boxed& other) {
+  return *this = Boxed(other);
+}
+
+template <typename T>
+Boxed<T>& Boxed<T>::operator=(Boxed&& other) noexcept {
+  if (this == &other) return *this;
+  delete std::exchange(value_, std::exchange(other.value_, nullptr));
+  return *this;
+}
+
+template <typename T>
+Boxed<T>::~Boxed() {
+  delete value_;
+}
+
+template <typename T>
+T Boxed<T>::value_or(T otherwise) const {
+  return value_ ? *value_ : std::move(otherwise);
+}
+
+template <typename T>
+T& Boxed<T>::emplace() {
+  delete std::exchange(value_, new T());
+  return *value_;
+}
+
+template <typename T>
+void Boxed<T>::reset() {
+  delete std::exchange(value_, nullptr);
+}
 
 }  // namespace fairlead

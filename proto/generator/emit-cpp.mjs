@@ -82,6 +82,18 @@ function emitStruct(message) {
   return `${text}};\n`;
 }
 
+/** The messages that others hold in boxes. */
+function boxedOf(messages) {
+  const names = new Set();
+  for (const message of messages) {
+    for (const field of message.fields) {
+      const isMessage = !SCALARS.has(field.type) && !isEnum(message, field.type);
+      if (isMessage && !field.repeated) names.add(field.type);
+    }
+  }
+  return [...names].sort();
+}
+
 export function emitHeader(messages) {
   return `${NOTICE}#pragma once
 
@@ -104,6 +116,14 @@ Result<StatsSettings> readStatsSettings(const void* data, size_t size);
 Result<AdminRequest> readAdminRequest(const void* data, size_t size);
 
 }  // namespace fairlead::plan
+
+namespace fairlead {
+
+${boxedOf(messages)
+  .map((name) => `extern template class Boxed<plan::${name}>;`)
+  .join('\n')}
+
+}  // namespace fairlead
 `;
 }
 
@@ -184,5 +204,13 @@ Result<AdminRequest> readAdminRequest(const void* data, size_t size) {
 }
 
 }  // namespace fairlead::plan
+
+namespace fairlead {
+
+${boxedOf(messages)
+  .map((name) => `template class Boxed<plan::${name}>;`)
+  .join('\n')}
+
+}  // namespace fairlead
 `;
 }
