@@ -44,7 +44,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   const plan::Service& plan = service.plan;
   HeaderMap& headers = *head.headers;
   Arena& arena = calls.arena();
-  if (plan.timeout_ms > 0 && kind != Kind::GrpcStream) {
+  if (plan.timeout_ms > 0 && kind != Kind::GrpcStream && !service.google_stats) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(plan.timeout_ms));
   }
   if (plan.is_internal) headers.set(HeaderId::XEnvoyInternal, "true");

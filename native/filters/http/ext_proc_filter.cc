@@ -87,7 +87,8 @@ bool ExtProc::open() {
   place_.describe(&context);
   call_.openGrpc(*scope_.calls, *service_, kProcess, &context, more);
   // Of one that never was, its end says all.
-  if (!call_.hasFailed()) count(Counter::StreamsStarted);
+  has_begun_ = !call_.hasFailed();
+  if (has_begun_) count(Counter::StreamsStarted);
   return true;
 }
 
@@ -138,7 +139,7 @@ void ExtProc::stopWaiting(ProcessedMessage& message, Waits next) {
 
 void ExtProc::tell(ProcessedMessage& message, ProcessedPart part, std::string_view told,
                    format::FormatContext& context) {
-  if (call_.hasFailed()) return;
+  if (!has_begun_) return;
   ProtoWriter metadata;
   addClusterMetadata(context, *of_cluster_, &metadata);
   addMetadata(context, *forwarding_, &metadata);

@@ -175,6 +175,8 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   // HeaderMutation
   std::string reply_head_;
   bool is_open_ = false;
+  // There was a host to tell.
+  bool has_begun_ = false;
   // The service is neither told nor heard any more.
   bool is_done_ = false;
   bool has_told_protocol_ = false;
