@@ -55,27 +55,35 @@ bool isSame(const plan::ProcessingMode& a, const plan::ProcessingMode& b) {
 
 void ExtProc::onCallMessage(std::string_view bytes) {
   if (observes() || is_done_) return;
+  is_hearing_ = true;
+  if (hear(bytes) == Going::On) is_hearing_ = false;
+}
+
+ExtProc::Going ExtProc::hear(std::string_view bytes) {
   ProcessingAnswer answer;
   if (!ProcessingAnswer::read(bytes, &answer)) {
     call_.cancel();
     calls::CallAnswer broken;
     broken.grpc_status = kGrpcInternal;
-    onCallEnd(broken);
-    return;
+    return give([&] { onCallEnd(broken); });
   }
-  if (answer.timeout_ms) return onMoreTime(*answer.timeout_ms);
+  if (answer.timeout_ms) {
+    onMoreTime(*answer.timeout_ms);
+    return Going::On;
+  }
   if (answer.mode) overrideMode(*answer.mode);
   if (answer.kind == Said::Immediate && !settings_.plan.disable_immediate_response) {
     count(Counter::StreamMsgsReceived);
-    return answerAtOnce(answer);
+    return give([&] { answerAtOnce(answer); });
   }
   const bool was_last_body = endsBody(answer);
   stats::Shard<stats::HttpExtProc>& stats = stats_;
+  const auto status = static_cast<uint16_t>(settings_.plan.status_on_error);
   const Outcome outcome = handle(answer);
   switch (outcome.kind) {
     case Outcome::Kind::Gone:
       stats.add(Counter::StreamMsgsReceived);
-      return;
+      return Going::Gone;
     case Outcome::Kind::Fine:
       count(Counter::StreamMsgsReceived);
       break;
@@ -86,18 +94,18 @@ void ExtProc::onCallMessage(std::string_view bytes) {
       if (failsOpen()) {
         count(Counter::FailureModeAllowed);
         closeStream();
-        goOnUntold();
-        return;
+        return goOnUntold();
       }
-      return refuse(static_cast<uint16_t>(settings_.plan.status_on_error), outcome.why);
+      return give([&] { refuse(status, outcome.why); });
     case Outcome::Kind::Failed:
       count(Counter::StreamMsgsReceived);
-      return refuse(static_cast<uint16_t>(settings_.plan.status_on_error), outcome.why);
+      return give([&] { refuse(status, outcome.why); });
   }
   if (is_open_ && !is_done_ && isLast(answer, was_last_body)) {
     is_done_ = true;
     closeStream();
   }
+  return Going::On;
 }
 
 void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
@@ -227,6 +235,8 @@ void ExtProc::answerAtOnce(const ProcessingAnswer& answer) {
   takeMetadata(answer, request_);
   const ImmediateAnswer said = ImmediateAnswer::read(answer.part);
   reply_details_ = withoutBlanks(said.details);
+  // A NUL alone: there are details, and they are empty.
+  if (reply_details_.empty()) reply_details_.push_back('\0');
   reply_body_ = said.body;
   reply_head_ = said.head.value_or(std::string_view());
   reply_.grpc_status = said.grpc_status;

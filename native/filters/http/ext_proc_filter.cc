@@ -94,8 +94,9 @@ bool ExtProc::open() {
 
 void ExtProc::closeStream() {
   if (!std::exchange(is_open_, false)) return;
-  // Its host hears that nothing more is asked, and that nobody listens.
-  call_.finish();
+  // Its host hears that nothing more is asked, and that nobody listens. Where it has just said
+  // something the real server's codec leaves out the first.
+  if (!is_hearing_) call_.finish();
   call_.cancel();
   count(Counter::StreamsClosed);
 }

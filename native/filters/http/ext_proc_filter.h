@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "calls/call.h"
 #include "filters/http/ext_proc_answer.h"
@@ -93,6 +94,7 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
 
   // ---- ext_proc_answers.cc: what the service says ----
   void onCallMessage(std::string_view bytes) override;
+  Going hear(std::string_view bytes);
   void onCallEnd(const calls::CallAnswer& answer) override;
   void onTimeout();
   void onMoreTime(int64_t ms);
@@ -175,6 +177,8 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   // HeaderMutation
   std::string reply_head_;
   bool is_open_ = false;
+  // While the service is heard.
+  bool is_hearing_ = false;
   // There was a host to tell.
   bool has_begun_ = false;
   // The service is neither told nor heard any more.
@@ -182,5 +186,18 @@ class ExtProc final : public HttpFilter, private calls::CallOwner, private Reply
   bool has_told_protocol_ = false;
   bool clears_route_ = false;
 };
+
+template <typename Give>
+ExtProc::Going ExtProc::give(Give give_it) {
+  bool is_gone = false;
+  bool* const outer = std::exchange(is_gone_, &is_gone);
+  give_it();
+  if (is_gone) {
+    if (outer) *outer = true;
+    return Going::Gone;
+  }
+  is_gone_ = outer;
+  return Going::On;
+}
 
 }  // namespace fairlead::filters

@@ -5,19 +5,6 @@
 
 namespace fairlead::filters {
 
-template <typename Give>
-ExtProc::Going ExtProc::give(Give give_it) {
-  bool is_gone = false;
-  bool* const outer = std::exchange(is_gone_, &is_gone);
-  give_it();
-  if (is_gone) {
-    if (outer) *outer = true;
-    return Going::Gone;
-  }
-  is_gone_ = outer;
-  return Going::On;
-}
-
 ExtProc::Going ExtProc::giveHead(ProcessedMessage& message, bool ends) {
   if (!std::exchange(message.is_head_held, false)) return Going::On;
   message.has_ended = ends;
