@@ -8,8 +8,7 @@
 
 namespace fairlead::calls {
 
-Result<std::unique_ptr<const Service>> Service::build(const plan::Service& plan,
-                                                      NameIds& clusters,
+Result<std::unique_ptr<const Service>> Service::build(const plan::Service& plan, NameIds& clusters,
                                                       stats::Registry& registry) {
   auto service = std::make_unique<Service>();
   service->plan = plan;

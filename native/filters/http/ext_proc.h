@@ -1,6 +1,6 @@
-// envoy.filters.http.ext_proc: a service is told of requests and their answers, part by part over one
-// stream of gRPC, and says what is changed of each, or what clients are told instead. Routes turn it
-// off, tell it other parts, or have another service asked.
+// envoy.filters.http.ext_proc: a service is told of requests and their answers, part by part over
+// one stream of gRPC, and says what is changed of each, or what clients are told instead. Routes
+// turn it off, tell it other parts, or have another service asked.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What an external processor has said, as far as it is read at once: views of its message, which live
-// as long as that does. Pure.
+// What an external processor has said, as far as it is read at once: views of its message, which
+// live as long as that does. Pure.
 #pragma once
 
 #include <cstdint>

@@ -37,8 +37,7 @@ class EditorOf final : public HeadEditor {
 
 std::string withoutBlanks(std::string_view text) {
   std::string made(text);
-  std::ranges::replace_if(
-      made, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
+  std::ranges::replace_if(made, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
   return made;
 }
 
@@ -504,8 +503,7 @@ ExtProc::Outcome ExtProc::handleTrailers(ProcessedMessage& message, std::string_
     message.trailers.restore(&trailers);
     Arena arena(1024);
     uint32_t rejected = 0;
-    const HeadLimits limits =
-        message.is_request ? place_.requestLimits() : place_.responseLimits();
+    const HeadLimits limits = message.is_request ? place_.requestLimits() : place_.responseLimits();
     const ProcessorEdits edits{*mutation, settings_.rules, limits};
     const std::string_view why =
         edits.apply(EditedHead{nullptr, nullptr, trailers}, arena, &rejected);
@@ -594,9 +592,8 @@ bool ExtProc::hasOtherLength(ProcessedMessage& message, size_t bytes) {
 }
 
 void ExtProc::dropLength(ProcessedMessage& message) {
-  EditorOf editor([](const EditedHead& head, Arena&) {
-    head.headers.remove(http::HeaderId::ContentLength);
-  });
+  EditorOf editor(
+      [](const EditedHead& head, Arena&) { head.headers.remove(http::HeaderId::ContentLength); });
   if (message.is_request) {
     place_.editRequestHead(editor);
   } else {

@@ -68,9 +68,8 @@ void change(const EditedHead& head, const HeaderEdit& edit, Arena& arena) {
     const bool is_host = edit.name == "host" || edit.name == ":authority";
     if (is_host && edit.action == HeaderEdit::Action::Add) {
       http::RequestHead& request = *head.request;
-      request.authority = request.authority.empty()
-                              ? edit.value
-                              : arena.join(request.authority, ",", edit.value);
+      request.authority =
+          request.authority.empty() ? edit.value : arena.join(request.authority, ",", edit.value);
       return;
     }
     editRequest(edit, *head.request, arena);
@@ -143,8 +142,8 @@ std::string_view ProcessorEdits::apply(const EditedHead& head, Arena& arena,
     const std::string_view name = lowered(set.name, arena);
     if (keeps_length_out && name == "content-length") continue;
     const bool appends = set.appends && isThere(head, name);
-    Verdict verdict = appends && name.starts_with(':') ? rules.onRemove(name)
-                                                       : rules.onSet(name, set.value);
+    Verdict verdict =
+        appends && name.starts_with(':') ? rules.onRemove(name) : rules.onSet(name, set.value);
     if (replaces && name == ":method") verdict = Verdict::Fine;
     if (verdict == Verdict::Wrong) return refuse(kValueRefused);
     if (verdict == Verdict::Ignored) {

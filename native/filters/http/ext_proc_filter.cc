@@ -153,8 +153,8 @@ void ExtProc::tell(ProcessedMessage& message, ProcessedPart part, std::string_vi
     attributes = toldAttributes(wanted, context, arena);
   }
   ToldBeside beside{metadata.view(),
-                    has_attributes ? std::string_view(attributes) : std::string_view(),
-                    observes(), nullptr, settings_.plan.send_body_without_waiting};
+                    has_attributes ? std::string_view(attributes) : std::string_view(), observes(),
+                    nullptr, settings_.plan.send_body_without_waiting};
   plan::ProcessingMode mode;
   if (!observes() && !std::exchange(has_told_protocol_, true)) {
     mode.request_body = request_.body_mode;
@@ -288,9 +288,8 @@ FilterStatus ExtProc::takeData(ProcessedMessage& message, std::string_view data,
     return FilterStatus::Continue;
   }
   const bool is_first = message.waits == Waits::Head;
-  const bool goes_at_once =
-      message.isDuplex() ||
-      (message.body_mode == Body::Streamed && settings_.plan.send_body_without_waiting);
+  const bool goes_at_once = message.isDuplex() || (message.body_mode == Body::Streamed &&
+                                                   settings_.plan.send_body_without_waiting);
   if (is_first && !goes_at_once) {
     message.held.append(data);
     if (message.body_mode == Body::Buffered && message.held.size() > limitOf(message)) {
@@ -360,8 +359,7 @@ FilterStatus ExtProc::observeData(ProcessedMessage& message, std::string_view da
     tellBody(message, data, end && !ends_apart, Waits::Nothing);
     if (ends_apart) tellBody(message, {}, true, Waits::Nothing);
   } else if (message.body_mode != Body::None && !is_done_) {
-    log::error(log::Component::ExtProc,
-               "Wrong body mode for observability mode, no data is sent.");
+    log::error(log::Component::ExtProc, "Wrong body mode for observability mode, no data is sent.");
   }
   return FilterStatus::Continue;
 }

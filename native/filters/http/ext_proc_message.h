@@ -17,8 +17,8 @@ struct ProcessedMessage {
   using Mode = plan::ProcessingMode;
   using Body = plan::ProcessingMode::Body;
 
-  // For whose answer: of a head, of a body as a whole, of its pieces one by one, of as much as there
-  // was room for, of trailers.
+  // For whose answer: of a head, of a body as a whole, of its pieces one by one, of as much as
+  // there was room for, of trailers.
   enum class Waits : uint8_t { Nothing, Head, WholeBody, Pieces, PartOfBody, Trailers };
 
   struct Piece {
@@ -74,7 +74,8 @@ struct ProcessedMessage {
   bool has_no_body = false;
   // All of its body has come.
   bool is_complete = false;
-  // HTTP/1 tells of the end by itself, after all bytes have come, to whoever is told piece by piece.
+  // HTTP/1 tells of the end by itself, after all bytes have come, to whoever is told piece by
+  // piece.
   bool ends_apart = false;
   bool has_body_begun = false;
   bool has_told_body = false;

@@ -66,7 +66,8 @@ double requestHeadBytes(const format::FormatContext& context) {
 
 double responseHeadBytes(const format::FormatContext& context) {
   constexpr uint64_t kStatus = 7 + 3;
-  const uint64_t head = context.response_headers ? kStatus + headBytes(context.response_headers) : 0;
+  const uint64_t head =
+      context.response_headers ? kStatus + headBytes(context.response_headers) : 0;
   return static_cast<double>(head + headBytes(context.response_trailers));
 }
 

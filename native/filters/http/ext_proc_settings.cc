@@ -24,8 +24,7 @@ Result<std::unique_ptr<const ExtProcSettings>> ExtProcSettings::build(const plan
   for (const plan::ProcessingAttribute& attribute : plan.response_attributes) {
     settings->response_attributes.emplace_back(attribute);
   }
-  Result<HeaderRules> rules =
-      HeaderRules::build(plan.rules ? *plan.rules : plan::MutationRules());
+  Result<HeaderRules> rules = HeaderRules::build(plan.rules ? *plan.rules : plan::MutationRules());
   if (!rules) return rules.error();
   settings->rules = std::move(rules.value());
   Result<NameList> allowed = NameList::build(plan.allowed_headers);

@@ -24,9 +24,7 @@ constexpr uint32_t kResponseHead = 3;
 constexpr uint32_t kRequestBody = 4;
 constexpr uint32_t kResponseBody = 5;
 
-plan::ExtProc& processorOf(plan::Update& plan) {
-  return *managerOf(plan).http_filters[0].ext_proc;
-}
+plan::ExtProc& processorOf(plan::Update& plan) { return *managerOf(plan).http_filters[0].ext_proc; }
 
 // "origin", and a cluster "ext" that is told of requests, at their heads alone.
 plan::Update telling(uint16_t origin, uint16_t ext) {
@@ -85,8 +83,8 @@ class Stream {
       socket_.readExactly(2);
     }
     const size_t size = frameBytes();
-    std::string message = bytes_.substr(http::kGrpcFrameHeaderBytes,
-                                        size - http::kGrpcFrameHeaderBytes);
+    std::string message =
+        bytes_.substr(http::kGrpcFrameHeaderBytes, size - http::kGrpcFrameHeaderBytes);
     bytes_.erase(0, size);
     return message;
   }
@@ -316,7 +314,7 @@ TEST("A processor has so long for each answer, and no longer") {
 
 TEST("What makes no sense as an answer is an error") {
   Origin origin(telling());
-  for (const std::string said : {std::string("\xff\xff\xff"), answerTo(kResponseBody)}) {
+  for (const std::string& said : {std::string("\xff\xff\xff"), answerTo(kResponseBody)}) {
     Origin ext(processing([said](const std::string&) { return said; }));
     Proxy proxy(telling(origin.port(), ext.port()));
     EXPECT(get(proxy, "/").starts_with("HTTP/1.1 500 "));
