@@ -201,7 +201,7 @@ test('a processor answers by itself, takes too long, or dies while an answer goe
       stream.emit('error', { code: status.INTERNAL, details: 'gone' } as ServiceError);
     } else stream.write(one.answer());
   });
-  const modes = { response_body_mode: 'STREAMED' };
+  const modes = { response_header_mode: 'SKIP', response_body_mode: 'STREAMED' };
   const { url, stat } = await startWith(t, port, {
     processing_mode: modes,
     message_timeout: '0.3s',

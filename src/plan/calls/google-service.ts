@@ -104,6 +104,7 @@ function clusterOf({ address, host }: Target, google: GoogleGrpcPlan): ClusterMe
   return {
     name: '',
     type: isNamed ? 'LOGICAL_DNS' : 'STATIC',
+    dns_lookup_family: 'ALL',
     connect_timeout: CONNECT_TIMEOUT_MS,
     http2_protocol_options: {},
     load_assignment: {
