@@ -29,11 +29,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string_view>
 
 #include "calls/service.h"
 #include "format/context.h"
 #include "http/message.h"
+#include "route/header_mutations.h"
 
 namespace fairlead::calls {
 
@@ -97,9 +100,10 @@ class Call {
   void ask(Calls& calls, const Service& service, const CallHead& head, std::string_view body);
   void askGrpc(Calls& calls, const Service& service, std::string_view path,
                std::string_view message, const format::FormatContext* about);
-  // Without a time limit, whatever the service's is.
+  // Without a time limit, whatever the service's is. `more`: beside the service's own metadata.
   void openGrpc(Calls& calls, const Service& service, std::string_view path,
-                const format::FormatContext* about);
+                const format::FormatContext* about,
+                std::span<const route::MutationList* const> more = {});
 
   // Of a stream that is under way, and was not finished. What no connection has taken so far waits.
   void send(std::string_view message);
@@ -111,6 +115,11 @@ class Call {
   void resume();
 
   bool isActive() const { return exchange_ != nullptr; }
+  // It is over, of which its owner has not heard so far.
+  bool hasFailed() const;
+  // Of a stream: it goes on without this call for so long, for what was sent to come to its host.
+  // `on_time`: it took all of that time.
+  void leave(uint64_t ms, std::function<void()> on_time);
   // The owner hears nothing more. The stream is reset, if it is not over.
   void cancel();
 

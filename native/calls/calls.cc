@@ -24,6 +24,12 @@ void Calls::endActive() {
 
 void Calls::trim() { resting_.trim(); }
 
+void Calls::prepare(const Service& service) {
+  if (!service.google_stats) return;
+  stats::Shard<stats::GoogleGrpc>& stats = *service.google_stats->shard(context().worker + 1);
+  if (!stats.view().group(0)) stats.add(stats::GoogleGrpc::Counter::GoogleGrpcClientCreation);
+}
+
 Exchange& Calls::take() {
   Exchange* const exchange = resting_.take();
   active_.pushBack(exchange);
@@ -39,9 +45,12 @@ void Calls::give(Exchange& exchange) {
 
 namespace {
 
+const format::FormatContext kNothing;
+
 // What all calls of gRPC say.
 CallHead grpcHead(Calls& calls, const Service& service, std::string_view path, bool has_timeout,
-                  const format::FormatContext* about) {
+                  const format::FormatContext* about,
+                  std::span<const route::MutationList* const> more = {}) {
   HeaderMap& headers = calls.headers();
   Arena& arena = calls.arena();
   arena.reset();
@@ -52,8 +61,10 @@ CallHead grpcHead(Calls& calls, const Service& service, std::string_view path, b
   headers.set(HeaderId::Te, "trailers");
   headers.set(HeaderId::ContentType, "application/grpc");
   if (!service.metadata.empty()) {
-    static const format::FormatContext kNothing;
     service.metadata.apply(headers, about ? *about : kNothing, arena);
+  }
+  for (const route::MutationList* const own : more) {
+    own->apply(headers, about ? *about : kNothing, arena);
   }
   return {"POST", path, service.plan.authority, &headers};
 }
@@ -91,11 +102,20 @@ void Call::askGrpc(Calls& calls, const Service& service, std::string_view path,
 }
 
 void Call::openGrpc(Calls& calls, const Service& service, std::string_view path,
-                    const format::FormatContext* about) {
+                    const format::FormatContext* about,
+                    std::span<const route::MutationList* const> more) {
   FL_DCHECK(!exchange_);
   exchange_ = &calls.take();
   exchange_->begin(this, calls, service, Exchange::Kind::GrpcStream,
-                   grpcHead(calls, service, path, false, about), {});
+                   grpcHead(calls, service, path, false, about, more), {});
+}
+
+bool Call::hasFailed() const { return exchange_ && exchange_->hasEnded(); }
+
+void Call::leave(uint64_t ms, std::function<void()> on_time) {
+  if (Exchange* const exchange = std::exchange(exchange_, nullptr)) {
+    exchange->leave(ms, std::move(on_time));
+  }
 }
 
 void Call::send(std::string_view message) {

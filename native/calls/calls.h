@@ -41,6 +41,9 @@ class Calls {
   void tellGrpc(std::shared_ptr<const Service> service, std::string_view path,
                 std::string_view message, const format::FormatContext* about);
 
+  // Of who may ask that service: its client is there from here on, as far as statistics go.
+  void prepare(const Service& service);
+
   // Where requests that are this proxy's own are counted; null: nowhere.
   void countIn(stats::Shard<stats::AsyncClient>* stats) { stats_ = stats; }
   void countRequest() {

@@ -44,7 +44,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   const plan::Service& plan = service.plan;
   HeaderMap& headers = *head.headers;
   Arena& arena = calls.arena();
-  if (plan.timeout_ms > 0 && kind != Kind::GrpcStream) {
+  if (plan.timeout_ms > 0 && kind != Kind::GrpcStream && !service.google_stats) {
     headers.set(HeaderId::XEnvoyExpectedRqTimeoutMs, arena.decimal(plan.timeout_ms));
   }
   if (plan.is_internal) headers.set(HeaderId::XEnvoyInternal, "true");
@@ -56,7 +56,13 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
     retries_left_ = plan.retry->num_retries;
     next_interval_ms_ = std::max<uint64_t>(1, plan.retry->base_interval_ms);
   }
-  calls.countRequest();
+  calls.prepare(service);
+  if (service.google_stats) {
+    service.google_stats->shard(calls.context().worker + 1)
+        ->add(stats::GoogleGrpc::Counter::StreamsTotal);
+  } else {
+    calls.countRequest();
+  }
   cluster_ = calls.clusters().find(service.cluster.id());
   if (!cluster_) {
     answerLocally(503, "Cluster not available");
@@ -66,7 +72,7 @@ void Exchange::begin(Call* call, Calls& calls, const Service& service, Kind kind
   if (is_request_complete_) requestComplete();
   if (cluster_->isRefusingForMaintenance()) {
     charge(503);
-    answerLocally(503, "maintenance mode");
+    answerLocally(503, "maintenance mode", "maintenance_mode");
     return;
   }
   ask();
@@ -77,7 +83,7 @@ void Exchange::ask() {
   upstream::HttpPool* const pool = cluster_->chooseHttpPool(http::Version::Http11);
   if (!pool) {
     charge(503);
-    answerLocally(503, "no healthy upstream");
+    answerLocally(503, "no healthy upstream", "no_healthy_upstream");
     return;
   }
   upstream::PoolUse use;
@@ -232,6 +238,11 @@ void Exchange::onTimer() {
   if (deadline_ <= now) {
     deadline_ = net::kNever;
     retry_at_ = net::kNever;
+    if (const std::function<void()> on_time = std::exchange(on_time_, nullptr)) {
+      on_time();
+      rest();
+      return;
+    }
     onTimeout();
     return;
   }
@@ -289,6 +300,14 @@ void Exchange::cancel() {
   rest();
 }
 
+void Exchange::leave(uint64_t ms, std::function<void()> on_time) {
+  if (has_ended_) return cancel();
+  call_ = nullptr;
+  on_time_ = std::move(on_time);
+  deadline_ = loop().now() + ms;
+  watch(deadline_);
+}
+
 void Exchange::abort() {
   if (call_) std::exchange(call_, nullptr)->exchange_ = nullptr;
   if (cluster_) giveRetryBack();
@@ -306,6 +325,7 @@ void Exchange::rest() {
   Calls& calls = *std::exchange(calls_, nullptr);
   service_ = nullptr;
   kept_.reset();
+  on_time_ = nullptr;
   bytes_ = {};
   head_.clear();
   answer_head_.clear();

@@ -5,6 +5,7 @@
 // likes, with no connection's handler, and no scratch memory of one, beneath it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -35,8 +36,11 @@ class Exchange final : public ListNode<Exchange>,
   bool isBehind() const;
   void pause();
   void resume();
+  bool hasEnded() const { return has_ended_; }
   // Its call wants nothing more of it.
   void cancel();
+  // The same, but for its host: it lives on for so long.
+  void leave(uint64_t ms, std::function<void()> on_time);
   // With the worker.
   void abort();
 
@@ -68,7 +72,7 @@ class Exchange final : public ListNode<Exchange>,
   // Its end is known, and told at the end of the turn.
   void end();
   // The proxy's own answer, in place of a host's.
-  void answerLocally(uint16_t status, std::string_view text);
+  void answerLocally(uint16_t status, std::string_view text, std::string_view details = {});
   // There is no more of an answer that has begun, or it makes no sense.
   void breakOff(int64_t grpc_status, std::string_view text);
   bool tellMessages();
@@ -84,6 +88,7 @@ class Exchange final : public ListNode<Exchange>,
   void watch(net::Millis deadline);
   // ---- counting ----
   void charge(uint16_t status);
+  void countGoogleEnd();
   void tellOutlier(upstream::Host& host, upstream::OutlierResult result, uint16_t status = 0);
   upstream::HostCounters& countersOf(upstream::Host& host);
 
@@ -95,6 +100,8 @@ class Exchange final : public ListNode<Exchange>,
   Call* call_ = nullptr;
   const Service* service_ = nullptr;
   std::shared_ptr<const void> kept_;
+  // Of one that its call has left.
+  std::function<void()> on_time_;
   // Held. Null: it is not there.
   upstream::WorkerCluster* cluster_ = nullptr;
   http::ByteMeter bytes_;

@@ -18,6 +18,7 @@ using ClusterHistogram = stats::Cluster::Histogram;
 namespace {
 
 constexpr int64_t kUnknown = 2;
+constexpr int64_t kDeadlineExceeded = 4;
 constexpr int64_t kResourceExhausted = 8;
 constexpr int64_t kInternal = 13;
 
@@ -149,27 +150,38 @@ void Exchange::onAttemptFailed(upstream::Attempt&, const upstream::UpstreamError
   const uint16_t status = error.kind == Failure::ProtocolError ? 502 : 503;
   charge(status);
   std::string text = "upstream connect error or disconnect/reset before headers. reset reason: ";
-  text.append(upstream::reasonOf(error.kind));
-  answerLocally(status, text);
+  std::string details = "upstream_reset_before_response_started{";
+  const std::string_view reason = upstream::reasonOf(error.kind);
+  text.append(reason);
+  details.append(reason).append("}");
+  std::ranges::replace(details, ' ', '_');
+  answerLocally(status, text, details);
 }
 
 // ---- in its place ----
 
 void Exchange::end() {
   if (std::exchange(has_ended_, true)) return;
+  countGoogleEnd();
   deadline_ = retry_at_ = net::kNever;
   Timer::disarm();
   loop().defer(this);
 }
 
-void Exchange::answerLocally(uint16_t status, std::string_view text) {
+// Where the real server's own client has made the answer, its message says why, too.
+void Exchange::answerLocally(uint16_t status, std::string_view text, std::string_view details) {
   attempt_.abandon();
   status_ = status;
   is_local_ = true;
   answer_.clear();
-  if (isGrpc()) {
+  if (service_->google_stats) {
+    // The gRPC library has its own words, and the real server hears but this of it.
+    grpc_status_ = status == 504 ? kDeadlineExceeded : kInternal;
+    grpc_message_.assign(status == 504 ? "Deadline Exceeded" : "");
+  } else if (isGrpc()) {
     grpc_status_ = format::grpcStatusOfHttp(status);
     grpc_message_.assign(text);
+    if (!details.empty()) grpc_message_.append("{").append(details).append("}");
   } else {
     answer_.assign(text);
   }
@@ -190,7 +202,8 @@ void Exchange::breakOff(int64_t grpc_status, std::string_view text) {
 
 void Exchange::onDeferred() {
   const uint32_t life = life_;
-  if (kind_ == Kind::GrpcStream) {
+  if (kind_ == Kind::GrpcStream && !call_) answer_.clear();
+  if (kind_ == Kind::GrpcStream && call_) {
     if (has_head_ && !std::exchange(told_head_, true)) {
       HeaderMap& headers = calls_->headers();
       answer_head_.restore(&headers);
@@ -259,6 +272,24 @@ void Exchange::tellEnd() {
 }
 
 // ---- counting ----
+
+// What the gRPC library itself would count.
+void Exchange::countGoogleEnd() {
+  constexpr int64_t kLastStatus = 16;
+  if (!service_->google_stats || grpc_status_ < 0 || grpc_status_ > kLastStatus) return;
+  using GoogleCounter = stats::GoogleGrpc::Counter;
+  constexpr GoogleCounter kClosed[] = {
+      GoogleCounter::StreamsClosed0,  GoogleCounter::StreamsClosed1,
+      GoogleCounter::StreamsClosed2,  GoogleCounter::StreamsClosed3,
+      GoogleCounter::StreamsClosed4,  GoogleCounter::StreamsClosed5,
+      GoogleCounter::StreamsClosed6,  GoogleCounter::StreamsClosed7,
+      GoogleCounter::StreamsClosed8,  GoogleCounter::StreamsClosed9,
+      GoogleCounter::StreamsClosed10, GoogleCounter::StreamsClosed11,
+      GoogleCounter::StreamsClosed12, GoogleCounter::StreamsClosed13,
+      GoogleCounter::StreamsClosed14, GoogleCounter::StreamsClosed15,
+      GoogleCounter::StreamsClosed16};
+  service_->google_stats->shard(calls_->context().worker + 1)->add(kClosed[grpc_status_]);
+}
 
 void Exchange::charge(uint16_t status) {
   stats::Shard<stats::Cluster>& stats = cluster_->stats();

@@ -10,17 +10,21 @@
 #include "base/result.h"
 #include "plan/plan.gen.h"
 #include "route/header_mutations.h"
+#include "stats/registry.h"
 
 namespace fairlead::calls {
 
 struct Service {
-  static Result<std::unique_ptr<const Service>> build(const plan::Service& plan, NameIds& clusters);
+  static Result<std::unique_ptr<const Service>> build(const plan::Service& plan, NameIds& clusters,
+                                                      stats::Registry& registry);
 
   plan::Service plan;
   NameIds::Ref cluster;
   route::MutationList metadata;
   // What is worth another try: bits of route::RetryOn. 0: nothing is.
   uint32_t retry_on = 0;
+  // Of google_grpc; null: it is not.
+  std::shared_ptr<stats::Block<stats::GoogleGrpc>> google_stats;
 };
 
 }  // namespace fairlead::calls

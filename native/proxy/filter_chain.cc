@@ -103,6 +103,11 @@ void FilterChain::goOn(Side side, Link& link) {
   if (!isOver(side) && link.holds(side)) release(side, link, false, [] {});
 }
 
+void FilterChain::goOnWithHead(Side side, Link& link) {
+  if (isOver(side) || !link.holds(side)) return;
+  if (link.held[static_cast<size_t>(side)]->head.isSet()) release(side, link, true, [] {});
+}
+
 // ---- a message's way ----
 
 void FilterChain::onRequestHead(http::RequestHead& head, bool end) {
@@ -159,6 +164,9 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
         return;
       case FilterStatus::Answer:
         stream_.answerFor(*link.filter, nameOf(link));
+        return;
+      case FilterStatus::TooLarge:
+        stream_.answerTooLarge(side == Side::Request);
         return;
     }
   }
@@ -298,6 +306,11 @@ std::shared_ptr<void>& FilterChain::Link::keptByConnection(uint64_t number) {
 
 void FilterChain::Link::answer(const filters::LocalReply& reply) {
   if (chain.isOver(Side::Request)) return;
+  chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
+  chain.stream_.replace(reply);
+}
+
+void FilterChain::Link::answerInstead(const filters::LocalReply& reply) {
   chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
   chain.stream_.replace(reply);
 }

@@ -91,14 +91,26 @@ class FilterChain {
     void restartRequest() override { chain.restart(*this); }
     void continueRequest() override { chain.goOn(Side::Request, *this); }
     void continueResponse() override { chain.goOn(Side::Response, *this); }
+    void continueRequestHead() override { chain.goOnWithHead(Side::Request, *this); }
+    void continueResponseHead() override { chain.goOnWithHead(Side::Response, *this); }
+    void editRequestHead(filters::HeadEditor& editor) override {
+      chain.editHead(Side::Request, *this, editor);
+    }
+    void editResponseHead(filters::HeadEditor& editor) override {
+      chain.editHead(Side::Response, *this, editor);
+    }
+    filters::HeadLimits requestLimits() const override { return chain.limitsOf(Side::Request); }
+    filters::HeadLimits responseLimits() const override { return chain.limitsOf(Side::Response); }
     void injectRequestData(std::string_view data, bool end) override {
       chain.inject(Side::Request, *this, data, end);
     }
     void injectResponseData(std::string_view data, bool end) override {
       chain.inject(Side::Response, *this, data, end);
     }
+    void injectRequestTrailers() override { chain.injectTrailers(Side::Request, *this); }
     void injectResponseTrailers() override { chain.injectTrailers(Side::Response, *this); }
     void answer(const filters::LocalReply& reply) override;
+    void answerInstead(const filters::LocalReply& reply) override;
     void pauseRequest() override;
     void resumeRequest() override;
     void pauseResponse() override;
@@ -139,6 +151,9 @@ class FilterChain {
   bool releaseBody(Side side, Link& link, bool end);
   void letGo(Side side, Link& link);
   void goOn(Side side, Link& link);
+  void goOnWithHead(Side side, Link& link);
+  void editHead(Side side, Link& link, filters::HeadEditor& editor);
+  filters::HeadLimits limitsOf(Side side) const;
   void restart(Link& link);
   void inject(Side side, Link& link, std::string_view data, bool end);
   void injectTrailers(Side side, Link& link);

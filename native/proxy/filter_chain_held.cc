@@ -157,6 +157,39 @@ void FilterChain::restart(Link& link) {
   }
 }
 
+// What is set may lie in what is saved.
+void FilterChain::editHead(Side side, Link& link, filters::HeadEditor& editor) {
+  if (isOver(side) || !link.holds(side)) return;
+  HeldMessage& held = *link.held[static_cast<size_t>(side)];
+  if (!held.head.isSet()) return;
+  Context& context = stream_.info().context();
+  http::RequestHead& head = context.released;
+  context.arena.reset();
+  held.head.restore(&head.headers);
+  http::SavedHead edited;
+  if (side == Side::Request) {
+    head.method = held.head.method();
+    head.path = held.head.path();
+    head.authority = held.head.authority();
+    editor.edit(&head, nullptr, head.headers, context.arena);
+    edited.save(head.method, head.path, head.authority, head.headers);
+  } else {
+    editor.edit(nullptr, &held.status, head.headers, context.arena);
+    edited.save({}, {}, {}, head.headers);
+  }
+  held.head = std::move(edited);
+}
+
+filters::HeadLimits FilterChain::limitsOf(Side side) const {
+  const StreamInfo& info = stream_.info();
+  if (side == Side::Request || !info.cluster) {
+    const plan::HttpConnectionManager& plan = info.config().plan;
+    return {plan.max_headers_count, plan.max_request_headers_kb};
+  }
+  const plan::Cluster& cluster = info.cluster->settings();
+  return {cluster.max_headers_count, cluster.max_response_headers_kb};
+}
+
 void FilterChain::inject(Side side, Link& link, std::string_view data, bool end) {
   if (isOver(side)) return;
   const uint32_t life = life_;

@@ -156,6 +156,8 @@ void Stream::answer(const filters::LocalReply& reply) {
   const bool is_redirect = !reply.location.empty() && status / 100 == 3;
   const bool grpc = info_.is_grpc && !is_redirect && !reply.is_bare;
   if (reply.headers) takeHeaders(headers, *reply.headers);
+  if (reply.editor) [[unlikely]]
+    reply.editor->edit(headers, arena);
   if (reply.degraded) headers.add(HeaderId::XEnvoyDegraded, "x-envoy-degraded", "");
   if (reply.overloaded && !config().router.suppress_envoy_headers) {
     headers.add(HeaderId::XEnvoyOverloaded, "x-envoy-overloaded", "true");

@@ -30,6 +30,8 @@ struct Scope {
   // In the order in which they are shown: before the fixed ones, and after.
   std::vector<Label> first_labels;
   std::vector<Label> labels;
+  // No page shows it, and nobody is sent it.
+  bool is_unseen = false;
 };
 
 // A sum over all shards.

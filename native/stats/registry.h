@@ -36,9 +36,10 @@ class Registry {
 
   // The block of a scope: the one that exists, or a new one. The scope ends when nobody holds what
   // this returned any more, on whatever thread: names, numbers and memory are given back then, and
-  // a later one of its name begins at 0.
+  // a later one of its name begins at 0. One that is unseen is a new one each time.
   template <typename L>
   std::shared_ptr<Block<L>> create(const Scope& scope) {
+    if (scope.is_unseen) return std::make_shared<Block<L>>(scope, threads_, nullptr, 0);
     sweep();
     if (std::shared_ptr<BlockBase> existing = find(scope.prefix, L::kLayout)) {
       return std::static_pointer_cast<Block<L>>(existing);

@@ -61,7 +61,9 @@ Clusters::Clusters(stats::Registry& registry, unsigned workers, NameIds& ids, Re
 
 Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   const std::string& name = plan.observability_name.empty() ? plan.name : plan.observability_name;
-  const stats::Scope scope = stats::clusterScope(name);
+  stats::Scope scope = stats::clusterScope(name);
+  // Who is checked for others is known to them under a name.
+  scope.is_unseen = plan.is_hidden && plan.observability_name.empty();
   auto transport = makeTransport(plan, scope);
   if (!transport) return transport.error();
   auto choice = makeTransportChoice(plan, scope);

@@ -36,6 +36,7 @@ import { credentialInjector } from './http/credential-injector.js';
 import { csrf } from './http/csrf.js';
 import { dynamicForwardProxy } from './http/dynamic-forward-proxy.js';
 import { extAuthz } from './http/ext-authz.js';
+import { extProc } from './http/ext-proc.js';
 import { customResponse } from './http/custom-response.js';
 import { decompressor } from './http/decompressor.js';
 import { fault } from './http/fault.js';
@@ -136,6 +137,7 @@ export const REGISTRY: Registry = {
     composite,
     onDemand,
     extAuthz,
+    extProc,
     ratelimit,
     compressor,
     decompressor,

@@ -18,6 +18,7 @@ import { compileAdmin, type AdminPlan } from './bootstrap/admin.js';
 import { compileBootstrapExtensions } from './bootstrap/bootstrap-extensions.js';
 import { addressText } from './address/address.js';
 import { compileCluster, type ClusterPlan, type DefaultBind } from './cluster/cluster.js';
+import { HiddenClusters } from './cluster/hidden-clusters.js';
 import { compileOutlierLog } from './cluster/outlier-detection.js';
 import type { DnsClusterPlan } from './cluster/dns-cluster.js';
 import { compileOverload, type OverloadPlan } from './bootstrap/overload.js';
@@ -125,12 +126,15 @@ export interface CompileOptions {
 export type LaterContext = CompileContext & {
   readonly routes: RouteSlots;
   readonly names: NamePlans;
+  readonly hiddenClusters: HiddenClusters;
 };
 
 export interface CompiledBootstrap {
   /** All static resources; clusters of `dnsClusters` and `eds` get their assignments later. */
   readonly update: Update;
   readonly dnsClusters: readonly DnsClusterPlan[];
+  /** Of services without a cluster of the configuration: nobody waits for them. */
+  readonly hiddenDns: readonly DnsClusterPlan[];
   readonly eds: readonly EdsPlan[];
   /** Clusters whose hosts are those that requests name. */
   readonly named: readonly NamedClusterPlan[];
@@ -219,6 +223,10 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     discovered: { add: (one) => discovered.push(one) },
     clusterSources: new ClusterSources(),
     logServices,
+    // What its message says is this server's own.
+    hiddenClusters: new HiddenClusters((message, at) =>
+      compileCluster(message, at, { ...context, start: undefined }, undefined),
+    ),
     addTap: (tap) => taps.push(tap) - 1,
     addJwks: (source) => jwks.add(source),
     addTls: (socket) => sockets.push(socket),
@@ -249,10 +257,11 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     compileOverload(bootstrap.overload_manager, place.field('overload_manager'), context);
   const admin = bootstrap.admin && compileAdmin(bootstrap.admin, place.field('admin'), context);
   const named = clusters.flatMap((plan) => plan.names ?? []);
+  const hidden = context.hiddenClusters.plans;
   return {
     update: {
-      clusters: clusters.map((plan) => plan.cluster),
-      assignments: assignmentsOf(clusters, context),
+      clusters: [...clusters, ...hidden].map((plan) => plan.cluster),
+      assignments: assignmentsOf([...clusters, ...hidden], context),
       route_tables: context.routes.takeTables(),
       listeners,
       connection_limit: connectionLimitOf(overload, context),
@@ -269,6 +278,7 @@ export function compileBootstrap(bootstrap: Bootstrap, options: CompileOptions):
     },
     named,
     dnsClusters: clusters.flatMap((plan) => plan.dns ?? []),
+    hiddenDns: hidden.flatMap((plan) => plan.dns ?? []),
     eds: clusters.flatMap((plan) => plan.eds ?? []),
     ...(cds && { cds }),
     ...(lds && { lds: { source: lds, staticListeners: listeners } }),
@@ -333,7 +343,14 @@ function contextOf(
   options: CompileOptions,
 ): Omit<
   LaterContext,
-  'secrets' | 'discovered' | 'clusterSources' | 'addTap' | 'addJwks' | 'addTls' | 'logServices'
+  | 'secrets'
+  | 'discovered'
+  | 'clusterSources'
+  | 'hiddenClusters'
+  | 'addTap'
+  | 'addJwks'
+  | 'addTls'
+  | 'logServices'
 > {
   const serviceCluster = options.serviceCluster || (bootstrap.node?.cluster ?? '');
   const serviceNode = options.serviceNode || (bootstrap.node?.id ?? '');

@@ -44,7 +44,7 @@ export class Discovery {
   readonly #monitors = new Map<string, DnsMonitor>();
   /** First answers that the start waits for; undefined once it is over. */
   #answers: Promise<void>[] | undefined = [];
-  #makeMonitor: ((plan: DnsClusterPlan) => DnsMonitor) | undefined;
+  #makeMonitor: ((plan: DnsClusterPlan, isHidden?: boolean) => DnsMonitor) | undefined;
   #names: Names | undefined;
   #services: readonly { stop(): void }[] = [];
   #xds: Xds | undefined;
@@ -69,6 +69,7 @@ export class Discovery {
   async start(): Promise<void> {
     await this.#prepareDns();
     for (const plan of this.#compiled.dnsClusters) this.#followDns(plan);
+    this.#startHidden();
     await this.#startNames();
     await this.#startServices();
     const xds = await this.#makeXds();
@@ -197,24 +198,29 @@ export class Discovery {
 
   /** Loaded only where a cluster may need it. */
   async #prepareDns(): Promise<void> {
-    const { dnsClusters, cds, named } = this.#compiled;
-    if (dnsClusters.length === 0 && named.length === 0 && !cds) return;
+    const { dnsClusters, hiddenDns, cds, lds, named } = this.#compiled;
+    const hasNone = dnsClusters.length === 0 && hiddenDns.length === 0 && named.length === 0;
+    if (hasNone && !cds && !lds) return;
     const { DnsMonitor, QuestionCounts } = await import('./dns/dns.js');
     const { native, stats, log } = this.#host;
     const questions = new QuestionCounts(stats);
-    this.#makeMonitor = (plan) => {
+    // The gRPC library would ask by itself.
+    const unseen = { begins: () => undefined, ends: () => undefined };
+    this.#makeMonitor = (plan, isHidden = false) => {
       const prefix = native.clusterPrefix(plan.name) ?? '';
       return new DnsMonitor(plan, {
         onHosts: (assignment) => {
           for (const error of native.apply(encodeUpdate({ assignments: [assignment] }))) {
             log.error('upstream', describeRefusal(error));
           }
-          if (plan.kind === 'logical') return;
+          if (plan.kind === 'logical' || isHidden) return;
           const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
           stats.setGauge(`${prefix}max_host_weight`, Math.max(1, ...weights));
         },
-        questions,
-        count: (stat) => stats.count(`${prefix}${stat}`),
+        questions: isHidden ? unseen : questions,
+        count: (stat) => {
+          if (!isHidden) stats.count(`${prefix}${stat}`);
+        },
         log: (level, message) => log.write(level, 'dns', message),
       });
     };
@@ -252,8 +258,27 @@ export class Discovery {
     if (dns) await this.#beginDns(dns);
   }
 
-  #beginDns(plan: DnsClusterPlan): Promise<void> | undefined {
-    const monitor = this.#isStopped ? undefined : this.#makeMonitor?.(plan);
+  /** Clusters that no configuration has: nobody waits for their hosts. */
+  #startHidden(): void {
+    const follow = (plan: DnsClusterPlan): void => {
+      const answer = this.#beginDns(plan, true);
+      if (answer) unawaited('the hosts of a service', answer);
+    };
+    for (const plan of this.#compiled.hiddenDns) follow(plan);
+    this.#compiled.context.hiddenClusters.follow(({ cluster, assignment, dns }) => {
+      const update = encodeUpdate({
+        clusters: [cluster],
+        assignments: assignment ? [assignment] : [],
+      });
+      for (const error of this.#host.native.apply(update)) {
+        this.#host.log.error('upstream', describeRefusal(error));
+      }
+      if (dns) follow(dns);
+    });
+  }
+
+  #beginDns(plan: DnsClusterPlan, isHidden = false): Promise<void> | undefined {
+    const monitor = this.#isStopped ? undefined : this.#makeMonitor?.(plan, isHidden);
     if (!monitor) return undefined;
     this.#monitors.set(plan.name, monitor);
     return monitor.start();

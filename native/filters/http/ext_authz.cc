@@ -41,6 +41,7 @@ class ExtAuthz final : public HttpFilter, private calls::CallOwner {
   FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
                              bool end) override {
     readRoute();
+    scope_.calls->prepare(*service_->service);
     if (!isEnabled(view)) {
       count(AuthzCounter::Disabled);
       if (settings_.deny_at_disable.value() == 0) return FilterStatus::Continue;

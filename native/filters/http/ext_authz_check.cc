@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "calls/calls.h"
-#include "format/struct_metadata.h"
+#include "filters/http/forwarded_metadata.h"
 
 namespace fairlead::filters {
 
@@ -112,34 +112,6 @@ std::string timestamp(uint64_t us) {
   return time.take();
 }
 
-// envoy.config.core.v3.Metadata, of these namespaces. What the request has comes before what its
-// connection has.
-ProtoWriter metadataOf(const format::FormatContext& context,
-                       const std::vector<std::string>& namespaces) {
-  ProtoWriter metadata;
-  for (const std::string& space : namespaces) {
-    ProtoWriter values;
-    bool is_there = false;
-    for (size_t i = context.filter_metadata.size(); i > 0 && !is_there; --i) {
-      const format::SetMetadata& set = context.filter_metadata[i - 1];
-      if (set.space != space) continue;
-      const auto* const all = set.metadata->find({});
-      is_there = all && format::writeStruct(all->text, &values);
-    }
-    if (!is_there && context.metadata) {
-      const auto found = context.metadata->find(space);
-      is_there = found != context.metadata->end();
-      if (is_there) format::writeStruct(found->second, &values);
-    }
-    if (!is_there) continue;
-    ProtoWriter entry;
-    entry.bytes(1, space);
-    entry.bytes(2, values.view());
-    metadata.bytes(1, entry.view());
-  }
-  return metadata;
-}
-
 }  // namespace
 
 void ExtAuthzCheck::begin(const ExtAuthzSettings& settings, const AuthzService& with,
@@ -222,7 +194,9 @@ void ExtAuthzCheck::beginGrpc(const http::RequestHead& head, const route::Reques
   if (!after_.empty()) http_.bytes(13, after_.view());
   after_ = {};
   for (const auto& [key, value] : extensions) addEntry(10, key, value, &after_);
-  after_.bytes(11, metadataOf(context, plan.metadata_namespaces).view());
+  ProtoWriter metadata;
+  addMetadata(context, plan.metadata_namespaces, &metadata);
+  after_.bytes(11, metadata.view());
   // As the real server, it is there in the clear, too.
   if (plan.include_tls_session) {
     ProtoWriter session;

@@ -31,10 +31,11 @@ Result<NameList> NameList::build(const Boxed<plan::StringMatches>& plan) {
 }
 
 Result<std::unique_ptr<const AuthzService>> AuthzService::build(const plan::ExtAuthzService& plan,
-                                                                NameIds& clusters) {
+                                                                NameIds& clusters,
+                                                                stats::Registry& registry) {
   auto service = std::make_unique<AuthzService>();
   Result<std::unique_ptr<const calls::Service>> asked =
-      calls::Service::build(plan.service.value_or(plan::Service()), clusters);
+      calls::Service::build(plan.service.value_or(plan::Service()), clusters, registry);
   if (!asked) return asked.error();
   service->service = std::move(asked.value());
   if (plan.http) {
@@ -60,7 +61,7 @@ Result<std::unique_ptr<const ExtAuthzSettings>> ExtAuthzSettings::build(
   auto settings = std::make_unique<ExtAuthzSettings>();
   settings->plan = plan;
   Result<std::unique_ptr<const AuthzService>> service =
-      AuthzService::build(plan.service.value_or(plan::ExtAuthzService()), clusters);
+      AuthzService::build(plan.service.value_or(plan::ExtAuthzService()), clusters, registry);
   if (!service) return service.error();
   settings->service = std::move(service.value());
   constexpr uint64_t kAll = 1'000'000;
@@ -94,12 +95,13 @@ Result<std::unique_ptr<const ExtAuthzSettings>> ExtAuthzSettings::build(
 }
 
 Result<std::unique_ptr<const ExtAuthzRoute>> ExtAuthzRoute::build(const plan::ExtAuthzRoute& plan,
-                                                                  NameIds& clusters) {
+                                                                  NameIds& clusters,
+                                                                  stats::Registry& registry) {
   auto route = std::make_unique<ExtAuthzRoute>();
   route->plan = plan;
   if (plan.service) {
     Result<std::unique_ptr<const AuthzService>> service =
-        AuthzService::build(*plan.service, clusters);
+        AuthzService::build(*plan.service, clusters, registry);
     if (!service) return service.error();
     route->service = std::move(service.value());
   }

@@ -42,7 +42,8 @@ class NameList {
 
 struct AuthzService {
   static Result<std::unique_ptr<const AuthzService>> build(const plan::ExtAuthzService& plan,
-                                                           NameIds& clusters);
+                                                           NameIds& clusters,
+                                                           stats::Registry& registry);
 
   std::unique_ptr<const calls::Service> service;
   // Absent: it is gRPC.
@@ -75,7 +76,8 @@ struct ExtAuthzSettings {
 class ExtAuthzRoute final : public route::FilterConfig {
  public:
   static Result<std::unique_ptr<const ExtAuthzRoute>> build(const plan::ExtAuthzRoute& plan,
-                                                            NameIds& clusters);
+                                                            NameIds& clusters,
+                                                            stats::Registry& registry);
   static const ExtAuthzRoute* of(const route::FilterConfig* config) {
     return config->kind() == &kKind ? static_cast<const ExtAuthzRoute*>(config) : nullptr;
   }

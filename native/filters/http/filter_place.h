@@ -13,12 +13,31 @@
 
 #include "filters/http/local_reply.h"
 #include "format/context.h"
+#include "http/message.h"
 #include "net/loop.h"
 #include "route/filter_settings.h"
 
 namespace fairlead::filters {
 
 class HttpFilterConfig;
+
+// How large the head of a message may become.
+struct HeadLimits {
+  uint32_t count;
+  uint32_t kb;
+};
+
+// Who changes a head that waits.
+class HeadEditor {
+ public:
+  // `request`: of a request; `status`: of an answer; null: it is none. Values that are set live as
+  // long as the call, or in the arena.
+  virtual void edit(http::RequestHead* request, uint16_t* status, http::HeaderMap& headers,
+                    Arena& arena) = 0;
+
+ protected:
+  ~HeadEditor() = default;
+};
 
 class FilterPlace {
  public:
@@ -52,13 +71,25 @@ class FilterPlace {
   // What the filter stopped goes on, past it.
   virtual void continueRequest() = 0;
   virtual void continueResponse() = 0;
+  // The head that the filter stopped goes on by itself, whatever its message was: the filter, which
+  // takes the rest, injects what comes behind it.
+  virtual void continueRequestHead() {}
+  virtual void continueResponseHead() {}
+  // The head that the filter has stopped; without one, nobody is called.
+  virtual void editRequestHead(HeadEditor&) {}
+  virtual void editResponseHead(HeadEditor&) {}
+  virtual HeadLimits requestLimits() const { return {100, 60}; }
+  virtual HeadLimits responseLimits() const { return {100, 60}; }
   // As though it came to the filter's successor, before what the filter stopped.
   virtual void injectRequestData(std::string_view data, bool end) = 0;
   virtual void injectResponseData(std::string_view data, bool end) = 0;
-  // What the filter's addTrailers() adds, as the end of the answer.
+  // What the filter's addTrailers() adds, as the end of the request, or of the answer.
+  virtual void injectRequestTrailers() {}
   virtual void injectResponseTrailers() = 0;
   // In place of what becomes of the request; once an answer has begun, it breaks off.
   virtual void answer(const LocalReply& reply) = 0;
+  // The same in place of an answer, the proxy's own or not, that the filter works on.
+  virtual void answerInstead(const LocalReply& reply) { answer(reply); }
 
   // For a filter that keeps what it takes: no more of the message is read until as many resumes.
   // These are for inside, too.

@@ -59,6 +59,8 @@ enum class FilterStatus : uint8_t {
   Replace,
   // answer() is to be sent, now.
   Answer,
+  // Of data: the filter takes no more of it. It is answered, as a body beyond the limit is.
+  TooLarge,
 };
 
 class Compressor;

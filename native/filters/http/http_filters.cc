@@ -17,6 +17,7 @@
 #include "filters/http/discovered.h"
 #include "filters/http/dynamic_forward_proxy.h"
 #include "filters/http/ext_authz.h"
+#include "filters/http/ext_proc.h"
 #include "filters/http/fault.h"
 #include "filters/http/grpc_http1_bridge.h"
 #include "filters/http/grpc_http1_reverse_bridge.h"
@@ -91,6 +92,7 @@ BuiltFilter buildPlainFilter(const plan::HttpFilter& plan, const ConfigScope& sc
   if (plan.on_demand) return OnDemandConfig::build(*plan.on_demand, scope);
   if (plan.ext_authz) return ExtAuthzConfig::build(*plan.ext_authz, scope);
   if (plan.ratelimit) return RatelimitConfig::build(*plan.ratelimit, scope);
+  if (plan.ext_proc) return ExtProcConfig::build(*plan.ext_proc, scope);
   if (plan.compressor) return CompressorConfig::build(*plan.compressor, scope);
   if (plan.decompressor) return DecompressorConfig::build(*plan.decompressor, scope);
   if (plan.bandwidth_limit) return BandwidthLimitConfig::build(*plan.bandwidth_limit, scope);
@@ -176,7 +178,12 @@ Result<std::unique_ptr<const route::FilterConfig>> buildFilterConfig(const plan:
     return std::unique_ptr<const route::FilterConfig>(new OnDemandSettings(*plan.on_demand));
   }
   if (plan.ratelimit) return asFilterConfig(RatelimitRoute::build(*plan.ratelimit, scope.slots));
-  if (plan.ext_authz) return asFilterConfig(ExtAuthzRoute::build(*plan.ext_authz, scope.clusters));
+  if (plan.ext_authz) {
+    return asFilterConfig(ExtAuthzRoute::build(*plan.ext_authz, scope.clusters, scope.registry));
+  }
+  if (plan.ext_proc) {
+    return asFilterConfig(ExtProcRoute::build(*plan.ext_proc, scope.clusters, scope.registry));
+  }
   if (plan.compressor) return asFilterConfig(CompressorSettings::build(*plan.compressor, scope));
   if (plan.custom_response) return asFilterConfig(CustomResponses::build(*plan.custom_response));
   if (plan.bandwidth_limit) {

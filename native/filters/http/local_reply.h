@@ -10,6 +10,16 @@
 
 namespace fairlead::filters {
 
+// Who changes the headers of an answer that is about to be given.
+class ReplyEditor {
+ public:
+  // Values that are set live as long as the editor's, or in the arena.
+  virtual void edit(http::HeaderMap& headers, Arena& arena) = 0;
+
+ protected:
+  ~ReplyEditor() = default;
+};
+
 struct LocalReply {
   uint16_t status;
   // Empty: no body, and no content-type.
@@ -33,6 +43,8 @@ struct LocalReply {
   std::string_view content_type = {};
   // Of a host whose answer this one takes the place of; they live until it is given. Null: none.
   const http::HeaderMap* headers = nullptr;
+  // Null: nobody. Lives until it is given.
+  ReplyEditor* editor = nullptr;
   // The overload manager has it so.
   bool is_local_overload = false;
 };

@@ -17,9 +17,11 @@ import {
   type ServiceRetry,
 } from '../plan.gen.js';
 import { compileAddition } from '../route/header-mutations.js';
+import { compileGoogleService } from './google-service.js';
 
 const SERVICE = supportedFields<GrpcService>('envoy.config.core.v3.GrpcService', [
   'envoy_grpc',
+  'google_grpc',
   'timeout',
   'initial_metadata',
   'retry_policy',
@@ -49,16 +51,14 @@ const DEFAULT_BACK_OFF_MS = 1000;
 export function compileDataService(
   message: GrpcService,
   place: Place,
-  { localAddress }: Pick<CompileContext, 'localAddress'>,
+  context: Pick<CompileContext, 'localAddress' | 'hiddenClusters'>,
   timeoutMs: number,
 ): Service | undefined {
-  if (message.google_grpc) {
-    place.field('google_grpc').error('google_grpc is not supported for what workers ask', {
-      expected: 'envoy_grpc: {cluster_name: …}',
-    });
-    return undefined;
-  }
   refuseOtherFields(place, message, SERVICE);
+  const metadata = compileHeaderValues(message.initial_metadata, place.field('initial_metadata'));
+  if (message.google_grpc) {
+    return compileGoogleService(message, metadata, place, context, timeoutMs);
+  }
   const { envoy_grpc: grpc } = message;
   if (!grpc) return undefined;
   const at = place.field('envoy_grpc');
@@ -73,9 +73,9 @@ export function compileDataService(
     cluster,
     timeout_ms: wholeMs(message.timeout, timeoutMs),
     authority: grpc.authority || cluster,
-    metadata: compileHeaderValues(message.initial_metadata, place.field('initial_metadata')),
+    metadata,
     is_internal: !grpc.skip_envoy_headers,
-    local_address: grpc.skip_envoy_headers ? '' : localAddress,
+    local_address: grpc.skip_envoy_headers ? '' : context.localAddress,
     max_message_bytes: grpc.max_receive_message_length,
     retry: compileServiceRetry(message.retry_policy, place.field('retry_policy')),
   };
@@ -103,7 +103,7 @@ export function compileHttpDataService(
 }
 
 /** A later one of the same name takes an earlier one's place. */
-function compileHeaderValues(
+export function compileHeaderValues(
   headers: readonly HeaderValue[] | undefined,
   place: Place,
 ): HeaderAddition[] {

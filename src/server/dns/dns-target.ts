@@ -95,7 +95,9 @@ export class DnsTarget {
     this.#hooks.count('update_success');
     this.#nextBackoffMs = this.#plan.failureRefresh?.baseMs ?? 0;
     this.#isFailing = false;
-    const wanted = this.#plan.kind === 'logical' ? addresses.slice(0, 1) : addresses;
+    // All addresses of a logical one are tried, one after the other, where it wants them all.
+    const isOne = this.#plan.kind === 'logical' && this.#plan.lookup !== 'ALL';
+    const wanted = isOne ? addresses.slice(0, 1) : addresses;
     if (areSame(wanted, this.#addresses)) {
       this.#hooks.count('update_no_rebuild');
       return;

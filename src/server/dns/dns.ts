@@ -76,13 +76,16 @@ export class DnsMonitor {
   #assignment(): Assignment {
     return {
       cluster_name: this.#plan.name,
-      hosts: this.#plan.endpoints.flatMap(({ host, port, checkPort = 0 }, index) =>
-        this.#targets[index]!.addresses.map((address): Host => {
-          const ip = parseIp(address)!;
-          const check = checkPort > 0 ? { check_address: { ip, port: checkPort } } : {};
-          return { ...host, address: { ip, port }, ...check };
-        }),
-      ),
+      hosts: this.#plan.endpoints.flatMap(({ host, port, checkPort = 0 }, index) => {
+        const { addresses } = this.#targets[index]!;
+        const all = addresses.map((address) => ({ ip: parseIp(address)!, port }));
+        const isOne = this.#plan.kind === 'logical';
+        return (isOne ? all.slice(0, 1) : all).map((address): Host => {
+          const check = checkPort > 0 ? { check_address: { ip: address.ip, port: checkPort } } : {};
+          const tried = isOne && all.length > 1 ? { tried_addresses: all } : {};
+          return { ...host, address, ...check, ...tried };
+        });
+      }),
       overprovisioning_factor_pct: this.#plan.overprovisioningFactorPct,
       ...(this.#plan.weighsHealth && { weighs_health: true }),
     };

@@ -44,8 +44,6 @@ test('headers that are told are said in one place', () => {
 });
 
 test('what workers cannot do is refused by name', () => {
-  const google = { grpc_service: { google_grpc: { target_uri: 'a:1', stat_prefix: 'a' } } };
-  assert.match(issuesOf(google), /google_grpc is not supported/);
   assert.match(issuesOf({ ...GRPC, transport_api_version: 'V2' }), /V2 xDS transport protocol/);
   assert.match(issuesOf({ ...GRPC, emit_filter_state_stats: true }), /emit_filter_state_stats/);
   assert.match(

@@ -253,6 +253,17 @@ test('a logical cluster has one host: the first address, which may change', asyn
   assert.deepEqual(watched.hosts, ['10.0.0.1:80']);
 });
 
+test('a logical cluster of all addresses has one host, which is tried at each of them', async (t) => {
+  const server = await NameServer.start(t);
+  server.zone.set('a.test', { addresses: ['10.0.0.2', '10.0.0.1'] });
+  const plan = planOf(['a.test'], { kind: 'logical', lookup: 'ALL' });
+  const watched = new Watched(t, plan, await resolverFor(t, server));
+  await watched.monitor.start();
+  const [host, ...others] = watched.assignments[0]?.hosts ?? [];
+  assert.deepEqual(others, []);
+  assert.equal(host?.tried_addresses?.length, 2);
+});
+
 test('a failure keeps the hosts, is counted, and warned of once', async (t) => {
   const server = await NameServer.start(t);
   server.zone.set('a.test', { addresses: ['10.0.0.1'] });

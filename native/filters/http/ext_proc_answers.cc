@@ -1,0 +1,649 @@
+// What an external processor says of a request and its answer.
+#include <algorithm>
+#include <charconv>
+#include <utility>
+#include <vector>
+
+#include "base/arena.h"
+#include "base/json_tree.h"
+#include "base/proto_reader.h"
+#include "filters/http/ext_proc_edits.h"
+#include "filters/http/ext_proc_filter.h"
+#include "format/struct_metadata.h"
+#include "log/log.h"
+#include "net/loop.h"
+
+namespace fairlead::filters {
+
+namespace {
+
+using Said = ProcessingAnswer::Kind;
+
+constexpr std::string_view kSpurious = "spurious_message";
+constexpr int64_t kGrpcInternal = 13;
+
+template <typename Edit>
+class EditorOf final : public HeadEditor {
+ public:
+  explicit EditorOf(Edit edit) : edit_(std::move(edit)) {}
+  void edit(http::RequestHead* request, uint16_t* status, http::HeaderMap& headers,
+            Arena& arena) override {
+    edit_(EditedHead{request, status, headers}, arena);
+  }
+
+ private:
+  Edit edit_;
+};
+
+std::string withoutBlanks(std::string_view text) {
+  std::string made(text);
+  std::ranges::replace_if(made, [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }, '_');
+  return made;
+}
+
+bool isSame(const plan::ProcessingMode& a, const plan::ProcessingMode& b) {
+  // How request heads go is no longer of interest.
+  return a.request_body == b.request_body && a.request_trailers == b.request_trailers &&
+         a.response_head == b.response_head && a.response_body == b.response_body &&
+         a.response_trailers == b.response_trailers;
+}
+
+}  // namespace
+
+// ---- the stream ----
+
+void ExtProc::onCallMessage(std::string_view bytes) {
+  if (observes() || is_done_) return;
+  is_hearing_ = true;
+  if (hear(bytes) == Going::On) is_hearing_ = false;
+}
+
+ExtProc::Going ExtProc::hear(std::string_view bytes) {
+  ProcessingAnswer answer;
+  if (!ProcessingAnswer::read(bytes, &answer)) {
+    call_.cancel();
+    calls::CallAnswer broken;
+    broken.grpc_status = kGrpcInternal;
+    return give([&] { onCallEnd(broken); });
+  }
+  if (answer.timeout_ms) {
+    onMoreTime(*answer.timeout_ms);
+    return Going::On;
+  }
+  if (answer.mode) overrideMode(*answer.mode);
+  if (answer.kind == Said::Immediate && !settings_.plan.disable_immediate_response) {
+    count(Counter::StreamMsgsReceived);
+    return give([&] { answerAtOnce(answer); });
+  }
+  const bool was_last_body = endsBody(answer);
+  stats::Shard<stats::HttpExtProc>& stats = stats_;
+  const auto status = static_cast<uint16_t>(settings_.plan.status_on_error);
+  const Outcome outcome = handle(answer);
+  switch (outcome.kind) {
+    case Outcome::Kind::Gone:
+      stats.add(Counter::StreamMsgsReceived);
+      return Going::Gone;
+    case Outcome::Kind::Fine:
+      count(Counter::StreamMsgsReceived);
+      break;
+    case Outcome::Kind::Spurious:
+      count(Counter::SpuriousMsgsReceived);
+      log::warn(log::Component::ExtProc, "Spurious response message ",
+                static_cast<unsigned>(answer.kind), " received on gRPC stream");
+      if (failsOpen()) {
+        count(Counter::FailureModeAllowed);
+        closeStream();
+        return goOnUntold();
+      }
+      return give([&] { refuse(status, outcome.why); });
+    case Outcome::Kind::Failed:
+      count(Counter::StreamMsgsReceived);
+      return give([&] { refuse(status, outcome.why); });
+  }
+  if (is_open_ && !is_done_ && isLast(answer, was_last_body)) {
+    is_done_ = true;
+    closeStream();
+  }
+  return Going::On;
+}
+
+void ExtProc::onCallEnd(const calls::CallAnswer& answer) {
+  const bool was_open = std::exchange(is_open_, false);
+  if (!was_open) return;
+  count(Counter::ServerHalfClosed);
+  const int64_t status = answer.grpc_status;
+  if (status == 0 && !answer.is_broken) {
+    if (is_done_) return;
+    count(Counter::StreamsClosed);
+    goOnUntold();
+    return;
+  }
+  log::warn(log::Component::ExtProc, "Received gRPC error on stream: ", status, ", message ",
+            answer.grpc_message);
+  count(Counter::StreamsFailed);
+  if (is_done_) return;
+  if (failsOpen()) {
+    // As the real server has it: once for the error, and once for the end.
+    count(Counter::ServerHalfClosed);
+    count(Counter::StreamsClosed);
+    count(Counter::FailureModeAllowed);
+    goOnUntold();
+    return;
+  }
+  std::string why = "ext_proc_error_gRPC_error_";
+  why.append(std::to_string(status)).append("{").append(answer.grpc_message);
+  // What a host has said.
+  if (!answer.is_local && !service_->google_stats) {
+    why.append(answer.grpc_message.empty() ? "via_upstream" : "{via_upstream}");
+  }
+  why.append("}");
+  refuse(static_cast<uint16_t>(settings_.plan.status_on_error), why);
+}
+
+void ExtProc::onTimeout() {
+  log::debug(log::Component::ExtProc, "message timeout reached");
+  count(Counter::MessageTimeouts);
+  closeStream();
+  if (failsOpen()) {
+    count(Counter::FailureModeAllowed);
+    goOnUntold();
+    return;
+  }
+  refuse(504, "ext_proc_error_per-message_timeout_exceeded");
+}
+
+void ExtProc::onMoreTime(int64_t ms) {
+  const auto restart = [this, ms](ProcessedMessage& message) {
+    Deadline& deadline = deadlineOf(message);
+    if (!deadline.isArmed() || std::exchange(message.had_more_time, true)) return false;
+    net::Loop& loop = place_.loop();
+    loop.timers().arm(&deadline, loop.now() + static_cast<net::Millis>(ms));
+    return true;
+  };
+  const auto most = static_cast<int64_t>(settings_.plan.max_message_timeout_ms);
+  if (ms < 1 || ms > most) {
+    log::warn(log::Component::ExtProc,
+              "Ext_proc server new timeout setting is out of config range. Ignoring the message.");
+    return count(Counter::OverrideMessageTimeoutIgnored);
+  }
+  const bool is_of_request = restart(request_);
+  const bool is_of_response = restart(response_);
+  count(is_of_request || is_of_response ? Counter::OverrideMessageTimeoutReceived
+                                        : Counter::OverrideMessageTimeoutIgnored);
+}
+
+// What is not said of heads and trailers stays as the filter has it.
+void ExtProc::overrideMode(const plan::ProcessingMode& said) {
+  using Mode = plan::ProcessingMode;
+  const Mode& own = settings_.mode;
+  if (!settings_.plan.allow_mode_override || settings_.plan.send_body_without_waiting ||
+      own.request_body == Body::FullDuplexStreamed ||
+      own.response_body == Body::FullDuplexStreamed ||
+      (request_.waits != Waits::Head && response_.waits != Waits::Head)) {
+    return;
+  }
+  const auto either = [](Mode::Head one, Mode::Head other) {
+    return one == Mode::Head::Default ? other : one;
+  };
+  Mode mode = said;
+  mode.request_head = either(said.request_head, own.request_head);
+  mode.response_head = either(said.response_head, own.response_head);
+  mode.request_trailers = either(said.request_trailers, own.request_trailers);
+  mode.response_trailers = either(said.response_trailers, own.response_trailers);
+  const auto& allowed = settings_.plan.allowed_override_modes;
+  if (!allowed.empty() &&
+      std::ranges::none_of(allowed, [&mode](const Mode& one) { return isSame(one, mode); })) {
+    log::debug(log::Component::ExtProc, "Processing mode overridden by server is disallowed");
+    return;
+  }
+  request_.setMode(mode);
+  response_.setMode(mode);
+}
+
+bool ExtProc::failsOpen() const {
+  return failure_mode_allow_ && request_.canGoOnUntold() && response_.canGoOnUntold();
+}
+
+ExtProc::Going ExtProc::goOnUntold() {
+  is_done_ = true;
+  for (ProcessedMessage* const message : {&request_, &response_}) {
+    stopWaiting(*message);
+    if (!message->pieces.empty()) {
+      message->joinPieces();
+      ProcessedMessage::Piece piece = message->takePiece();
+      if (giveData(*message, std::move(piece.bytes), piece.end) == Going::Gone) return Going::Gone;
+    }
+    letSenderGoOn(*message);
+    const bool may_end = message->is_complete || message->has_no_body;
+    if (goOn(*message, may_end) == Going::Gone) return Going::Gone;
+  }
+  return Going::On;
+}
+
+// ---- answers in place of all others ----
+
+void ExtProc::refuse(uint16_t status, std::string_view details) {
+  reply_details_ = withoutBlanks(details);
+  reply_body_.clear();
+  reply_head_.clear();
+  reply_.grpc_status.reset();
+  answerWith(status);
+}
+
+void ExtProc::answerAtOnce(const ProcessingAnswer& answer) {
+  takeMetadata(answer, request_);
+  const ImmediateAnswer said = ImmediateAnswer::read(answer.part);
+  reply_details_ = withoutBlanks(said.details);
+  // A NUL alone: there are details, and they are empty.
+  if (reply_details_.empty()) reply_details_.push_back('\0');
+  reply_body_ = said.body;
+  reply_head_ = said.head.value_or(std::string_view());
+  reply_.grpc_status = said.grpc_status;
+  answerWith(static_cast<uint16_t>(said.status));
+}
+
+void ExtProc::answerWith(uint16_t status) {
+  is_done_ = true;
+  stopWaiting(request_);
+  stopWaiting(response_);
+  closeStream();
+  count(Counter::ImmediateResponsesSent);
+  reply_.status = status;
+  reply_.body = reply_body_;
+  reply_.details = reply_details_;
+  reply_.editor = reply_head_.empty() ? nullptr : this;
+  place_.answerInstead(reply_);
+}
+
+void ExtProc::edit(http::HeaderMap& headers, Arena& arena) {
+  uint32_t rejected = 0;
+  const ProcessorEdits edits{reply_head_, settings_.rules, place_.responseLimits()};
+  const std::string_view why = edits.apply(EditedHead{nullptr, nullptr, headers}, arena, &rejected);
+  count(Counter::RejectedHeaderMutations, rejected);
+  if (!why.empty()) {
+    log::error(log::Component::ExtProc, "Immediate response mutations failed with ", why);
+  }
+}
+
+// ---- one after the other ----
+
+ExtProc::Outcome ExtProc::handle(const ProcessingAnswer& answer) {
+  const bool is_of_request = answer.kind == Said::RequestHead || answer.kind == Said::RequestBody ||
+                             answer.kind == Said::RequestTrailers;
+  ProcessedMessage& message = messageOf(is_of_request);
+  switch (answer.kind) {
+    case Said::RequestHead:
+    case Said::ResponseHead:
+      takeMetadata(answer, message);
+      return handleHead(message, answer.part);
+    case Said::RequestBody:
+    case Said::ResponseBody:
+      takeMetadata(answer, message);
+      return handleBody(message, answer.part);
+    case Said::RequestTrailers:
+    case Said::ResponseTrailers:
+      takeMetadata(answer, message);
+      return handleTrailers(message, answer.part);
+    case Said::Immediate:
+      return {Outcome::Kind::Spurious, "unhandled_immediate_response_due_to_config_disabled_it"};
+    default:
+      return {Outcome::Kind::Spurious, "unhandled_message"};
+  }
+}
+
+ExtProc::Outcome ExtProc::handleHead(ProcessedMessage& message, std::string_view part) {
+  if (message.waits != Waits::Head) return {Outcome::Kind::Spurious, kSpurious};
+  const PartAnswer answer = PartAnswer::read(part);
+  const std::string_view why = editHead(message, answer);
+  if (!why.empty()) return {Outcome::Kind::Failed, why};
+  if (message.is_request) clearRoute(answer);
+  Waits next = Waits::Nothing;
+  if (!answer.replaces) {
+    const bool has_pieces = message.body_mode == Body::Streamed && !message.pieces.empty();
+    if (has_pieces || (message.isDuplex() && message.has_body_begun)) {
+      next = Waits::Pieces;
+    } else if (message.isDuplex() && message.has_trailers) {
+      next = Waits::Trailers;
+    }
+  }
+  stopWaiting(message, next);
+  return answer.replaces ? replace(message, answer) : goOnAfterHead(message);
+}
+
+// What comes of the message is of no interest from here on.
+ExtProc::Outcome ExtProc::replace(ProcessedMessage& message, const PartAnswer& answer) {
+  if (answer.has_body) {
+    dropLength(message);
+    message.is_replaced = true;
+    if (answer.change == PartAnswer::Body::Set) {
+      message.held = answer.body;
+    } else if (answer.change == PartAnswer::Body::Cleared) {
+      message.held.clear();
+    }
+  }
+  message.pieces.clear();
+  message.queued_bytes = 0;
+  message.body_mode = Body::None;
+  message.sends_trailers = false;
+  letSenderGoOn(message);
+  return goOn(message, true);
+}
+
+ExtProc::Outcome ExtProc::goOnAfterHead(ProcessedMessage& message) {
+  const auto tellHeld = [&](bool end) {
+    if (!message.held.empty() || end) {
+      std::string held = std::exchange(message.held, {});
+      tellBody(message, held, end, Waits::Pieces);
+      message.add(held, end);
+    }
+    if (message.queued_bytes <= limitOf(message)) letSenderGoOn(message);
+  };
+  if (!message.has_no_body) {
+    if (message.is_complete && message.body_mode != Body::None && message.has_body_begun) {
+      if (message.waits == Waits::Nothing) {
+        // It is here as a whole, however it was to be told.
+        tellBody(message, message.held, !message.has_trailers, Waits::WholeBody);
+        return {};
+      }
+      if (message.isDuplex()) return goOn(message, false);
+      if (!message.held.empty()) tellHeld(!message.has_trailers);
+      return {};
+    }
+    switch (message.body_mode) {
+      case Body::Buffered:
+        if (!message.is_complete) {
+          letSenderGoOn(message);
+          return {};
+        }
+        break;
+      case Body::Streamed:
+        if (!message.is_complete) {
+          tellHeld(false);
+          return goOn(message, false);
+        }
+        break;
+      case Body::FullDuplexStreamed:
+        if (!message.is_complete) return goOn(message, false);
+        break;
+      case Body::BufferedPartial:
+        if (!message.is_complete) {
+          if (!message.held.empty()) message.add(std::exchange(message.held, {}), false);
+          if (message.queued_bytes > limitOf(message)) {
+            message.joinPieces();
+            tellBody(message, message.pieces.front().bytes, false, Waits::PartOfBody);
+          } else {
+            letSenderGoOn(message);
+          }
+          return {};
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  if (message.sends_trailers && message.has_trailers) {
+    tellTrailers(message);
+    if (message.isDuplex()) return goOn(message, false);
+    return {};
+  }
+  if (goOn(message, true) == Going::Gone) return {Outcome::Kind::Gone};
+  letSenderGoOn(message);
+  return {};
+}
+
+ExtProc::Outcome ExtProc::handleBody(ProcessedMessage& message, std::string_view part) {
+  const PartAnswer answer = PartAnswer::read(part);
+  Outcome outcome;
+  bool goes_on = true;
+  switch (message.waits) {
+    case Waits::WholeBody:
+      outcome = applyWhole(message, answer);
+      break;
+    case Waits::Pieces:
+      outcome = applyPiece(message, answer, &goes_on);
+      break;
+    case Waits::PartOfBody:
+      outcome = applyPart(message, answer);
+      break;
+    default:
+      return {Outcome::Kind::Spurious, kSpurious};
+  }
+  if (outcome.kind != Outcome::Kind::Fine) return outcome;
+  if (message.is_request) clearRoute(answer);
+  const bool is_over = message.pieces.empty() && !message.isDuplex();
+  if (message.sends_trailers && message.has_trailers && message.pieces.empty() &&
+      !message.has_told_trailers) {
+    tellTrailers(message);
+    return {};
+  }
+  if (goes_on || (message.has_trailers && is_over)) return goOn(message, true);
+  return {};
+}
+
+ExtProc::Outcome ExtProc::applyWhole(ProcessedMessage& message, const PartAnswer& answer) {
+  if (message.is_head_held) {
+    const std::string_view why = editHead(message, answer);
+    if (!why.empty()) return {Outcome::Kind::Failed, why};
+  }
+  if (answer.has_body) {
+    const size_t bytes = answer.change == PartAnswer::Body::Set ? answer.body.size() : 0;
+    if (message.is_head_held && hasOtherLength(message, bytes)) {
+      return {Outcome::Kind::Failed,
+              "mismatch_between_content_length_and_the_length_of_the_mutated_body"};
+    }
+    if (answer.change == PartAnswer::Body::Set) message.held = answer.body;
+    if (answer.change == PartAnswer::Body::Cleared) message.held.clear();
+  }
+  letSenderGoOn(message);
+  stopWaiting(message);
+  return {};
+}
+
+ExtProc::Outcome ExtProc::applyPiece(ProcessedMessage& message, const PartAnswer& answer,
+                                     bool* goes_on) {
+  const bool is_streamed = answer.change == PartAnswer::Body::Streamed;
+  if (is_streamed && !message.isDuplex()) {
+    return {Outcome::Kind::Spurious,
+            "spurious message: streamed_response is received while body_mode_ is not "
+            "FULL_DUPLEX_STREAMED"};
+  }
+  if (!is_streamed && message.isDuplex()) {
+    return {Outcome::Kind::Spurious,
+            "spurious message: Normal body mutation response is received while body_mode_ is "
+            "FULL_DUPLEX_STREAMED"};
+  }
+  if (is_streamed) {
+    stopWaiting(message, answer.is_last ? Waits::Nothing : Waits::Pieces);
+    *goes_on = answer.is_last;
+    return giveData(message, std::string(answer.body), answer.is_last);
+  }
+  if (message.pieces.empty()) return {Outcome::Kind::Spurious, kSpurious};
+  ProcessedMessage::Piece piece = message.takePiece();
+  if (answer.change == PartAnswer::Body::Set) piece.bytes = answer.body;
+  if (answer.change == PartAnswer::Body::Cleared) piece.bytes.clear();
+  if (message.queued_bytes < limitOf(message) / 2) letSenderGoOn(message);
+  stopWaiting(message, message.pieces.empty() ? Waits::Nothing : Waits::Pieces);
+  *goes_on = piece.end;
+  if (piece.bytes.empty()) return {};
+  return giveData(message, std::move(piece.bytes), piece.end);
+}
+
+ExtProc::Outcome ExtProc::applyPart(ProcessedMessage& message, const PartAnswer& answer) {
+  if (message.is_head_held) {
+    const std::string_view why = editHead(message, answer);
+    if (!why.empty()) return {Outcome::Kind::Failed, why};
+  }
+  ProcessedMessage::Piece piece = message.takePiece();
+  if (answer.change == PartAnswer::Body::Set) piece.bytes = answer.body;
+  if (answer.change == PartAnswer::Body::Cleared) piece.bytes.clear();
+  stopWaiting(message);
+  message.is_part_done = true;
+  const bool ends = piece.end && message.pieces.empty();
+  if (!piece.bytes.empty() && giveData(message, std::move(piece.bytes), ends) == Going::Gone) {
+    return {Outcome::Kind::Gone};
+  }
+  if (!message.pieces.empty()) {
+    message.joinPieces();
+    ProcessedMessage::Piece rest = message.takePiece();
+    if (giveData(message, std::move(rest.bytes), rest.end) == Going::Gone) {
+      return {Outcome::Kind::Gone};
+    }
+  }
+  letSenderGoOn(message);
+  return {};
+}
+
+ExtProc::Outcome ExtProc::handleTrailers(ProcessedMessage& message, std::string_view part) {
+  if ((message.waits != Waits::Trailers && !message.isDuplex()) || !message.has_trailers ||
+      message.has_ended) {
+    return {Outcome::Kind::Spurious, kSpurious};
+  }
+  if (const std::optional<std::string_view> mutation = readTrailersAnswer(part)) {
+    http::HeaderMap& trailers = scope_.calls->headers();
+    message.trailers.restore(&trailers);
+    Arena arena(1024);
+    uint32_t rejected = 0;
+    const HeadLimits limits = message.is_request ? place_.requestLimits() : place_.responseLimits();
+    const ProcessorEdits edits{*mutation, settings_.rules, limits};
+    const std::string_view why =
+        edits.apply(EditedHead{nullptr, nullptr, trailers}, arena, &rejected);
+    count(Counter::RejectedHeaderMutations, rejected);
+    if (!why.empty()) return {Outcome::Kind::Failed, why};
+    // What is saved may lie in what is there.
+    http::SavedHead edited;
+    edited.save({}, {}, {}, trailers);
+    message.trailers = std::move(edited);
+  }
+  stopWaiting(message);
+  return goOn(message, true);
+}
+
+// ---- the end of it ----
+
+// Of bodies that are told piece by piece.
+bool ExtProc::endsBody(const ProcessingAnswer& answer) const {
+  if (answer.kind != Said::RequestBody && answer.kind != Said::ResponseBody) return false;
+  const ProcessedMessage& message = answer.kind == Said::RequestBody ? request_ : response_;
+  if (message.isDuplex()) return PartAnswer::read(answer.part).is_last;
+  return message.body_mode == Body::Streamed && !message.pieces.empty() &&
+         message.pieces.front().end;
+}
+
+bool ExtProc::isLast(const ProcessingAnswer& answer, bool was_last_body) const {
+  const auto isHeadAll = [](const ProcessedMessage& message) {
+    return message.has_no_body || (message.body_mode == Body::None && !message.sends_trailers);
+  };
+  switch (answer.kind) {
+    case Said::RequestHead:
+      return isHeadAll(request_) && !response_.isTold();
+    case Said::RequestBody:
+      return was_last_body && !response_.isTold();
+    case Said::RequestTrailers:
+      return !response_.isTold();
+    case Said::ResponseHead:
+      return isHeadAll(response_);
+    case Said::ResponseBody:
+      return was_last_body;
+    case Said::ResponseTrailers:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// ---- heads ----
+
+// What response code details say of it; empty: it was done.
+std::string_view ExtProc::editHead(ProcessedMessage& message, const PartAnswer& answer) {
+  if (!answer.head) return {};
+  std::string_view why;
+  uint32_t rejected = 0;
+  const HeadLimits limits = message.is_request ? place_.requestLimits() : place_.responseLimits();
+  EditorOf editor([&](const EditedHead& head, Arena& arena) {
+    const ProcessorEdits edits{*answer.head, settings_.rules, limits, answer.replaces,
+                               message.losesLength() && !settings_.plan.allow_content_length};
+    why = edits.apply(head, arena, &rejected);
+  });
+  if (message.is_request) {
+    place_.editRequestHead(editor);
+  } else {
+    place_.editResponseHead(editor);
+  }
+  count(Counter::RejectedHeaderMutations, rejected);
+  return why;
+}
+
+bool ExtProc::hasOtherLength(ProcessedMessage& message, size_t bytes) {
+  bool is_other = false;
+  EditorOf editor([&](const EditedHead& head, Arena&) {
+    const http::HeaderEntry* const length = head.headers.find(http::HeaderId::ContentLength);
+    size_t said = 0;
+    if (!length) return;
+    const std::string_view text = length->value();
+    const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), said);
+    is_other = error == std::errc() && at == text.data() + text.size() && said != bytes;
+  });
+  if (message.is_request) {
+    place_.editRequestHead(editor);
+  } else {
+    place_.editResponseHead(editor);
+  }
+  return is_other;
+}
+
+void ExtProc::dropLength(ProcessedMessage& message) {
+  EditorOf editor(
+      [](const EditedHead& head, Arena&) { head.headers.remove(http::HeaderId::ContentLength); });
+  if (message.is_request) {
+    place_.editRequestHead(editor);
+  } else {
+    place_.editResponseHead(editor);
+  }
+}
+
+void ExtProc::clearRoute(const PartAnswer& answer) {
+  using RouteCache = plan::ExtProc::RouteCache;
+  if (!answer.head) {
+    if (answer.clears_route) count(Counter::ClearRouteCacheIgnored);
+    return;
+  }
+  switch (settings_.plan.route_cache) {
+    case RouteCache::ByAnswer:
+      clears_route_ = clears_route_ || answer.clears_route;
+      break;
+    case RouteCache::Clear:
+      clears_route_ = true;
+      break;
+    case RouteCache::Retain:
+      if (answer.clears_route) count(Counter::ClearRouteCacheDisabled);
+      break;
+  }
+}
+
+// ---- metadata ----
+
+// Each member is a namespace; those that it may not set are left out.
+void ExtProc::takeMetadata(const ProcessingAnswer& answer, const ProcessedMessage&) {
+  if (!answer.metadata || receiving_->empty()) return;
+  Arena arena(1024);
+  for (ProtoReader members(*answer.metadata); members.next();) {
+    if (members.field() != 1) continue;
+    std::string_view space;
+    std::string_view object;
+    for (ProtoReader member(members.bytes()); member.next();) {
+      if (member.field() == 1) space = member.bytes();
+      if (member.field() != 2) continue;
+      for (ProtoReader value(member.bytes()); value.next();) {
+        object = value.field() == 5 ? value.bytes() : std::string_view();
+      }
+    }
+    if (std::ranges::find(*receiving_, space) == receiving_->end()) continue;
+    std::vector<plan::MetadataValue> values;
+    if (!format::readStruct(object, &values)) continue;
+    if (const JsonNode* const node = parseJson(values[0].text, arena, JsonRepeats::LastWins)) {
+      metadata_.set(scope_.notes, space, *node);
+    }
+  }
+}
+
+}  // namespace fairlead::filters
