@@ -15,7 +15,7 @@ void Stream::startFilters(const route::RequestView* view) {
       if (target.filters) settings = target.filters.get();
     }
   }
-  if (!chain_) chain_ = std::make_unique<FilterChain>(*this);
+  if (!chain_) chain_ = std::make_unique<StreamChain>(*this);
   filtered_ = chain_->start(settings);
 }
 

@@ -83,8 +83,7 @@ export class DnsMonitor {
           return { ...host, address: { ip, port }, ...check };
         }),
       ),
-      overprovisioning_factor_pct: this.#plan.overprovisioningFactorPct,
-      ...(this.#plan.weighsHealth && { weighs_health: true }),
+      ...this.#plan.policy,
     };
   }
 }
