@@ -86,7 +86,7 @@ void FilterChain::release(Side side, Link& link, bool has_rest, PassRest pass_re
   if (held.head.isSet() && !releaseHead(side, link, ends_with_head)) return;
   if (!ends_with_head && !releaseBody(side, link, end)) return;
   if (has_trailers) {
-    http::HeaderMap& trailers = stream_.info().context().released.headers;
+    http::HeaderMap& trailers = owner_.released().headers;
     held.trailers.restore(&trailers);
     passTrailers(side, after(side, link), trailers);
   } else {

@@ -95,7 +95,7 @@ DataPlane::DataPlane(const Options& options)
         auto rules = proxy::RequestRules::build(plan, own);
         if (!rules) return rules.error();
         return std::shared_ptr<const upstream::ClusterPart>(std::move(rules.value()));
-      }));
+      });
   watchdog_stats_ = {registry_.create<stats::Server>(plainScope("server.")),
                      registry_.create<stats::Watchdog>(plainScope("main_thread.")),
                      registry_.create<stats::Watchdog>(plainScope("workers.")),
