@@ -1,6 +1,11 @@
 // envoy.load_balancing_policies.maglev
 import type { envoy_extensions_load_balancing_policies_maglev_v3_Maglev as Maglev } from '../../../build/messages.gen.js';
-import { compileHashing, compileHashPolicy, compileMaglev, MAGLEV } from '../../plan/cluster/hash-table.js';
+import {
+  compileHashing,
+  compileHashPolicy,
+  compileMaglev,
+  MAGLEV,
+} from '../../plan/cluster/hash-table.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { BalancerPlan } from '../../plan/extension-plans.js';
 

@@ -1,6 +1,11 @@
 // envoy.load_balancing_policies.ring_hash
 import type { envoy_extensions_load_balancing_policies_ring_hash_v3_RingHash as RingHash } from '../../../build/messages.gen.js';
-import { compileHashing, compileHashPolicy, compileRingHash, RING_HASH } from '../../plan/cluster/hash-table.js';
+import {
+  compileHashing,
+  compileHashPolicy,
+  compileRingHash,
+  RING_HASH,
+} from '../../plan/cluster/hash-table.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { BalancerPlan } from '../../plan/extension-plans.js';
 

@@ -91,10 +91,7 @@ function compileRules(
     retry: compileRetries(config, place, context),
     error_match:
       outlier?.error_matcher &&
-      compileMatch(
-        outlier.error_matcher,
-        place.field('outlier_detection').field('error_matcher'),
-      ),
+      compileMatch(outlier.error_matcher, place.field('outlier_detection').field('error_matcher')),
   };
   const isEmpty = Object.values(rules).every(
     (rule) => rule === undefined || (Array.isArray(rule) && rule.length === 0),

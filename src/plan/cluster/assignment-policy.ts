@@ -31,10 +31,12 @@ export function compilePolicy(policy: Policy, place: Place): AssignmentPolicy {
   const { numerator = 0, denominator = 'HUNDRED' } = drop?.drop_percentage ?? {};
   const share = numerator / DENOMINATORS[denominator];
   if (share > 1) {
-    at.index(0).field('drop_percentage').error(
-      `Cluster drop_overloads config is invalid. drop_ratio=${share}(Numerator ${numerator} / ` +
-        `Denominator ${DENOMINATORS[denominator]}). The valid range is 0~1.`,
-    );
+    at.index(0)
+      .field('drop_percentage')
+      .error(
+        `Cluster drop_overloads config is invalid. drop_ratio=${share}(Numerator ${numerator} / ` +
+          `Denominator ${DENOMINATORS[denominator]}). The valid range is 0~1.`,
+      );
   }
   return {
     overprovisioning_factor_pct: policy.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_PCT,

@@ -227,9 +227,12 @@ function compileExtension(
   const input = HTTP_INPUTS.get(config?.$type ?? '');
   const at = place.field('typed_config');
   if (!config || !input) {
-    at.error(`the rate limit descriptor '${name ?? ''}' (${config?.$type ?? ''}) is not supported yet`, {
-      expected: `one of ${[...HTTP_INPUTS.keys()].join(', ')}`,
-    });
+    at.error(
+      `the rate limit descriptor '${name ?? ''}' (${config?.$type ?? ''}) is not supported yet`,
+      {
+        expected: `one of ${[...HTTP_INPUTS.keys()].join(', ')}`,
+      },
+    );
     return undefined;
   }
   return { kind: Kind.INPUT, key: name, input: input(config, at) };
