@@ -144,7 +144,7 @@ class Router final : private upstream::AttemptOwner,
   TryFilters* filtersOf(const Attempt& attempt);
   bool isWaitedFor(const Attempt& attempt, const TryFilters& filters) const;
   // They may have changed it.
-  void onTryHead(const http::RequestHead& head);
+  void onTryHead(const http::RequestHead& head, http::SavedHead& spare);
   void abandonTry(Attempt& attempt);
   void dropTryFilters();
   void endTryFilters();

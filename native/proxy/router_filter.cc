@@ -61,17 +61,14 @@ bool Router::isWaitedFor(const Attempt& attempt, const TryFilters& filters) cons
 
 // What the filters of one try have made of the request is what the next one begins with, and what is
 // said of it, as in the real server.
-void Router::onTryHead(const http::RequestHead& head) {
+void Router::onTryHead(const http::RequestHead& head, http::SavedHead& spare) {
   if (keepsRequest()) {
-    // Its values may be those that are kept.
-    http::SavedHead kept;
-    kept.save(head.method, head.path, head.authority, head.headers);
-    std::swap(kept_head_, kept);
+    // Its values may be those that are kept, which go on living beside it.
+    spare.save(head.method, head.path, head.authority, head.headers);
+    std::swap(kept_head_, spare);
   }
   if (info_.uncommon().request.isSet()) {
-    http::SavedHead told;
-    told.save(head.method, head.path, head.authority, head.headers);
-    std::swap(info_.touchUncommon().request, told);
+    info_.touchUncommon().request.save(head.method, head.path, head.authority, head.headers);
   }
 }
 

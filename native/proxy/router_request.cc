@@ -220,7 +220,7 @@ void Router::onData(std::string_view data, bool end) {
   }
   if (keepsRequest() && !info_.tunnels() && !keepForRetry(data)) return;
   if (filters) {
-    if (filtersOf(*current_) == filters) filters->onData(data, end);
+    if (current_ && filtersOf(*current_) == filters) filters->onData(data, end);
     return;
   }
   if (http::ClientStream* to = hostStream()) {

@@ -121,7 +121,7 @@ class Stream final : public http::RequestSink, private net::Timer {
     replace(filter.answer());
   }
   // More of a body was to wait than may.
-  void answerTooLarge(bool is_request);
+  void answerTooLarge(bool is_request, bool is_counted = true);
   // As answer(); in place of an answer that filters hold, or the answer breaks off.
   void replace(const filters::LocalReply& reply);
   // No more of the answer is read until as many resumes.

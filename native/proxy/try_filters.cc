@@ -31,6 +31,7 @@ void TryFilters::end() {
   if (!attempt_) return;
   chain_.end();
   std::exchange(attempt_, nullptr)->setOwner(router_);
+  spare_.clear();
   head_.clear();
   trailers_.clear();
   if (!body_.empty()) body_.clear(info().loop().slabs());
@@ -73,7 +74,7 @@ std::shared_ptr<void>& TryFilters::keptByConnection(uint64_t number) {
 }
 
 void TryFilters::forwardHead(http::RequestHead& head, bool end) {
-  router_.onTryHead(head);
+  router_.onTryHead(head, spare_);
   if (http::ClientStream* const to = host()) {
     router_.sendHead(*to, head.method, head.path, head.authority, head.headers, end);
     return;
@@ -230,6 +231,9 @@ void TryFilters::replace(const filters::LocalReply& reply, std::string_view name
   router_.stream_.replace(reply);
 }
 
-void TryFilters::answerTooLarge(bool is_request) { router_.stream_.answerTooLarge(is_request); }
+// As in the real server, clients' statistics know nothing of it.
+void TryFilters::answerTooLarge(bool is_request) {
+  router_.stream_.answerTooLarge(is_request, false);
+}
 
 }  // namespace fairlead::proxy

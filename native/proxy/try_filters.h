@@ -92,6 +92,8 @@ class TryFilters final : private ChainOwner, private upstream::AttemptOwner {
   // The answer's head, while its handler runs; and how its host wrote names.
   http::ResponseHead* live_answer_ = nullptr;
   const http::KeptNames* answer_names_ = nullptr;
+  // What the router kept of the request before.
+  http::SavedHead spare_;
   // What has come through before there was a host.
   http::SavedHead head_;
   bool head_ends_ = false;

@@ -97,7 +97,7 @@ void TryLogs::tellDue(net::Millis now) {
   }
 }
 
-// As the real server, whose tries know nothing of their route, of retries and of metadata.
+// As the real server, whose tries know nothing of retries and of metadata.
 void TryLogs::write(Try& one, LogType type) {
   format::FormatContext format;
   info_.fill(&format);
@@ -117,7 +117,6 @@ void TryLogs::write(Try& one, LogType type) {
   format.bytes_received = one.received;
   format.bytes_sent = one.sent;
   format.attempts = 0;
-  format.route_name = {};
   format.virtual_cluster = {};
   format.filter_metadata = {};
   format.filter_state = nullptr;

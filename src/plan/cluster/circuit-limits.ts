@@ -26,7 +26,6 @@ const THRESHOLDS = supportedFields<Thresholds>(
     'max_retries',
     'track_remaining',
     'retry_budget',
-    'max_connection_pools',
   ],
 );
 const BUDGET = supportedFields<RetryBudgetMessage>(
@@ -58,7 +57,6 @@ export function compileLimits(breakers: CircuitBreakers, place: Place): CircuitL
       max_requests: found?.max_requests ?? DEFAULTS.requests,
       max_retries: found?.max_retries ?? DEFAULTS.retries,
       track_remaining: found?.track_remaining,
-      max_connection_pools: found?.max_connection_pools,
       max_connections_per_host: perHost.find((item) => (item.priority ?? 'DEFAULT') === priority)
         ?.max_connections,
       retry_budget: budget && compileBudget(budget, at.index(index).field('retry_budget')),

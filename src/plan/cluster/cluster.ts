@@ -85,6 +85,7 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'dns_resolvers',
   'dns_resolution_config',
   'typed_dns_resolver_config',
+  'use_tcp_for_dns_lookups',
   'wait_for_warm_on_init',
   'cleanup_interval',
   'ignore_health_on_host_removal',

@@ -74,7 +74,6 @@ const ACTION = supportedFields<RouteAction>('envoy.config.route.v3.RouteAction',
   'path_rewrite',
   'host_rewrite',
   'early_data_policy',
-  'flush_timeout',
   'inline_cluster_specifier_plugin',
 ]);
 const STREAM_DURATION = supportedFields<MaxStreamDuration>(
@@ -141,8 +140,6 @@ export function compileClusterAction(
       duration?.max_stream_duration === undefined
         ? undefined
         : wholeMs(duration.max_stream_duration, 0),
-    flush_timeout_ms:
-      message.flush_timeout === undefined ? undefined : wholeMs(message.flush_timeout, 0),
     ...(message.inline_cluster_specifier_plugin && {
       ...compileClusterTree(
         message.inline_cluster_specifier_plugin,
