@@ -14,6 +14,9 @@ enum class LogType : uint8_t {
   DownstreamStart = 4,
   DownstreamPeriodic = 5,
   DownstreamEnd = 6,
+  UpstreamPoolReady = 7,
+  UpstreamPeriodic = 8,
+  UpstreamEnd = 9,
   DownstreamTunnelSuccessfullyEstablished = 10,
   TcpConnectionStart = 14,
 };
@@ -34,6 +37,12 @@ inline std::string_view logTypeName(LogType type) {
       return "DownstreamPeriodic";
     case LogType::DownstreamEnd:
       return "DownstreamEnd";
+    case LogType::UpstreamPoolReady:
+      return "UpstreamPoolReady";
+    case LogType::UpstreamPeriodic:
+      return "UpstreamPeriodic";
+    case LogType::UpstreamEnd:
+      return "UpstreamEnd";
     case LogType::DownstreamTunnelSuccessfullyEstablished:
       return "DownstreamTunnelSuccessfullyEstablished";
     case LogType::TcpConnectionStart:

@@ -1,7 +1,7 @@
 #include "proxy/filter_chain.h"
 
 #include "proxy/downstream.h"
-#include "proxy/stream.h"
+#include "proxy/stream_info.h"
 
 namespace fairlead::proxy {
 
@@ -10,11 +10,10 @@ using filters::HttpFilter;
 
 // ---- a request's filters ----
 
-bool FilterChain::start(const route::FilterSettings* settings) {
-  StreamInfo& info = stream_.info();
-  const HttpConfig& config = info.config();
-  uint64_t on = settings ? settings->apply(config.filters_on) : config.filters_on;
-  on_ = on & (info.upgrade ? info.upgrade->chain : config.chain);
+bool FilterChain::start(const FilterSet& set, const route::FilterSettings* settings) {
+  StreamInfo& info = owner_.info();
+  set_ = set;
+  on_ = set.on;
   upstream::WorkerClusters& clusters = info.context().clusters;
   StreamInfo::Uncommon& uncommon = info.touchUncommon();
   notes_.emplace(filters::FilterNotes{info.is_health_check, info.flags, uncommon.metadata,
@@ -22,20 +21,19 @@ bool FilterChain::start(const route::FilterSettings* settings) {
   scope_.emplace(filters::FilterScope{clusters, clusters.context().worker, info.loop().now(),
                                       info.id, info.route, *notes_, &info.context().calls,
                                       info.table ? &*info.table : nullptr, info.missing_table});
-  limits_[0] = limits_[1] = config.buffer_limit_bytes;
+  limits_[0] = limits_[1] = info.config().buffer_limit_bytes;
   makeLinks(0, settings);
   return count_ > 0;
 }
 
-// Of the filters that are on, from that one of the connection manager's on.
+// Of the filters that are on, from that one of the set on.
 void FilterChain::makeLinks(size_t first, const route::FilterSettings* settings) {
-  const HttpConfig& config = stream_.info().config();
-  for (size_t i = first; i < config.filters.size(); ++i) {
+  for (size_t i = first; i < set_.filters.size(); ++i) {
     if ((on_ >> i & 1) == 0) continue;
     Link* link = memory_.make<Link>(
         *this, count_, i,
         settings ? settings->configsOf(static_cast<uint32_t>(i)) : route::FilterConfigList());
-    link->filter = config.filters[i]->make(memory_, *scope_, *link);
+    link->filter = set_.filters[i]->make(memory_, *scope_, *link);
     if (!link->filter) continue;
     links_.push_back(link);
     ++count_;
@@ -88,7 +86,7 @@ void FilterChain::release(Side side, Link& link, bool has_rest, PassRest pass_re
   if (held.head.isSet() && !releaseHead(side, link, ends_with_head)) return;
   if (!ends_with_head && !releaseBody(side, link, end)) return;
   if (has_trailers) {
-    http::HeaderMap& trailers = stream_.info().context().released.headers;
+    http::HeaderMap& trailers = owner_.released().headers;
     held.trailers.restore(&trailers);
     passTrailers(side, after(side, link), trailers);
   } else {
@@ -110,6 +108,17 @@ void FilterChain::goOnWithHead(Side side, Link& link) {
 
 // ---- a message's way ----
 
+bool FilterChain::onHostChosen(const http::RequestHead& head) {
+  for (Link* link : links_) {
+    const FilterStatus status =
+        link->filter->onHostChosen(head, owner_.info().viewOf(head));
+    if (status != FilterStatus::Answer) continue;
+    owner_.answerFor(*link->filter, nameOf(*link));
+    return false;
+  }
+  return true;
+}
+
 void FilterChain::onRequestHead(http::RequestHead& head, bool end) {
   passHead(Side::Request, 0, {&head, &head.headers, 0, end});
 }
@@ -125,7 +134,7 @@ void FilterChain::passHead(Side side, size_t at, const Head& head) {
       case FilterStatus::Continue:
         continue;
       case FilterStatus::Answer:
-        stream_.answerFor(*link.filter, nameOf(link));
+        owner_.answerFor(*link.filter, nameOf(link));
         return;
       case FilterStatus::Replace:
         holdHead(side, link, {head.request, head.headers, head.status, false});
@@ -137,9 +146,9 @@ void FilterChain::passHead(Side side, size_t at, const Head& head) {
     }
   }
   if (side == Side::Request) {
-    stream_.forwardHead(*head.request, head.end);
+    owner_.forwardHead(*head.request, head.end);
   } else {
-    stream_.writeHead(head.status, *head.headers, head.end);
+    owner_.writeHead(head.status, *head.headers, head.end);
   }
 }
 
@@ -163,17 +172,17 @@ void FilterChain::passData(Side side, size_t at, std::string_view data, bool end
         passReplaced(side, link, end);
         return;
       case FilterStatus::Answer:
-        stream_.answerFor(*link.filter, nameOf(link));
+        owner_.answerFor(*link.filter, nameOf(link));
         return;
       case FilterStatus::TooLarge:
-        stream_.answerTooLarge(side == Side::Request);
+        owner_.answerTooLarge(side == Side::Request);
         return;
     }
   }
   if (side == Side::Request) {
-    stream_.forwardData(data, end);
+    owner_.forwardData(data, end);
   } else {
-    stream_.writeData(data, end);
+    owner_.writeData(data, end);
   }
 }
 
@@ -193,7 +202,7 @@ void FilterChain::passTrailers(Side side, size_t at, http::HeaderMap& trailers) 
       case FilterStatus::Take:
         return;
       case FilterStatus::Answer:
-        stream_.answerFor(*link.filter, nameOf(link));
+        owner_.answerFor(*link.filter, nameOf(link));
         return;
       default:
         heldBy(side, link).trailers.save({}, {}, {}, trailers);
@@ -202,9 +211,9 @@ void FilterChain::passTrailers(Side side, size_t at, http::HeaderMap& trailers) 
     }
   }
   if (side == Side::Request) {
-    stream_.forwardTrailers(trailers);
+    owner_.forwardTrailers(trailers);
   } else {
-    stream_.writeTrailers(trailers);
+    owner_.writeTrailers(trailers);
   }
 }
 
@@ -213,8 +222,8 @@ void FilterChain::passReplaced(Side side, Link& link, bool end) {
   const uint32_t life = life_;
   const size_t next = after(side, link);
   const auto pass = [&] {
-    Arena& arena = stream_.info().context().arena;
-    http::HeaderMap& trailers = stream_.info().context().released.headers;
+    Arena& arena = owner_.arena();
+    http::HeaderMap& trailers = owner_.released().headers;
     trailers.clear();
     if (!end || !link.filter->addTrailers(trailers, arena)) {
       passData(side, next, link.filter->replacement(), end);
@@ -238,23 +247,22 @@ void FilterChain::passReplaced(Side side, Link& link, bool end) {
 
 FilterStatus FilterChain::tellHead(Side side, Link& link, const Head& head) {
   if (side == Side::Response) {
-    return link.filter->onResponseHead(head.status, *head.headers, head.end,
-                                       stream_.info().context().arena);
+    return link.filter->onResponseHead(head.status, *head.headers, head.end, owner_.arena());
   }
   const FilterStatus status =
-      link.filter->onRequestHead(*head.request, stream_.info().viewOf(*head.request), head.end);
+      link.filter->onRequestHead(*head.request, owner_.info().viewOf(*head.request), head.end);
   if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, *head.request);
   return status;
 }
 
 // The filters behind it have seen nothing so far, and are made anew.
 void FilterChain::findRouteAgain(const Link& from, http::RequestHead& head) {
-  stream_.findRouteAgain(head);
+  owner_.findRouteAgain(head);
   remakeBehind(from);
 }
 
 void FilterChain::remakeBehind(const Link& from) {
-  const StreamInfo& info = stream_.info();
+  const StreamInfo& info = owner_.info();
   const route::Route* const route = info.route;
   scope_->route = route;
   scope_->table = info.table ? &*info.table : nullptr;
@@ -280,47 +288,45 @@ void FilterChain::onResponseSent(uint16_t status, const http::HeaderMap& headers
 }
 
 std::string_view FilterChain::nameOf(const Link& link) const {
-  return stream_.info().config().filter_names[link.config];
+  return set_.names[link.config];
 }
 
 // ---- a link ----
 
-net::Loop& FilterChain::Link::loop() { return chain.stream_.info().loop(); }
+net::Loop& FilterChain::Link::loop() { return chain.owner_.info().loop(); }
 
 std::string_view FilterChain::Link::clusterName() const {
-  upstream::WorkerCluster* const cluster = chain.stream_.info().cluster;
+  upstream::WorkerCluster* const cluster = chain.owner_.info().cluster;
   return cluster ? cluster->cluster().observabilityName() : std::string_view();
 }
 
 void FilterChain::Link::describe(format::FormatContext* context) const {
-  chain.stream_.info().fill(context);
+  chain.owner_.info().fill(context);
 }
 
 const net::Address& FilterChain::Link::peer() const {
-  return chain.stream_.info().downstream->remote();
+  return chain.owner_.info().downstream->remote();
 }
 
 std::shared_ptr<void>& FilterChain::Link::keptByConnection(uint64_t number) {
-  return chain.stream_.keptByConnection(number);
+  return chain.owner_.keptByConnection(number);
 }
 
 void FilterChain::Link::answer(const filters::LocalReply& reply) {
   if (chain.isOver(Side::Request)) return;
-  chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
-  chain.stream_.replace(reply);
+  chain.owner_.replace(reply, chain.nameOf(*this));
 }
 
 void FilterChain::Link::answerInstead(const filters::LocalReply& reply) {
-  chain.stream_.info().touchUncommon().reply_owner = chain.nameOf(*this);
-  chain.stream_.replace(reply);
+  chain.owner_.replace(reply, chain.nameOf(*this));
 }
 
-void FilterChain::Link::pauseRequest() { chain.stream_.pauseReading(); }
+void FilterChain::Link::pauseRequest() { chain.owner_.pauseReading(); }
 
-void FilterChain::Link::resumeRequest() { chain.stream_.resumeReading(); }
+void FilterChain::Link::resumeRequest() { chain.owner_.resumeReading(); }
 
-void FilterChain::Link::pauseResponse() { chain.stream_.pauseAnswer(); }
+void FilterChain::Link::pauseResponse() { chain.owner_.pauseAnswer(); }
 
-void FilterChain::Link::resumeResponse() { chain.stream_.resumeAnswer(); }
+void FilterChain::Link::resumeResponse() { chain.owner_.resumeAnswer(); }
 
 }  // namespace fairlead::proxy

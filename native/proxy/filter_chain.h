@@ -1,10 +1,10 @@
-// The filters that one request passes on its way to the router, and its answer on the way back.
-// Owned by a stream, and used again for its later requests. The worker's thread.
+// The filters that one request passes on its way to the router, or one try of it on its way to a
+// host, and the answer on the way back. Part of its owner, and used again. The worker's thread.
 //
 // Always holds:
 // - What a filter stopped of a message is held with that filter, and whatever of the message comes
 //   later passes the filters before it, then it: nothing overtakes.
-// - Whatever is given to the stream may end it: life_ says so to those that go on afterwards.
+// - Whatever is given to the owner may end it: life_ says so to those that go on afterwards.
 #pragma once
 
 #include <memory>
@@ -12,29 +12,30 @@
 #include <vector>
 
 #include "filters/http/http_filter.h"
+#include "proxy/chain_owner.h"
 #include "proxy/held_message.h"
 
 namespace fairlead::proxy {
 
-class Stream;
-struct StreamInfo;
-
 class FilterChain {
  public:
-  explicit FilterChain(Stream& stream) : stream_(stream) {}
+  explicit FilterChain(ChainOwner& owner) : owner_(owner) {}
   FilterChain(const FilterChain&) = delete;
   FilterChain& operator=(const FilterChain&) = delete;
   ~FilterChain() { end(); }
 
-  // `settings`: the route's; null: there is none. False: there is nothing to pass.
-  bool start(const route::FilterSettings* settings);
+  // Those of `set` that are on; it lives until the end. `settings`: the route's; null: there is none.
+  // False: there is nothing to pass.
+  bool start(const FilterSet& set, const route::FilterSettings* settings);
   // Filters end. Then as new.
   void end();
   const filters::FilterNotes& notes() const { return *notes_; }
   // Another one after each end.
   uint32_t life() const { return life_; }
 
-  // In order. What comes through goes to the stream's forward…().
+  // Of a try: before it asks for a connection. False: a filter has answered in its place.
+  bool onHostChosen(const http::RequestHead& head);
+  // In order. What comes through goes to the owner's forward…().
   void onRequestHead(http::RequestHead& head, bool end);
   void onRequestData(std::string_view data, bool end) {
     if (!isOver(Side::Request)) passData(Side::Request, 0, data, end);
@@ -46,7 +47,7 @@ class FilterChain {
   // It is answered: filters see no more of it.
   void dropRequest() { drop(Side::Request); }
 
-  // In the opposite order. What comes through goes to the stream's write…().
+  // In the opposite order. What comes through goes to the owner's write…().
   void onResponseHead(uint16_t status, http::HeaderMap& headers, bool end);
   void onResponseData(std::string_view data, bool end) {
     passData(Side::Response, first(Side::Response), data, end);
@@ -83,7 +84,7 @@ class FilterChain {
     uint32_t bufferLimit() const override { return chain.limits_[1]; }
     uint32_t requestBufferLimit() const override { return chain.limits_[0]; }
     void limitRequestBuffer(uint32_t bytes) override { chain.limits_[0] = bytes; }
-    void clearRoute() override { chain.is_route_cleared_ = true; }
+    void clearRoute() override { chain.is_route_cleared_ = chain.owner_.mayRouteAgain(); }
     void insert(
         std::span<const std::shared_ptr<const filters::HttpFilterConfig>> filters) override {
       chain.insert(*this, filters);
@@ -120,7 +121,7 @@ class FilterChain {
 
     FilterChain& chain;
     size_t index;
-    // Its filter's place in the connection manager's chain, or that of who put it here.
+    // Its filter's place in the set, or that of who put it here.
     const size_t config;
     route::FilterConfigList route_configs;
     filters::HttpFilter* filter = nullptr;
@@ -173,7 +174,8 @@ class FilterChain {
   bool isOver(Side side) const { return over_[static_cast<size_t>(side)]; }
   bool goesOn(Side side, uint32_t life) const { return life == life_ && !isOver(side); }
 
-  Stream& stream_;
+  ChainOwner& owner_;
+  FilterSet set_;
   filters::FilterMemory memory_;
   std::optional<filters::FilterNotes> notes_;
   std::optional<filters::FilterScope> scope_;
@@ -181,7 +183,7 @@ class FilterChain {
   size_t count_ = 0;
   // In use while a link points at it; kept from use to use.
   std::vector<std::unique_ptr<HeldMessage>> free_;
-  // Filters of the connection manager, by their places.
+  // Filters of the set, by their places.
   uint64_t on_ = 0;
   // Of bodies that wait, by side; 0: none.
   uint32_t limits_[2] = {};

@@ -1,6 +1,6 @@
 #include "proxy/downstream.h"
 #include "proxy/filter_chain.h"
-#include "proxy/stream.h"
+#include "proxy/stream_info.h"
 
 namespace fairlead::proxy {
 
@@ -40,19 +40,19 @@ void FilterChain::holdHead(Side side, Link& link, const Head& head) {
 void FilterChain::holdData(Side side, Link& link, std::string_view data, bool end,
                            bool is_wanted_whole) {
   HeldMessage& held = heldBy(side, link);
-  held.body.append(stream_.info().loop().slabs(), data);
+  held.body.append(owner_.info().loop().slabs(), data);
   held.is_complete = end;
   const uint32_t limit = limits_[static_cast<size_t>(side)];
   if (limit == 0 || held.body.size() <= limit) return;
   if (is_wanted_whole) {
-    stream_.answerTooLarge(side == Side::Request);
+    owner_.answerTooLarge(side == Side::Request);
     return;
   }
   if (std::exchange(held.pauses_sender, true)) return;
   if (side == Side::Request) {
-    stream_.pauseReading();
+    owner_.pauseReading();
   } else {
-    stream_.pauseAnswer();
+    owner_.pauseAnswer();
   }
 }
 
@@ -60,14 +60,14 @@ void FilterChain::letGo(Side side, Link& link) {
   HeldMessage* held = std::exchange(link.held[static_cast<size_t>(side)], nullptr);
   if (!held) return;
   const bool paused = held->pauses_sender;
-  held->body.clear(stream_.info().loop().slabs());
+  held->body.clear(owner_.info().loop().slabs());
   held->clear();
   free_.push_back(std::unique_ptr<HeldMessage>(held));
   if (!paused) return;
   if (side == Side::Request) {
-    stream_.resumeReading();
+    owner_.resumeReading();
   } else {
-    stream_.resumeAnswer();
+    owner_.resumeAnswer();
   }
 }
 
@@ -76,19 +76,19 @@ void FilterChain::letGo(Side side, Link& link) {
 bool FilterChain::releaseHead(Side side, Link& link, bool end) {
   HeldMessage& held = *link.held[static_cast<size_t>(side)];
   const uint32_t life = life_;
-  Context& context = stream_.info().context();
-  http::RequestHead& head = context.released;
-  context.arena.reset();
+  http::RequestHead& head = owner_.released();
+  Arena& arena = owner_.arena();
+  arena.reset();
   held.head.restore(&head.headers);
   held.head.unset();
   if (side == Side::Request) {
     head.method = held.head.method();
     head.path = held.head.path();
     head.authority = held.head.authority();
-    link.filter->onRequestHeadReleased(head, context.arena);
+    link.filter->onRequestHeadReleased(head, arena);
     if (std::exchange(is_route_cleared_, false)) findRouteAgain(link, head);
   } else {
-    link.filter->onResponseHeadReleased(held.status, head.headers, context.arena);
+    link.filter->onResponseHeadReleased(held.status, head.headers, arena);
   }
   passHead(side, after(side, link), {&head, &head.headers, held.status, end});
   return goesOn(side, life);
@@ -112,7 +112,7 @@ bool FilterChain::releaseBody(Side side, Link& link, bool end) {
     if (!goesOn(side, life)) return false;
     flush(side);
     if (!goesOn(side, life)) return false;
-    held.body.consume(stream_.info().loop().slabs(), held.body.size() - left);
+    held.body.consume(owner_.info().loop().slabs(), held.body.size() - left);
   }
   return goesOn(side, life);
 }
@@ -121,14 +121,14 @@ bool FilterChain::releaseBody(Side side, Link& link, bool end) {
 void FilterChain::restart(Link& link) {
   if (isOver(Side::Request) || !link.holds(Side::Request)) return;
   HeldMessage& held = *link.held[static_cast<size_t>(Side::Request)];
-  if (!held.head.isSet()) return goOn(Side::Request, link);
-  StreamInfo& info = stream_.info();
-  http::RequestHead& head = info.context().released;
+  if (!held.head.isSet() || !owner_.mayRouteAgain()) return goOn(Side::Request, link);
+  StreamInfo& info = owner_.info();
+  http::RequestHead& head = owner_.released();
   held.head.restore(&head.headers);
   head.method = held.head.method();
   head.path = held.head.path();
   head.authority = held.head.authority();
-  stream_.renewRoute(head);
+  owner_.renewRoute(head);
   // There still is none: to ask again would not end.
   if (!info.route) return goOn(Side::Request, link);
   const route::FilterSettings* const settings = info.route ? &info.route->filters : nullptr;
@@ -140,7 +140,7 @@ void FilterChain::restart(Link& link) {
   scope_->route = info.route;
   scope_->table = info.table ? &*info.table : nullptr;
   scope_->missing_table = info.missing_table;
-  HttpFilter* const again = info.config().filters[link.config]->make(memory_, *scope_, link);
+  HttpFilter* const again = set_.filters[link.config]->make(memory_, *scope_, link);
   link.filter = again ? again : memory_.make<HttpFilter>();
   const uint64_t on =
       settings ? settings->apply(info.config().filters_on) : info.config().filters_on;
@@ -151,7 +151,7 @@ void FilterChain::restart(Link& link) {
     case FilterStatus::Continue:
       return goOn(Side::Request, link);
     case FilterStatus::Answer:
-      return stream_.answerFor(*link.filter, nameOf(link));
+      return owner_.answerFor(*link.filter, nameOf(link));
     default:
       return;
   }
@@ -162,26 +162,26 @@ void FilterChain::editHead(Side side, Link& link, filters::HeadEditor& editor) {
   if (isOver(side) || !link.holds(side)) return;
   HeldMessage& held = *link.held[static_cast<size_t>(side)];
   if (!held.head.isSet()) return;
-  Context& context = stream_.info().context();
-  http::RequestHead& head = context.released;
-  context.arena.reset();
+  Arena& arena = owner_.arena();
+  http::RequestHead& head = owner_.released();
+  arena.reset();
   held.head.restore(&head.headers);
   http::SavedHead edited;
   if (side == Side::Request) {
     head.method = held.head.method();
     head.path = held.head.path();
     head.authority = held.head.authority();
-    editor.edit(&head, nullptr, head.headers, context.arena);
+    editor.edit(&head, nullptr, head.headers, arena);
     edited.save(head.method, head.path, head.authority, head.headers);
   } else {
-    editor.edit(nullptr, &held.status, head.headers, context.arena);
+    editor.edit(nullptr, &held.status, head.headers, arena);
     edited.save({}, {}, {}, head.headers);
   }
   held.head = std::move(edited);
 }
 
 filters::HeadLimits FilterChain::limitsOf(Side side) const {
-  const StreamInfo& info = stream_.info();
+  const StreamInfo& info = owner_.info();
   if (side == Side::Request || !info.cluster) {
     const plan::HttpConnectionManager& plan = info.config().plan;
     return {plan.max_headers_count, plan.max_request_headers_kb};
@@ -200,19 +200,18 @@ void FilterChain::inject(Side side, Link& link, std::string_view data, bool end)
 void FilterChain::injectTrailers(Side side, Link& link) {
   if (isOver(side)) return;
   const uint32_t life = life_;
-  Context& context = stream_.info().context();
-  http::HeaderMap& trailers = context.released.headers;
+  http::HeaderMap& trailers = owner_.released().headers;
   trailers.clear();
-  link.filter->addTrailers(trailers, context.arena);
+  link.filter->addTrailers(trailers, owner_.arena());
   passTrailers(side, after(side, link), trailers);
   if (life == life_) flush(side);
 }
 
 void FilterChain::flush(Side side) {
   if (side == Side::Request) {
-    stream_.onRequestReadEnd();
+    owner_.flushRequest();
   } else {
-    stream_.flushAnswer();
+    owner_.flushAnswer();
   }
 }
 

@@ -16,6 +16,7 @@
 #include "net/transport.h"
 #include "plan/plan.gen.h"
 #include "proxy/client_cert_header.h"
+#include "proxy/filter_list.h"
 #include "proxy/local_replies.h"
 #include "route/header_mutations.h"
 #include "stats/registry.h"
@@ -70,6 +71,10 @@ struct HttpConfig {
   std::shared_ptr<const LocalReplies> local_replies;
   // The filters' names, in the order of `filters`.
   std::vector<std::string> filter_names;
+  // Of each try at a host.
+  std::vector<std::shared_ptr<access_log::AccessLog>> upstream_logs;
+  // Of clusters that have none of their own: what each try passes behind the router.
+  FilterList upstream_filters;
   // Those before the router, and which of them are on where a route says nothing: a bit for each.
   std::vector<std::shared_ptr<const filters::HttpFilterConfig>> filters;
   uint64_t filters_on = 0;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "proxy/http_server.h"
+#include "proxy/request_rules.h"
 
 namespace fairlead::proxy {
 
@@ -26,7 +27,8 @@ constexpr uint16_t kTooEarly = 425;
 
 bool RetryState::begin(StreamInfo& info, const http::RequestHead& head, const RetryWishes& wishes) {
   const route::ClusterAction& action = *info.route->cluster;
-  policy_ = action.retry ? action.retry.get() : &route::RetryPolicy::none();
+  const route::RetryPolicy* const policy = retryPolicyOf(info);
+  policy_ = policy ? policy : &route::RetryPolicy::none();
   retry_on_ = policy_->retry_on;
   route::readRetryOn(wishes.retry_on, &retry_on_);
   route::readRetryGrpcOn(wishes.retry_grpc_on, &retry_on_);

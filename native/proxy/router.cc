@@ -2,12 +2,16 @@
 
 #include <map>
 
+#include "base/json.h"
 #include "base/json_tree.h"
+#include "base/text.h"
 #include "proxy/destination.h"
 #include "proxy/downstream.h"
 #include "proxy/pool_use.h"
+#include "proxy/request_rules.h"
 #include "proxy/stream.h"
 #include "proxy/strict_check.h"
+#include "proxy/try_filters.h"
 
 namespace fairlead::proxy {
 
@@ -20,10 +24,22 @@ namespace {
 // Whose metadata choose among a cluster's hosts.
 constexpr std::string_view kSubsetSpace = "envoy.lb";
 
+// As paths of metadata are written.
+std::string joinedPath(const std::vector<std::string>& keys) {
+  std::string path;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (i > 0) path += '\0';
+    path += keys[i];
+  }
+  return path;
+}
+
 }  // namespace
 
 Router::Router(Stream& stream)
     : stream_(stream), info_(stream.info()), first_(*this, info_.upstream_bytes) {}
+
+Router::~Router() = default;
 
 void Router::onHead(http::RequestHead& head, const route::RequestView& view, bool end) {
   has_body_ = !end;
@@ -93,11 +109,15 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
     answerMaintenance();
     return;
   }
+  if (info_.cluster->cluster().dropShare() != 0 && isDropped()) return;
   const filters::FilterNotes::OverrideHost* const named = stream_.overrideHost();
   upstream::HttpPool* pool = info_.cluster->asksRequests() || named
                                  ? chooseByWish(view, named)
                                  : info_.cluster->chooseHttpPool(info_.clientVersion());
-  if (pool) info_.host = &pool->host();
+  if (pool) {
+    info_.host = &pool->host();
+    if (info_.cluster->overrideRules()) tellChosenHost(pool->host());
+  }
   info_.attempts = 1;
   timeouts_ = chooseTimeouts(head.headers, info_);
   prepareUpstreamHead(head, view, info_, timeouts_);
@@ -121,7 +141,7 @@ void Router::forward(http::RequestHead& head, const route::RequestView& view) {
   beginRetries(head, wishes);
   follows_redirects_ = may_redirect_ =
       info_.route->cluster->plan.internal_redirect && !info_.tunnels();
-  if (!info_.route->cluster->mirrors.empty()) prepareMirrors(head);
+  if (!mirrorsOf(info_).empty()) prepareMirrors(head);
   if (measures()) measureRequest(head);
   stream_.onForwarded(head);
   send(head, *pool);
@@ -139,14 +159,17 @@ upstream::HttpPool* Router::chooseByWish(const route::RequestView& view,
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
     wanted_->name = upstream::nameWithPort(view.authority, named->default_port);
   }
+  if (const plan::HostOverrides* const rules = info_.cluster->overrideRules()) {
+    wishByOverrides(*rules, *view.headers);
+  }
   if (info_.cluster->goesByHash()) {
     if (!wanted_) wanted_ = std::make_unique<Wanted>();
     const net::DownstreamConnection& connection = *info_.downstream;
-    wanted_->hash = info_.route->cluster->hash_policies.hash({.request = view,
-                                                              .client = info_.client_address,
-                                                              .peer = connection.remote(),
-                                                              .local = connection.local()},
-                                                             &wanted_->new_cookies);
+    wanted_->hash = hashPoliciesOf(info_).hash({.request = view,
+                                                .client = info_.client_address,
+                                                .peer = connection.remote(),
+                                                .local = connection.local()},
+                                               &wanted_->new_cookies);
   }
   upstream::HostWish own = wish();
   if (named) {
@@ -188,7 +211,59 @@ upstream::HostWish Router::wish() const {
   return {.hash = wanted_->hash,
           .criteria = wanted_->criteria ? &*wanted_->criteria : &info_.target->criteria,
           .destination = wanted_->destination ? &*wanted_->destination : nullptr,
-          .name = wanted_->name};
+          .name = wanted_->name,
+          .overrides = wanted_->overrides.hosts.empty() ? nullptr : &wanted_->overrides};
+}
+
+// All that sources say, one after the other: of a header its first line.
+void Router::wishByOverrides(const plan::HostOverrides& rules, const HeaderMap& headers) {
+  constexpr size_t kMostHosts = 64;
+  if (!wanted_) wanted_ = std::make_unique<Wanted>();
+  std::vector<std::string>& hosts = wanted_->overrides.hosts;
+  for (const plan::HostSource& source : rules.sources) {
+    std::string_view text;
+    if (!source.header.empty()) {
+      const HeaderEntry* const entry = headers.find(source.header);
+      if (entry) text = entry->value();
+    } else {
+      const std::string path = joinedPath(source.metadata_path);
+      for (const format::SetMetadata& set : info_.uncommon().metadata) {
+        if (set.space != source.metadata_namespace) continue;
+        const format::FilterMetadata::Value* const value = set.metadata->find(path);
+        if (value && !value->is_json) text = value->text;
+      }
+    }
+    forEachToken(text, [&hosts](std::string_view host) {
+      if (!host.empty()) hosts.emplace_back(host);
+      return hosts.size() < kMostHosts;
+    });
+  }
+}
+
+void Router::tellChosenHost(const upstream::Host& host) {
+  const plan::HostOverrides& rules = *info_.cluster->overrideRules();
+  if (rules.told_namespace.empty()) return;
+  if (!wanted_) wanted_ = std::make_unique<Wanted>();
+  std::string json;
+  for (const std::string& key : rules.told_path) {
+    appendJsonString(&json.append("{"), key);
+    json += ':';
+  }
+  appendJsonString(&json, host.text());
+  json.append(rules.told_path.size(), '}');
+  plan::MetadataValue all;
+  all.text = std::move(json);
+  all.is_json = true;
+  plan::MetadataValue own;
+  own.path = joinedPath(rules.told_path);
+  own.text = host.text();
+  wanted_->told_host.emplace(std::vector<plan::MetadataValue>{std::move(own), std::move(all)});
+  std::vector<format::SetMetadata>& metadata = info_.touchUncommon().metadata;
+  // That of a try before it is the same object.
+  std::erase_if(metadata, [this](const format::SetMetadata& set) {
+    return set.metadata == &*wanted_->told_host;
+  });
+  metadata.push_back({rules.told_namespace, &*wanted_->told_host});
 }
 
 void Router::tellNewCookies(HeaderMap& headers) const {
@@ -226,6 +301,29 @@ void Router::answerMaintenance() {
   LocalReply answer{503, "maintenance mode", "maintenance_mode", Flag::UpstreamOverflow};
   answer.overloaded = true;
   answerInPlace(answer);
+}
+
+// It was answered.
+bool Router::isDropped() {
+  constexpr uint32_t kAll = 1'000'000;
+  upstream::Cluster& cluster = info_.cluster->cluster();
+  const uint32_t share = cluster.dropShare();
+  const bool is_all = share >= kAll;
+  if (!is_all && !info_.context().upstream.random.draws(share)) return false;
+  cluster.countDropped();
+  charge(503, nullptr);
+  LocalReply answer{503, is_all ? "unconditional drop overload" : "drop overload",
+                    is_all ? "unconditional_drop_overload" : "drop_overload",
+                    is_all ? Flag::UnconditionalDropOverload : Flag::DropOverLoad};
+  HeaderMap& headers = info_.context().tried.headers;
+  headers.clear();
+  if (!config().router.suppress_envoy_headers) {
+    headers.add(http::HeaderId::Other,
+                is_all ? "x-envoy-unconditional-drop-overload" : "x-envoy-drop-overload", "true");
+  }
+  answer.headers = &headers;
+  answerInPlace(answer);
+  return true;
 }
 
 void Router::answerNoHost(uint16_t status) {
@@ -281,13 +379,16 @@ void Router::abandon() {
   splice_.reset();
   current_ = nullptr;
   if (info_.trace) cancelTraces();
+  if (try_logs_) try_logs_->endAll();
   forEachActive([](Attempt& attempt) { attempt.abandon(); });
+  if (try_filters_) dropTryFilters();
   endRetries();
 }
 
 void Router::clear() {
   Deferred::unlink();
   abandon();
+  if (try_filters_) endTryFilters();
   first_.release();
   for (const auto& attempt : more_) attempt->release();
   leaveMirrors();

@@ -22,15 +22,18 @@
 #include "filters/http/local_reply.h"
 #include "http/codec.h"
 #include "net/splice.h"
+#include "proxy/filter_list.h"
 #include "proxy/mirror.h"
 #include "proxy/retry_state.h"
 #include "proxy/stream_info.h"
+#include "proxy/try_logs.h"
 #include "proxy/upstream_head.h"
 #include "upstream/attempt.h"
 
 namespace fairlead::proxy {
 
 class Stream;
+class TryFilters;
 
 class Router final : private upstream::AttemptOwner,
                      private MirrorSender,
@@ -38,6 +41,7 @@ class Router final : private upstream::AttemptOwner,
                      private net::Deferred {
  public:
   explicit Router(Stream& stream);
+  ~Router();
 
   // ---- from the stream ----
 
@@ -56,6 +60,9 @@ class Router final : private upstream::AttemptOwner,
   void measureBodies();
 
  private:
+  // It stands between the request and one of its tries.
+  friend class TryFilters;
+
   using Attempt = upstream::Attempt;
   using Flag = format::ResponseFlag;
   using LocalReply = filters::LocalReply;
@@ -88,11 +95,14 @@ class Router final : private upstream::AttemptOwner,
   upstream::HttpPool* chooseByWish(const route::RequestView& view,
                                    const filters::FilterNotes::OverrideHost* named);
   void wishBySubset();
+  void wishByOverrides(const plan::HostOverrides& rules, const http::HeaderMap& headers);
+  void tellChosenHost(const upstream::Host& host);
   upstream::HostWish wish() const;
   void tellNewCookies(http::HeaderMap& headers) const;
   // It was answered.
   bool isShed();
   void answerMaintenance();
+  bool isDropped();
   void answerNoHost(uint16_t status = 503);
   void send(http::RequestHead& head, upstream::HttpPool& pool);
 
@@ -100,8 +110,13 @@ class Router final : private upstream::AttemptOwner,
   // Null: no host has the request, or none any more.
   http::ClientStream* hostStream() { return current_ ? current_->stream() : nullptr; }
   void start(Attempt& attempt, upstream::HttpPool& pool);
+  // The host has the request now.
+  void noteReady(Attempt& attempt, upstream::PooledConnection& connection);
   void sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
-                std::string_view authority, http::HeaderMap& headers);
+                std::string_view authority, http::HeaderMap& headers, bool end);
+  // Its authority, as this try has it.
+  std::string_view restoreKeptHead(Attempt& attempt, const upstream::Host& host,
+                                   http::HeaderMap& headers);
   void sendKept(Attempt& attempt);
   void noteTry();
   void noteConnection(upstream::PooledConnection& connection);
@@ -111,7 +126,7 @@ class Router final : private upstream::AttemptOwner,
   // The host's time runs: it has the request, or as much as there is before a handshake.
   bool isTimed() const { return request_complete_ || info_.is_websocket; }
   bool speaksHttp2() const;
-  void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head);
+  void sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end);
   void tellUnwell(Attempt& attempt);
   void grantAsHttp1(http::ResponseHead& head);
   std::string_view tunnelPreamble() const;
@@ -120,6 +135,19 @@ class Router final : private upstream::AttemptOwner,
   void requestComplete();
   void pauseClient();
   void resumeClient();
+
+  // ---- router_filter.cc: what tries pass on their way to hosts ----
+  // Null: nothing.
+  const FilterList* tryFilters() const;
+  void startFiltered(Attempt& attempt, upstream::HttpPool& pool, const FilterList& list);
+  // Of a try that is under way; null: it passes none.
+  TryFilters* filtersOf(const Attempt& attempt);
+  bool isWaitedFor(const Attempt& attempt, const TryFilters& filters) const;
+  // They may have changed it.
+  void onTryHead(const http::RequestHead& head, http::SavedHead& spare);
+  void abandonTry(Attempt& attempt);
+  void dropTryFilters();
+  void endTryFilters();
 
   // ---- router_mirror.cc: copies ----
   void onMirrorWritable() override { resumeClient(); }
@@ -205,6 +233,8 @@ class Router final : private upstream::AttemptOwner,
     if (monitor) monitor->put(countersOf(*host), result, status);
   }
   void tellOutlier(upstream::Host& host, const http::ResponseHead& head);
+  // What a host says of its load, with the first of head and trailers that does.
+  void takeLoadReport(Attempt& attempt, const http::HeaderMap& headers);
   // `host` may be null.
   void countHostError(upstream::Host* host);
   void answerComplete(Attempt& attempt);
@@ -252,6 +282,10 @@ class Router final : private upstream::AttemptOwner,
   std::vector<Mirror*> mirrors_;
   std::unique_ptr<net::Splice> splice_;
   uint64_t splice_left_ = 0;
+  // Kept from use to use; null: no try was ever logged.
+  std::unique_ptr<TryLogs> try_logs_;
+  // Kept from use to use; null: no try ever passed any.
+  std::unique_ptr<std::vector<std::unique_ptr<TryFilters>>> try_filters_;
 
   // What came before there was a host to send it to, or may be sent again.
   http::SavedHead kept_head_;
@@ -270,6 +304,10 @@ class Router final : private upstream::AttemptOwner,
     std::vector<std::string> new_cookies;
     // What filters ask for beside the route.
     std::optional<plan::SubsetCriteria> criteria;
+    // Hosts that the request names, each for one try.
+    upstream::HostOverrides overrides;
+    // What is told of the one that it got.
+    std::optional<format::FilterMetadata> told_host;
 
     void clear() {
       hash.reset();
@@ -277,6 +315,8 @@ class Router final : private upstream::AttemptOwner,
       name.clear();
       new_cookies.clear();
       criteria.reset();
+      overrides.clear();
+      told_host.reset();
     }
   };
   // Kept from use to use; null until a request says where it goes.

@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "format/grpc_status.h"
+#include "proxy/request_rules.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
+#include "proxy/try_filters.h"
 
 namespace fairlead::proxy {
 
@@ -38,8 +40,10 @@ void Router::onAttemptHead(Attempt& attempt, http::ResponseHead& head, bool end)
   if (info_.trace) {
     info_.trace->onTryAnswer(&attempt, head.status, head.headers, loop().nowMicros());
   }
+  if (try_logs_) try_logs_->onAnswer(attempt, head);
   if (head.headers.find(HeaderId::XEnvoyImmediateHealthCheckFail)) tellUnwell(attempt);
   if (attempt.host().outlier()) tellOutlier(attempt.host(), head);
+  if (attempt.host().load()) takeLoadReport(attempt, head.headers);
   if (measures()) measureAnswer(head);
   if (info_.is_upgrade && head.status == 200 && !end && speaksHttp2()) grantAsHttp1(head);
   if (info_.is_websocket && head.status != 101 && head.status < 400) {
@@ -102,7 +106,7 @@ void Router::accept(Attempt& attempt) {
   forEachActive([this, &attempt](Attempt& other) {
     if (&other == &attempt) return;
     if (info_.trace) cancelTryTrace(other);
-    other.abandon();
+    abandonTry(other);
   });
   endRetries();
   if (attempt.stream() && !info_.tunnels() && !may_redirect_) dropKept();
@@ -131,6 +135,7 @@ bool Router::isRetriedAfter(Attempt& attempt, const http::ResponseHead& head) {
 
 void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
   info_.mark(format::TimePoint::UpstreamRxBodyBegin);
+  if (try_logs_) try_logs_->onReceived(attempt, data.size());
   if (end) {
     answerComplete(attempt);
     if (info_.trace) endTryTrace(attempt);
@@ -140,6 +145,8 @@ void Router::onAttemptData(Attempt& attempt, std::string_view data, bool end) {
 }
 
 void Router::onAttemptTrailers(Attempt& attempt, HeaderMap& trailers) {
+  if (attempt.host().load()) takeLoadReport(attempt, trailers);
+  if (try_logs_) try_logs_->onTrailers(attempt, trailers);
   answerComplete(attempt);
   if (info_.trace) {
     info_.trace->onTryTrailers(&attempt, trailers);
@@ -211,6 +218,10 @@ void Router::onAttemptFailed(Attempt& attempt, const UpstreamError& error) {
     endTryTrace(attempt);
   }
   info_.touchUncommon().transport_failure = error.transport;
+  if (try_logs_) {
+    try_logs_->onFlag(attempt, flagOf(error.kind));
+    try_logs_->end(attempt);
+  }
   if (!error.request_began) info_.mark(format::TimePoint::PoolReady);
   if (error.kind != UpstreamError::Kind::Overflow) {
     tellOutlier(error.host, upstream::OutlierResult::ConnectFailed);
@@ -271,7 +282,10 @@ void Router::charge(uint16_t status, const HeaderMap* headers) {
 void Router::count(uint16_t status, const HeaderMap* headers) {
   stats::Shard<stats::Cluster>& stats = clusterStats();
   stats.add(ClusterCounter::UpstreamRqCompleted);
-  stats.countResponse(stats::CodeVariant::All, status);
+  // As the real server, which leaves out these alone.
+  if (!info_.is_grpc || !config().router.counts_no_grpc_failures) {
+    stats.countResponse(stats::CodeVariant::All, status);
+  }
   stats.countResponse(
       info_.is_internal ? stats::CodeVariant::Internal : stats::CodeVariant::External, status);
   forEachGroup([status](auto& group) { group.countResponse(stats::CodeVariant::All, status); });
@@ -286,21 +300,35 @@ void Router::countHostError(upstream::Host* host) {
   if (host && isCounted()) countersOf(*host).rq_error.add();
 }
 
-// An answer to gRPC whose head has its status already counts by that.
+// An answer to gRPC whose head has its status already counts by that; others as the cluster wants it,
+// or by their status.
 void Router::tellOutlier(upstream::Host& host, const http::ResponseHead& head) {
   uint16_t status = head.status;
-  if (info_.is_grpc) {
-    if (const HeaderEntry* const grpc = head.headers.find(HeaderId::GrpcStatus)) {
-      status = format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value()));
-    }
+  const HeaderEntry* const grpc =
+      info_.is_grpc ? head.headers.find(HeaderId::GrpcStatus) : nullptr;
+  const RequestRules* const rules = RequestRules::of(info_.cluster->cluster());
+  if (grpc) {
+    status = format::httpStatusOfGrpc(format::parseGrpcStatus(grpc->value()));
+  } else if (rules && rules->error_match) {
+    status = rules->outlierStatusOf(head);
   }
   if (status < 500 && head.headers.find(HeaderId::XEnvoyDegraded)) host.outlier()->onDegraded();
   tellOutlier(&host, upstream::OutlierResult::Answer, status);
 }
 
+void Router::takeLoadReport(Attempt& attempt, const HeaderMap& headers) {
+  const auto& rules = attempt.hostCluster().settings().load_weights;
+  if (!rules) return;
+  const std::optional<upstream::LoadReport> report = upstream::readLoadReport(headers);
+  const std::optional<uint32_t> weight =
+      report ? upstream::weightOf(*report, *rules) : std::nullopt;
+  if (weight) attempt.host().load()->put(*weight, upstream::hostClockMs());
+}
+
 // The host's answer is whole.
 void Router::answerComplete(Attempt& attempt) {
   info_.mark(format::TimePoint::UpstreamRxEnd);
+  if (try_logs_) try_logs_->end(attempt);
   route_deadline_ = net::kNever;
   if (measures()) {
     measureTime();
@@ -321,6 +349,10 @@ void Router::answerComplete(Attempt& attempt) {
 
 bool Router::beginSplice() {
   if (splice_) return true;
+  if (try_filters_) {
+    const TryFilters* const filters = filtersOf(*current_);
+    if (filters && filters->seesAnswerBody()) return false;
+  }
   http::RawSource* const source = hostStream()->rawSource();
   http::RawSink* const sink = stream_.rawSink();
   if (!source || !sink || !sink->canWriteNow()) return false;
@@ -341,6 +373,7 @@ void Router::pumpSplice() {
   const net::Splice::Moved moved =
       splice_->move(source ? source->fd() : -1, sink->fd(), splice_left_);
   splice_left_ -= moved.taken;
+  if (try_logs_ && current_) try_logs_->onReceived(*current_, moved.taken);
   stream_.onUpstreamMoved(moved.written, moved.taken + moved.written > 0);
   sink->onGiven(moved.written, false);
   if (splice_left_ == 0 && source) {

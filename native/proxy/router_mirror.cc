@@ -1,6 +1,7 @@
 // A router's copies of its request, which go to other clusters beside it.
 #include <algorithm>
 
+#include "proxy/request_rules.h"
 #include "proxy/router.h"
 
 namespace fairlead::proxy {
@@ -21,7 +22,7 @@ upstream::WorkerCluster* clusterOf(const route::MirrorPolicy& policy, const Stre
 void Router::prepareMirrors(const http::RequestHead& head) {
   // A tunnel's bytes are for one host.
   if (info_.tunnels() || terminates_) return;
-  for (const route::MirrorPolicy& policy : info_.route->cluster->mirrors) {
+  for (const route::MirrorPolicy& policy : mirrorsOf(info_)) {
     if (info_.id % 1'000'000 >= policy.share.value()) continue;
     upstream::WorkerCluster* const cluster = clusterOf(policy, info_, head);
     if (!cluster) {

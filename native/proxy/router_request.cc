@@ -5,6 +5,7 @@
 #include "proxy/downstream.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
+#include "proxy/try_filters.h"
 
 namespace fairlead::proxy {
 
@@ -18,10 +19,19 @@ void Router::start(Attempt& attempt, upstream::HttpPool& pool) {
   if (info_.trace) traceTry(attempt);
   attempt.began_at = loop().now();
   noteTry();
+  if (!config().upstream_logs.empty()) {
+    if (!try_logs_) try_logs_ = std::make_unique<TryLogs>(info_);
+    try_logs_->begin(attempt);
+    watch(try_logs_->due());
+  }
+  if (const FilterList* const filters = tryFilters()) {
+    startFiltered(attempt, pool, *filters);
+    return;
+  }
   attempt.start(pool, static_cast<uint8_t>(info_.route->cluster->plan.priority));
 }
 
-void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
+void Router::noteReady(Attempt& attempt, upstream::PooledConnection& connection) {
   info_.host = &attempt.host();
   noteConnection(connection);
   info_.upstream_protocol = connection.codec().protocol();
@@ -31,6 +41,7 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
   if (net::SharedTlsInfo tls = connection.codec().connection().tls()) {
     info_.touchUncommon().upstream_tls = std::move(tls);
   }
+  if (try_logs_) try_logs_->onReady(attempt);
   addToGroups(stats::VirtualCluster::Counter::UpstreamRqTotal);
   if (retries_on_) retry_->hosts().onAttempted(attempt.host());
   tellOutlier(&attempt.host(), upstream::OutlierResult::Connected);
@@ -39,9 +50,14 @@ void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connec
     watch(attempt.exchange_deadline);
   }
   if (isTimed()) watchTry(attempt);
+}
+
+void Router::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
+  noteReady(attempt, connection);
   if (http::RequestHead* head = info_.attempts == 1 ? info_.live_head : nullptr) {
     if (info_.trace) tellTrace(attempt, head->path, head->headers);
-    sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers);
+    sendHead(*attempt.stream(), head->method, head->path, head->authority, head->headers,
+             !has_body_);
     return;
   }
   sendKept(attempt);
@@ -72,16 +88,14 @@ void Router::noteConnection(upstream::PooledConnection& connection) {
   exchange->tried.push_back({info_.host->text(), info_.host->settings().hostname, connection.id()});
 }
 
-// The head, and what came of the rest, each as it was kept.
-void Router::sendKept(Attempt& attempt) {
-  http::ClientStream& to = *attempt.stream();
-  HeaderMap& headers = info_.context().headers;
+std::string_view Router::restoreKeptHead(Attempt& attempt, const upstream::Host& host,
+                                         HeaderMap& headers) {
   kept_head_.restore(&headers);
   std::string_view authority = kept_head_.authority();
   if (info_.attempts > 1) {
     prepareRetryHead(headers, info_, timeouts_, retry_is_after_timeout_);
     const route::HostRewrite& rewrite = info_.route->cluster->host_rewrite;
-    const std::string_view own = rewrite.ofHost(attempt.host().settings().hostname);
+    const std::string_view own = rewrite.ofHost(host.settings().hostname);
     if (!own.empty()) authority = own;
   }
   if (info_.trace) {
@@ -92,10 +106,19 @@ void Router::sendKept(Attempt& attempt) {
                                          headers);
     }
   }
-  sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers);
+  return authority;
+}
+
+// The head, and what came of the rest, each as it was kept.
+void Router::sendKept(Attempt& attempt) {
+  http::ClientStream& to = *attempt.stream();
+  HeaderMap& headers = info_.context().headers;
+  const std::string_view authority = restoreKeptHead(attempt, attempt.host(), headers);
+  sendHead(to, kept_head_.method(), kept_head_.path(), authority, headers, !has_body_);
   const bool has_trailers = kept_trailers_.isSet();
   if (!info_.tunnels()) {
     kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+    if (try_logs_) try_logs_->onSent(attempt, kept_body_.size());
   }
   if (has_body_ && request_complete_ && !has_trailers) to.sendData({}, true);
   if (has_trailers) {
@@ -109,7 +132,7 @@ void Router::sendKept(Attempt& attempt) {
 }
 
 void Router::sendHead(http::ClientStream& to, std::string_view method, std::string_view path,
-                      std::string_view authority, HeaderMap& headers) {
+                      std::string_view authority, HeaderMap& headers, bool end) {
   // A CONNECT asks for its authority.
   const std::string_view target = info_.is_connect ? authority : path;
   http::RequestOut head{method, target, authority, &headers, info_.scheme};
@@ -118,11 +141,11 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
   head.proper_case = info_.cluster->settings().proper_case_words;
   if (terminates_) head.tunnel_preamble = tunnelPreamble();
   if (info_.is_upgrade && speaksHttp2()) {
-    sendExtendedConnect(to, head);
+    sendExtendedConnect(to, head, end);
   } else {
-    to.sendHead(head, !has_body_);
+    to.sendHead(head, end);
   }
-  if (!has_body_) info_.mark(format::TimePoint::UpstreamTxEnd);
+  if (end) info_.mark(format::TimePoint::UpstreamTxEnd);
 }
 
 // ---- a tunnel ----
@@ -130,7 +153,7 @@ void Router::sendHead(http::ClientStream& to, std::string_view method, std::stri
 bool Router::speaksHttp2() const { return info_.upstream_protocol == "HTTP/2"; }
 
 // What asks for an upgrade in HTTP/1 (RFC 8441 §4). Logs speak of the headers as they were.
-void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head) {
+void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head, bool end) {
   HeaderMap& headers = *head.headers;
   http::HeaderEntry* const upgrade = headers.find(http::HeaderId::Upgrade);
   http::HeaderEntry* const connection = headers.find(http::HeaderId::Connection);
@@ -140,7 +163,7 @@ void Router::sendExtendedConnect(http::ClientStream& to, http::RequestOut& head)
   head.protocol = upgrade_before.value();
   upgrade->remove();
   connection->remove();
-  to.sendHead(head, !has_body_);
+  to.sendHead(head, end);
   *upgrade = upgrade_before;
   *connection = connection_before;
 }
@@ -169,6 +192,7 @@ void Router::openTunnel(Attempt& attempt) {
   route_deadline_ = net::kNever;
   http::ClientStream& to = *attempt.stream();
   kept_body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (try_logs_) try_logs_->onSent(attempt, kept_body_.size());
   if (request_complete_) to.sendData({}, true);
   to.flush();
   dropKept();
@@ -178,7 +202,13 @@ void Router::openTunnel(Attempt& attempt) {
 
 void Router::onData(std::string_view data, bool end) {
   if (end) requestComplete();
-  if (info_.tunnels() && !tunnel_open_) {
+  if (info_.is_connect && !tunnel_open_ && !data.empty() && config().router.rejects_early_data &&
+      !stream_.hasAnswerBegun()) {
+    answerInPlace({400, {}, "early_connect_data"});
+    return;
+  }
+  TryFilters* const filters = try_filters_ && current_ ? filtersOf(*current_) : nullptr;
+  if (info_.tunnels() && !tunnel_open_ && !filters) {
     keepForTunnel(data);
     return;
   }
@@ -188,9 +218,14 @@ void Router::onData(std::string_view data, bool end) {
     for (Mirror* mirror : mirrors_) mirror->onData(data, end);
     if (end) leaveMirrors();
   }
-  if (keepsRequest() && !keepForRetry(data)) return;
+  if (keepsRequest() && !info_.tunnels() && !keepForRetry(data)) return;
+  if (filters) {
+    if (current_ && filtersOf(*current_) == filters) filters->onData(data, end);
+    return;
+  }
   if (http::ClientStream* to = hostStream()) {
     if (end) info_.mark(format::TimePoint::UpstreamTxEnd);
+    if (try_logs_) try_logs_->onSent(*current_, data.size());
     to->sendData(data, end);
     return;
   }
@@ -222,7 +257,7 @@ bool Router::keepForRetry(std::string_view data) {
   if (current_) {
     endRetries();
     may_redirect_ = false;
-    if (has_host) dropKept();
+    if (has_host || (try_filters_ && filtersOf(*current_))) dropKept();
     return true;
   }
   LocalReply answer{507, "exceeded request buffer limit while retrying upstream",
@@ -242,6 +277,11 @@ void Router::onTrailers(HeaderMap& trailers) {
     if (hostStream()) hostStream()->flush();
     for (Mirror* mirror : mirrors_) mirror->onTrailers(trailers);
     leaveMirrors();
+  }
+  if (TryFilters* const filters = try_filters_ && current_ ? filtersOf(*current_) : nullptr) {
+    if (keepsRequest()) kept_trailers_.save({}, {}, {}, trailers);
+    filters->onTrailers(trailers);
+    return;
   }
   if (!hostStream() || keepsRequest()) kept_trailers_.save({}, {}, {}, trailers);
   http::ClientStream* const to = hostStream();

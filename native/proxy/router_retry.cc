@@ -1,6 +1,7 @@
 // A router's tries: when there is another one, and how long each may take.
 #include <algorithm>
 
+#include "proxy/request_rules.h"
 #include "proxy/router.h"
 #include "proxy/stream.h"
 
@@ -10,7 +11,7 @@ using ClusterCounter = stats::Cluster::Counter;
 
 // Requests without a policy, which ask for nothing themselves, go no further than the first line.
 void Router::beginRetries(const http::RequestHead& head, const RetryWishes& wishes) {
-  if (!info_.route->cluster->retry && !wishes.askForRetries()) return;
+  if (!retryPolicyOf(info_) && !wishes.askForRetries()) return;
   if (!retry_) retry_ = std::make_unique<RetryState>();
   retries_on_ = retry_->begin(info_, head, wishes);
 }
@@ -61,13 +62,14 @@ void Router::retry() {
     return;
   }
   info_.use(cluster);
+  if (cluster->overrideRules()) tellChosenHost(pool->host());
   start(restingAttempt(), pool->cluster().poolOf(*pool, use_));
 }
 
 void Router::giveUp(Attempt& attempt) {
   if (info_.trace) cancelTryTrace(attempt);
   if (measures()) measureTry(attempt);
-  attempt.abandon();
+  abandonTry(attempt);
   if (current_ == &attempt) current_ = nullptr;
 }
 
@@ -102,6 +104,7 @@ void Router::touchTry(Attempt& attempt) {
 
 net::Millis Router::nextDeadline() {
   net::Millis next = std::min(route_deadline_, retry_at_);
+  if (try_logs_) next = std::min(next, try_logs_->due());
   forEachActive([&next](Attempt& attempt) { next = std::min(next, attempt.nextDeadline()); });
   return next;
 }
@@ -110,6 +113,7 @@ net::Millis Router::nextDeadline() {
 void Router::onTimer() {
   if (!info_.server) return;
   const net::Millis now = loop().now();
+  if (try_logs_) try_logs_->tellDue(now);
   Attempt* late = nullptr;
   forEachActive([&late, now](Attempt& attempt) {
     if (attempt.nextDeadline() <= now) late = &attempt;
@@ -165,6 +169,9 @@ void Router::onTryTimeout(Attempt& attempt, bool is_idle) {
   countersOf(attempt.host()).rq_timeout.add();
   const bool has_begun = stream_.hasAnswerBegun();
   if (info_.trace) info_.trace->onTryFlag(&attempt, Flag::UpstreamRequestTimeout);
+  if (try_logs_) {
+    try_logs_->onFlag(attempt, is_idle ? Flag::StreamIdleTimeout : Flag::UpstreamRequestTimeout);
+  }
   giveUp(attempt);
   if (!has_begun) {
     countHostError(&attempt.host());

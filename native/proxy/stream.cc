@@ -178,6 +178,14 @@ void stripPort(http::RequestHead& head, const plan::HttpConnectionManager& plan,
   }
 }
 
+void removeInternal(HeaderMap& headers, const std::vector<format::HeaderName>& names) {
+  for (const format::HeaderName& name : names) {
+    for (HeaderEntry& entry : headers) {
+      if (!name.isPseudo() && name.names(entry)) entry.remove();
+    }
+  }
+}
+
 }  // namespace
 
 void Stream::findRoute(http::RequestHead& head) {
@@ -208,6 +216,9 @@ void Stream::follow(http::RequestHead& head) {
   const HttpConfig& config = this->config();
   const route::RequestView view = info_.viewOf(head);
   pinTable(view);
+  if (info_.table && !info_.is_internal && !info_.table->internalHeaders().empty()) {
+    removeInternal(head.headers, info_.table->internalHeaders());
+  }
   findRouteOf(head, view);
   if (config.plan.logs_new_requests) {
     nameCluster(view);

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "http/codec.h"
-#include "proxy/filter_chain.h"
 #include "proxy/router.h"
+#include "proxy/stream_chain.h"
 #include "proxy/stream_info.h"
 
 namespace fairlead::proxy {
@@ -121,7 +121,7 @@ class Stream final : public http::RequestSink, private net::Timer {
     replace(filter.answer());
   }
   // More of a body was to wait than may.
-  void answerTooLarge(bool is_request);
+  void answerTooLarge(bool is_request, bool is_counted = true);
   // As answer(); in place of an answer that filters hold, or the answer breaks off.
   void replace(const filters::LocalReply& reply);
   // No more of the answer is read until as many resumes.
@@ -220,7 +220,7 @@ class Stream final : public http::RequestSink, private net::Timer {
   Downstream* downstream_ = nullptr;
   http::ServerStream* client_ = nullptr;
   // Kept from use to use; speaks for this request while filtered_.
-  std::unique_ptr<FilterChain> chain_;
+  std::unique_ptr<StreamChain> chain_;
   // Kept from use to use; null: nothing was ever traced.
   std::unique_ptr<tracing::RequestTrace> trace_;
   // Where the answer speaks of it.

@@ -15,7 +15,7 @@ void Stream::startFilters(const route::RequestView* view) {
       if (target.filters) settings = target.filters.get();
     }
   }
-  if (!chain_) chain_ = std::make_unique<FilterChain>(*this);
+  if (!chain_) chain_ = std::make_unique<StreamChain>(*this);
   filtered_ = chain_->start(settings);
 }
 
@@ -71,15 +71,15 @@ std::shared_ptr<void>& Stream::keptByConnection(uint64_t number) {
   return downstream_->kept(number);
 }
 
-void Stream::answerTooLarge(bool is_request) {
+void Stream::answerTooLarge(bool is_request, bool is_counted) {
   if (is_request) {
-    stats().add(Counter::DownstreamRqTooLarge);
+    if (is_counted) stats().add(Counter::DownstreamRqTooLarge);
     // Its end may have come with what was too much, but is not taken note of.
     if (isRequestComplete() && !hasAnswerBegun()) countUnreadRest();
     replace({413, http::reasonPhrase(413), "request_payload_too_large", std::nullopt, false, true});
     return;
   }
-  stats().add(Counter::RsTooLarge);
+  if (is_counted) stats().add(Counter::RsTooLarge);
   replace({500, http::reasonPhrase(500), "response_payload_too_large"});
 }
 

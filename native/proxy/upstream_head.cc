@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "http/grpc_timeout.h"
+#include "proxy/request_rules.h"
 
 namespace fairlead::proxy {
 
@@ -83,9 +84,9 @@ Timeouts chooseTimeouts(HeaderMap& headers, const StreamInfo& info) {
                           : action.plan.timeout_ms;
   timeouts.hedges = action.plan.hedge_on_per_try_timeout;
   timeouts.exchange_ms = info.cluster->settings().max_stream_duration_ms;
-  if (action.retry) {
-    timeouts.try_ms = action.retry->plan.per_try_timeout_ms;
-    timeouts.try_idle_ms = action.retry->plan.per_try_idle_timeout_ms;
+  if (const route::RetryPolicy* const retry = retryPolicyOf(info)) {
+    timeouts.try_ms = retry->plan.per_try_timeout_ms;
+    timeouts.try_idle_ms = retry->plan.per_try_idle_timeout_ms;
   }
   static constexpr http::HeaderIds kSpoken = {
       HeaderId::XEnvoyUpstreamRqTimeoutMs,       HeaderId::XEnvoyExpectedRqTimeoutMs,

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "http/joined_headers.h"
+#include "route/tree_facts.h"
 
 namespace fairlead::route {
 
@@ -31,6 +32,24 @@ bool readNumber(const HeaderName& name, const RequestView& request, uint64_t* nu
 }
 
 }  // namespace
+
+Result<std::vector<MirrorPolicy>> MirrorPolicy::build(const std::vector<plan::MirrorPolicy>& plans,
+                                                      NameIds& clusters, RuntimeSlots* slots) {
+  std::vector<MirrorPolicy> mirrors;
+  for (const plan::MirrorPolicy& mirror : plans) {
+    Result<HeaderChanges> changes =
+        HeaderChanges::build(mirror.request_changes, http::isJoinedInRequests);
+    if (!changes) return changes.error();
+    mirrors.push_back(
+        {.cluster = mirror.cluster.empty() ? NameIds::Ref() : clusters.hold(mirror.cluster),
+         .cluster_header = HeaderName(mirror.cluster_header),
+         .share = RuntimeNumber(mirror.share_millionths, mirror.share_slot, slots),
+         .keeps_host = mirror.keeps_host,
+         .host = mirror.host,
+         .changes = std::move(changes.value())});
+  }
+  return mirrors;
+}
 
 Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, NameIds& clusters,
                                            RuntimeSlots* slots, const FilterConfigs& configs) {
@@ -60,17 +79,23 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
   action.hash_policies = std::move(hashes.value());
   action.plan.hash_policies.clear();
   action.plan.mirrors.clear();
-  for (const plan::MirrorPolicy& mirror : plan.mirrors) {
-    Result<HeaderChanges> changes =
-        HeaderChanges::build(mirror.request_changes, http::isJoinedInRequests);
-    if (!changes) return changes.error();
-    action.mirrors.push_back(
-        {.cluster = mirror.cluster.empty() ? NameIds::Ref() : clusters.hold(mirror.cluster),
-         .cluster_header = HeaderName(mirror.cluster_header),
-         .share = RuntimeNumber(mirror.share_millionths, mirror.share_slot, slots),
-         .keeps_host = mirror.keeps_host,
-         .host = mirror.host,
-         .changes = std::move(changes.value())});
+  Result<std::vector<MirrorPolicy>> mirrors = MirrorPolicy::build(plan.mirrors, clusters, slots);
+  if (!mirrors) return mirrors.error();
+  action.mirrors = std::move(mirrors.value());
+  if (plan.cluster_tree) {
+    auto tree = match::MatchTree::build(*plan.cluster_tree, slots);
+    if (!tree) return tree.error();
+    action.tree = std::make_unique<const match::MatchTree>(std::move(tree.value()));
+    for (const std::string& cluster : plan.tree_clusters) {
+      action.targets.push_back(buildTarget(cluster, {}, clusters));
+    }
+    action.targets.emplace_back();
+    for (Target& target : action.targets) {
+      if (plan.metadata_match) target.criteria = plan::SubsetCriteria(*plan.metadata_match);
+    }
+    action.plan.cluster_tree.reset();
+    action.plan.tree_clusters.clear();
+    return action;
   }
   if (!plan.weighted || plan.weighted->clusters.empty()) {
     Target target = buildTarget(plan.cluster, plan.cluster_header, clusters);
@@ -79,6 +104,7 @@ Result<ClusterAction> ClusterAction::build(const plan::ClusterAction& plan, Name
     return action;
   }
   action.weight_header = HeaderName(plan.weighted->header_name);
+  action.picks_by_hash = plan.weighted->by_hash;
   bool is_live = false;
   for (const plan::WeightedCluster& entry : plan.weighted->clusters) {
     Target target = buildTarget(entry.name, entry.cluster_header, clusters);
@@ -135,10 +161,38 @@ const Target& targetAt(const std::vector<Target>& targets, uint64_t point, Weigh
 
 }  // namespace
 
+// The last target is that of a request for which the tree says nothing.
+const Target& ClusterAction::pickByTree(const RequestView& request) const {
+  const int found = tree->find(TreeFacts(request));
+  const auto number = static_cast<size_t>(found);
+  return found == match::MatchTree::kNone || number >= targets.size() ? targets.back()
+                                                                      : targets[number];
+}
+
+std::optional<uint64_t> ClusterAction::hashOf(const RequestView& request) const {
+  format::FormatContext context;
+  request.describe(&context);
+  if (!context.downstream_direct_remote || !context.downstream_local) return std::nullopt;
+  const net::Address& peer = *context.downstream_direct_remote;
+  const net::Address* const client = context.downstream_remote;
+  // A cookie that is still to be given is given with the host's choice.
+  std::vector<std::string> cookies;
+  return hash_policies.hash({.request = request,
+                             .client = client ? *client : peer,
+                             .peer = peer,
+                             .local = *context.downstream_local},
+                            &cookies);
+}
+
 const Target& ClusterAction::pick(const RequestView& request) const {
   if (targets.size() == 1) return targets[0];
+  if (tree) return pickByTree(request);
   uint64_t point = request.random;
-  if (!weight_header.empty()) readNumber(weight_header, request, &point);
+  if (!weight_header.empty()) {
+    readNumber(weight_header, request, &point);
+  } else if (picks_by_hash) {
+    point = hashOf(request).value_or(point);
+  }
   const uint64_t total = total_weight == 0 ? sumOfWeights() : total_weight;
   return targetAt(targets, point % std::max<uint64_t>(total, 1),
                   [](const Target& target) { return target.weight.value(); });

@@ -11,6 +11,7 @@
 #include "base/name_ids.h"
 #include "base/result.h"
 #include "base/runtime_slots.h"
+#include "match/match_tree.h"
 #include "plan/plan.gen.h"
 #include "plan/subset_criteria.h"
 #include "route/filter_settings.h"
@@ -50,12 +51,15 @@ struct MirrorPolicy {
   // In place of the request's, if any.
   std::string host;
   HeaderChanges changes;
+
+  static Result<std::vector<MirrorPolicy>> build(const std::vector<plan::MirrorPolicy>& plans,
+                                                 NameIds& clusters, RuntimeSlots* slots);
 };
 
 struct ClusterAction {
   // Numbers and choices; names, weights and expressions are compiled below.
   plan::ClusterAction plan;
-  // One, or as many as there are weights.
+  // One, or as many as there are weights, or choices of a tree and one that is none.
   std::vector<Target> targets;
   bool targets_have_filters = false;
   // Of weights that stay as they are; 0: they follow runtime values and are summed for each
@@ -63,6 +67,10 @@ struct ClusterAction {
   uint64_t total_weight = 0;
   // Its number picks instead of chance. Empty: none.
   HeaderName weight_header;
+  // The request's hash does, where it has one.
+  bool picks_by_hash = false;
+  // Picks instead of all of these; null: none.
+  std::unique_ptr<const match::MatchTree> tree;
   Rewrite path_rewrite;
   HostRewrite host_rewrite;
   // Null: only a request's own headers may ask for retries.
@@ -83,6 +91,8 @@ struct ClusterAction {
 
  private:
   uint64_t sumOfWeights() const;
+  const Target& pickByTree(const RequestView& request) const;
+  std::optional<uint64_t> hashOf(const RequestView& request) const;
 };
 
 }  // namespace fairlead::route

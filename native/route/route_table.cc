@@ -30,6 +30,9 @@ Result<std::shared_ptr<const RouteTable>> RouteTable::build(const plan::RouteTab
   table->most_specific_wins_ = plan.most_specific_header_mutations_wins;
   table->ignores_parameters_ = plan.ignores_path_parameters;
   table->host_header_ = HeaderName(plan.vhost_header);
+  for (const std::string& name : plan.internal_only_headers) {
+    table->internal_headers_.emplace_back(name);
+  }
   if (plan.mutations) table->mutations_ = HeaderMutations(*plan.mutations);
   table->asks_for_hosts_as_ = plan.asks_for_hosts_as;
   if (plan.scoped_routes) {

@@ -80,6 +80,8 @@ class RouteTable {
   }
   // Null: it has routes of its own. Otherwise only scopes.
   const RouteScopes* scopes() const { return scopes_.get(); }
+  // Taken from requests that come from outside.
+  const std::vector<HeaderName>& internalHeaders() const { return internal_headers_; }
   // Under which name virtual hosts may be asked for that are not here; empty: there are no others.
   const std::string& asksForHostsAs() const { return asks_for_hosts_as_; }
   RouteMatchResult match(const RequestView& request) const;
@@ -111,6 +113,7 @@ class RouteTable {
   bool ignores_parameters_ = false;
   // Has the domain in place of the authority; empty: none does.
   HeaderName host_header_;
+  std::vector<HeaderName> internal_headers_;
   std::string asks_for_hosts_as_;
   std::unique_ptr<const RouteScopes> scopes_;
 };

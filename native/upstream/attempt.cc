@@ -61,16 +61,16 @@ void Attempt::release() {
 void Attempt::onPoolReady(http::ClientStream& stream, Host&, PooledConnection& connection) {
   state_ = State::Asked;
   stream_ = &stream;
-  owner_.onAttemptReady(*this, connection);
+  owner_->onAttemptReady(*this, connection);
 }
 
 void Attempt::onPoolFailure(UpstreamError::Kind failure, Host* host, std::string_view details) {
   becomeIdle();
-  owner_.onAttemptFailed(*this, {failure, host, false, details});
+  owner_->onAttemptFailed(*this, {failure, host, false, details});
 }
 
 void Attempt::onInformational(http::ResponseHead& head) {
-  owner_.onAttemptInformational(*this, head);
+  owner_->onAttemptInformational(*this, head);
 }
 
 void Attempt::onResponseHead(http::ResponseHead& head, bool end) {
@@ -79,26 +79,26 @@ void Attempt::onResponseHead(http::ResponseHead& head, bool end) {
   } else {
     state_ = State::Answering;
   }
-  owner_.onAttemptHead(*this, head, end);
+  owner_->onAttemptHead(*this, head, end);
 }
 
 void Attempt::onResponseData(std::string_view data, bool end) {
   if (end) becomeIdle();
-  owner_.onAttemptData(*this, data, end);
+  owner_->onAttemptData(*this, data, end);
 }
 
 void Attempt::onResponseTrailers(http::HeaderMap& trailers) {
   becomeIdle();
-  owner_.onAttemptTrailers(*this, trailers);
+  owner_->onAttemptTrailers(*this, trailers);
 }
 
 void Attempt::onResponseReadEnd() {
-  if (stream_) owner_.onAttemptReadEnd(*this);
+  if (stream_) owner_->onAttemptReadEnd(*this);
 }
 
 void Attempt::onResponseReset(http::ResetReason reason, std::string_view) {
   becomeIdle();
-  owner_.onAttemptFailed(*this, {kindOf(reason), &host(), true});
+  owner_->onAttemptFailed(*this, {kindOf(reason), &host(), true});
 }
 
 }  // namespace fairlead::upstream

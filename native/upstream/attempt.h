@@ -43,11 +43,13 @@ class AttemptOwner {
 class Attempt final : public PoolWaiter {
  public:
   // `meter`: where its bytes are counted.
-  Attempt(AttemptOwner& owner, http::ByteMeter& meter) : owner_(owner), meter_(meter) {}
+  Attempt(AttemptOwner& owner, http::ByteMeter& meter) : owner_(&owner), meter_(meter) {}
   ~Attempt() { FL_DCHECK(!pool_); }
 
   // Its owner may hear the rest before this returns. `priority`: whose limits count.
   void start(HttpPool& pool, uint8_t priority);
+  // Who hears of what comes next. While nothing is under way.
+  void setOwner(AttemptOwner& owner) { owner_ = &owner; }
   // Neither the place nor the answer is wanted any more.
   void abandon();
   // The last bytes of its answer were taken past the codec.
@@ -102,12 +104,12 @@ class Attempt final : public PoolWaiter {
   void onResponseTrailers(http::HeaderMap& trailers) override;
   void onResponseReadEnd() override;
   void onResponseReset(http::ResetReason reason, std::string_view details) override;
-  void onUpstreamWritable() override { owner_.onAttemptWritable(*this); }
-  void onRawReadable() override { owner_.onAttemptRawReadable(*this); }
+  void onUpstreamWritable() override { owner_->onAttemptWritable(*this); }
+  void onRawReadable() override { owner_->onAttemptRawReadable(*this); }
   http::ByteMeter& upstreamMeter() override { return meter_; }
-  void prefetch(Ahead ahead) const override { owner_.prefetch(ahead); }
+  void prefetch(Ahead ahead) const override { owner_->prefetch(ahead); }
 
-  AttemptOwner& owner_;
+  AttemptOwner* owner_;
   http::ByteMeter& meter_;
   // Held, so that the host lives. Null: none.
   HttpPool* pool_ = nullptr;

@@ -30,6 +30,12 @@ struct RequestMeasures {
   std::shared_ptr<stats::Block<stats::ClusterSizes>> sizes;
 };
 
+// What a layer above keeps with a cluster. Immutable.
+class ClusterPart {
+ public:
+  virtual ~ClusterPart() = default;
+};
+
 class Cluster {
  public:
   // `transport`: beneath its connections. `id`: the number of its name. `slots`: what follows
@@ -72,6 +78,12 @@ class Cluster {
   void applyRuntime(const plan::ClusterRuntime& runtime);
   // In millionths of all requests. Any thread.
   uint32_t maintenanceShare() const { return maintenance_.load(std::memory_order_relaxed); }
+  // The same of those that whoever assigns its hosts wants dropped, whatever else there is.
+  uint32_t dropShare() const { return drop_.load(std::memory_order_relaxed); }
+  void setDropShare(uint32_t millionths) { drop_.store(millionths, std::memory_order_relaxed); }
+  // How many were. Any thread.
+  void countDropped() { dropped_.fetch_add(1, std::memory_order_relaxed); }
+  uint64_t dropped() const { return dropped_.load(std::memory_order_relaxed); }
   // Control thread: writes what the budgets say now to the gauges that show it.
   void publishLimits(uint32_t priority, stats::Shard<stats::Cluster>& stats) const;
   const http::ClientSettings& clientSettings() const { return client_; }
@@ -146,6 +158,13 @@ class Cluster {
     measures_ = std::move(measures);
   }
 
+  // What becomes of its requests, whatever their routes say; null: that alone. The proxy's.
+  const ClusterPart* requestRules() const { return request_rules_.get(); }
+  // Control thread: before any worker knows the cluster.
+  void setRequestRules(std::shared_ptr<const ClusterPart> rules) {
+    request_rules_ = std::move(rules);
+  }
+
   // Any thread: of the names that its requests ask for, each a cluster of its own; null: there is
   // none.
   NameCache* names() const { return names_.get(); }
@@ -186,11 +205,14 @@ class Cluster {
   std::vector<NameIds::Ref> members_;
   std::shared_ptr<NameCache> names_;
   std::unique_ptr<const RequestMeasures> measures_;
+  std::shared_ptr<const ClusterPart> request_rules_;
   const RuntimeNumber panic_threshold_pct_;
   TransportChoice transport_choice_;
   std::shared_ptr<HealthInbox> health_inbox_;
   Limits limits_[2];
   std::atomic<uint32_t> maintenance_{0};
+  std::atomic<uint32_t> drop_{0};
+  std::atomic<uint64_t> dropped_{0};
   http::ClientSettings client_;
   std::unique_ptr<OutlierDetector> outlier_detector_;
   std::shared_ptr<OutlierWatch> outlier_watch_;

@@ -14,6 +14,7 @@
 #include "net/address.h"
 #include "plan/plan.gen.h"
 #include "upstream/health.h"
+#include "upstream/host_load.h"
 #include "upstream/outlier/monitor.h"
 
 namespace fairlead::upstream {
@@ -48,8 +49,10 @@ using HostSettings = std::shared_ptr<const plan::Host>;
 
 class Host : public std::enable_shared_from_this<Host> {
  public:
-  // `watch`: of its cluster's detector of outliers; null: there is none.
-  Host(HostSettings settings, unsigned workers, std::shared_ptr<OutlierWatch> watch = nullptr)
+  // `watch`: of its cluster's detector of outliers; null: there is none. `weighs_load`: its weight
+  // follows what it reports of its load.
+  Host(HostSettings settings, unsigned workers, std::shared_ptr<OutlierWatch> watch = nullptr,
+       bool weighs_load = false)
       : owned_(std::move(settings)),
         settings_(owned_.get()),
         address_(net::Address::fromPlan(owned_->address.value_or(plan::Address()))),
@@ -60,6 +63,7 @@ class Host : public std::enable_shared_from_this<Host> {
         counters_(std::make_unique<HostCounters[]>(workers + 1)),
         threads_(workers + 1),
         outlier_(watch ? std::make_unique<OutlierMonitor>(std::move(watch), *this) : nullptr),
+        load_(weighs_load ? std::make_unique<HostLoad>() : nullptr),
         healthy_since_ms_(hostClockMs()) {}
 
   // Any thread; on a worker good until its handler returns.
@@ -92,7 +96,12 @@ class Host : public std::enable_shared_from_this<Host> {
   // By which its connections may be told to go; null: none is named. A host that is reached
   // otherwise is another host.
   const net::Address* proxy() const { return proxy_.get(); }
-  uint32_t weight() const { return settings().weight; }
+  uint32_t weight() const {
+    const uint32_t own = load_ ? load_->weight() : 0;
+    return own == 0 ? settings().weight : own;
+  }
+  // Null: its weight is what it is assigned.
+  HostLoad* load() const { return load_.get(); }
   uint32_t priority() const { return settings().priority; }
 
   HostCounters& counters(unsigned worker) { return counters_[worker]; }
@@ -131,6 +140,7 @@ class Host : public std::enable_shared_from_this<Host> {
   const std::unique_ptr<HostCounters[]> counters_;
   const unsigned threads_;
   const std::unique_ptr<OutlierMonitor> outlier_;
+  const std::unique_ptr<HostLoad> load_;
   std::atomic<uint64_t> healthy_since_ms_;
 };
 

@@ -23,7 +23,7 @@ WorkerCluster::WorkerCluster(std::shared_ptr<Cluster> cluster, UpstreamContext& 
     aggregate_ = std::make_unique<Aggregate>(*cluster_, *context.clusters, context.random);
   }
   asks_requests_ = goesByHash() || subsets_ || destinations_ || predicts() || namedHosts() ||
-                   aggregate_ != nullptr;
+                   overrideRules() || aggregate_ != nullptr;
 }
 
 WorkerCluster::~WorkerCluster() = default;
@@ -163,14 +163,26 @@ uint32_t statusBit(const Host& host) {
 
 }  // namespace
 
-Host* WorkerCluster::findNamed(std::string_view address) {
+Host* WorkerCluster::findByAddress(std::string_view address) {
   if (!hosts_) return nullptr;
   if (named_hosts_.empty()) {
     for (const auto& host : hosts_->hosts()) named_hosts_.emplace(host->text(), host.get());
   }
   const auto found = named_hosts_.find(address);
-  if (found == named_hosts_.end()) return nullptr;
-  return (settings().override_statuses & statusBit(*found->second)) != 0 ? found->second : nullptr;
+  return found == named_hosts_.end() ? nullptr : found->second;
+}
+
+Host* WorkerCluster::findNamed(std::string_view address) {
+  Host* const host = findByAddress(address);
+  return host && (settings().override_statuses & statusBit(*host)) != 0 ? host : nullptr;
+}
+
+// As the real server, which does not look at their health.
+Host* WorkerCluster::nextOverride(HostOverrides& overrides) {
+  while (overrides.next < overrides.hosts.size()) {
+    if (Host* const host = findByAddress(overrides.hosts[overrides.next++])) return host;
+  }
+  return nullptr;
 }
 
 // ---- hosts of other clusters ----
@@ -229,6 +241,9 @@ Choice WorkerCluster::choose(const HostWish& wish, PickContext context) {
   }
   if (destinations_) {
     return {.host = wish.destination ? destinations_->at(*wish.destination) : nullptr};
+  }
+  if (wish.overrides) {
+    if (Host* const host = nextOverride(*wish.overrides)) return {.host = host};
   }
   if (goesByHash()) {
     context.hash = wish.hash;

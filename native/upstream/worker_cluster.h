@@ -45,6 +45,17 @@ struct UpstreamContext {
 };
 
 // What a request says of the host that it wants.
+// Hosts by their addresses, of which each is asked for once.
+struct HostOverrides {
+  std::vector<std::string> hosts;
+  size_t next = 0;
+
+  void clear() {
+    hosts.clear();
+    next = 0;
+  }
+};
+
 struct HostWish {
   // Absent: it has none.
   std::optional<uint64_t> hash = {};
@@ -58,6 +69,8 @@ struct HostWish {
   bool is_strict = false;
   // Of clusters whose hosts have names: with its port.
   std::string_view name = {};
+  // Those that are there go before whoever's turn it is, healthy or not; null: it names none.
+  HostOverrides* overrides = nullptr;
 };
 
 // A connection that ends with its host's health, where its cluster wants it.
@@ -129,6 +142,11 @@ class WorkerCluster : private net::Deferred {
     const auto& rules = settings().named_hosts;
     return rules ? &*rules : nullptr;
   }
+  // Null: requests do not name their hosts.
+  const plan::HostOverrides* overrideRules() const {
+    const auto& rules = settings().host_overrides;
+    return rules ? &*rules : nullptr;
+  }
   bool goesByHash() const { return cluster_->balancerSettings().goesByHash(); }
   // The pool of the host whose turn it is; null when no host may be used. `client`: what the
   // request came by.
@@ -164,8 +182,10 @@ class WorkerCluster : private net::Deferred {
   void dropUnwell();
   bool hasOtherHosts(const std::unordered_set<const Host*>& than) const;
   Choice choose(const HostWish& wish, PickContext context);
-  // Null: there is none of that address, or its health forbids it.
+  // Null: there is none of that address, or, of the first, its health forbids it.
   Host* findNamed(std::string_view address);
+  Host* findByAddress(std::string_view address);
+  Host* nextOverride(HostOverrides& overrides);
   // Whose turn comes after those that are known already; null: that depends on the request, or
   // enough are known.
   Host* chooseAhead();

@@ -76,6 +76,11 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   for (const std::string& member : plan.members) members.push_back(ids_.hold(member));
   cluster->setMembers(std::move(members));
   if (names_ && plan.named_hosts) cluster->setNames(names_->find(plan.named_hosts->cache));
+  if (plan.request_rules && build_rules_) {
+    auto rules = build_rules_(*plan.request_rules, scope);
+    if (!rules) return rules.error();
+    cluster->setRequestRules(std::move(rules.value()));
+  }
   addStats(*cluster);
   auto checks = makeChecks(cluster);
   if (!checks) return checks.error();
@@ -88,6 +93,7 @@ Result<void> Clusters::apply(const plan::Cluster& plan, Delta* delta) {
   if (place) place->setOutlierDetector(nullptr);
   outliers_.attach(*cluster, upstream::hostClockMs());
   destinations_.attach(*cluster, upstream::hostClockMs());
+  load_weights_.attach(*cluster, upstream::hostClockMs());
   auto hosts = hostsAtFirst(*cluster, place.get());
   if (place) retire(*place);
   retired_.add(std::exchange(place, cluster));
@@ -279,9 +285,11 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
   upstream::HostSetRules rules = cluster.hostSetRules();
   rules.overprovisioning_pct = plan.overprovisioning_factor_pct;
   rules.weighs_health = plan.weighs_health;
+  cluster.setDropShare(plan.drop_millionths);
   const auto all = std::make_shared<const std::vector<plan::Host>>(std::move(plan.hosts));
   upstream::KnownHosts known(before.hosts());
   const std::shared_ptr<upstream::OutlierWatch> watch = watchOf(cluster);
+  const bool weighs_load = cluster.settings().load_weights.has_value();
   Hosts hosts;
   hosts.reserve(all->size());
   bool is_same = !all->empty();
@@ -289,9 +297,11 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     std::shared_ptr<Host> host = known.take(hosts.size(), host_plan);
     // One that another detector watches is another host.
     if (host && watchOf(*host) != watch) host = nullptr;
+    if (host && (host->load() != nullptr) != weighs_load) host = nullptr;
     is_same = is_same && host && upstream::isSameHost(host->settings(), host_plan);
     if (!host) {
-      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch);
+      host = std::make_shared<Host>(upstream::HostSettings(all, &host_plan), workers_, watch,
+                                    weighs_load);
       countTransport(cluster, host_plan);
       setUnchecked(cluster, *host);
     }
@@ -311,6 +321,10 @@ Result<void> Clusters::assign(plan::Assignment plan, Delta* delta) {
     settings = std::make_shared<const Both>(all, before.settings());
   }
   if (watch) watch->detector->setHosts(hosts);
+  // Those that come later are weighed with those that are there.
+  if (weighs_load && !before.hosts().empty()) {
+    LoadWeights::update(cluster, hosts, upstream::hostClockMs());
+  }
   auto set = std::make_shared<HostSet>(std::move(hosts), std::move(settings), std::move(rules));
   prepareBalancing(cluster, set.get());
   countMembers(cluster, *set);
@@ -346,6 +360,13 @@ void Clusters::applyHealth(const std::vector<upstream::HealthChange>& changes, D
 
 void Clusters::detectOutliers(uint64_t now_ms, Delta* delta) {
   for (const std::string& name : outliers_.run(clusters_, now_ms)) {
+    const std::shared_ptr<Cluster>& cluster = clusters_.at(name);
+    regroup(cluster, cluster->hosts()->hosts(), delta);
+  }
+}
+
+void Clusters::weighLoads(uint64_t now_ms, Delta* delta) {
+  for (const std::string& name : load_weights_.run(clusters_, now_ms)) {
     const std::shared_ptr<Cluster>& cluster = clusters_.at(name);
     regroup(cluster, cluster->hosts()->hosts(), delta);
   }

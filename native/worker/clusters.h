@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "upstream/cluster.h"
 #include "worker/delta.h"
 #include "worker/destinations.h"
+#include "worker/load_weights.h"
 #include "worker/outliers.h"
 #include "worker/retired.h"
 #include "worker/tls_sockets.h"
@@ -46,13 +48,21 @@ class Clusters {
   bool awaitsChecks() const;
   // Does what detectors of outliers have to do by now, in milliseconds of upstream::hostClockMs().
   void detectOutliers(uint64_t now_ms, Delta* delta);
+  // Hosts have the weights that follow from what they report of their load.
+  void weighLoads(uint64_t now_ms, Delta* delta);
   Outliers& outliers() { return outliers_; }
   // Of clusters that come later; outlives this.
   void useNames(const upstream::NameCaches& names) { names_ = &names; }
+  // Makes what becomes of requests to clusters, of those that come later; outlives this.
+  using BuildRules = std::function<Result<std::shared_ptr<const upstream::ClusterPart>>(
+      const plan::RequestRules& plan, const stats::Scope& scope)>;
+  void useRequestRules(BuildRules build) { build_rules_ = std::move(build); }
   // Hosts that workers have made are known from here on, and those that nobody uses are not.
   void keepDestinations(uint64_t now_ms, Delta* delta);
   // When either has something to do by itself, by the same clock; UINT64_MAX: never.
-  uint64_t due() const { return std::min(outliers_.due(), destinations_.due()); }
+  uint64_t due() const {
+    return std::min({outliers_.due(), destinations_.due(), load_weights_.due()});
+  }
   // False: there is none of that name.
   bool remove(const std::string& name, Delta* delta);
   // Kept for a cluster of that name that comes later, or takes its place.
@@ -114,6 +124,7 @@ class Clusters {
   Retired& retired_;
   TlsSockets& tls_sockets_;
   const upstream::NameCaches* names_ = nullptr;
+  BuildRules build_rules_;
   const net::SharedTransport transport_;
   RuntimeSlots& slots_;
   access_log::LogFiles& logs_;
@@ -123,6 +134,7 @@ class Clusters {
   std::unordered_map<uint32_t, std::shared_ptr<const health::CheckConfig>> checks_;
   Outliers outliers_;
   Destinations destinations_;
+  LoadWeights load_weights_;
   const std::shared_ptr<stats::Block<stats::ClusterManager>> stats_;
   // Of the control thread, then of the workers.
   std::vector<std::shared_ptr<stats::Block<stats::ClusterManagerThread>>> inflated_stats_;

@@ -186,7 +186,7 @@ class TextPage final : public ClustersPage {
     const plan::Host& settings = host.settings();
     line("hostname", settings.hostname);
     line("health_flags", upstream::healthText(host.health()));
-    line("weight", std::to_string(settings.weight));
+    line("weight", std::to_string(host.weight()));
     line("region", settings.region);
     line("zone", settings.zone);
     line("sub_zone", settings.sub_zone);
@@ -246,7 +246,7 @@ void appendHost(std::string* out, const Host& host) {
   }
   out->push_back('}');
   appendPercent(out, "success_rate", successRate(host, Origin::External));
-  out->append(",\"weight\":" + std::to_string(settings.weight));
+  out->append(",\"weight\":" + std::to_string(host.weight()));
   if (!settings.hostname.empty()) {
     out->append(",\"hostname\":");
     appendJsonString(out, settings.hostname);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "filters/http/http_filters.h"
+#include "proxy/request_rules.h"
 #include "worker/thread_driver.h"
 
 namespace fairlead::worker {
@@ -86,6 +87,15 @@ DataPlane::DataPlane(const Options& options)
       workers_(makeWorkers(options, logs_)),
       listeners_(registry_, builder_, drain_, retired_, workers_) {
   clusters_.useNames(names_);
+  clusters_.useRequestRules(
+      [this](const plan::RequestRules& plan, const stats::Scope& scope)
+          -> Result<std::shared_ptr<const upstream::ClusterPart>> {
+        filters::ConfigScope own = chain_scope_({});
+        own.stats = scope;
+        auto rules = proxy::RequestRules::build(plan, own);
+        if (!rules) return rules.error();
+        return std::shared_ptr<const upstream::ClusterPart>(std::move(rules.value()));
+      });
   watchdog_stats_ = {registry_.create<stats::Server>(plainScope("server.")),
                      registry_.create<stats::Watchdog>(plainScope("main_thread.")),
                      registry_.create<stats::Watchdog>(plainScope("workers.")),
@@ -260,6 +270,7 @@ void DataPlane::takeHealth() {
   const uint64_t now_ms = upstream::hostClockMs();
   clusters_.keepDestinations(now_ms, &delta);
   clusters_.detectOutliers(now_ms, &delta);
+  clusters_.weighLoads(now_ms, &delta);
   publish(std::move(delta));
 }
 

@@ -131,6 +131,12 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
   Result<AccessLogs> logs = buildLogs(plan.access_logs);
   if (!logs) return logs.error();
   config->setAccessLogs(std::move(logs.value()));
+  if (plan.router && !plan.router->upstream_logs.empty()) {
+    Result<AccessLogs> upstream_logs = buildLogs(plan.router->upstream_logs);
+    if (!upstream_logs) return upstream_logs.error();
+    config->upstream_logs = std::move(upstream_logs.value());
+    config->logs_request_head = true;
+  }
   if (plan.local_replies) {
     auto replies = proxy::LocalReplies::build(*plan.local_replies, &parts_.slots);
     if (!replies) return replies.error();
@@ -147,6 +153,7 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
                                       parts_.late_counts, parts_.publishers,
                                       &parts_.names,      parts_.discovered,
                                       parts_.demands,     parts_.jwt_keys};
+  if (auto built = buildUpstreamFilters(plan, scope, config.get()); !built) return built.error();
   uint64_t on_always = 0;
   if (parts_.last_filter) {
     on_always = uint64_t{1} << (plan.http_filters.size() + plan.upgrade_filters.size());
@@ -187,6 +194,19 @@ Result<FilterPlan> ListenerBuilder::buildHttp(const plan::Listener& listener,
     config->filter_names.emplace_back();
   }
   return FilterPlan(std::shared_ptr<const proxy::HttpConfig>(std::move(config)));
+}
+
+// As the real server: between the manager's prefix and what their statistics are of is no dot.
+Result<void> ListenerBuilder::buildUpstreamFilters(const plan::HttpConnectionManager& plan,
+                                                   const filters::ConfigScope& scope,
+                                                   proxy::HttpConfig* config) const {
+  if (!plan.router || plan.router->upstream_filters.empty()) return {};
+  filters::ConfigScope own = scope;
+  own.stats.prefix.pop_back();
+  auto built = proxy::FilterList::build(plan.router->upstream_filters, own);
+  if (!built) return built.error();
+  config->upstream_filters = std::move(built.value());
+  return {};
 }
 
 // What is done to requests before they are routed.

@@ -79,6 +79,9 @@ class ListenerBuilder {
                                  net::SharedTransport transport, SharedDrain drain) const;
   Result<FilterPlan> buildHttp(const plan::Listener& listener, const plan::FilterChain& chain,
                                net::SharedTransport transport, SharedDrain drain) const;
+  Result<void> buildUpstreamFilters(const plan::HttpConnectionManager& plan,
+                                    const filters::ConfigScope& scope,
+                                    proxy::HttpConfig* config) const;
   Result<void> buildRequestParts(const plan::HttpConnectionManager& plan,
                                  proxy::HttpConfig* config) const;
   Result<FilterPlan> buildTcp(const plan::Listener& listener, const plan::FilterChain& chain,

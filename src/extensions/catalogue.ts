@@ -6,6 +6,7 @@ const CATEGORIES: Readonly<Record<keyof Registry, string>> = {
   listenerFilters: 'envoy.filters.listener',
   networkFilters: 'envoy.filters.network',
   httpFilters: 'envoy.filters.http',
+  upstreamHttpFilters: 'envoy.filters.http.upstream',
   accessLoggers: 'envoy.access_loggers',
   downstreamTransportSockets: 'envoy.transport_sockets.downstream',
   upstreamTransportSockets: 'envoy.transport_sockets.upstream',

@@ -7,8 +7,10 @@ import { openTelemetryAccessLog } from './access-loggers/open-telemetry.js';
 import { stderrAccessLog } from './access-loggers/stderr.js';
 import { stdoutAccessLog } from './access-loggers/stdout.js';
 import { tcpGrpcAccessLog } from './access-loggers/tcp-grpc.js';
+import { clientSideWeightedRoundRobin } from './balancers/client-side-weighted-round-robin.js';
 import { leastRequest } from './balancers/least-request.js';
 import { maglev } from './balancers/maglev.js';
+import { overrideHost } from './balancers/override-host.js';
 import { random } from './balancers/random.js';
 import { ringHash } from './balancers/ring-hash.js';
 import { roundRobin } from './balancers/round-robin.js';
@@ -61,6 +63,7 @@ import { setFilterState } from './http/set-filter-state.js';
 import { setMetadata } from './http/set-metadata.js';
 import { statefulSession } from './http/stateful-session.js';
 import { tap } from './http/tap.js';
+import { upstreamCodec } from './http/upstream-codec.js';
 import { httpInspector } from './listener/http-inspector.js';
 import { originalDst } from './listener/original-dst.js';
 import { proxyProtocol } from './listener/proxy-protocol.js';
@@ -157,6 +160,18 @@ export const REGISTRY: Registry = {
     statefulSession,
     router,
   ],
+  upstreamHttpFilters: [
+    upstreamCodec,
+    buffer,
+    headerMutation,
+    credentialInjector,
+    awsRequestSigning,
+    admissionControl,
+    compressor,
+    { ...rbac, name: 'envoy.filters.http.upstream_rbac' },
+    matchDelegate,
+    composite,
+  ],
   accessLoggers: [
     fileAccessLog,
     stdoutAccessLog,
@@ -174,7 +189,17 @@ export const REGISTRY: Registry = {
     internalUpstream,
   ],
   protocolOptions: [httpProtocolOptions, tcpProtocolOptions],
-  balancers: [roundRobin, leastRequest, random, ringHash, maglev, subset, wrrLocality],
+  balancers: [
+    roundRobin,
+    leastRequest,
+    random,
+    ringHash,
+    maglev,
+    subset,
+    clientSideWeightedRoundRobin,
+    wrrLocality,
+    overrideHost,
+  ],
   retryHostPredicates: [previousHosts, omitCanaryHosts, omitHostMetadata],
   retryPriorities: [previousPriorities],
   statSinks: [statsd, dogStatsd, metricsService, hystrix, openTelemetryStats],

@@ -12,8 +12,10 @@ import type {
   Cluster,
   Cluster_Protocol,
   FilterChain,
+  HashPolicy,
   HttpFilter,
   ListenerFilter,
+  RequestRules,
   Router,
   SinkFormat,
 } from './plan.gen.js';
@@ -53,6 +55,8 @@ export interface UpstreamHttpOptions {
   /** Whom hosts are asked for over TLS. */
   readonly sni: SniOptions | undefined;
   readonly sniPlace: Place;
+  /** What becomes of requests, whatever their routes say; absent: that alone. */
+  readonly rules?: RequestRules | undefined;
 }
 
 /** The settings of a balancer within a cluster's plan. */
@@ -69,7 +73,12 @@ export type BalancerPlan = Pick<
   | 'zones'
   | 'hash_table'
   | 'subsets'
->;
+  | 'load_weights'
+  | 'host_overrides'
+> & {
+  /** What hashes are made of, whatever routes and the cluster say; absent: as they say. */
+  readonly hashPolicies?: readonly HashPolicy[];
+};
 
 /** What a resource monitor looks at. Numbers are above 0. */
 export type MonitorPlan =

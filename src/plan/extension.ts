@@ -71,6 +71,8 @@ export interface Registry {
   readonly listenerFilters: readonly Extension<ListenerFilterPlan>[];
   readonly networkFilters: readonly Extension<NetworkFilterPlan>[];
   readonly httpFilters: readonly HttpFilterExtension[];
+  /** Those that tries may pass on their way to hosts. */
+  readonly upstreamHttpFilters: readonly HttpFilterExtension[];
   /** Undefined after an error. */
   readonly accessLoggers: readonly Extension<LogTarget | undefined>[];
   /** true: bytes in the clear; undefined after an error. */

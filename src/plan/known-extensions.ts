@@ -137,6 +137,36 @@ const KNOWN = {
       type: 'envoy.extensions.common.matching.v3.ExtensionWithMatcher',
     },
   ],
+  upstreamHttpFilters: [
+    ...family('envoy.filters.http.', 'envoy.extensions.filters.http.', {
+      admission_control: 'AdmissionControl',
+      ai_protocol_manager: 'AiProtocolManager',
+      aws_lambda: 'Config',
+      aws_request_signing: 'AwsRequestSigning',
+      body_size_limit: 'BodySizeLimit',
+      buffer: 'Buffer',
+      composite: 'Composite',
+      compressor: 'Compressor',
+      credential_injector: 'CredentialInjector',
+      ext_proc: 'ExternalProcessor',
+      header_mutation: 'HeaderMutation',
+      lua: 'Lua',
+      upstream_codec: 'UpstreamCodec',
+      wasm: 'Wasm',
+    }),
+    {
+      name: 'envoy.extensions.filters.http.dynamic_modules',
+      type: 'envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter',
+    },
+    {
+      name: 'envoy.filters.http.match_delegate',
+      type: 'envoy.extensions.common.matching.v3.ExtensionWithMatcher',
+    },
+    {
+      name: 'envoy.filters.http.upstream_rbac',
+      type: 'envoy.extensions.filters.http.rbac.v3.RBAC',
+    },
+  ],
   accessLoggers: [
     ...family('envoy.access_loggers.', 'envoy.extensions.access_loggers.', {
       dynamic_modules: 'DynamicModuleAccessLog',

@@ -1,5 +1,6 @@
 // The hosts of a cluster that come by EDS.
 import type { envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment } from '../../build/messages.gen.js';
+import { startTimeout } from '../base/timers.js';
 import type { NativeProxy } from '../native.js';
 import { compileHosts } from '../plan/cluster/assignment.js';
 import { encodeUpdate, type Assignment, type Host } from '../plan/plan.gen.js';
@@ -21,6 +22,7 @@ export class EndpointSubscription {
   });
   /** As the data plane has it. */
   #applied: Assignment;
+  #staleTimer: NodeJS.Timeout | undefined;
 
   constructor(plan: EdsPlan, native: NativeProxy, host: Subscribing) {
     this.#plan = plan;
@@ -79,6 +81,7 @@ export class EndpointSubscription {
   }
 
   stop(): void {
+    clearTimeout(this.#staleTimer);
     this.#subscription.stop();
     this.#onWarm();
   }
@@ -101,17 +104,8 @@ export class EndpointSubscription {
     if (message.cluster_name !== serviceName) {
       return `Unexpected EDS cluster (expecting ${serviceName}): ${message.cluster_name ?? ''}`;
     }
-    const { all, overprovisioningFactorPct, weighsHealth } = compileHosts(
-      message,
-      first.place,
-      this.#plan.needs,
-    );
-    const assignment = {
-      cluster_name: cluster,
-      hosts: withoutRepeats(all),
-      overprovisioning_factor_pct: overprovisioningFactorPct,
-      ...(weighsHealth && { weighs_health: true }),
-    };
+    const { all, policy } = compileHosts(message, first.place, this.#plan.needs);
+    const assignment = { cluster_name: cluster, hosts: withoutRepeats(all), ...policy };
     return () => this.#apply(message, assignment);
   }
 
@@ -124,9 +118,24 @@ export class EndpointSubscription {
     if (errors.length > 0) return errors.map((error) => error.message).join('\n');
     this.#current = message;
     this.#applied = assignment;
+    this.#expectAnother(message.policy?.endpoint_stale_after ?? 0);
     const weights = assignment.hosts?.map(({ weight }) => weight ?? 1) ?? [];
     stats.setGauge(`${this.#statPrefix}max_host_weight`, Math.max(1, ...weights));
     return undefined;
+  }
+
+  /** Hosts that nobody has named anew for so long are gone. */
+  #expectAnother(ms: number): void {
+    clearTimeout(this.#staleTimer);
+    if (ms <= 0) return;
+    const { stats } = this.#host;
+    stats.count(`${this.#statPrefix}assignment_timeout_received`);
+    this.#staleTimer = startTimeout(() => {
+      const assignment = { ...this.#applied, hosts: [] };
+      this.#native.apply(encodeUpdate({ assignments: [assignment] }));
+      this.#applied = assignment;
+      stats.count(`${this.#statPrefix}assignment_stale`);
+    }, ms).unref();
   }
 }
 

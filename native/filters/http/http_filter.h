@@ -113,6 +113,10 @@ class HttpFilter {
  public:
   virtual ~HttpFilter() = default;
 
+  // Of a try at a host alone, which is known: before there is a connection. Continue or Answer.
+  virtual FilterStatus onHostChosen(const http::RequestHead& head, const route::RequestView& view) {
+    return FilterStatus::Continue;
+  }
   // `end`: the request has no body.
   virtual FilterStatus onRequestHead(http::RequestHead& head, const route::RequestView& view,
                                      bool end) {
@@ -212,8 +216,8 @@ class Taps;
 // What a config may be built with, beside its plan. The control thread's.
 struct ConfigScope {
   stats::Registry& registry;
-  // The connection manager's: "http.<prefix>."
-  const stats::Scope stats;
+  // The connection manager's, "http.<prefix>.", or the cluster's.
+  stats::Scope stats;
   unsigned workers;
   RuntimeSlots& slots;
   // The numbers by which workers know clusters.

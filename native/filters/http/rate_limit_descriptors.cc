@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "route/tree_facts.h"
 
 namespace fairlead::filters {
 
@@ -104,6 +105,14 @@ bool DescriptorAction::append(const DescriptorSource& source, std::string* descr
       return appendMetadata(source.context, descriptor);
     case ActionKind::Format:
       return appendIf(!plan_.inverts, source, descriptor);
+    case ActionKind::Input: {
+      std::string room;
+      const auto value = plan_.input ? route::TreeFacts(source.request).text(*plan_.input, &room)
+                                     : std::nullopt;
+      if (!value || value->empty()) return false;
+      appendEntry(plan_.key, *value, descriptor);
+      return true;
+    }
   }
   return false;
 }

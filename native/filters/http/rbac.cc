@@ -23,7 +23,22 @@ class Rbac final : public HttpFilter {
        FilterPlace& place)
       : config_(config), settings_(settings), scope_(scope), place_(place) {}
 
+  // As the real server: no connection is made for a request that may not have it.
+  FilterStatus onHostChosen(const http::RequestHead&, const route::RequestView& view) override {
+    was_asked_ = true;
+    return decide(view);
+  }
+
   FilterStatus onRequestHead(http::RequestHead&, const route::RequestView& view, bool) override {
+    return was_asked_ ? FilterStatus::Continue : decide(view);
+  }
+
+  LocalReply answer() const override {
+    return {403, "RBAC: access denied", settings_.enforced.rules->detailsOf(policy_)};
+  }
+
+ private:
+  FilterStatus decide(const route::RequestView& view) {
     format::FormatContext context;
     place_.describe(&context);
     if (settings_.shadow.rules) askShadow({view, context, place_.peer()});
@@ -38,12 +53,6 @@ class Rbac final : public HttpFilter {
     }
     return is_allowed ? FilterStatus::Continue : FilterStatus::Answer;
   }
-
-  LocalReply answer() const override {
-    return {403, "RBAC: access denied", settings_.enforced.rules->detailsOf(policy_)};
-  }
-
- private:
   void askShadow(const RbacRequest& request) {
     const RbacRules& rules = *settings_.shadow.rules;
     const int policy = rules.find(request);
@@ -61,6 +70,7 @@ class Rbac final : public HttpFilter {
   FilterPlace& place_;
   // The enforced one that fits.
   int policy_ = -1;
+  bool was_asked_ = false;
 };
 
 plan::MetadataValue textAt(std::string path, std::string text) {

@@ -3,6 +3,7 @@ import type { envoy_extensions_load_balancing_policies_wrr_locality_v3_WrrLocali
 import { choosePolicy } from '../../plan/cluster/policies.js';
 import { defineExtension } from '../../plan/extension.js';
 import type { BalancerPlan } from '../../plan/extension-plans.js';
+import { CLIENT_SIDE_WEIGHTED } from './client-side-weighted-round-robin.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
 
 const FIELDS = supportedFields<WrrLocality>(
@@ -17,6 +18,13 @@ export const wrrLocality = defineExtension<WrrLocality, BalancerPlan | undefined
     refuseOtherFields(place, config, FIELDS);
     const at = place.field('endpoint_picking_policy');
     const child = choosePolicy(config.endpoint_picking_policy, at, context);
+    if (child && !child.load_weights) {
+      at.error(
+        'Currently WrrLocalityLoadBalancer only supports ClientSideWeightedRoundRobinLoadBalancer as ' +
+          'its endpoint picking policy.',
+        { expected: CLIENT_SIDE_WEIGHTED },
+      );
+    }
     return child && { ...child, weighs_localities: true };
   },
 });

@@ -46,6 +46,8 @@ const PER_ROUTE = supportedFields<PerRoute>(`${RATELIMIT}PerRoute`, [
   'vh_rate_limits',
   'rate_limits',
   'domain',
+  // Nobody has made anything of it so far, in the real server either.
+  'override_option',
 ]);
 const SERVICE = supportedFields<ServiceConfig>('envoy.config.ratelimit.v3.RateLimitServiceConfig', [
   'grpc_service',

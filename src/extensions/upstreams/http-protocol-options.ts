@@ -3,13 +3,19 @@ import type {
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions as HttpProtocolOptions,
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions_AutoHttpConfig as AutoConfig,
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions_ExplicitHttpConfig as ExplicitConfig,
+  envoy_extensions_upstreams_http_v3_HttpProtocolOptions_OutlierDetection as OutlierDetection,
   envoy_extensions_upstreams_http_v3_HttpProtocolOptions_UseDownstreamHttpConfig as DownstreamConfig,
 } from '../../../build/messages.gen.js';
+import { type CompileContext, defineExtension } from '../../plan/extension.js';
 import type { UpstreamHttpOptions } from '../../plan/extension-plans.js';
-import { Cluster_Protocol as Protocol } from '../../plan/plan.gen.js';
+import { compileMatch } from '../../plan/match/tap.js';
 import type { Place } from '../../plan/message/place.js';
 import { refuseOtherFields, supportedFields } from '../../plan/message/supported-fields.js';
-import { defineExtension } from '../../plan/extension.js';
+import { Cluster_Protocol as Protocol, type RequestRules } from '../../plan/plan.gen.js';
+import { compileHashPolicies } from '../../plan/route/hash-policies.js';
+import { compileMirrors } from '../../plan/route/mirrors.js';
+import { compileRetries } from '../../plan/route/retry-policy.js';
+import { compileUpstreamFilters } from '../http/upstream-filters.js';
 
 const TYPE = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [
@@ -18,7 +24,13 @@ const FIELDS = supportedFields<HttpProtocolOptions>(TYPE, [
   'explicit_http_config',
   'use_downstream_protocol_config',
   'auto_config',
+  'http_filters',
+  'outlier_detection',
+  'request_mirror_policies',
+  'hash_policy',
+  'retry_policy',
 ]);
+const OUTLIER = supportedFields<OutlierDetection>(`${TYPE}.OutlierDetection`, ['error_matcher']);
 const EXPLICIT = supportedFields<ExplicitConfig>(`${TYPE}.ExplicitHttpConfig`, [
   'http_protocol_options',
   'http2_protocol_options',
@@ -35,7 +47,7 @@ const AUTO = supportedFields<AutoConfig>(`${TYPE}.AutoHttpConfig`, [
 export const httpProtocolOptions = defineExtension<HttpProtocolOptions, UpstreamHttpOptions>({
   name: TYPE,
   type: TYPE,
-  compile(config, place) {
+  compile(config, place, context) {
     refuseOtherFields(place, config, FIELDS);
     const { protocol, options, at } = chosen(config, place);
     return {
@@ -48,9 +60,44 @@ export const httpProtocolOptions = defineExtension<HttpProtocolOptions, Upstream
       http2Place: at.field('http2_protocol_options'),
       sni: config.upstream_http_protocol_options,
       sniPlace: place.field('upstream_http_protocol_options'),
+      rules: compileRules(config, place, context),
     };
   },
 });
+
+/** Undefined: requests are treated as their routes say. */
+function compileRules(
+  config: HttpProtocolOptions,
+  place: Place,
+  context: CompileContext,
+): RequestRules | undefined {
+  const outlier = config.outlier_detection;
+  if (outlier) refuseOtherFields(place.field('outlier_detection'), outlier, OUTLIER);
+  // As in the real server, they may name clusters that are not there.
+  const scope = { context, validatesClusters: false };
+  const rules: RequestRules = {
+    http_filters: compileUpstreamFilters(
+      config.http_filters,
+      place.field('http_filters'),
+      context,
+      'upstream http',
+    ),
+    mirrors: compileMirrors(
+      config.request_mirror_policies,
+      place.field('request_mirror_policies'),
+      scope,
+    )?.slice(),
+    hash_policies: compileHashPolicies(config.hash_policy, place.field('hash_policy')),
+    retry: compileRetries(config, place, context),
+    error_match:
+      outlier?.error_matcher &&
+      compileMatch(outlier.error_matcher, place.field('outlier_detection').field('error_matcher')),
+  };
+  const isEmpty = Object.values(rules).every(
+    (rule) => rule === undefined || (Array.isArray(rule) && rule.length === 0),
+  );
+  return isEmpty ? undefined : rules;
+}
 
 interface Chosen {
   readonly protocol: Protocol;

@@ -3,7 +3,6 @@ import type {
   envoy_config_core_v3_Address as AddressMessage,
   envoy_config_core_v3_Metadata as Metadata,
   envoy_config_endpoint_v3_ClusterLoadAssignment as ClusterLoadAssignment,
-  envoy_config_endpoint_v3_ClusterLoadAssignment_Policy as Policy,
   envoy_config_endpoint_v3_Endpoint as Endpoint,
   envoy_config_endpoint_v3_Endpoint_AdditionalAddress as AdditionalAddress,
   envoy_config_endpoint_v3_Endpoint_HealthCheckConfig as CheckConfig,
@@ -11,6 +10,7 @@ import type {
   envoy_config_endpoint_v3_LocalityLbEndpoints as LocalityLbEndpoints,
 } from '../../../build/messages.gen.js';
 import { compileAddress, compileAddressOrName, compileHostAddress } from '../address/address.js';
+import { compilePolicy, type AssignmentPolicy } from './assignment-policy.js';
 import type { DnsEndpoint } from './dns-cluster.js';
 import { hashKey, hostLabels, listLabels, socketLabels } from '../host-labels.js';
 import { NO_NEEDS, hostValues, inTryingOrder, type HostNeeds } from './host-needs.js';
@@ -22,16 +22,21 @@ import { refuseOtherFields, supportedFields } from '../message/supported-fields.
 
 const ASSIGNMENT = supportedFields<ClusterLoadAssignment>(
   'envoy.config.endpoint.v3.ClusterLoadAssignment',
-  ['cluster_name', 'endpoints', 'policy'],
-  { named_endpoints: {} },
+  // As in the real server, nothing refers to endpoints by their names.
+  ['cluster_name', 'endpoints', 'policy', 'named_endpoints'],
 );
-const POLICY = supportedFields<Policy>('envoy.config.endpoint.v3.ClusterLoadAssignment.Policy', [
-  'overprovisioning_factor',
-  'weighted_priority_health',
-]);
 const LOCALITY = supportedFields<LocalityLbEndpoints>(
   'envoy.config.endpoint.v3.LocalityLbEndpoints',
-  ['locality', 'metadata', 'lb_endpoints', 'load_balancing_weight', 'priority'],
+  // The real server asks for these two at no time either.
+  [
+    'locality',
+    'metadata',
+    'lb_endpoints',
+    'load_balancing_weight',
+    'priority',
+    'proximity',
+    'load_balancer_endpoints',
+  ],
 );
 const LB_ENDPOINT = supportedFields<LbEndpoint>('envoy.config.endpoint.v3.LbEndpoint', [
   'endpoint',
@@ -44,6 +49,7 @@ const ENDPOINT = supportedFields<Endpoint>('envoy.config.endpoint.v3.Endpoint', 
   'hostname',
   'health_check_config',
   'additional_addresses',
+  'observability_name',
 ]);
 const CHECK = supportedFields<CheckConfig>('envoy.config.endpoint.v3.Endpoint.HealthCheckConfig', [
   'port_value',
@@ -55,8 +61,6 @@ const ADDITIONAL = supportedFields<AdditionalAddress>(
   'envoy.config.endpoint.v3.Endpoint.AdditionalAddress',
   ['address'],
 );
-
-const DEFAULT_OVERPROVISIONING_PCT = 140;
 
 const HEALTH = {
   UNKNOWN: Host_Health.HEALTHY,
@@ -73,9 +77,8 @@ const NO_DNS = 'type: STRICT_DNS (or LOGICAL_DNS) in the cluster, which lets DNS
 /** The endpoints of a cluster, each compiled to a `T`. */
 export interface Endpoints<T> {
   readonly all: readonly T[];
-  readonly overprovisioningFactorPct: number;
-  /** The health of a priority depends on its hosts' weights. */
-  readonly weighsHealth: boolean;
+  /** What is said of them all. */
+  readonly policy: AssignmentPolicy;
   /** How many localities and endpoints are configured, for clusters that take only one. */
   readonly localities: number;
   readonly count: number;
@@ -141,7 +144,6 @@ function compileEndpoints<T>(
 ): Endpoints<T> {
   const all: T[] = [];
   if (assignment) refuseOtherFields(place, assignment, ASSIGNMENT);
-  if (assignment?.policy) refuseOtherFields(place.field('policy'), assignment.policy, POLICY);
   const localities = assignment?.endpoints ?? [];
   localities.forEach((locality, i) => {
     const at = place.field('endpoints').index(i);
@@ -163,11 +165,9 @@ function compileEndpoints<T>(
       if (compiled !== undefined) all.push(compiled);
     });
   });
-  const overprovisioningFactorPct =
-    assignment?.policy?.overprovisioning_factor ?? DEFAULT_OVERPROVISIONING_PCT;
   const count = localities.reduce((sum, { lb_endpoints: own = [] }) => sum + own.length, 0);
-  const weighsHealth = assignment?.policy?.weighted_priority_health ?? false;
-  return { all, overprovisioningFactorPct, weighsHealth, localities: localities.length, count };
+  const policy = compilePolicy(assignment?.policy ?? {}, place.field('policy'));
+  return { all, policy, localities: localities.length, count };
 }
 
 /** Where it is checked, if not at its own address. */
@@ -200,6 +200,7 @@ function proxyAddress(metadata: Metadata | undefined, place: Place): Address | u
 function hostOf(message: LbEndpoint, locality: LocalityLbEndpoints, needs: HostNeeds): Host {
   return {
     hostname: message.endpoint?.hostname,
+    observability_name: message.endpoint?.observability_name,
     weight: message.load_balancing_weight ?? 1,
     priority: locality.priority,
     health: HEALTH[message.health_status ?? 'UNKNOWN'],

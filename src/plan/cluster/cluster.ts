@@ -29,7 +29,7 @@ import { grpcHttp2 } from './grpc-http2.js';
 import { compileUpstreamHttp } from './http-options.js';
 import { compileHttp2Options } from '../http2-options.js';
 import { compilePreconnect } from './preconnect.js';
-import type { UpstreamHttpOptions } from '../extension-plans.js';
+import type { BalancerPlan, UpstreamHttpOptions } from '../extension-plans.js';
 import { wholeMs, wholePercent } from '../message/numbers.js';
 import type { Place } from '../message/place.js';
 import {
@@ -85,6 +85,7 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'dns_resolvers',
   'dns_resolution_config',
   'typed_dns_resolver_config',
+  'use_tcp_for_dns_lookups',
   'wait_for_warm_on_init',
   'cleanup_interval',
   'ignore_health_on_host_removal',
@@ -100,6 +101,8 @@ const CLUSTER = supportedFields<ClusterMessage>('envoy.config.cluster.v3.Cluster
   'track_timeout_budgets',
   'track_cluster_stats',
   'metadata',
+  // Load is reported to the bootstrap's service, in the real server as well.
+  'lrs_server',
 ]);
 const TRACKED = supportedFields<TrackedStats>('envoy.config.cluster.v3.TrackClusterStats', [
   'timeout_budgets',
@@ -211,7 +214,7 @@ export function compileCluster(
     connect_timeout_ms: wholeMs(message.connect_timeout, DEFAULT_CONNECT_TIMEOUT_MS),
     per_connection_buffer_limit_bytes:
       message.per_connection_buffer_limit_bytes ?? DEFAULT_BUFFER_LIMIT_BYTES,
-    ...balancer,
+    ...balancerOf(balancer),
     panic_threshold_pct: panic.value,
     panic_threshold_slot: panic.slot,
     is_local: message.name !== undefined && message.name === context.localCluster?.name,
@@ -231,6 +234,9 @@ export function compileCluster(
     sources: bind ? compileBind(bind.config, bind.place, message.name ?? '') : [],
     ...compilePreconnect(message.preconnect_policy ?? {}, place.field('preconnect_policy')),
     protocol: options.protocol,
+    request_rules: balancer?.hashPolicies
+      ? { ...options.rules, hash_policies: balancer.hashPolicies }
+      : options.rules,
     ...(http2 && { http2 }),
     ...(socket && reachedBy(socket, message.metadata)),
     transport_matches: matches.map(({ plan }) => plan),
@@ -269,6 +275,11 @@ export function compileCluster(
   return (
     source && balancer && { cluster, ...source, sockets, ...(proxied && { names: proxied.names }) }
   );
+}
+
+function balancerOf(plan: BalancerPlan | undefined): Partial<Cluster> {
+  const { hashPolicies: _, ...rest } = plan ?? {};
+  return rest;
 }
 
 /** Only TLS can agree on a protocol. */
@@ -386,8 +397,7 @@ function compileHostSource(
     assignment: {
       cluster_name: message.name,
       hosts: hosts.all,
-      overprovisioning_factor_pct: hosts.overprovisioningFactorPct,
-      ...(hosts.weighsHealth && { weighs_health: true }),
+      ...hosts.policy,
     },
   };
 }
@@ -451,8 +461,7 @@ function compileDns(
     respectTtl: message.respect_dns_ttl ?? false,
     minRefreshMs: wholeMs(minRefreshMs, 0),
     jitterMs: wholeMs(message.dns_jitter, 0),
-    overprovisioningFactorPct: names.overprovisioningFactorPct,
-    weighsHealth: names.weighsHealth,
+    policy: names.policy,
     ...(resolver && { resolver }),
     endpoints: names.all,
   };

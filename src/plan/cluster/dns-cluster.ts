@@ -1,5 +1,6 @@
 // Clusters whose hosts DNS gives: what the server's DNS part needs to keep them up to date.
 import type { Host } from '../plan.gen.js';
+import type { AssignmentPolicy } from './assignment-policy.js';
 import type { ResolverPlan } from './dns-resolver.js';
 
 export type LookupFamily = 'V4_ONLY' | 'V6_ONLY' | 'AUTO' | 'V4_PREFERRED' | 'ALL';
@@ -27,8 +28,7 @@ export interface DnsClusterPlan {
   readonly minRefreshMs?: number;
   /** So much later at most, by chance, after an answer; absent: no later. */
   readonly jitterMs?: number;
-  readonly overprovisioningFactorPct: number;
-  readonly weighsHealth?: boolean;
+  readonly policy: AssignmentPolicy;
   /** Absent: the system's. */
   readonly resolver?: ResolverPlan;
   readonly endpoints: readonly DnsEndpoint[];

@@ -32,6 +32,7 @@ const RESOLUTION = supportedFields<ResolutionMessage>('envoy.config.core.v3.DnsR
 ]);
 const OPTIONS = supportedFields<OptionsMessage>('envoy.config.core.v3.DnsResolverOptions', [
   'no_default_search_domain',
+  'use_tcp_for_dns_lookups',
 ]);
 
 const DEFAULT_PORT = 53;
@@ -43,6 +44,8 @@ export interface ResolverPlan {
   readonly areFallback: boolean;
   /** Short names are not looked up in the system's domains. */
   readonly hasNoSearch: boolean;
+  /** Servers are asked over TCP alone. */
+  readonly usesTcp?: boolean;
   /** Of the first try; absent: the resolver's own. */
   readonly timeoutMs?: number;
   readonly tries?: number;
@@ -55,6 +58,7 @@ export interface ResolverFields {
   readonly typed_dns_resolver_config?: TypedExtension | undefined;
   readonly dns_resolution_config?: ResolutionMessage | undefined;
   readonly dns_resolvers?: readonly Address[] | undefined;
+  readonly use_tcp_for_dns_lookups?: boolean | undefined;
 }
 
 /** Undefined: the system's; or after an error. */
@@ -66,8 +70,12 @@ export function compileResolver(fields: ResolverFields, place: Place): ResolverP
     refuseOtherFields(at, older, RESOLUTION);
     return compileServers(older.resolvers, older.dns_resolver_options, at);
   }
-  if (!fields.dns_resolvers?.length) return undefined;
-  return compileServers(fields.dns_resolvers, undefined, place, 'dns_resolvers');
+  const usesTcp = fields.use_tcp_for_dns_lookups ?? false;
+  if (!fields.dns_resolvers?.length && !usesTcp) return undefined;
+  return {
+    ...compileServers(fields.dns_resolvers, undefined, place, 'dns_resolvers'),
+    ...(usesTcp && { usesTcp }),
+  };
 }
 
 function compileTyped(
@@ -120,5 +128,6 @@ function compileServers(
     servers,
     areFallback: false,
     hasNoSearch: options?.no_default_search_domain ?? false,
+    ...(options?.use_tcp_for_dns_lookups && { usesTcp: true }),
   };
 }

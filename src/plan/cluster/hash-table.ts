@@ -11,6 +11,7 @@ import type {
 import type { BalancerPlan } from '../extension-plans.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
+import { compileHashPolicies } from '../route/hash-policies.js';
 import { Cluster_Balancer, HashTable_Function, type HashTable } from '../plan.gen.js';
 
 export const RING_HASH = supportedFields<RingHash>(
@@ -31,7 +32,7 @@ export const MAGLEV = supportedFields<Maglev>(
 );
 const HASHING = supportedFields<HashingConfig>(
   'envoy.extensions.load_balancing_policies.common.v3.ConsistentHashingLbConfig',
-  ['use_hostname_for_hashing', 'hash_balance_factor'],
+  ['use_hostname_for_hashing', 'hash_balance_factor', 'hash_policy'],
 );
 
 const DEFAULT_MIN_RING = 1024;
@@ -91,6 +92,15 @@ export function compileHashing(
     by_hostname: config.use_hostname_for_hashing,
     balance_factor_pct: config.hash_balance_factor,
   };
+}
+
+/** What hashes are made of, in place of what routes say. */
+export function compileHashPolicy(
+  config: HashingConfig | undefined,
+  place: Place,
+): Pick<BalancerPlan, 'hashPolicies'> {
+  if (!config?.hash_policy || config.hash_policy.length === 0) return {};
+  return { hashPolicies: compileHashPolicies(config.hash_policy, place.field('hash_policy')) };
 }
 
 function isPrime(number: number): boolean {

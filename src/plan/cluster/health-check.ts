@@ -51,6 +51,8 @@ const CHECK = supportedFields<HealthCheckMessage>('envoy.config.core.v3.HealthCh
   'event_logger',
   'always_log_health_check_failures',
   'always_log_health_check_success',
+  // Nobody is told of events there, by the real server either.
+  'event_service',
   'tls_options',
   'transport_socket_match_criteria',
 ]);

@@ -42,7 +42,8 @@ const OUTLIER = supportedFields<OutlierDetectionConfig>(
 );
 const EVENT_LOG = supportedFields<EventLogConfig>(
   'envoy.config.bootstrap.v3.ClusterManager.OutlierDetection',
-  ['event_log_path'],
+  // As in the real server, nobody is told of events by a service.
+  ['event_log_path', 'event_service'],
 );
 
 /** What holds where a cluster says nothing else, by the names of the fields. */

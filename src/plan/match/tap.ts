@@ -110,7 +110,8 @@ function compileSink(sink: OutputSink, place: Place): TapSink | undefined {
   return { kind: 'buffer', maxTraces, timeoutMs };
 }
 
-function compileMatch(match: MatchPredicate, place: Place): TapMatch {
+/** A tree of conditions on a request and its answer. */
+export function compileMatch(match: MatchPredicate, place: Place): TapMatch {
   const rulesOf = (name: 'and_match' | 'or_match'): TapMatch[] =>
     (match[name]?.rules ?? []).map((rule, index) =>
       compileMatch(rule, place.field(name).field('rules').index(index)),

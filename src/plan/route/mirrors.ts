@@ -5,8 +5,7 @@ import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 import type { MirrorPolicy } from '../plan.gen.js';
 import { compileHeaderChanges } from './header-changes.js';
-import { checkCluster } from './route-clusters.js';
-import type { RouteScope } from './route-scope.js';
+import { checkCluster, type ClusterCheck } from './route-clusters.js';
 
 // Whether a copy is traced only counts where tracing is on, and that is refused.
 const POLICY = supportedFields<RequestMirrorPolicy>(
@@ -28,7 +27,7 @@ const MILLION = 1_000_000;
 export function compileMirrors(
   policies: readonly RequestMirrorPolicy[] | undefined,
   place: Place,
-  scope: RouteScope,
+  scope: ClusterCheck,
 ): readonly MirrorPolicy[] | undefined {
   if (!policies || policies.length === 0) return undefined;
   return policies.map((policy, index) => compileMirror(policy, place.index(index), scope));
@@ -37,7 +36,7 @@ export function compileMirrors(
 function compileMirror(
   message: RequestMirrorPolicy,
   place: Place,
-  scope: RouteScope,
+  scope: ClusterCheck,
 ): MirrorPolicy {
   refuseOtherFields(place, message, POLICY);
   const { cluster = '', cluster_header: header = '', runtime_fraction: fraction } = message;

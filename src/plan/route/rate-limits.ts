@@ -1,5 +1,6 @@
 // What of a request makes the descriptors that rate limits know it by.
 import type {
+  envoy_config_core_v3_TypedExtensionConfig as TypedExtension,
   envoy_config_route_v3_RateLimit as RateLimitMessage,
   envoy_config_core_v3_Metadata as Metadata,
   envoy_config_route_v3_RateLimit_Action as Action,
@@ -12,6 +13,7 @@ import { compileCidrRanges } from '../address/address.js';
 import type { CompileContext } from '../extension.js';
 import { compileFormat } from '../format/format.js';
 import { metadataValues, PATH_SEPARATOR } from '../format/metadata-values.js';
+import { HTTP_INPUTS } from '../match/http-tree.js';
 import { compileHeaderMatcher, compileQueryMatcher, requestHeaderName } from '../match/matchers.js';
 import type { Place } from '../message/place.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
@@ -56,6 +58,7 @@ const ACTION = supportedFields<Action>(`${PACKAGE}.Action`, [
   'remote_address_match',
   'metadata',
   'dynamic_metadata',
+  'extension',
 ]);
 // Values are texts here, as in the real server, so that no default is ever needed.
 const GENERIC = supportedFields<NonNullable<Action['generic_key']>>(
@@ -212,7 +215,27 @@ function compileAction(
       ipv6_bits: v6 ?? IPV6_BITS,
     };
   }
+  if (action.extension) return compileExtension(action.extension, place.field('extension'));
   return compileMatch(action, place);
+}
+
+/** An input of trees of matchers: what it is told of the request is the value. */
+function compileExtension(
+  { name, typed_config: config }: TypedExtension,
+  place: Place,
+): RateLimitAction | undefined {
+  const input = HTTP_INPUTS.get(config?.$type ?? '');
+  const at = place.field('typed_config');
+  if (!config || !input) {
+    at.error(
+      `the rate limit descriptor '${name ?? ''}' (${config?.$type ?? ''}) is not supported yet`,
+      {
+        expected: `one of ${[...HTTP_INPUTS.keys()].join(', ')}`,
+      },
+    );
+    return undefined;
+  }
+  return { kind: Kind.INPUT, key: name, input: input(config, at) };
 }
 
 /** What has a value of the configuration's. */

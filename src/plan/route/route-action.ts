@@ -35,6 +35,7 @@ import { compileRouteFilters, readFilterOverrides } from './route-filters.js';
 import type { RouteScope } from './route-scope.js';
 import { compileRouteUpgrades } from './upgrades.js';
 import { compileMetadataMatch } from './metadata-match.js';
+import { compileClusterTree } from './cluster-tree.js';
 import { compileHashPolicies } from './hash-policies.js';
 import { refuseOtherFields, supportedFields } from '../message/supported-fields.js';
 
@@ -73,6 +74,7 @@ const ACTION = supportedFields<RouteAction>('envoy.config.route.v3.RouteAction',
   'path_rewrite',
   'host_rewrite',
   'early_data_policy',
+  'inline_cluster_specifier_plugin',
 ]);
 const STREAM_DURATION = supportedFields<MaxStreamDuration>(
   'envoy.config.route.v3.RouteAction.MaxStreamDuration',
@@ -84,6 +86,7 @@ const WEIGHTED = supportedFields<WeightedCluster>('envoy.config.route.v3.Weighte
   'total_weight',
   'runtime_key_prefix',
   'header_name',
+  'use_hash_policy',
 ]);
 const WEIGHT = supportedFields<ClusterWeight>(
   'envoy.config.route.v3.WeightedCluster.ClusterWeight',
@@ -137,6 +140,13 @@ export function compileClusterAction(
       duration?.max_stream_duration === undefined
         ? undefined
         : wholeMs(duration.max_stream_duration, 0),
+    ...(message.inline_cluster_specifier_plugin && {
+      ...compileClusterTree(
+        message.inline_cluster_specifier_plugin,
+        place.field('inline_cluster_specifier_plugin'),
+        scope.context,
+      ),
+    }),
     upgrades: compileRouteUpgrades(message.upgrade_configs, place.field('upgrade_configs')),
     ...compileGrpcTimeouts(message),
     path_rewrite:
@@ -195,6 +205,7 @@ function compileWeighted(
   return {
     clusters,
     header_name: message.header_name && requestHeaderName(message.header_name),
+    by_hash: message.use_hash_policy,
   };
 }
 

@@ -45,6 +45,7 @@ const TABLE = supportedFields<RouteConfiguration>('envoy.config.route.v3.RouteCo
   'vhost_header',
   'metadata',
   'typed_per_filter_config',
+  'internal_only_headers',
   // Followed where the table itself comes by RDS; elsewhere the real server does nothing with it either.
   'vhds',
 ]);
@@ -130,6 +131,7 @@ export function compileRouteTable(
     most_specific_header_mutations_wins: message.most_specific_header_mutations_wins,
     ignores_path_parameters: message.ignore_path_parameters_in_path_matching,
     vhost_header: message.vhost_header?.toLowerCase(),
+    internal_only_headers: message.internal_only_headers?.map((name) => name.toLowerCase()),
     filter_configs: filterConfigs,
   };
 }

@@ -86,8 +86,7 @@ export class DnsMonitor {
           return { ...host, address, ...check, ...tried };
         });
       }),
-      overprovisioning_factor_pct: this.#plan.overprovisioningFactorPct,
-      ...(this.#plan.weighsHealth && { weighs_health: true }),
+      ...this.#plan.policy,
     };
   }
 }

@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import type { LookupFamily } from '../../plan/cluster/dns-cluster.js';
 import type { ResolverPlan } from '../../plan/cluster/dns-resolver.js';
 import { CachedFile } from './cached-file.js';
+import { TcpResolver } from './tcp-resolver.js';
 import { candidatesOf, parseHosts, parseResolvConf } from './system-files.js';
 
 /** What became of a question. `none`: the name, or an address of the kind, does not exist. */
@@ -26,6 +27,8 @@ export interface NameResolverOptions {
   readonly hasNoSearch?: boolean;
   /** The system's library is asked for all of it. */
   readonly isOfSystem?: boolean;
+  /** Servers are asked over TCP alone. */
+  readonly usesTcp?: boolean;
   readonly hostsPath?: string;
   readonly resolvConfPath?: string;
   /** Of the first try; each further one waits longer. */
@@ -49,6 +52,7 @@ export class NameResolver {
   readonly #hosts: CachedFile<ReturnType<typeof parseHosts>>;
   readonly #conf: CachedFile<ReturnType<typeof parseResolvConf>>;
   #resolver: Resolver | undefined;
+  #tcp: TcpResolver | undefined;
   #confText: string | undefined;
 
   constructor(options: NameResolverOptions = {}) {
@@ -89,6 +93,7 @@ export class NameResolver {
   /** Questions that are under way fail. */
   cancel(): void {
     this.#resolver?.cancel();
+    this.#tcp?.cancel();
   }
 
   async #lookupFamily(name: string, family: Family): Promise<DnsAnswer> {
@@ -102,9 +107,10 @@ export class NameResolver {
     }
     const conf = await this.#conf.read();
     const resolver = this.#resolverFor(conf.text);
+    const ask = this.#tcp ?? resolver;
     const candidates = this.#options.hasNoSearch ? [name] : candidatesOf(name, conf);
     for (const candidate of candidates) {
-      const answer = await query(resolver, candidate, family);
+      const answer = await query(ask, candidate, family);
       if (answer.kind !== 'none') return answer;
     }
     return NONE;
@@ -117,6 +123,9 @@ export class NameResolver {
     const resolver = new Resolver({ timeout: timeoutMs, tries });
     if (servers !== undefined) resolver.setServers(servers);
     this.#resolver = resolver;
+    if (this.#options.usesTcp) {
+      this.#tcp = new TcpResolver({ servers: resolver.getServers(), timeoutMs, tries });
+    }
     this.#confText = confText;
     return resolver;
   }
@@ -167,11 +176,17 @@ async function askSystem(name: string, family: Family): Promise<DnsAnswer> {
   }
 }
 
-async function query(resolver: Resolver, name: string, family: Family): Promise<DnsAnswer> {
+async function query(
+  resolver: Resolver | TcpResolver,
+  name: string,
+  family: Family,
+): Promise<DnsAnswer> {
   try {
-    const records = await (family === 4
-      ? resolver.resolve4(name, { ttl: true })
-      : resolver.resolve6(name, { ttl: true }));
+    const records = await (resolver instanceof TcpResolver
+      ? resolver.resolve(name, family)
+      : family === 4
+        ? resolver.resolve4(name, { ttl: true })
+        : resolver.resolve6(name, { ttl: true }));
     if (records.length === 0) return NONE;
     return {
       kind: 'addresses',

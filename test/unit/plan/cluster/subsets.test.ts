@@ -79,7 +79,10 @@ test('a policy of subsets has the balancer of each within', () => {
   assert.equal(cluster.hash_table?.table_size, 7);
   const nested = clusterOf({
     load_balancing_policy: policy(`${LB}.wrr_locality.v3.WrrLocality`, {
-      endpoint_picking_policy: policy(`${LB}.round_robin.v3.RoundRobin`, {}),
+      endpoint_picking_policy: policy(
+        `${LB}.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin`,
+        {},
+      ),
     }),
   });
   assert.equal(nested.cluster?.weighs_localities, true);

@@ -115,7 +115,7 @@ function planOf(names: readonly string[], changes: Partial<DnsClusterPlan> = {})
     lookup: 'V4_ONLY',
     refreshMs: 20,
     respectTtl: false,
-    overprovisioningFactorPct: 140,
+    policy: { overprovisioning_factor_pct: 140 },
     endpoints: names.map((hostname, index) => ({
       hostname,
       port: 80 + index,

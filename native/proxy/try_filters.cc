@@ -1,0 +1,239 @@
+#include "proxy/try_filters.h"
+
+#include <utility>
+
+#include "proxy/router.h"
+#include "proxy/stream.h"
+
+namespace fairlead::proxy {
+
+using http::HeaderMap;
+using upstream::Attempt;
+
+TryFilters::TryFilters(Router& router)
+    : router_(router), chain_(static_cast<ChainOwner&>(*this)) {}
+
+TryFilters::~TryFilters() { end(); }
+
+void TryFilters::begin(Attempt& attempt, const FilterSet& set) {
+  end();
+  attempt_ = &attempt;
+  attempt.setOwner(*this);
+  chain_.start(set, nullptr);
+}
+
+void TryFilters::drop() {
+  chain_.dropRequest();
+  chain_.dropResponse();
+}
+
+void TryFilters::end() {
+  if (!attempt_) return;
+  chain_.end();
+  std::exchange(attempt_, nullptr)->setOwner(router_);
+  spare_.clear();
+  head_.clear();
+  trailers_.clear();
+  if (!body_.empty()) body_.clear(info().loop().slabs());
+  head_ends_ = is_complete_ = false;
+  live_answer_ = nullptr;
+  answer_names_ = nullptr;
+}
+
+void TryFilters::onKept(http::RequestHead& head, bool has_body, bool is_complete,
+                        const SlabChain& body, const http::SavedHead& trailers) {
+  const uint32_t life = chain_.life();
+  onHead(head, !has_body);
+  if (!has_body) return;
+  // With the request its body may go.
+  std::vector<std::string_view> pieces;
+  body.forEachPiece([&pieces](std::string_view piece) { pieces.push_back(piece); });
+  for (const std::string_view piece : pieces) {
+    if (life == chain_.life()) onData(piece, false);
+  }
+  if (life != chain_.life()) return;
+  if (trailers.isSet()) {
+    HeaderMap& headers = info().context().tried.headers;
+    trailers.restore(&headers);
+    onTrailers(headers);
+  } else if (is_complete) {
+    onData({}, true);
+  }
+}
+
+// ---- towards the host ----
+
+StreamInfo& TryFilters::info() { return router_.info_; }
+
+http::RequestHead& TryFilters::released() { return info().context().tried; }
+
+Arena& TryFilters::arena() { return info().context().tried_arena; }
+
+std::shared_ptr<void>& TryFilters::keptByConnection(uint64_t number) {
+  return router_.stream_.keptByConnection(number);
+}
+
+void TryFilters::forwardHead(http::RequestHead& head, bool end) {
+  router_.onTryHead(head, spare_);
+  if (http::ClientStream* const to = host()) {
+    router_.sendHead(*to, head.method, head.path, head.authority, head.headers, end);
+    return;
+  }
+  head_.save(head.method, head.path, head.authority, head.headers);
+  head_ends_ = end;
+}
+
+void TryFilters::forwardData(std::string_view data, bool end) {
+  if (info().tunnels() && !router_.tunnel_open_) {
+    router_.keepForTunnel(data);
+    return;
+  }
+  if (http::ClientStream* const to = host()) {
+    if (end) info().mark(format::TimePoint::UpstreamTxEnd);
+    if (router_.try_logs_) router_.try_logs_->onSent(*attempt_, data.size());
+    to->sendData(data, end);
+    return;
+  }
+  body_.append(info().loop().slabs(), data);
+  is_complete_ = is_complete_ || end;
+  if (body_.size() > info().config().buffer_limit_bytes) router_.pauseClient();
+}
+
+void TryFilters::forwardTrailers(HeaderMap& trailers) {
+  if (http::ClientStream* const to = host()) {
+    info().mark(format::TimePoint::UpstreamTxEnd);
+    to->sendTrailers(&trailers);
+    return;
+  }
+  trailers_.save({}, {}, {}, trailers);
+}
+
+void TryFilters::flushRequest() {
+  if (http::ClientStream* const to = host()) to->flush();
+}
+
+// What has come through by the time that there is a host.
+void TryFilters::sendWaiting() {
+  if (!head_.isSet()) return;
+  http::ClientStream& to = *host();
+  HeaderMap& headers = info().context().headers;
+  head_.restore(&headers);
+  router_.sendHead(to, head_.method(), head_.path(), head_.authority(), headers, head_ends_);
+  head_.unset();
+  body_.forEachPiece([&to](std::string_view piece) { to.sendData(piece, false); });
+  if (router_.try_logs_) router_.try_logs_->onSent(*attempt_, body_.size());
+  const bool has_trailers = trailers_.isSet();
+  if (is_complete_ && !has_trailers) to.sendData({}, true);
+  if (has_trailers) {
+    trailers_.restore(&headers);
+    to.sendTrailers(&headers);
+    trailers_.unset();
+  }
+  if (head_ends_ || is_complete_ || has_trailers) {
+    info().mark(format::TimePoint::UpstreamTxEnd);
+  }
+  // Before what is sent is cleared.
+  to.flush();
+  if (!body_.empty()) body_.clear(info().loop().slabs());
+}
+
+void TryFilters::onAttemptReady(Attempt& attempt, upstream::PooledConnection& connection) {
+  router_.noteReady(attempt, connection);
+  sendWaiting();
+  if (router_.client_paused_) router_.resumeClient();
+}
+
+// ---- the host's answer ----
+
+void TryFilters::onAttemptInformational(Attempt& attempt, http::ResponseHead& head) {
+  router_.onAttemptInformational(attempt, head);
+}
+
+void TryFilters::onAttemptHead(Attempt&, http::ResponseHead& head, bool end) {
+  info().context().tried_arena.reset();
+  live_answer_ = &head;
+  answer_names_ = head.names;
+  const uint32_t life = chain_.life();
+  chain_.onResponseHead(head.status, head.headers, end);
+  if (life == chain_.life()) live_answer_ = nullptr;
+}
+
+void TryFilters::onAttemptData(Attempt&, std::string_view data, bool end) {
+  chain_.onResponseData(data, end);
+}
+
+void TryFilters::onAttemptTrailers(Attempt&, HeaderMap& trailers) {
+  chain_.onResponseTrailers(trailers);
+}
+
+void TryFilters::onAttemptReadEnd(Attempt& attempt) { router_.onAttemptReadEnd(attempt); }
+
+void TryFilters::onAttemptFailed(Attempt& attempt, const upstream::UpstreamError& error) {
+  drop();
+  router_.onAttemptFailed(attempt, error);
+}
+
+void TryFilters::onAttemptWritable(Attempt& attempt) { router_.onAttemptWritable(attempt); }
+
+void TryFilters::onAttemptRawReadable(Attempt& attempt) { router_.onAttemptRawReadable(attempt); }
+
+void TryFilters::prefetch(http::ResponseSink::Ahead ahead) const { router_.prefetch(ahead); }
+
+void TryFilters::writeHead(uint16_t status, HeaderMap& headers, bool end) {
+  if (live_answer_ && &live_answer_->headers == &headers) {
+    live_answer_->status = status;
+    router_.onAttemptHead(*attempt_, *live_answer_, end);
+    return;
+  }
+  http::ResponseHead& head = info().context().tried_answer;
+  head.status = status;
+  head.names = answer_names_;
+  head.headers.clear();
+  for (const http::HeaderEntry& entry : headers) {
+    if (entry.name_size > 0) head.headers.add(entry.id, entry.name(), entry.value());
+  }
+  router_.onAttemptHead(*attempt_, head, end);
+}
+
+void TryFilters::writeData(std::string_view data, bool end) {
+  router_.onAttemptData(*attempt_, data, end);
+}
+
+void TryFilters::writeTrailers(HeaderMap& trailers) {
+  router_.onAttemptTrailers(*attempt_, trailers);
+}
+
+void TryFilters::flushAnswer() {
+  if (router_.stream_.hasClient() && router_.stream_.hasAnswerBegun()) {
+    router_.stream_.flushAnswer();
+  }
+}
+
+// ---- what filters ask of the request ----
+
+void TryFilters::pauseReading() { router_.stream_.pauseReading(); }
+
+void TryFilters::resumeReading() {
+  if (router_.stream_.hasClient()) router_.stream_.resumeReading();
+}
+
+void TryFilters::pauseAnswer() { router_.stream_.pauseAnswer(); }
+
+void TryFilters::resumeAnswer() { router_.stream_.resumeAnswer(); }
+
+// As in the real server, such an answer is the request's: there is no other try.
+void TryFilters::answerFor(const filters::HttpFilter& filter, std::string_view name) {
+  replace(filter.answer(), name);
+}
+
+void TryFilters::replace(const filters::LocalReply& reply, std::string_view name) {
+  info().touchUncommon().reply_owner = name;
+  router_.stream_.replace(reply);
+}
+
+// As in the real server, clients' statistics know nothing of it.
+void TryFilters::answerTooLarge(bool is_request) {
+  router_.stream_.answerTooLarge(is_request, false);
+}
+
+}  // namespace fairlead::proxy

@@ -1,0 +1,37 @@
+// Weights of hosts that follow what they report of their load, of all clusters that have such: made
+// anew at intervals. The control thread's.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "upstream/cluster.h"
+
+namespace fairlead::worker {
+
+class LoadWeights {
+ public:
+  using ClustersByName = std::map<std::string, std::shared_ptr<upstream::Cluster>>;
+  using Hosts = std::vector<std::shared_ptr<upstream::Host>>;
+
+  // Times are in milliseconds of upstream::hostClockMs().
+  void attach(const upstream::Cluster& cluster, uint64_t now_ms);
+  // Of hosts of that cluster. False: all have the weights that they had.
+  static bool update(const upstream::Cluster& cluster, const Hosts& hosts, uint64_t now_ms);
+  // The names of clusters whose weights are others by now.
+  std::set<std::string> run(const ClustersByName& clusters, uint64_t now_ms);
+  // When the next interval ends; UINT64_MAX: there is none.
+  uint64_t due() const { return due_.empty() ? UINT64_MAX : due_.begin()->first; }
+
+ private:
+  // Names of clusters, of which some may be gone.
+  std::multimap<uint64_t, std::string> due_;
+  // When each has its turn: a name that has come again has no other.
+  std::map<std::string, uint64_t> turns_;
+};
+
+}  // namespace fairlead::worker

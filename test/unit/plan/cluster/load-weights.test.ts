@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { any, compileStatic, issuesOf } from '../helpers.js';
+
+const LB = 'envoy.extensions.load_balancing_policies';
+const WEIGHTED = `${LB}.client_side_weighted_round_robin.v3.ClientSideWeightedRoundRobin`;
+
+const policy = (type: string, config: object) => ({
+  policies: [{ typed_extension_config: { name: 'x', typed_config: any(type, config) } }],
+});
+
+function clusterOf(type: string, config: object) {
+  const fields = { name: 'origin', load_balancing_policy: policy(type, config) };
+  const compiled = compileStatic({ clusters: [fields] });
+  return { issues: issuesOf(compiled), cluster: compiled.update.clusters?.[0] };
+}
+
+test('weights by load have the times of the real server where nothing is said', () => {
+  const { cluster, issues } = clusterOf(WEIGHTED, {});
+  assert.deepEqual(issues, []);
+  assert.deepEqual(cluster?.load_weights, {
+    blackout_ms: 10_000,
+    expiration_ms: 180_000,
+    update_ms: 1000,
+    error_penalty_millionths: 0,
+    metrics: undefined,
+  });
+});
+
+test('what is said of load counts, and hosts are not asked for it', () => {
+  const { cluster } = clusterOf(WEIGHTED, {
+    blackout_period: 1000,
+    weight_update_period: 50,
+    error_utilization_penalty: 1.5,
+    metric_names_for_computing_utilization: ['named_metrics.queue'],
+  });
+  assert.equal(cluster?.load_weights?.blackout_ms, 1000);
+  assert.equal(cluster.load_weights.update_ms, 50);
+  assert.equal(cluster.load_weights.error_penalty_millionths, 1_500_000);
+  assert.deepEqual(cluster.load_weights.metrics, ['named_metrics.queue']);
+  const [issue] = clusterOf(WEIGHTED, { enable_oob_load_report: true }).issues;
+  assert.match(issue ?? '', /enable_oob_load_report of .* is not supported yet/);
+});
+
+test('localities by weight have hosts by load alone', () => {
+  const localities = (type: string) =>
+    clusterOf(`${LB}.wrr_locality.v3.WrrLocality`, { endpoint_picking_policy: policy(type, {}) });
+  assert.equal(localities(WEIGHTED).cluster?.weighs_localities, true);
+  assert.match(
+    localities(`${LB}.round_robin.v3.RoundRobin`).issues[0] ?? '',
+    /only supports ClientSideWeightedRoundRobinLoadBalancer/,
+  );
+});
+
+test('requests name their hosts by headers and metadata, before a balancer of any kind', () => {
+  const { cluster, issues } = clusterOf(`${LB}.override_host.v3.OverrideHost`, {
+    override_host_sources: [{ header: 'X-Host' }, { metadata: { key: 'm', path: [{ key: 'h' }] } }],
+    selected_host_key: { key: 'told', path: [{ key: 'a' }, { key: 'b' }] },
+    fallback_policy: policy(`${LB}.maglev.v3.Maglev`, { table_size: 7 }),
+  });
+  assert.deepEqual(issues, []);
+  assert.equal(cluster?.hash_table?.table_size, 7);
+  const rules = cluster.host_overrides;
+  assert.deepEqual(
+    rules?.sources?.map(({ header, metadata_namespace: space, metadata_path: path }) => [
+      header,
+      space,
+      path,
+    ]),
+    [
+      ['x-host', undefined, undefined],
+      [undefined, 'm', ['h']],
+    ],
+  );
+  assert.equal(rules?.told_namespace, 'told');
+  assert.deepEqual(rules.told_path, ['a', 'b']);
+  const empty = clusterOf(`${LB}.override_host.v3.OverrideHost`, {
+    override_host_sources: [{}],
+    fallback_policy: policy(`${LB}.random.v3.Random`, {}),
+  });
+  assert.match(empty.issues[0] ?? '', /Empty override source/);
+});
+
+test('hashes of a policy go before those of routes', () => {
+  const { cluster } = clusterOf(`${LB}.ring_hash.v3.RingHash`, {
+    consistent_hashing_lb_config: { hash_policy: [{ header: { header_name: 'X-User' } }] },
+  });
+  assert.equal(cluster?.request_rules?.hash_policies?.[0]?.header?.name, 'x-user');
+});
