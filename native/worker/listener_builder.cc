@@ -1,5 +1,6 @@
 #include "worker/listener_builder.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -73,15 +74,18 @@ Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::changeChain(
 Result<std::shared_ptr<const FilterChainPlan>> ListenerBuilder::buildChain(
     const plan::Listener& listener, const plan::FilterChain& chain, net::SharedTransport transport,
     std::shared_ptr<net::DrainDecision> drain) const {
+  const bool lacks_filter =
+      std::any_of(chain.guards.begin(), chain.guards.end(),
+                  [](const plan::ConnectionGuard& guard) { return guard.lacks_filter; });
   net::SharedTransport guarded = transport;
-  if (!chain.guards.empty()) {
+  if (!chain.guards.empty() && !lacks_filter) {
     auto made = filters::NetworkRbac::guard(chain.guards, std::move(guarded), parts_.registry);
     if (!made) return made.error();
     guarded = std::move(made.value());
   }
   Result<FilterPlan> filter = buildFilter(listener, chain, std::move(guarded), drain);
   if (!filter) return filter.error();
-  if (chain.lacks_filter) {
+  if (lacks_filter) {
     MissingPlan missing{
         parts_.registry.create<stats::Listener>(stats::listenerScope(listener.stat_name)), nullptr};
     using Http = std::shared_ptr<const proxy::HttpConfig>;

@@ -19,6 +19,9 @@ export function mergeFilters(parts: readonly NetworkFilterPlan[]): NetworkFilter
   };
 }
 
+/** Nobody gets through. */
+const MISSING: NetworkFilterPlan = { guards: [{ lacks_filter: true }] };
+
 export class DiscoveredChain {
   readonly #id: number;
   /** By their places; undefined: it has not come. */
@@ -34,14 +37,7 @@ export class DiscoveredChain {
   /** With what stands in each place now. `rest`: all but its filters. */
   plan(rest: FilterChain = this.#rest): FilterChain {
     this.#rest = rest;
-    const there = this.#parts.flatMap((part) => part ?? []);
-    return {
-      ...rest,
-      ...mergeFilters(there),
-      id: this.#id,
-      // Nobody gets through.
-      ...(there.length < this.#parts.length && { lacks_filter: true }),
-    };
+    return { ...rest, ...mergeFilters(this.#parts.map((part) => part ?? MISSING)), id: this.#id };
   }
 
   /** False: it stands there already. */

@@ -28,7 +28,7 @@ function listener(filters: readonly object[], fields: object = {}) {
 test('a chain that lacks a filter lets nobody through, and is told anew when it comes', () => {
   const { issues, chain, compiled } = listener([later('rules', [RBAC]), echo]);
   assert.deepEqual(issues, []);
-  assert.equal(chain?.lacks_filter, true);
+  assert.deepEqual(chain?.guards, [{ lacks_filter: true }]);
   assert.ok((chain?.id ?? 0) > 0);
   const [place] = compiled.discovered;
   assert.equal(place?.kind, 'network_filter');
@@ -36,12 +36,14 @@ test('a chain that lacks a filter lets nobody through, and is told anew when it 
   const [changed, ...others] = filling?.().changed_filter_chains ?? [];
   assert.deepEqual(others, []);
   assert.equal(changed?.id, chain?.id);
-  assert.equal(changed?.lacks_filter, undefined);
-  assert.equal(changed?.guards?.[0]?.stat_prefix, 'x');
+  assert.deepEqual(
+    changed?.guards?.map(({ rbac }) => rbac?.stat_prefix),
+    ['x'],
+  );
   assert.deepEqual(changed?.echo, {});
   // It stands there already.
   assert.deepEqual(filling?.().changed_filter_chains, []);
-  assert.equal(place?.clear().changed_filter_chains?.[0]?.lacks_filter, true);
+  assert.deepEqual(place?.clear().changed_filter_chains?.[0]?.guards, [{ lacks_filter: true }]);
 });
 
 test('what comes has to be of a type that is named, and to stand where it may', () => {
@@ -79,7 +81,7 @@ test('a default that nobody waits for stands there from the start', () => {
     }),
   ]);
   assert.deepEqual(issues, []);
-  assert.equal(chain?.lacks_filter, undefined);
+  assert.equal(chain?.guards, undefined);
   assert.deepEqual(chain?.echo, {});
 });
 
