@@ -16,7 +16,13 @@ import { findEnvoy } from '../compare/install-envoy.mjs';
 import { untilLive } from '../scale/until-live.mjs';
 import { machineLine } from '../support/machine.mjs';
 import { commandPath, resultsDirectory } from '../support/paths.mjs';
-import { cpuMicros, firstLine, freePort, residentBytes, startProcess } from '../support/processes.mjs';
+import {
+  cpuMicros,
+  firstLine,
+  freePort,
+  residentBytes,
+  startProcess,
+} from '../support/processes.mjs';
 import { Progress } from '../support/progress.mjs';
 import { median } from '../support/statistics.mjs';
 import { figure, markdownTable } from '../support/table.mjs';
@@ -54,7 +60,9 @@ export async function discovery(args) {
   for (let round = 0; round < rounds; ++round) {
     for (const { name, command } of peers) {
       progress.step(`${name}: ${values.clusters} clusters`);
-      samples.get(name).push(await measure(command, Number(values.clusters), Number(values.changes)));
+      samples
+        .get(name)
+        .push(await measure(command, Number(values.clusters), Number(values.changes)));
     }
   }
   progress.end();

@@ -43,8 +43,7 @@ function take(bytes) {
 }
 
 const server = new Server();
-const method =
-  '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
+const method = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
 server.register(
   method,
   (call) => {

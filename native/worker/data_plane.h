@@ -211,8 +211,7 @@ class DataPlane {
   void declareOverload(const plan::OverloadManager& manager);
   void publishOverload(const plan::OverloadState& state);
   void applyDiscovered(const plan::DiscoveredFilter& plan, std::vector<ApplyError>* errors);
-  void applyDiscovered(const plan::DiscoveredListenerFilter& plan,
-                       std::vector<ApplyError>* errors);
+  void applyDiscovered(const plan::DiscoveredListenerFilter& plan, std::vector<ApplyError>* errors);
   void tellMet(const std::vector<plan::Demand>& demands);
   void applyTap(const plan::TapFilter& plan, std::vector<ApplyError>* errors);
   void applyJwks(const plan::JwksUpdate& plan, std::vector<ApplyError>* errors);

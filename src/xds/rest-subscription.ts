@@ -110,7 +110,9 @@ export class RestSubscription implements Transport {
     const { version_info: version = '', resources = [] } = response;
     const messages = (resources as readonly PlainObject[]).map((message) => ({ message }));
     const wrong =
-      errors.length > 0 ? errors.join('\n') : await this.#updates.take(messages, version, startedMs);
+      errors.length > 0
+        ? errors.join('\n')
+        : await this.#updates.take(messages, version, startedMs);
     if (wrong === undefined) this.#version = version;
     else {
       log('warning', `REST config for ${api.path} rejected: ${wrong}`);

@@ -53,7 +53,10 @@ export abstract class TypeState {
     if (watcher.names.length === 0 || watcher.isCollection) return;
     const found = watcher.names.flatMap((name) => this.known.get(name) ?? []);
     if (found.length > 0) {
-      unawaited('resources that are there', after(watcher.onUpdate(found, this.version), () => {}));
+      unawaited(
+        'resources that are there',
+        after(watcher.onUpdate(found, this.version), () => {}),
+      );
     }
   }
 

@@ -24,7 +24,11 @@ const PROXY_PROTOCOL = `${ANY}envoy.extensions.filters.listener.proxy_protocol.v
 const HTTP_OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
 const ADS = { ads: {}, resource_api_version: 'V3' };
 
-const bootstrap = (plane: ControlPlane, dynamic: Message, listeners: readonly Message[]): object => ({
+const bootstrap = (
+  plane: ControlPlane,
+  dynamic: Message,
+  listeners: readonly Message[],
+): object => ({
   ...ADMIN_ONLY,
   node: { id: 'one', cluster: 'many' },
   node_context_params: ['id'],
@@ -190,7 +194,10 @@ test('listeners, clusters and the endpoints of a locality come as collections', 
       [],
     ),
   );
-  const urls = [await proxy.listenerUrl(at(LISTENER, 'a')), await proxy.listenerUrl(at(LISTENER, 'b'))];
+  const urls = [
+    await proxy.listenerUrl(at(LISTENER, 'a')),
+    await proxy.listenerUrl(at(LISTENER, 'b')),
+  ];
   for (const url of urls) assert.equal(await hears(url), 'one');
   setEndpoints('2', [endpoint('a', two)]);
   await until('the other', async () => (await hears(urls[0] ?? '')) === 'two');

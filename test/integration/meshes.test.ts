@@ -302,7 +302,10 @@ test('Istio: a gateway and a sidecar that its agent serves over a pipe', async (
     stats_config: {
       use_all_default_tags: false,
       stats_tags: [
-        { tag_name: 'cluster_name', regex: '^cluster\\.((.+?(\\..+?\\.svc\\.cluster\\.local)?)\\.)' },
+        {
+          tag_name: 'cluster_name',
+          regex: '^cluster\\.((.+?(\\..+?\\.svc\\.cluster\\.local)?)\\.)',
+        },
         {
           tag_name: 'http_conn_manager_listener_prefix',
           regex:
@@ -312,7 +315,9 @@ test('Istio: a gateway and a sidecar that its agent serves over a pipe', async (
       ],
       stats_matcher: {
         inclusion_list: {
-          patterns: ['reporter=', 'cluster_manager', 'listener_manager'].map((prefix) => ({ prefix })),
+          patterns: ['reporter=', 'cluster_manager', 'listener_manager'].map((prefix) => ({
+            prefix,
+          })),
         },
       },
     },
@@ -514,10 +519,14 @@ test('Envoy Gateway: certificates of files towards the control plane, by increme
                   stat_prefix: 'eg-ready-http',
                   route_config: { name: 'local_route' },
                   http_filters: [
-                    typed('envoy.filters.http.health_check', `${HTTP}.health_check.v3.HealthCheck`, {
-                      pass_through_mode: false,
-                      headers: [{ name: ':path', string_match: { exact: '/hello' } }],
-                    }),
+                    typed(
+                      'envoy.filters.http.health_check',
+                      `${HTTP}.health_check.v3.HealthCheck`,
+                      {
+                        pass_through_mode: false,
+                        headers: [{ name: ':path', string_match: { exact: '/hello' } }],
+                      },
+                    ),
                     ROUTER,
                   ],
                 }),
@@ -546,7 +555,9 @@ test('Envoy Gateway: certificates of files towards the control plane, by increme
             [HTTP_OPTIONS]: {
               '@type': ANY + HTTP_OPTIONS,
               explicit_http_config: {
-                http2_protocol_options: { connection_keepalive: { interval: '30s', timeout: '5s' } },
+                http2_protocol_options: {
+                  connection_keepalive: { interval: '30s', timeout: '5s' },
+                },
               },
             },
           },

@@ -26,8 +26,8 @@ Config buildConfig(const plan::ListenerFilter& plan, const ListenerFilterParts& 
   if (!plan.discovered) return nullptr;
   auto first = buildDiscovered(*plan.discovered, parts);
   if (!first) return nullptr;
-  auto place = std::make_shared<DiscoveredListenerConfig>(plan.discovered->id, parts.workers,
-                                                          first.value());
+  auto place =
+      std::make_shared<DiscoveredListenerConfig>(plan.discovered->id, parts.workers, first.value());
   parts.discovered.add(place);
   return place;
 }

@@ -273,7 +273,9 @@ function* extensionItems(
   xds: NonNullable<AdminHost['xds']>,
   kind: DiscoveredKind,
 ): Generator<DumpItem> {
-  for (const { version, message, updatedMs } of xds.extensions().filter((one) => one.kind === kind)) {
+  for (const { version, message, updatedMs } of xds
+    .extensions()
+    .filter((one) => one.kind === kind)) {
     yield {
       name: message.name ?? '',
       message: {

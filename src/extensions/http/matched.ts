@@ -181,7 +181,9 @@ function compileExecuted(
     }
     const { name = '', config_discovery: discovery = {} } = later;
     const where = at.field('config_discovery');
-    return passed(compileDiscoveredFilter(name, discovery as ExtensionConfigSource, where, context));
+    return passed(
+      compileDiscoveredFilter(name, discovery as ExtensionConfigSource, where, context),
+    );
   }
   if (config) return passed(compileFilter(config, place.field('typed_config'), context));
   return named.get(message.filter_chain_name ?? '') ?? [];

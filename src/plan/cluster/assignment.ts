@@ -32,7 +32,6 @@ const POLICY = supportedFields<Policy>('envoy.config.endpoint.v3.ClusterLoadAssi
 const LOCALITY = supportedFields<LocalityLbEndpoints>(
   'envoy.config.endpoint.v3.LocalityLbEndpoints',
   ['locality', 'metadata', 'lb_endpoints', 'load_balancing_weight', 'priority'],
-
 );
 const LB_ENDPOINT = supportedFields<LbEndpoint>('envoy.config.endpoint.v3.LbEndpoint', [
   'endpoint',

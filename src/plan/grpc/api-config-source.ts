@@ -182,7 +182,10 @@ function compileStream(
 }
 
 /** How many clusters there have to be at least. */
-function compileValidators({ config_validators: some = [] }: ApiConfigSource, place: Place): number {
+function compileValidators(
+  { config_validators: some = [] }: ApiConfigSource,
+  place: Place,
+): number {
   const least = some.map(({ name = '', typed_config: config }, index) => {
     const at = place.index(index);
     if (config?.$type === MINIMUM.type) {

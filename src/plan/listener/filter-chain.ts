@@ -120,7 +120,12 @@ function compileFilters(
 }
 
 /** False: it may not stand there. */
-function checkOrder(part: NetworkFilterPlan, named: string, isLast: boolean, place: Place): boolean {
+function checkOrder(
+  part: NetworkFilterPlan,
+  named: string,
+  isLast: boolean,
+  place: Place,
+): boolean {
   const isTerminal =
     part.cluster_of_server_name === undefined &&
     part.gates === undefined &&

@@ -1,5 +1,5 @@
-// Network and listener filters that come later: who connects meanwhile, and who is connected as they
-// change.
+// Network and listener filters that come later: who connects meanwhile, and who is connected as
+// they change.
 #include <string>
 #include <utility>
 
@@ -48,7 +48,9 @@ bool becomesHeard(Proxy& proxy, const std::string& text) {
 
 }  // namespace
 
-TEST("A chain that lacks a filter closes its connections, until it has come, and again when it goes") {
+TEST(
+    "A chain that lacks a filter closes its connections, until it has come, and again when it "
+    "goes") {
   plan::Update plan = httpPlan({1});
   plan::FilterChain& chain = plan.listeners[0].filter_chains[0];
   chain = directResponse(7, "one");

@@ -58,12 +58,18 @@ test('what is no locator, or of another type, or comes from elsewhere is refused
     wrong({ lds_config: ADS, ...more, lds_resources_locator });
   assert.match(lds('listeners'), /does not have a xdstp:, http: or file: scheme/);
   assert.match(lds('https://a/b'), /collections over HTTP are not supported/);
-  assert.match(lds(CLUSTERS), /xdstp:\/\/ type does not match envoy\.config\.listener\.v3\.Listener/);
+  assert.match(
+    lds(CLUSTERS),
+    /xdstp:\/\/ type does not match envoy\.config\.listener\.v3\.Listener/,
+  );
   assert.match(lds('file:///no/such/file'), /does not exist/);
   assert.match(lds(LISTENERS, { lds_config: undefined }), /Only ADS and gRPC in delta-xDS mode/);
   const plain = { ads_config: { ...ads_config, api_type: 'GRPC' } };
   assert.match(lds(LISTENERS, plain), /Only ADS and gRPC in delta-xDS mode/);
-  const own = { api_config_source: { ...ads_config, api_type: 'GRPC' }, resource_api_version: 'V3' };
+  const own = {
+    api_config_source: { ...ads_config, api_type: 'GRPC' },
+    resource_api_version: 'V3',
+  };
   assert.match(lds(LISTENERS, { lds_config: own }), /Unknown xdstp:\/\/ transport API type/);
   assert.match(wrong({}, { node_context_params: ['extensions'] }), /extensions of the node/);
 });

@@ -19,7 +19,9 @@ const echo = { name: 'echo', typed_config: any(ECHO) };
 
 function listener(filters: readonly object[], fields: object = {}) {
   const compiled = compileStatic({
-    listeners: [{ name: 'main', address: socketAddress(1), filter_chains: [{ filters }], ...fields }],
+    listeners: [
+      { name: 'main', address: socketAddress(1), filter_chains: [{ filters }], ...fields },
+    ],
   });
   const plan = compiled.update.listeners?.[0];
   return { compiled, issues: issuesOf(compiled), plan, chain: plan?.filter_chains?.[0] };
