@@ -63,6 +63,9 @@ const isThereTwice = (name: string): Refusal => ({
   lines: [`duplicate listener ${name} found`],
 });
 
+/** What the start waits for while listeners are not in place: each of them says itself why. */
+export const LISTENERS = 'LDS listeners';
+
 export class ListenerSubscription {
   readonly #plan: LdsPlan;
   readonly #native: NativeProxy;
@@ -196,7 +199,7 @@ export class ListenerSubscription {
     }
     const held = { round, version };
     this.#warming = held;
-    const leave = this.#host.targets.add('LDS listeners');
+    const leave = this.#host.targets.add(LISTENERS);
     const end = async (): Promise<void> => {
       await toCome;
       if (this.#warming === held) this.#endWarming();

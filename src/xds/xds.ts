@@ -14,7 +14,7 @@ import { unawaited } from '../base/bugs.js';
 import { ClusterSubscription, type DynamicCluster, type HostSources } from './clusters.js';
 import type { DynamicListener } from './departures.js';
 import { EndpointSubscription } from './endpoints.js';
-import { ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
+import { LISTENERS, ListenerSubscription, type ListenerHost, type RefusedListener } from './listeners.js';
 import { Extensions, type DynamicExtension } from './extensions.js';
 import { Demands } from './on-demand.js';
 import { ScopeSubscription, type DynamicScope } from './scopes.js';
@@ -187,7 +187,8 @@ export class Xds {
 
   /** What of listeners the start waits for, as /init_dump calls it. */
   get unready(): readonly string[] {
-    return this.#areClustersReady ? this.#targets.names.map((name) => `target ${name}`) : [];
+    if (!this.#areClustersReady) return [];
+    return this.#targets.names.filter((name) => name !== LISTENERS);
   }
 
   stop(): void {

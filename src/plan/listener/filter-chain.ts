@@ -144,9 +144,12 @@ function checkOrder(
 export function refuseOverlaps(
   messages: readonly FilterChainMessage[],
   chains: readonly FilterChain[],
+  listener: string,
   place: Place,
 ): void {
   const owners = new Map<string, number>();
+  const adding = `error adding listener '${listener}': `;
+  const overlap = `${adding}multiple filter chains with overlapping matching rules are defined`;
   chains.forEach((chain, index) => {
     const combinations = combinationsOf(chain.match ?? {});
     const owner = combinations.map((text) => owners.get(text)).find((found) => found !== undefined);
@@ -156,8 +159,9 @@ export function refuseOverlaps(
         .index(index)
         .error(
           same
-            ? `filter chain '${chain.name ?? ''}' has the same matching rules defined as '${chains[owner]?.name ?? ''}'`
-            : 'multiple filter chains with overlapping matching rules are defined',
+            ? `${adding}filter chain '${chain.name ?? ''}' has the same matching rules defined as ` +
+                `'${chains[owner]?.name ?? ''}'. duplicate matcher is: ${matchText(messages[index])}`
+            : overlap,
           {
             expected: `another filter_chain_match than that of filter_chains[${owner}]`,
             related: place.index(owner),
@@ -168,12 +172,29 @@ export function refuseOverlaps(
       place
         .index(index)
         .field('filter_chain_match')
-        .error('multiple filter chains with overlapping matching rules are defined', {
+        .error(overlap, {
           expected: 'each criterion once',
         });
     }
     for (const text of combinations) if (!owners.has(text)) owners.set(text, index);
   });
+}
+
+/** As the real server: in the order of the schema. */
+const MATCH_ORDER = [
+  'prefix_ranges',
+  'source_prefix_ranges',
+  'source_ports',
+  'destination_port',
+  'transport_protocol',
+  'application_protocols',
+  'server_names',
+  'source_type',
+  'direct_source_prefix_ranges',
+] as const;
+
+function matchText({ filter_chain_match: match = {} }: FilterChainMessage = {}): string {
+  return JSON.stringify(Object.fromEntries(MATCH_ORDER.map((name) => [name, match[name]])));
 }
 
 /** Where a tree names them: an error at each chain without a name, or with that of another. */
